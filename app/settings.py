@@ -37,6 +37,9 @@ FONT_SCALES: Final = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
 FONT_SCALE: Final = WindowSettingKey("look/font_scale", 1.0, bounds=(FONT_SCALES[0], FONT_SCALES[-1]))
 LANGUAGE: Final = WindowSettingKey("look/language", "system")
 REDUCED_MOTION: Final = WindowSettingKey("look/reduced_motion", False)
+ALWAYS, PRESENTING, NEVER = "always", "presenting", "never"
+FAILOVER_MOMENT: Final = WindowSettingKey("look/failover_moment", ALWAYS)
+"""Runs in which a failover is staged: ALWAYS (never in an exam), PRESENTING or NEVER."""
 GEOMETRY: Final = WindowSettingKey("window/geometry", QByteArray())
 LAYOUT_PROFILE: Final = WindowSettingKey("window/layout_profile", "learner")
 PLACES: Final = WindowSettingKey("topology/places", "{}")

@@ -95,6 +95,7 @@ def _parts() -> dict[str, type[Any]]:
     from app.main_window.desk_page import DeskConnection, DeskPage, RunFacts
     from app.main_window.diagnostics import Doctor
     from app.main_window.drill_choice import DrillChoice
+    from app.main_window.failover_moment import FailoverMoment
     from app.main_window.files import Files
     from app.main_window.first_run import FirstRun
     from app.main_window.full_screen import FullScreen
@@ -133,7 +134,8 @@ def _parts() -> dict[str, type[Any]]:
         "commands": PaletteCommands, "connection": DeskConnection, "console": Console,
         "debrief": Debrief, "debriefing": Debriefing,
         "desk": Desk, "desk_page": DeskPage, "diagnostics": Doctor, "editing": Editing,
-        "explorer": ObjectExplorer, "files": Files, "first_run": FirstRun, "full_screen": FullScreen, "help": Help,
+        "explorer": ObjectExplorer, "failover_moment": FailoverMoment,
+        "files": Files, "first_run": FirstRun, "full_screen": FullScreen, "help": Help,
         "history": RunHistoryPage,
         "irrevocable": Confirmations, "learning": Learning,
         "loading": Loading, "moments": TimeSelection, "navigation": Navigation,

@@ -91,6 +91,7 @@ def opened(folder: Path, choice: str, size: tuple[int, int], font_scale: float =
     store.set(settings.THEME, choice)
     store.set(settings.FONT_SCALE, font_scale)
     store.set(settings.INTRODUCTION_SEEN, True)
+    store.set(settings.FAILOVER_MOMENT, settings.NEVER)
     apply_theme(store)
     with open_profile(folder / "profile") as profile:
         window = furnished(profile, store, by_itself=False)

@@ -33,6 +33,11 @@ THEMES: Final = {
     theme.DARK: mark("Dark"),
     theme.CONTRAST: mark("High contrast"),
 }
+STAGED: Final = {
+    settings.ALWAYS: mark("Always, but in exams"),
+    settings.PRESENTING: mark("When presenting"),
+    settings.NEVER: mark("Never"),
+}
 TONGUES: Final = {settings.LANGUAGE.default: mark("System default"), **LANGUAGES}
 """Languages that the user can choose, each with its menu text. Each language appears under its own name."""
 
@@ -67,9 +72,11 @@ class Appearance(QObject):
         """Put the other choices into its part on appearance."""
         self._choices(menu, "theme", tr("&Theme"), THEMES, self.set_theme)
         self._choices(menu, "language", tr("Lan&guage (from the next start)"), TONGUES, self.set_language)
+        self._choices(menu, "moment", tr("&Staged failovers"), STAGED, self.set_failover_moment)
         menu.addAction(self._motion)
         self._tick("theme", self._store.get(settings.THEME))
         self._tick("language", self._store.get(settings.LANGUAGE))
+        self._tick("moment", self._store.get(settings.FAILOVER_MOMENT))
 
     def _choices(
         self,
@@ -110,6 +117,10 @@ class Appearance(QObject):
         """Store the language for the next start; shown texts stay."""
         self._store.set(settings.LANGUAGE, choice)
         self._tick("language", choice)
+
+    def set_failover_moment(self, choice: str) -> None:
+        self._store.set(settings.FAILOVER_MOMENT, choice)
+        self._tick("moment", choice)
 
     def next_theme(self) -> None:
         choices = list(theme.CHOICES)

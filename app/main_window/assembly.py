@@ -30,6 +30,7 @@ from app.main_window.desk_keys import DeskKeys
 from app.main_window.desk_page import DeskConnection, DeskPage, RunFacts, ViewConnection
 from app.main_window.diagnostics import Doctor
 from app.main_window.drill_choice import DrillChoice
+from app.main_window.failover_moment import FailoverMoment
 from app.main_window.fault_menu import FaultMenu
 from app.main_window.files import Drops, Files
 from app.main_window.first_run import FirstRun
@@ -237,6 +238,7 @@ class Assembly(QObject):
         self._presenter_mode = PresenterMode(self._appearance, self._topology, self._store, window)
         self._full_screen = FullScreen(self._desk, window)
         self._replay = Replay(page, session, play, notice, window)
+        self._failover_moment = FailoverMoment(page, session, play, notice, self._store, window)
         Learning(page, session, play, self._debriefing, window)
         FaultMenu(window.menus["&Faults"], session, self._topology, self._actions.by_name["fault.revert_all"])
         DeskKeys(
@@ -352,6 +354,7 @@ class Assembly(QObject):
             "time.forward": lambda: replay.to_mark(forward=True),
             "time.now": session.look_at_now,
             "time.go_on": replay.continue_from_moment,
+            "time.moment": self._failover_moment.watch,
             "time.all": self._moments.forget,
         }
 
@@ -403,6 +406,7 @@ class Assembly(QObject):
         self._debriefing.drill_wanted.connect(self._choice.choose)
         self._pages.currentChanged.connect(lambda _: self._debriefing.moment.drop())
         self._pages.currentChanged.connect(lambda _: self._first_run.show_page())
+        self._pages.currentChanged.connect(lambda _: self._failover_moment.close())
         self._pages.currentChanged.connect(lambda _: self._debriefing.show_page())
         self._pages.currentChanged.connect(lambda _: self._replay.forget_where())
         self._pages.went_to.connect(lambda *_: self._show_page())

@@ -137,6 +137,8 @@ class Desk(QMainWindow):
         """Remaining steps of showing that view."""
         self._zoomed: QByteArray | None = None
         """Layout of the desk before one panel was zoomed over all of it."""
+        self._covered: QByteArray | None = None
+        """Layout of the desk before a stage came in its place."""
         self._taken: set[str] = set()
         """Panels that the run has closed."""
 
@@ -209,6 +211,19 @@ class Desk(QMainWindow):
             self._parts = iter(())
             for view in seen:
                 view.show_world(world)
+
+    def set_covered(self, covered: bool) -> None:
+        """Hide the desk while a stage stands in its place; later every panel is where it was, with the latest world."""
+        if covered and self._covered is None:
+            self._covered = self.saveState(LAYOUT_VERSION)
+            self.hide()
+        elif not covered and self._covered is not None:
+            state, self._covered = self._covered, None
+            self.show()
+            self.restoreState(state, LAYOUT_VERSION)
+            self._show_title_bars()
+            if self._world is not None:
+                self.show_world(self._world)
 
     def _show_next(self, visible_views: list[DeskView], world: World) -> None:
         """Show the next part of the view whose turn it is, or the view after it."""

@@ -109,6 +109,21 @@ class DeskPage(QWidget):
         """Put *bar* between time and desk."""
         self._column.insertWidget(1, bar)
 
+    def add_stage(self, stage: QWidget) -> None:
+        """Put *stage* in the place of the desk; it is hidden until `show_stage`."""
+        self._stage = stage
+        self._column.addWidget(stage, 1)
+
+    def show_stage(self, shown: bool) -> None:
+        """Show the stage instead of the desk, whose panels keep their places, or the desk again."""
+        if shown:
+            self.desk.set_covered(True)
+            self._stage.show()
+        else:
+            self._stage.hide()
+            self._column.activate()
+            self.desk.set_covered(False)
+
     def show_running(self, running: bool) -> None:
         """Set the button to "Run" or "Pause"."""
         action = self._play_action

@@ -66,6 +66,7 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "system": (mark("in System Monitor"), (DESK,)),
     "monitor": (mark("in the monitor"), (DESK,)),
     "logs": (mark("in logs, states and events"), (DESK,)),
+    "stage": (mark("in a staged failover"), (WINDOW,)),
     "charts": (mark("in the charts"), (DESK,)),
     "strip": (mark("on a timeline"), (DESK,)),
     "batches": (mark("in the history of batches"), ("query",)),
@@ -148,6 +149,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("time.forward", mark("Next marker"), "Alt+Right"),
         ("time.now", mark("Return to now"), "Alt+End"),
         ("time.go_on", mark("Continue from the moment on screen"), "Alt+Shift+End"),
+        ("time.moment", mark("Watch the last failover again"), "F12"),
         ("time.all", mark("Show the whole time range in every view"), "Ctrl+Alt+0"),
     ),
     *_rows(
@@ -272,6 +274,15 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("topology.note", mark("Add a note to the canvas"), "N"),
         ("topology.unnote", mark("Remove the selected note"), "Del"),
         ("topology.spotlight", mark("Toggle spotlight"), "S"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("Staged failover"), "stage",
+        ("stage.step", mark("Previous phase, next phase"), "Left | Right"),
+        ("stage.go", mark("Pause or continue"), "Space"),
+        ("stage.replay", mark("Replay"), "R"),
+        ("stage.export", mark("Export as GIF…"), "E"),
+        ("stage.leave", mark("Back to the desk"), "Esc"),
         fixed=True,
     ),
     *_rows(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
 from engine.flow.recovery import Cause, closing_s
 from engine.localization import say
 from engine.model import DbState, Service, World, ticks
 from engine.protocol import disks, errorlog, groups, network, startup, streams
+
+STARTING: Final = say("SQL Server is starting")
+"""Text of the event with which the start of a service begins."""
 
 
 def _announce(world: World, server: str, text: str) -> None:
@@ -133,7 +138,7 @@ def start(world: World, server: str, started_tick: int | None = None) -> None:
     if begin_boot(world, server) if started_tick is None else started_tick != state.started_tick:
         return
     world.update_instance(server, service=Service.STARTING, start_wanted=False)
-    _announce(world, server, say("SQL Server is starting"))
+    _announce(world, server, STARTING)
     world.call_after(world.settings.restart_service_s, "service.started", server)
 
 

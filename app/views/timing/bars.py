@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, Q
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QVBoxLayout, QWidget
 
-from app.views.timing.rows import PHASES, TimingRow
+from app.views.timing.rows import TimingRow
 from app.widgets import theme
 from app.widgets.tables import TableView
 from app.words import formatting
@@ -45,12 +45,12 @@ def paint_phases(
 ) -> None:
     """Paint the phases of *row* into *place*, which stands for *whole_ticks*; one that is under way is hatched."""
     x = rect.left()
-    for (name, ticks, done), (_, _, _, _, colour) in zip(row.phases, PHASES, strict=False):
+    for kind, ticks, done in row.phases:
         width = rect.width() * ticks / whole_ticks
         part = QRectF(x, rect.top(), max(width, 1.0), rect.height())
         pattern = Qt.BrushStyle.SolidPattern if done else Qt.BrushStyle.BDiagPattern
-        painter.fillRect(part, QBrush(phase_colour(colours, colour), pattern))
-        words = tr(name)
+        painter.fillRect(part, QBrush(phase_colour(colours, kind.colour), pattern))
+        words = tr(kind.name)
         if painter.fontMetrics().horizontalAdvance(words) + 6 <= part.width():
             painter.setPen(colours.on_accent if done else colours.text)
             painter.drawText(part, Qt.AlignmentFlag.AlignCenter, words)
@@ -83,18 +83,17 @@ class Phases(QWidget):
     def show_row(self, row: TimingRow | None) -> None:
         self._row = row
         colours = theme.tokens(self.palette())
-        took = {name: ticks / TICKS_PER_S for name, ticks, _ in row.phases} if row else {}
+        took = {kind.name: ticks / TICKS_PER_S for kind, ticks, _ in row.phases} if row else {}
+        kinds = [phase.kind for phase in row.parts] if row else []
         parts = []
-        for name, _, _, _, colour in PHASES:
-            square = f'<span style="color:{phase_colour(colours, colour).name()}">■</span>'
-            value = f" <b>{formatting.seconds(took[name])}</b>" if name in took else ""
+        for kind in kinds:
+            square = f'<span style="color:{phase_colour(colours, kind.colour).name()}">■</span>'
+            value = f" <b>{formatting.seconds(took[kind.name])}</b>" if kind.name in took else ""
             parts.append(
-                f"{square}&nbsp;{tr(name)}{value}".replace(" ", "&nbsp;").replace("span&nbsp;", "span ")
+                f"{square}&nbsp;{tr(kind.name)}{value}".replace(" ", "&nbsp;").replace("span&nbsp;", "span ")
             )
         self._words.setText(" &nbsp; ".join(parts))
-        self._words.setToolTip(
-            "\n".join(f"{tr(name)}: {tr(help_text)}" for name, _, _, help_text, _ in PHASES)
-        )
+        self._words.setToolTip("\n".join(f"{tr(kind.name)}: {tr(kind.help)}" for kind in kinds))
         self._bar.show_row(row)
 
     def changeEvent(self, event: QEvent) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from app.view_models.failover_moment.moment import Phase, measure_phases
+from app.view_models.failover_moment.phases import PHASES, PhaseKind
 from app.widgets.tables import TableColumn
 from app.words import formatting
 from app.words.language import mark, tr
@@ -16,31 +18,6 @@ from engine.published.table6 import FAILOVER_S, REFERENCE
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
-
-PHASES: Final[tuple[tuple[str, str, str, str, str | int], ...]] = (
-    # name, from step, to step, what happens, token of the theme or number of a series colour
-    (mark("detection"), "failed", "detected", mark("until the loss is detected"), "idle"),
-    (mark("redo"), "detected", "redo_done", mark("the copy that takes over redoes its log"), 1),
-    (mark("decision"), "redo_done", "decided", mark("mirror and witness agree, or the cluster chooses"), 2),
-    (mark("role change"), "decided", "online", mark("recovery, until the database is open"), 0),
-    (
-        mark("undo"),
-        "online",
-        "undo_done",
-        mark("uncommitted transactions are rolled back; clients can work already"),
-        3,
-    ),
-)
-"""In their order. Failover time, as the paper measures it, is redo + decision + role change."""
-
-STEPS: Final = (
-    ("failed", mark("Failed")),
-    ("detected", mark("Detected")),
-    ("redo_done", mark("Redo done")),
-    ("decided", mark("Decided")),
-    ("online", mark("Online")),
-    ("undo_done", mark("Undo done")),
-)
 
 CLOSE_SHARE: Final = 0.1
 """A difference up to here is shown as good. Ours: the paper's values are single samples."""
@@ -57,16 +34,16 @@ class TimingRow:
     published: tuple[float, str] | None
     unlike: str | None
 
+    parts: tuple[Phase, ...]
+    """Phases of its technology, also those that have not begun."""
+
     @property
-    def phases(self) -> Iterator[tuple[str, int, bool]]:
-        """(name, ticks, done) of each phase that has begun."""
-        for name, first, last, _, _ in PHASES:
-            start, end = tick_of(self.failover, first), tick_of(self.failover, last)
-            if start is None or (end is None and self.failover.cancelled):
+    def phases(self) -> Iterator[tuple[PhaseKind, int, bool]]:
+        """(phase, ticks, done) of each phase that has begun."""
+        for phase in self.parts:
+            if phase.start_tick is None or (phase.end_tick is None and self.failover.cancelled):
                 return
-            yield name, (self.now_tick if end is None else end) - start, end is not None
-            if end is None:
-                return
+            yield phase.kind, phase.ticks_at(self.now_tick), phase.end_tick is not None
 
     @property
     def failover_s(self) -> float | None:
@@ -85,30 +62,28 @@ class TimingRow:
     def summary(self) -> str:
         parts = [
             (tr("{phase} {time}") if done else tr("{phase} {time} so far")).format(
-                phase=tr(name), time=formatting.seconds(ticks / TICKS_PER_S)
+                phase=tr(kind.name), time=formatting.seconds(ticks / TICKS_PER_S)
             )
-            for name, ticks, done in self.phases
+            for kind, ticks, done in self.phases
         ]
         return ", ".join([*parts, *([said_of(self.failover.why)] if self.failover.cancelled else [])])
-
-
-def tick_of(failover: Failover, step: str) -> int | None:
-    """Tick of a step of STEPS; None while it has not come."""
-    tick: int | None = getattr(failover, f"{step}_tick")
-    return tick
 
 
 def rows_of(failovers: Sequence[Failover], drill: Drill, now_tick: int) -> list[TimingRow]:
     """Return a row for each failover, the last one on top."""
     rows = [
-        TimingRow(failover, now_tick, 0, drill.published.get(place), drill.unlike.get(place))
+        TimingRow(
+            failover,
+            now_tick,
+            0,
+            drill.published.get(place),
+            drill.unlike.get(place),
+            measure_phases(drill, failover),
+        )
         for place, failover in enumerate(failovers)
     ]
     longest = max((sum(ticks for _, ticks, _ in row.phases) for row in rows), default=0)
-    return [
-        TimingRow(row.failover, row.now_tick, max(longest, 1), row.published, row.unlike)
-        for row in reversed(rows)
-    ]
+    return [replace(row, longest_ticks=max(longest, 1)) for row in reversed(rows)]
 
 
 def _title(row: TimingRow) -> str:
@@ -132,26 +107,30 @@ COLUMNS: Final = (
 # --- details of one failover ----
 
 
-def steps_of(row: TimingRow | None) -> list[tuple[str, int | None, int | None, int | None]]:
-    """Return (words, tick, tick after the failure, ticks since the step before) of each step."""
+Step = tuple[str, int | None, int | None, int | None]
+
+
+def steps_of(row: TimingRow | None) -> list[Step]:
+    """Return (name, tick at its end, ticks after the failure, ticks that it took) of each phase."""
     if row is None:
         return []
-    found: list[tuple[str, int | None, int | None, int | None]] = []
-    before: int | None = None
-    for step, words in STEPS:
-        tick = tick_of(row.failover, step)
-        since = None if tick is None or before is None else tick - before
-        after = None if tick is None else tick - row.failover.failed_tick
-        found.append((words, tick, after, since))
-        before = tick
-    return found
+    first = row.failover.failed_tick
+    return [
+        (
+            phase.kind.name,
+            phase.end_tick,
+            None if phase.end_tick is None else phase.end_tick - first,
+            None if phase.end_tick is None else phase.ticks_at(phase.end_tick),
+        )
+        for phase in row.parts
+    ]
 
 
 def _ticks(value: int | None) -> str:
     return formatting.NOTHING if value is None else formatting.seconds(value / TICKS_PER_S)
 
 
-def _format_time(step: tuple[str, int | None, int | None, int | None]) -> str:
+def _format_time(step: Step) -> str:
     return (
         "" if step[1] is None else tr("at {time}").format(time=formatting.run_time(step[1] / TICKS_PER_S, 2))
     )
@@ -159,9 +138,9 @@ def _format_time(step: tuple[str, int | None, int | None, int | None]) -> str:
 
 STEP_COLUMNS: Final = (
     TableColumn(
-        title=mark("Step"),
+        title=mark("Phase"),
         text=lambda step: tr(step[0]),
-        sample="\n".join(words for _, words in STEPS),
+        sample="\n".join(kind.name for kinds in PHASES.values() for kind in kinds),
         tip=_format_time,
     ),
     TableColumn(
@@ -169,14 +148,14 @@ STEP_COLUMNS: Final = (
         text=lambda step: _ticks(step[2]),
         right=True,
         sample="12.34 s",
-        tip=lambda step: tr("since the failure"),
+        tip=lambda step: tr("from the failure to the end of the phase"),
     ),
     TableColumn(
         title=mark("Took"),
         text=lambda step: _ticks(step[3]),
         right=True,
         sample="12.34 s",
-        tip=lambda step: tr("since the previous step"),
+        tip=lambda step: tr("length of the phase"),
     ),
 )
 

@@ -9,12 +9,12 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
+from app.view_models.failover_moment.phases import PHASES
 from app.views.timing.bars import PhaseBar, Phases
 from app.views.timing.rows import (
     COLUMNS,
     COMPARISON_COLUMNS,
     STEP_COLUMNS,
-    STEPS,
     TimingRow,
     comparison_of,
     rows_of,
@@ -79,7 +79,7 @@ class Timing(QWidget):
     def _lay_out(self) -> None:
         self.setFocusProxy(self.table)
         steps = TableView(self.steps, tr("Steps of the failover"))
-        steps.show_rows(len(STEPS))
+        steps.show_rows(max(map(len, PHASES.values())) - 1)
         self._compared = TableView(self.comparison, tr("Published times"))
         self._compared.show_rows(3)
         beside = QVBoxLayout()

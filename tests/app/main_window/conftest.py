@@ -122,6 +122,7 @@ def store(tmp_path: Path) -> WindowSettings:
     """Settings of a user who has seen the introduction."""
     made = WindowSettings(QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat))
     made.set(settings.INTRODUCTION_SEEN, True)
+    made.set(settings.FAILOVER_MOMENT, settings.NEVER)  # tests of the stage turn it on
     return made
 
 

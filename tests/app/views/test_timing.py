@@ -8,18 +8,21 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 
+from app.view_models.failover_moment.phases import PHASES as PHASES_OF
 from app.views.timing import Timing
-from app.views.timing.rows import PHASES, STEPS
 from app.widgets.tables import TableView
 from engine.model import Failover
 from engine.published.table6 import FAILOVER_S
 from tests.engine.worlds import P, lab, play
 
+STEPS = ("detected", "redo_done", "decided", "online", "undo_done")
+PHASES = PHASES_OF["mirroring"][:-1]
+
 
 def failover(kind: str, cause: str, at: int, *ticks: int, load: bool = True, why: str = "") -> Failover:
     """One that failed at tick *at*; each of its steps came *ticks* after the one before."""
     steps, tick = {}, at
-    for (name, _), took in zip(STEPS[1:], ticks, strict=False):
+    for name, took in zip(STEPS, ticks, strict=False):
         tick += took
         steps[f"{name}_tick"] = tick
     return Failover(
@@ -48,22 +51,21 @@ def test_a_failover_in_its_steps_beside_its_row(timing: Timing, run: Any) -> Non
     assert cells(timing.model)[0][0] == "0:41  Sales: automatic, power-off"
     assert cells(timing.model)[0][2] == "2.65 s"
     assert cells(timing.steps) == [
-        ["Failed", "0.00 s", "–"],
-        ["Detected", "0.82 s", "0.82 s"],
-        ["Redo done", "0.86 s", "0.04 s"],
-        ["Decided", "1.87 s", "1.01 s"],
-        ["Online", "3.47 s", "1.60 s"],
-        ["Undo done", "3.87 s", "0.40 s"],
+        ["Detection", "0.82 s", "0.82 s"],
+        ["Redo", "0.86 s", "0.04 s"],
+        ["Quorum vote", "1.87 s", "1.01 s"],
+        ["Role change", "3.47 s", "1.60 s"],
+        ["Undo", "3.87 s", "0.40 s"],
     ]
-    assert timing.steps.index(1, 0).data(Qt.ItemDataRole.ToolTipRole) == "at 0:41.82"
+    assert timing.steps.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == "at 0:41.82"
     assert cells(timing.comparison) == [
         ["Published", "2.2 s", "2.6 s"],
         ["This run", "–", "2.65 s"],
         ["Difference", "–", "+1.9 %"],
     ]
     assert "Power OFF principal server" in timing.verdict.text()
-    for name, _, _, _, _ in PHASES:
-        assert name.replace(" ", "&nbsp;") in timing.phases._words.text()
+    for kind in PHASES:
+        assert kind.name.replace(" ", "&nbsp;") in timing.phases._words.text()
 
 
 def test_tables_stand_below_one_another_where_there_is_no_room(timing: Timing, run: Any) -> None:
@@ -114,10 +116,10 @@ def test_a_phase_under_way_grows(timing: Timing, run: Any) -> None:
     run.world.tick = 1100
     timing.show_drill(run)
     assert timing.selected_row is not None
-    assert list(timing.selected_row.phases) == [("detection", 82, True), ("redo", 18, False)]
+    assert list(timing.selected_row.phases) == [(PHASES[0], 82, True), (PHASES[1], 18, False)]
     run.world.tick = 1150
     timing.show_world(run.world)
-    assert list(timing.selected_row.phases)[-1] == ("redo", 68, False)
+    assert list(timing.selected_row.phases)[-1] == (PHASES[1], 68, False)
     assert cells(timing.model)[0][2] == "–"
 
 
@@ -147,7 +149,7 @@ def test_the_keyboard_goes_through_the_list(qtbot: Any, timing: Timing, run: Any
     timing.show_drill(run)
     timing.table.setFocus()
     qtbot.keyClick(timing.table, Qt.Key.Key_Down)
-    assert timing.steps.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == "at 0:10.00"
+    assert timing.steps.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == "at 0:10.82"
 
 
 def test_another_moment_forgets_what_had_not_happened(timing: Timing, run: Any) -> None:
@@ -170,7 +172,8 @@ def test_what_the_engine_does_can_be_shown(timing: Timing, run: Any, cause: str)
     assert timing.selected_row is not None
     assert [ticks >= 0 for _, ticks, _ in timing.selected_row.phases] == [True] * len(PHASES)
     took_s = (
-        sum(ticks for name, ticks, _ in timing.selected_row.phases if name not in ("detection", "undo")) / 100
+        sum(ticks for kind, ticks, _ in timing.selected_row.phases if kind.name not in ("Detection", "Undo"))
+        / 100
     )
     assert timing.selected_row.failover_s == pytest.approx(took_s)
     assert abs(timing.selected_row.difference or 1.0) < 0.5

@@ -1,0 +1,142 @@
+"""Animated GIF (GIF89a) from pictures: one palette, and of each frame only the part that has changed."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Pixels = NDArray[np.uint8]
+"""Height × width × 3: red, green, blue."""
+
+COLORS: Final = 255
+CLEAR_INDEX: Final = 255
+"""Index of the transparent color: pixels that stay as they are."""
+CODE_MAX: Final = 4096
+
+
+class GifWriter:
+    """Builds the file frame by frame. *samples*: pictures from which the palette is taken."""
+
+    def __init__(self, samples: Sequence[Pixels]) -> None:
+        height, width, _ = samples[0].shape
+        self._size = (width, height)
+        self._palette, self._lookup = _make_palette(samples)
+        self._before: NDArray[np.uint8] | None = None
+        self._parts = [self._header()]
+        self._pending: tuple[bytes, int] | None = None
+        """Frame whose duration may still grow, and its duration in hundredths of a second."""
+
+    def add(self, pixels: Pixels, hundredths: int) -> None:
+        """Show *pixels* for that time."""
+        index = self._lookup[_reduce(pixels)]
+        before, self._before = self._before, index
+        changed = np.ones(index.shape, bool) if before is None else index != before
+        rows, columns = np.flatnonzero(changed.any(1)), np.flatnonzero(changed.any(0))
+        if not rows.size and self._pending is not None:
+            self._pending = (self._pending[0], self._pending[1] + hundredths)
+            return
+        self._flush()
+        top, bottom, left, right = rows[0], rows[-1] + 1, columns[0], columns[-1] + 1
+        part = np.where(changed, index, CLEAR_INDEX)[top:bottom, left:right].astype(np.uint8)
+        image = struct.pack("<BHHHHB", 0x2C, left, top, right - left, bottom - top, 0)
+        self._pending = (image + b"\x08" + _blocks(_compress(part.tobytes())), hundredths)
+
+    def finish(self) -> bytes:
+        """Return the file."""
+        self._flush()
+        return b"".join((*self._parts, b"\x3b"))
+
+    def _header(self) -> bytes:
+        screen = b"GIF89a" + struct.pack("<HHBBB", *self._size, 0xF7, 0, 0)
+        forever = b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00"
+        return screen + self._palette.tobytes() + forever
+
+    def _flush(self) -> None:
+        if self._pending is not None:
+            image, hundredths = self._pending
+            self._parts.append(
+                struct.pack("<BBBBHBB", 0x21, 0xF9, 4, 0x05, min(hundredths, 65_535), CLEAR_INDEX, 0)
+            )
+            self._parts.append(image)
+            self._pending = None
+
+
+def _reduce(pixels: Pixels) -> NDArray[np.int64]:
+    """Return five bits of each color as one number."""
+    parts = (pixels >> 3).astype(np.int64)
+    return parts[..., 0] << 10 | parts[..., 1] << 5 | parts[..., 2]
+
+
+def _make_palette(samples: Sequence[Pixels]) -> tuple[Pixels, Pixels]:
+    """Return the most frequent colors, and the nearest of them for each reduced color."""
+    whole = np.concatenate([picture.reshape(-1, 3) for picture in samples]).astype(np.uint32)
+    packed, counts = np.unique(whole @ np.array((65_536, 256, 1), np.uint32), return_counts=True)
+    chosen = packed[np.argsort(-counts, kind="stable")[:COLORS]]
+    frequent = np.stack((chosen >> 16, chosen >> 8 & 255, chosen & 255), axis=1).astype(np.uint8)
+    palette = np.zeros((256, 3), np.uint8)
+    palette[: len(frequent)] = frequent
+    steps = np.arange(32_768)
+    cells = np.stack((steps >> 10, steps >> 5 & 31, steps & 31), axis=1) * 8 + 4
+    lookup = np.empty(32_768, np.uint8)
+    for start in range(0, 32_768, 4_096):
+        part = cells[start : start + 4_096, None, :] - frequent[None, :, :].astype(np.int64)
+        lookup[start : start + 4_096] = (part * part).sum(2).argmin(1)
+    rare_first = np.arange(len(frequent))[::-1]
+    lookup[_reduce(frequent[rare_first])] = rare_first  # large areas keep their very color
+    return palette, lookup
+
+
+def _compress(data: bytes) -> bytes:
+    """Compress by LZW with codes of nine to twelve bits."""
+    clear, end = 256, 257
+    table: dict[int, int] = {}
+    out = bytearray()
+    buffer, bits, width, following = clear, 9, 9, 258
+    prefix = data[0]
+    for byte in memoryview(data)[1:]:
+        key = prefix << 8 | byte
+        found = table.get(key)
+        if found is not None:
+            prefix = found
+            continue
+        buffer |= prefix << bits
+        bits += width
+        while bits >= 8:
+            out.append(buffer & 255)
+            buffer >>= 8
+            bits -= 8
+        if following < CODE_MAX:
+            table[key] = following
+            if following == 1 << width:
+                width += 1
+            following += 1
+        else:
+            buffer |= clear << bits
+            bits += width
+            table.clear()
+            width, following = 9, 258
+        prefix = byte
+    for code in (prefix, end):
+        buffer |= code << bits
+        bits += width
+        if code == prefix and following == 1 << width and width < 12:
+            width += 1
+    while bits > 0:
+        out.append(buffer & 255)
+        buffer >>= 8
+        bits -= 8
+    return bytes(out)
+
+
+def _blocks(data: bytes) -> bytes:
+    return b"".join(_iterate_blocks(data)) + b"\x00"
+
+
+def _iterate_blocks(data: bytes) -> Iterator[bytes]:
+    for start in range(0, len(data), 255):
+        part = data[start : start + 255]
+        yield bytes((len(part),)) + part

@@ -1,0 +1,373 @@
+"""The staged failover: slow motion while it happens, a replay at any time, and the way back to the desk."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from PySide6.QtCore import QElapsedTimer, QObject, QTimer
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
+
+from app import settings
+from app.main_window.desk_page import DeskPage
+from app.main_window.run_controller import RunController
+from app.main_window.session import HostSession
+from app.settings import WindowSettings
+from app.view_models.failover_moment import moment as times
+from app.view_models.failover_moment.expected import find_expected
+from app.view_models.failover_moment.facts import StageFacts, Vote, capture_facts, find_redo_kb
+from app.view_models.failover_moment.moment import Moment, make_moment
+from app.view_models.failover_moment.replay import MomentReplay
+from app.view_models.failover_moment.view import make_view
+from app.views.failover_stage import FailoverStage
+from app.views.failover_stage.stage import BACK, EXPORT, FAR_SCALE, FORTH, GO, LEAVE, REPLAY
+from app.widgets.input_guard import guard
+from app.widgets.notice import NoticeBar
+from app.words.language import tr
+from engine.constants import TICKS_PER_S
+from engine.drill.running.drill import Drill
+from engine.events import Event
+from engine.model import Failover, Tick
+
+TYPING_S: Final = 3.0
+"""A key was pressed so recently: the person types, and the stage does not take the keyboard. Ours."""
+GIVE_UP_S: Final = 30.0
+"""Simulated time after which the stage no longer waits for a failover, or for the clients. Ours."""
+FRAME_MS: Final = 33
+LIVE, STEP, REPLAYING, OVER = "live", "step", "replay", "over"
+
+
+class FailoverMoment(QObject):
+    """Shows and leaves the stage; the run goes on or waits, and nothing of it changes."""
+
+    def __init__(
+        self,
+        page: DeskPage,
+        session: HostSession,
+        play: RunController,
+        notice: NoticeBar,
+        store: WindowSettings,
+        window: QWidget,
+    ) -> None:
+        super().__init__(window)
+        self._page, self._session, self._play = page, session, play
+        self._notice, self._store = notice, store
+        self.stage = FailoverStage()
+        page.add_stage(self.stage)
+        self.state = ""
+        """One of LIVE, STEP, REPLAYING, OVER; empty: the desk is on screen."""
+        self._moment: Moment | None = None
+        self._facts: StageFacts | None = None
+        self._replay: MomentReplay | None = None
+        self._number: int | None = None
+        """Failover of the run on stage; None while it is only expected."""
+        self._expected: tuple[Failover, str] | None = None
+        self._shown = 0
+        """Phase on screen."""
+        self._before_kb = 0.0
+        self._base_votes: tuple[Vote, ...] = ()
+        """Votes that counted when the failure came."""
+        self._resume: tuple[float, bool] = (1.0, False)
+        """Speed of the clock, and whether it ran, before the stage came."""
+        self._keys: QWidget | None = None
+        self._hold = QTimer(self, singleShot=True)
+        self._hold.timeout.connect(self._end_hold)
+        self._frame = QTimer(self, interval=FRAME_MS)
+        self._frame.timeout.connect(self._show_replay)
+        self._elapsed = QElapsedTimer()
+        self._gone_s = 0.0
+        """Wall time of the replay before it was paused."""
+        self.stage.wanted.connect(self._press)
+        self.stage.phase_wanted.connect(self._show_phase)
+        session.happened.connect(self._hear)
+        session.world_changed.connect(lambda _: self._look())
+        session.running_changed.connect(self._show_running)
+        play.began.connect(lambda _: self.close())
+
+    # --- when it comes --------------------------------------------------------------------------------------
+
+    def _is_wanted(self, drill: Drill) -> bool:
+        """Return whether a failover is staged now: the setting, and no exam, class or film."""
+        choice = self._store.get(settings.FAILOVER_MOMENT)
+        presenting = bool(self._store.get(settings.BEFORE_PRESENTING))
+        if choice == settings.NEVER or (choice == settings.PRESENTING and not presenting):
+            return False
+        session, play = self._session, self._play
+        hands_off = play.watching or play.introducing or play.attending or session.looking_back
+        return drill.terms.truth and not hands_off and session.running and not session.busy
+
+    def _hear(self, events: list[Event]) -> None:
+        drill = self._session.live
+        if drill is None or self._session.drill is not drill:
+            return
+        if self.state:
+            self._facts = None  # captured anew
+            return
+        number = next(
+            (n for n in reversed(range(len(drill.world.failovers))) if _runs(drill.world.failovers[n])), None
+        )
+        began = [
+            e
+            for e in events
+            if e.kind == "failover" or (e.kind == "availability" and e.get("serving") is False)
+        ]
+        if not began or not self._page.isVisible() or not self._is_wanted(drill):
+            return
+        expected = None
+        if number is None:
+            lost = [str(e.database) for e in began if e.kind == "availability" and e.database is not None]
+            expected = next(
+                (found for name in lost if (found := find_expected(drill, name)) is not None), None
+            )
+            if expected is None:
+                return
+        if _is_typing():
+            words = tr("A failover is running.")
+            self._notice.offer(words, tr("Watch it"), self.watch)
+            return
+        self._begin_live(drill, number, expected)
+
+    def _begin_live(self, drill: Drill, number: int | None, expected: tuple[Failover, str] | None) -> None:
+        self._number, self._expected, self._facts, self._replay = number, expected, None, None
+        self._shown, self._before_kb, self._base_votes = 0, 0.0, ()
+        self._open()
+        self.state = LIVE
+        self._look()
+
+    def watch(self) -> None:
+        """Show the failover that runs; else replay the last one."""
+        drill = self._session.live
+        if drill is None or self.state:
+            return
+        if not drill.terms.truth and not drill.finished:
+            self._notice.show_info(tr("Not available in an exam."))
+            return
+        failovers = drill.world.failovers
+        if not failovers:
+            self._notice.show_info(tr("No failover has happened in this run yet."))
+            return
+        number = len(failovers) - 1
+        if _runs(failovers[number]) and not self._session.looking_back:
+            self._begin_live(drill, number, None)
+            return
+        self._number, self._expected = number, None
+        self._open()
+        self._session.pause()
+        self._start_replay()
+
+    def _open(self) -> None:
+        session = self._session
+        self._resume = (session.speed, session.running)
+        self._keys = QApplication.focusWidget()
+        self._notice.clear()
+        far = self._store.get(settings.FONT_SCALE) >= FAR_SCALE or bool(
+            self._store.get(settings.BEFORE_PRESENTING)
+        )
+        self.stage.set_look(far, self._store.get(settings.REDUCED_MOTION))
+        self.stage.show_running(session.running)
+        self._page.show_stage(True)
+        self.stage.canvas.setFocus()
+        guard().appeared(self.stage)
+
+    def close(self) -> None:
+        """Take the stage away; the clock stays as it is."""
+        if not self.state:
+            return
+        self.state = ""
+        self._hold.stop()
+        self._frame.stop()
+        self._moment = self._replay = self._facts = None
+        self._page.show_stage(False)
+        if self._keys is not None and self._keys.isVisible():
+            self._keys.setFocus()
+        self._keys = None
+
+    def leave(self) -> None:
+        """Back to the desk, with the clock as it was."""
+        if not self.state:
+            return
+        speed, ran = self._resume
+        self.close()
+        self._session.set_speed(speed)
+        if ran and not self._session.running:
+            self._session.play()
+
+    # --- live -----------------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Follow the run."""
+        drill = self._session.live
+        if self.state != LIVE or drill is None or self._hold.isActive():
+            return
+        moment = self._follow(drill)
+        if moment is None:
+            return
+        target = moment.phase_at(drill.tick)
+        while self._shown < target:
+            self._shown += 1
+            phase = moment.phases[self._shown]
+            if self._shown < target and times.is_short(phase):
+                self._show(drill, moment, self._shown)
+                self._session.pause()
+                self._hold.start(times.HOLD_MS)
+                return
+        self._show(drill, moment, self._shown)
+        if moment.is_over or drill.tick > self._deadline(moment):
+            self._end_live()
+        elif self._session.running:
+            self._session.set_speed(times.live_speed(moment.phases[self._shown], drill.tick))
+
+    def _follow(self, drill: Drill) -> Moment | None:
+        """Return the moment as it stands; an expected failover may have begun, or may not come."""
+        if self._number is None:
+            self._number = next(
+                (n for n in reversed(range(len(drill.world.failovers))) if _runs(drill.world.failovers[n])),
+                None,
+            )
+        if self._number is not None:
+            self._moment = make_moment(drill, self._number)
+        elif self._expected is not None:
+            failover, technology = self._expected
+            if drill.world.availability[failover.database].serving:
+                self.leave()
+                return None
+            self._moment = times.make_expected(drill, failover, technology)
+        return self._moment
+
+    @staticmethod
+    def _deadline(moment: Moment) -> Tick:
+        """Return the tick after which the stage gives up."""
+        begun = [p.start_tick for p in moment.phases if p.start_tick is not None]
+        return max(begun) + round(GIVE_UP_S * TICKS_PER_S)
+
+    def _show(self, drill: Drill, moment: Moment, number: int) -> None:
+        if self._facts is None:
+            votes = self._base_votes
+            self._facts = capture_facts(drill.world, moment.failover, moment.technology).with_voters(votes)
+            self._base_votes = votes if votes else self._facts.votes
+        redo_kb = find_redo_kb(drill.world, moment.failover)
+        facts = self._facts if redo_kb is None else replace(self._facts, redo_kb=redo_kb)
+        self._before_kb = max(self._before_kb, redo_kb or 0.0)
+        self.stage.show_view(make_view(moment, facts, drill.tick, self._before_kb, number))
+
+    def _end_hold(self) -> None:
+        if self.state == LIVE:
+            self._session.play()
+            self._look()
+
+    def _end_live(self) -> None:
+        """The clock waits until the user has seen the result."""
+        self.state = OVER
+        self._session.pause()
+        self._session.set_speed(self._resume[0])
+
+    # --- replay, phase by phase -----------------------------------------------------------------------------
+
+    def _prepare_replay(self) -> MomentReplay | None:
+        history = self._session.history
+        if self._replay is None and history is not None and self._number is not None:
+            self._replay = MomentReplay(history, self._number)
+        return self._replay
+
+    def _start_replay(self) -> None:
+        if self._prepare_replay() is None:
+            return
+        self._session.pause()
+        self.state, self._gone_s = REPLAYING, 0.0
+        self._elapsed.start()
+        self._frame.start()
+        self.stage.show_running(True)
+        self._show_replay()
+
+    def _show_replay(self) -> None:
+        replay = self._replay
+        if self.state != REPLAYING or replay is None:
+            self._frame.stop()
+            return
+        wall_s = self._gone_s + self._elapsed.elapsed() / 1000.0
+        self.stage.show_view(replay.view_at(wall_s))
+        self._shown = replay.phase_at(wall_s)
+        if wall_s >= replay.length_s:
+            self._frame.stop()
+            self.state = OVER
+            self.stage.show_running(False)
+
+    def _show_phase(self, number: int) -> None:
+        """Show the end of one phase, or its latest state."""
+        replay = self._prepare_replay()
+        if replay is None or not 0 <= number < replay.known:
+            return
+        self._frame.stop()
+        self._hold.stop()
+        self._session.pause()
+        self.state, self._shown = STEP, number
+        self.stage.show_view(replay.view_of(number))
+        self.stage.show_running(False)
+
+    # --- keys and buttons -----------------------------------------------------------------------------------
+
+    def _press(self, name: str) -> None:
+        acts = {
+            BACK: lambda: self._show_phase(max(0, self._shown - 1)),
+            FORTH: self._step_forward,
+            GO: self._go,
+            REPLAY: self._start_replay,
+            EXPORT: self._export,
+            LEAVE: self.leave,
+        }
+        acts[name]()
+
+    def _step_forward(self) -> None:
+        replay = self._prepare_replay()
+        if replay is None:
+            return
+        if self._shown + 1 < replay.known:
+            self._show_phase(self._shown + 1)
+        elif not replay.moment.is_over and self._resume[1]:
+            self._go_live()
+
+    def _go_live(self) -> None:
+        self.state, self._replay = LIVE, None
+        self._session.play()
+        self._look()
+
+    def _go(self) -> None:
+        """Pause or continue what moves; at the end, back to the desk."""
+        if self.state == OVER:
+            self.leave()
+        elif self.state == LIVE:
+            self._session.toggle()
+        elif self.state == REPLAYING and self._frame.isActive():
+            self._gone_s += self._elapsed.elapsed() / 1000.0
+            self._frame.stop()
+            self.stage.show_running(False)
+        elif self.state == REPLAYING:
+            self._elapsed.restart()
+            self._frame.start()
+            self.stage.show_running(True)
+        elif self._replay is not None and not self._replay.moment.is_over:
+            self._go_live()
+        else:
+            self._start_replay()
+
+    def _show_running(self, running: bool) -> None:
+        if self.state == LIVE and not self._hold.isActive():
+            self.stage.show_running(running)
+
+    def _export(self) -> None:
+        from app.main_window.moment_export import export_moment
+
+        replay = self._prepare_replay()
+        if replay is not None:
+            self._frame.stop()
+            export_moment(replay, self.stage, self._notice)
+
+
+def _runs(failover: Failover) -> bool:
+    return failover.online_tick is None and not failover.cancelled
+
+
+def _is_typing() -> bool:
+    """Return whether a person writes text at this moment."""
+    text = isinstance(QApplication.focusWidget(), (QLineEdit, QPlainTextEdit, QTextEdit))
+    return text and guard().quiet_s < TYPING_S

@@ -1,0 +1,1 @@
+"""The failover moment: which phase runs, since when, what is drawn and what is published. No Qt."""

@@ -1,0 +1,337 @@
+"""The world as the stage needs it at one tick: cards, votes, wires, queue. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from app.view_models import picture
+from app.view_models.faces import ClientFace, ServerFace, StatusSign
+from app.view_models.failover_moment.phases import (
+    CLIENT,
+    DISK,
+    FROM,
+    RESOURCE_PHASE,
+    TO,
+    WITNESS,
+)
+from app.words.language import mark, tr
+from engine.availability import replicas
+from engine.cluster import config, instances
+from engine.drill.running.technology import GROUP, INSTANCE, MIRRORING
+from engine.mirroring import quorum
+from engine.model import (
+    AvailabilityGroup,
+    Cluster,
+    ClusterConfig,
+    DatabaseCopy,
+    Failover,
+    Tick,
+    Witness,
+    World,
+)
+from engine.protocol import network
+
+OTHERS_MAX: Final = 2
+"""Cards of servers that neither failed nor took over."""
+
+YES, LOST, NONE = "yes", "lost", "none"
+"""States of a vote: cast, lost, not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """A token: who votes, and whether the vote is there."""
+
+    name: str
+    colour: int
+    state: str
+
+    @property
+    def letter(self) -> str:
+        """The part of the name that tells it from its neighbors."""
+        last = self.name.replace("-", "_").rpartition("_")[2]
+        return last if len(last) <= 2 else self.name[0]
+
+
+@dataclass(frozen=True, slots=True)
+class StageCard:
+    """A server, node, witness or application."""
+
+    name: str
+    colour: int | None
+    status: StatusSign
+    note: str = ""
+    """One line below the name."""
+    database: str = ""
+    role: StatusSign | None = None
+    badges: tuple[StatusSign, ...] = ()
+    resources: tuple[tuple[str, str], ...] = ()
+    """(name, milestone at which it is online) of each resource of the role that comes to this node."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageWire:
+    """A connection between two places."""
+
+    ends: tuple[str, str]
+    cut: bool
+    used: bool
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StageFacts:
+    """Everything on the stage that comes from the world."""
+
+    tick: Tick
+    cards: Mapping[str, StageCard] = field(default_factory=dict)
+    """By place."""
+    votes: tuple[Vote, ...] = ()
+    wires: tuple[StageWire, ...] = ()
+    redo_kb: float | None = None
+    """None: no queue belongs to this failover."""
+    listener: str = ""
+    listener_at: str = ""
+    """Place of the server to which the listener leads; empty: to none."""
+    disk: str = ""
+    owner: str = ""
+    """Node that owns the shared disks."""
+    instance: str = ""
+    cluster: str = ""
+    more_clients: int = 0
+    more_databases: int = 0
+
+    def with_voters(self, before: tuple[Vote, ...]) -> StageFacts:
+        """Return these facts with the votes that counted *before*: the cluster adjusts votes after each loss."""
+        now = {vote.name: vote for vote in self.votes}
+        votes = tuple(
+            vote if vote.state == NONE else replace(vote, state=_find_state(now.get(vote.name)))
+            for vote in before
+        )
+        return replace(self, votes=votes) if votes else self
+
+
+def _find_state(vote: Vote | None) -> str:
+    return LOST if vote is None or vote.state == LOST else YES
+
+
+def capture_facts(world: World, failover: Failover, technology: str) -> StageFacts:
+    """Return what the stage shows of *world*."""
+    faces = picture.picture_of(world, failover.database)
+    servers = {face.name: face for face in faces.servers}
+    clients = [face for face in faces.clients if failover.database in world.clients[face.name].databases]
+    places = _find_places(world, failover, technology, servers)
+    cards = {place: _make_card(world, servers[name], failover, technology) for place, name in places.items()}
+    if clients:
+        places[CLIENT] = clients[0].name
+        cards[CLIENT] = _make_client_card(world, clients[0])
+    group = _find_group(world, failover) if technology == GROUP else None
+    listener = group.listener.name if group is not None and group.listener is not None else ""
+    at = world.listeners.get(listener) if listener else None
+    role = instances.role_of(world, _find_instance(world, failover)) if technology == INSTANCE else None
+    cluster = next(iter(world.clusters.values()), None) if technology != MIRRORING else None
+    return StageFacts(
+        world.tick,
+        cards,
+        tuple(_list_votes(world, failover, cluster, servers)),
+        tuple(_list_wires(world, places, technology, role.owner if role is not None else "")),
+        find_redo_kb(world, failover),
+        listener,
+        next((place for place, name in places.items() if name == at), ""),
+        next((r.name for r in role.resources if r.kind == "Physical Disk"), "") if role is not None else "",
+        role.owner if role is not None else "",
+        role.name if role is not None else "",
+        cluster.name if cluster is not None else "",
+        max(0, len(clients) - 1),
+        len({name for _, name in world.copies} - {failover.database}),
+    )
+
+
+def _find_places(
+    world: World, failover: Failover, technology: str, servers: Mapping[str, ServerFace]
+) -> dict[str, str]:
+    """Return the server at each place, as far as there is one."""
+    found = {FROM: failover.from_server, TO: failover.to_server}
+    if technology == MIRRORING:
+        copy = world.copies.get((failover.to_server, failover.database))
+        witness = copy.mirroring.witness if copy is not None else None
+        if witness is not None:
+            found[WITNESS] = witness
+        return {place: name for place, name in found.items() if name in servers}
+    nodes = [name for name in servers if name in world.nodes or world.instances_on(name)]
+    if technology == GROUP:
+        group = _find_group(world, failover)
+        nodes = [replica.server for replica in group.replicas] if group is not None else []
+    share = next((w.name for w in _list_witnesses(world) if w.name in servers), None)
+    if share is not None:
+        found[WITNESS] = share
+    others = [name for name in nodes if name not in found.values() and name in servers]
+    found |= {f"other{number}": name for number, name in enumerate(others[:OTHERS_MAX], start=1)}
+    return {place: name for place, name in found.items() if name in servers}
+
+
+def _list_witnesses(world: World) -> Iterator[Witness]:
+    yield from (node.config.witness for node in world.nodes.values() if node.config.witness is not None)
+
+
+def _find_group(world: World, failover: Failover) -> AvailabilityGroup | None:
+    copy = next((c for c in world.copies_of(failover.database) if c.availability.guid is not None), None)
+    if copy is None or copy.availability.guid is None:
+        return None
+    guid = copy.availability.guid
+    return next(
+        (found for server in (failover.to_server, failover.from_server)
+         if (found := replicas.group_of(world, server, guid)) is not None), None,
+    )  # fmt: skip
+
+
+def _find_instance(world: World, failover: Failover) -> str:
+    return next(
+        (c.server for c in world.copies_of(failover.database) if world.instances[c.server].clustered), ""
+    )
+
+
+OWNED: Final = mark("owns {instance}")
+HOSTED: Final = mark("votes; does not run {instance}")
+WITNESS_NOTE: Final = {
+    MIRRORING: mark("witness"),
+    GROUP: mark("file share witness"),
+    INSTANCE: mark("file share witness"),
+}
+
+
+def _make_card(world: World, face: ServerFace, failover: Failover, technology: str) -> StageCard:
+    if technology == INSTANCE and face.kind in ("node", "computer", "partner"):
+        return _make_node_card(world, face, failover)
+    copy = next((c for c in face.copies if c.database == failover.database), None)
+    if copy is None:
+        return StageCard(face.name, face.colour, face.status, tr(WITNESS_NOTE[technology]))
+    role = copy.role
+    if face.name == failover.from_server and copy.state is None:
+        was = "PRIMARY" if technology == GROUP else "PRINCIPAL"
+        role = StatusSign(tr("was {role}").format(role=was), "idle", "principal")
+    badges = tuple(sign for sign in (copy.state, copy.db_state) if sign is not None)
+    extra = tuple(
+        s
+        for s in copy.signs
+        if s.text in ("unprotected", "asynchronous", "not failover ready", "failover ready")
+    )
+    return StageCard(
+        face.name, face.colour, face.status, "", copy.database, role, (*badges[:2], *extra[:1])[:3]
+    )
+
+
+def _make_node_card(world: World, face: ServerFace, failover: Failover) -> StageCard:
+    role = instances.role_of(world, _find_instance(world, failover))
+    rows: tuple[tuple[str, str], ...] = ()
+    note = ""
+    if role is not None:
+        note = tr(OWNED if role.owner == face.name else HOSTED).format(instance=role.name)
+        if face.name == failover.from_server and role.owner != face.name:
+            note = tr("owned {instance}").format(instance=role.name)
+        if face.name == failover.to_server:
+            rows = tuple(
+                (resource.name.partition(" (")[0], RESOURCE_PHASE[resource.kind])
+                for resource in role.resources
+                if resource.kind in RESOURCE_PHASE
+            )
+    return StageCard(face.name, face.colour, face.status, note, resources=rows)
+
+
+def _make_client_card(world: World, face: ClientFace) -> StageCard:
+    client = world.clients[face.name]
+    return StageCard(
+        face.name, None, face.status, tr("connects to {server}").format(server=client.data_source)
+    )
+
+
+# --- votes ------------------------------------------------------------------------------------------------
+
+
+def _list_votes(
+    world: World, failover: Failover, cluster: Cluster | None, servers: Mapping[str, ServerFace]
+) -> Iterator[Vote]:
+    if cluster is None:
+        yield from _list_session_votes(world, failover, servers)
+        return
+    here = [node for node in world.nodes.values() if node.partition and config.is_running(world, node)]
+    known: ClusterConfig | None = here[0].config if here else None
+    for place, name in enumerate(cluster.nodes):
+        there = any(node.name == name for node in here) and world.computers[name].powered
+        weight = known.weight(name) if known is not None else 1
+        yield Vote(name, _colour(servers, name, place), (YES if there else LOST) if weight else NONE)
+    if known is not None and known.witness is not None:
+        counts = YES if cluster.witness_there else LOST
+        yield Vote(known.witness.name, _colour(servers, known.witness.name, len(cluster.nodes)),
+                   counts if known.witness_counts else NONE)  # fmt: skip
+
+
+def _list_session_votes(
+    world: World, failover: Failover, servers: Mapping[str, ServerFace]
+) -> Iterator[Vote]:
+    copy = world.copies.get((failover.to_server, failover.database))
+    if copy is None or copy.mirroring.witness is None:
+        return
+    sees_old = quorum.sees_partner(world, copy)
+    witness_sees_old = quorum.witness_sees(world, copy, failover.from_server)
+    yield Vote(copy.mirroring.partner or failover.from_server, _colour(servers, failover.from_server, 0),
+               YES if sees_old or witness_sees_old else LOST)  # fmt: skip
+    yield Vote(copy.server, _colour(servers, copy.server, 1), YES)
+    yield Vote(copy.mirroring.witness, _colour(servers, copy.mirroring.witness, 2),
+               YES if quorum.sees_witness(world, copy) else LOST)  # fmt: skip
+
+
+def _colour(servers: Mapping[str, ServerFace], name: str, otherwise: int) -> int:
+    return servers[name].colour if name in servers else otherwise
+
+
+# --- wires and queue ----------------------------------------------------------------------------------------
+
+_WIRES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
+    MIRRORING: (
+        (FROM, WITNESS, ""), (WITNESS, TO, ""), (FROM, TO, mark("log stream")), (CLIENT, FROM, ""), (CLIENT, TO, ""),
+    ),
+    GROUP: (
+        (FROM, WITNESS, ""), (WITNESS, TO, ""), (FROM, TO, ""), (TO, "other1", ""),
+    ),
+    INSTANCE: ((FROM, DISK, ""), (DISK, TO, ""), (CLIENT, TO, "")),
+}  # fmt: skip
+"""Technology -> (place, place, label) of each wire that is drawn."""
+
+
+def _list_wires(world: World, places: Mapping[str, str], technology: str, owner: str) -> Iterator[StageWire]:
+    for a, b, label in _WIRES[technology]:
+        one, other = places.get(a, ""), places.get(b, "")
+        if DISK in (a, b):
+            node = other if a == DISK else one
+            up = node in world.computers and world.computers[node].powered
+            yield StageWire((a, b), not up, up and node == owner)
+        elif one and other:
+            yield _make_wire(world, (a, b), (one, other), label, technology)
+
+
+def _make_wire(
+    world: World, ends: tuple[str, str], names: tuple[str, str], label: str, technology: str
+) -> StageWire:
+    client = world.clients.get(names[0])
+    if client is not None:
+        at = client.connected_to
+        target = names[1]
+        mine = at == target or (
+            at is not None and technology == INSTANCE and world.instances[at].computer == target
+        )
+        used = mine and client.lost_since is None
+        return StageWire(ends, mine and not used, used)
+    up = all(world.computer_named(name).powered for name in names)
+    passing = up and network.is_passing(world, *names) and network.is_passing(world, *reversed(names))
+    return StageWire(ends, not passing, passing, tr(label) if label else "")
+
+
+def find_redo_kb(world: World, failover: Failover) -> float | None:
+    """Return the redo queue of the copy that takes over; None if it has none."""
+    copy: DatabaseCopy | None = world.copies.get((failover.to_server, failover.database))
+    if copy is None or copy.stream is None:
+        return None
+    return world.flow.stream_reading(copy.stream).redo_queue_kb

@@ -1,0 +1,277 @@
+"""One failover as phases with their ticks, and its place in time at any tick. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from app.view_models.failover_moment.phases import PHASES, PhaseKind
+from engine.cluster.instances import NAME_S
+from engine.constants import TICKS_PER_S
+from engine.drill.judging.client_service import DISCONNECTED
+from engine.drill.running.technology import INSTANCE, find_technology
+from engine.events import Event
+from engine.model import Failover, Tick, World, ticks
+from engine.protocol.service import STARTING
+
+if TYPE_CHECKING:
+    from engine.drill.running.drill import Drill
+
+Milestones = Mapping[str, Tick | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A phase with its ticks; None: it has not begun, or has not ended."""
+
+    kind: PhaseKind
+    start_tick: Tick | None
+    end_tick: Tick | None
+
+    def ticks_at(self, tick: Tick) -> int:
+        """Return the ticks that it has lasted at *tick*."""
+        if self.start_tick is None or tick <= self.start_tick:
+            return 0
+        return min(tick, tick if self.end_tick is None else self.end_tick) - self.start_tick
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A failover with everything that the stage says about its times."""
+
+    technology: str
+    failover: Failover
+    noticed: bool
+    """False while the failure is expected to lead to this failover and nobody has noticed it."""
+    phases: tuple[Phase, ...]
+    published: tuple[float, str] | None
+    unlike: str | None
+    """Reason why no published value fits."""
+    cut_tick: Tick | None
+    """Time at which the first application lost its connections."""
+    lost: Mapping[str, Tick]
+    """Server -> time at which it noticed that the other was gone."""
+
+    @property
+    def end_tick(self) -> Tick | None:
+        """Time at which the last phase ended; None before."""
+        return self.phases[-1].end_tick
+
+    @property
+    def is_over(self) -> bool:
+        return self.failover.cancelled or self.end_tick is not None
+
+    def phase_at(self, tick: Tick) -> int:
+        """Return the number of the phase that runs at *tick*; the last one after the end."""
+        running = [
+            number
+            for number, phase in enumerate(self.phases)
+            if phase.start_tick is not None
+            and phase.start_tick <= tick
+            and (phase.end_tick is None or tick < phase.end_tick)
+        ]
+        begun = [
+            n
+            for n, phase in enumerate(self.phases)
+            if phase.start_tick is not None and phase.start_tick <= tick
+        ]
+        return running[0] if running else (begun or [0])[-1]
+
+    @property
+    def longest(self) -> Phase | None:
+        """The phase that took longest, once all have ended."""
+        done = [phase for phase in self.phases if phase.start_tick is not None and phase.end_tick is not None]
+        if self.end_tick is None or not done:
+            return None
+        return max(done, key=lambda phase: phase.ticks_at(self.end_tick or 0))
+
+
+def make_moment(drill: Drill, number: int) -> Moment:
+    """Return the moment of the failover *number* of the run, as far as it has come."""
+    world = drill.world
+    failover = world.failovers[number]
+    events = _since(drill.events, failover.failed_tick)
+    clients = list_clients(world, failover.database)
+    return _assemble(
+        find_technology(world, failover), failover, events, clients, find_start_due(world, failover),
+        drill.published.get(number), drill.unlike.get(number),
+    )  # fmt: skip
+
+
+def measure_phases(drill: Drill, failover: Failover) -> tuple[Phase, ...]:
+    """Return the phases until the database is open: without those that depend on applications."""
+    technology = find_technology(drill.world, failover)
+    events = _since(drill.events, failover.failed_tick) if technology == INSTANCE else []
+    found = find_milestones(failover, technology, events, (), find_start_due(drill.world, failover))
+    return list_phases(technology, failover.failed_tick, found, has_clients=False)
+
+
+def make_expected(drill: Drill, failover: Failover, technology: str) -> Moment:
+    """Return the moment of a failover that has not begun: its detection runs."""
+    events = _since(drill.events, failover.failed_tick)
+    clients = list_clients(drill.world, failover.database)
+    return _assemble(technology, failover, events, clients, None, None, None, noticed=False)
+
+
+def _assemble(
+    technology: str,
+    failover: Failover,
+    events: Sequence[Event],
+    clients: Iterable[str],
+    due: Tick | None,
+    published: tuple[float, str] | None,
+    unlike: str | None,
+    noticed: bool = True,
+) -> Moment:
+    names = list(clients)
+    found = find_milestones(failover, technology, events, names, due) if noticed else {}
+    cut = next((e.tick for e in events if e.kind == "client" and e.get("what") in DISCONNECTED), None)
+    phases = list_phases(technology, failover.failed_tick, found, bool(names))
+    lost: dict[str, Tick] = {}
+    for event in events:
+        gone = event.kind == "detected" and event.get("peer") == failover.from_server
+        if gone and event.get("how") != "connected" and event.server is not None:
+            lost.setdefault(event.server, event.tick)
+    return Moment(technology, failover, noticed, phases, published, unlike, cut, lost)
+
+
+def list_phases(
+    technology: str, failed_tick: Tick, found: Milestones, has_clients: bool = True
+) -> tuple[Phase, ...]:
+    """Return all phases of *technology*; each begins where the one before it ends."""
+    phases = []
+    start: Tick | None = failed_tick
+    for kind in PHASES[technology]:
+        if kind.until == "clients" and not has_clients:
+            continue
+        end = found.get(kind.until) if start is not None else None
+        end = None if end is None or start is None else max(start, end)
+        phases.append(Phase(kind, start, end))
+        start = end
+    return tuple(phases)
+
+
+def find_milestones(
+    failover: Failover, technology: str, events: Sequence[Event], clients: Sequence[str], due: Tick | None
+) -> dict[str, Tick | None]:
+    """Return the tick of each milestone that ends a phase. *due*: time at which SQL Server will start on the node."""
+    start = due
+    started: Tick | None = None
+    if technology == INSTANCE:
+        after = [e for e in events if e.tick >= failover.detected_tick]
+        start = next((e.tick for e in after if e.kind == "service" and e.text == STARTING), due)
+        started = next((e.tick for e in after if e.kind == "cluster" and e.get("what") == "online"), None)
+        if failover.online_tick is not None:
+            started = min(started or failover.online_tick, failover.online_tick)
+            start = min(start or started, started)
+    disk = None if start is None else max(failover.detected_tick, start - ticks(NAME_S))
+    return {
+        "detected": failover.detected_tick,
+        "voted": failover.detected_tick,
+        "redo_done": failover.redo_done_tick,
+        "decided": failover.decided_tick,
+        "disk": disk,
+        "name": start,
+        "service": started,
+        "online": failover.online_tick,
+        "undo_done": failover.undo_done_tick,
+        "clients": _find_return(failover, events, clients),
+    }
+
+
+def _find_return(failover: Failover, events: Sequence[Event], clients: Sequence[str]) -> Tick | None:
+    """Return the time at which the last application that had lost its connections was back."""
+    if failover.online_tick is None:
+        return None
+    back: dict[str, Tick | None] = {}
+    for event in events:
+        name = str(event.get("client", ""))
+        if event.kind != "client" or name not in clients:
+            continue
+        if event.get("what") in DISCONNECTED:
+            back[name] = None
+        elif event.get("what") == "connected":
+            back[name] = event.tick
+        if back and None not in back.values() and event.tick >= failover.online_tick:
+            return event.tick
+    return failover.online_tick if not back else None
+
+
+def find_start_due(world: World, failover: Failover) -> Tick | None:
+    """Return the time for which the cluster has planned the start of SQL Server on the new node."""
+    return next(
+        (
+            tick
+            for tick, _, handler, args in world.timers
+            if handler == "instance.start" and args[1] == failover.to_server
+        ),
+        None,
+    )
+
+
+def list_clients(world: World, database: str) -> list[str]:
+    """Return the applications that write to *database*."""
+    return [c.name for c in world.clients.values() if database in c.databases and not c.read_only]
+
+
+def _since(events: Sequence[Event], tick: Tick) -> list[Event]:
+    found = []
+    for event in reversed(events):
+        if event.tick < tick:
+            break
+        found.append(event)
+    return found[::-1]
+
+
+SHORT_S: Final = 0.05
+"""A shorter phase is held on the wall clock, so that it can be seen. Ours."""
+HOLD_MS: Final = 900
+"""Wall time for which a short phase is held. Ours."""
+WALL_S: Final = (1.2, 6.0)
+"""Least and most wall time of a phase in a replay. Ours."""
+SLOWEST: Final = 0.2
+"""Speed of the clock in a phase that is neither too short nor too long. Ours."""
+
+
+def is_short(phase: Phase) -> bool:
+    """Return whether *phase* has ended before a person could see it."""
+    if phase.start_tick is None or phase.end_tick is None:
+        return False
+    return (phase.end_tick - phase.start_tick) / TICKS_PER_S < SHORT_S
+
+
+def replay_seconds(phase: Phase) -> float:
+    """Return the wall time that a replay spends on *phase*."""
+    if phase.start_tick is None or phase.end_tick is None:
+        return 0.0
+    took_s = (phase.end_tick - phase.start_tick) / TICKS_PER_S
+    if took_s < SHORT_S:
+        return HOLD_MS / 1000.0
+    return min(WALL_S[1], max(WALL_S[0], took_s / SLOWEST))
+
+
+def replay_tick(moment: Moment, wall_s: float) -> tuple[int, Tick]:
+    """Return the phase and the tick that a replay shows after *wall_s* seconds."""
+    number, tick = 0, moment.failover.failed_tick
+    for number, phase in enumerate(moment.phases):
+        if phase.start_tick is None or phase.end_tick is None:
+            break
+        length_s = replay_seconds(phase)
+        tick = phase.end_tick
+        if wall_s < length_s:
+            share = 1.0 if tick - phase.start_tick < SHORT_S * TICKS_PER_S else wall_s / length_s
+            return number, phase.start_tick + int((tick - phase.start_tick) * share)
+        wall_s -= length_s
+    return min(number, len(moment.phases) - 1), tick
+
+
+def replay_length(moment: Moment) -> float:
+    """Return the wall time of a whole replay."""
+    return sum(map(replay_seconds, moment.phases))
+
+
+def live_speed(phase: Phase, tick: Tick) -> float:
+    """Return the speed of the clock while *phase* runs live: slow at first, then faster, as its end is unknown."""
+    lasted_s = phase.ticks_at(tick) / TICKS_PER_S
+    return min(2.0, max(SLOWEST, lasted_s / 2.0))

@@ -1,0 +1,105 @@
+"""A finished phase, or the whole failover, shown again from the history of the run. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from app.view_models.failover_moment import moment as times
+from app.view_models.failover_moment.facts import StageFacts, capture_facts
+from app.view_models.failover_moment.moment import make_moment
+from app.view_models.failover_moment.view import StageView, make_view
+from engine.drill.time.history import History
+from engine.model import Tick
+
+KINDS: Final = {
+    "detected",
+    "client",
+    "role",
+    "state",
+    "replica",
+    "cluster",
+    "availability",
+    "service",
+    "failover",
+}
+"""Kinds of events after which the stage looks different."""
+REDO_FRAMES: Final = 10
+"""Sizes of the redo queue that are read while it drains."""
+
+
+class MomentReplay:
+    """Views of one failover of a run; the world of each key frame is restored once."""
+
+    def __init__(self, history: History, number: int) -> None:
+        self._history, drill = history, history.drill
+        self.moment = make_moment(drill, number)
+        first = self.moment.failover.failed_tick
+        last = self.moment.end_tick if self.moment.end_tick is not None else drill.tick
+        self._last = last
+        ticks = {e.tick for e in drill.events if first <= e.tick <= last and e.kind in KINDS} | {first, last}
+        for phase in self.moment.phases:
+            if (
+                phase.kind.until == "redo_done"
+                and phase.start_tick is not None
+                and phase.end_tick is not None
+            ):
+                length = phase.end_tick - phase.start_tick
+                ticks |= {phase.start_tick + length * n // REDO_FRAMES for n in range(REDO_FRAMES)}
+        self._ticks = sorted(ticks)
+        self._frames: dict[Tick, StageFacts] = {}
+        self._before_kb = self._facts_at(first).redo_kb or 0.0
+        self._voters = self._facts_at(first).votes
+
+    @property
+    def known(self) -> int:
+        """Number of phases that have begun."""
+        return sum(
+            phase.start_tick is not None and phase.start_tick <= self._last for phase in self.moment.phases
+        )
+
+    @property
+    def length_s(self) -> float:
+        return times.replay_length(self.moment)
+
+    def phase_at(self, wall_s: float) -> int:
+        return times.replay_tick(self.moment, wall_s)[0]
+
+    def view_at(self, wall_s: float) -> StageView:
+        """Return the stage after *wall_s* seconds of the replay."""
+        number, tick = times.replay_tick(self.moment, wall_s)
+        return self._view(number, tick)
+
+    def view_of(self, number: int) -> StageView:
+        """Return the stage at the end of a phase."""
+        end = self.moment.phases[number].end_tick
+        return self._view(number, self._last if end is None else end)
+
+    def _view(self, number: int, tick: Tick) -> StageView:
+        phase = self.moment.phases[number]
+        ends_now = (
+            phase.end_tick is not None and tick >= phase.end_tick and number < len(self.moment.phases) - 1
+        )
+        inside = max(phase.start_tick or 0, tick - 1) if ends_now else tick
+        facts = self._facts_at(inside).with_voters(self._voters)
+        return make_view(
+            self.moment, replace(facts, redo_kb=self._redo_at(tick)), tick, self._before_kb, number
+        )
+
+    def _facts_at(self, tick: Tick) -> StageFacts:
+        """Return the facts of the last key frame up to *tick*."""
+        frame = max((t for t in self._ticks if t <= tick), default=self._ticks[0])
+        if frame not in self._frames:
+            world = self._history.seek(frame).world
+            self._frames[frame] = capture_facts(world, self.moment.failover, self.moment.technology)
+        return self._frames[frame]
+
+    def _redo_at(self, tick: Tick) -> float | None:
+        """Return the redo queue at *tick*, between two key frames in proportion."""
+        here = self._facts_at(tick)
+        after = min((t for t in self._ticks if t > tick), default=None)
+        if here.redo_kb is None or after is None:
+            return here.redo_kb
+        there = self._facts_at(after).redo_kb
+        share = (tick - here.tick) / max(1, after - here.tick)
+        return here.redo_kb if there is None else here.redo_kb + (there - here.redo_kb) * share

@@ -1,0 +1,402 @@
+"""Everything that the stage draws at one tick, as words, places and shares. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from app.view_models.faces import StatusSign
+from app.view_models.failover_moment.facts import LOST, NONE, YES, StageFacts
+from app.view_models.failover_moment.moment import Moment, Phase
+from app.view_models.failover_moment.phases import FROM, TO, WITNESS
+from app.words import formatting
+from app.words.language import mark, tr, trn
+from app.words.localization import localize
+from engine.constants import TICKS_PER_S
+from engine.drill.running.technology import MIRRORING
+from engine.model import Tick
+
+DONE, RUNNING, WAITING = "done", "running", "waiting"
+
+LIMITS_KB: Final[tuple[float, ...]] = tuple(
+    1024.0 * step * 10.0**power for power in range(6) for step in (1, 2, 5)
+)
+"""Round limits of a scale."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A phase in the ribbon."""
+
+    name: str
+    colour: str | int
+    state: str
+    seconds: str
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A phase in the bar that is true to scale."""
+
+    colour: str | int
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the panel with a mark, such as "Database online: again after 3.56 s"."""
+
+    name: str
+    sign: StatusSign | None
+    text: str
+    tone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vessel:
+    """The redo queue on a linear scale."""
+
+    kb: float
+    limit_kb: float
+    before_kb: float
+    """Size at the failure."""
+
+    @property
+    def share(self) -> float:
+        return min(1.0, self.kb / self.limit_kb)
+
+
+@dataclass(frozen=True, slots=True)
+class StageView:
+    """The stage at one tick."""
+
+    technology: str
+    number: int
+    """Phase that runs, from 0."""
+    heading: str
+    sentence: str
+    since_words: str
+    since: str
+    """The big stopwatch: time since the failure."""
+    failover_words: str
+    failover: str
+    """The second stopwatch: time since detection, as Table 6 measures it."""
+    gauge: tuple[float, float, float] | None
+    """(time, published value, end of the scale) in seconds; None without a published value."""
+    published: str
+    rows: tuple[Row, ...]
+    check: str
+    chips: tuple[Chip, ...]
+    segments: tuple[Segment, ...]
+    scale_s: float
+    playhead: float
+    facts: StageFacts
+    lit: tuple[str, ...]
+    glowing: tuple[tuple[str, str], ...]
+    votes: str
+    votes_tone: str
+    vessel: Vessel | None
+    resources: tuple[tuple[str, str, str], ...]
+    """(name, state, duration) of each resource that comes online on the new owner."""
+    lines: Mapping[str, tuple[str, str]]
+    """Place -> (what has happened there, tone)."""
+    over: bool
+
+    @property
+    def static_key(self) -> tuple[object, ...]:
+        """The part that changes only from phase to phase."""
+        return (self.number, self.heading, self.sentence, self.facts.tick, self.over, tuple(self.lines),
+                tuple(state for _, state, _ in self.resources),
+                tuple(chip.state for chip in self.chips), tuple(row.tone for row in self.rows))  # fmt: skip
+
+    @property
+    def spoken(self) -> str:
+        rows = "; ".join(f"{row.name}: {row.text}" for row in self.rows)
+        return f"{self.heading}. {self.sentence} {self.since_words}: {self.since}. {rows}."
+
+
+def _s(ticks: int) -> str:
+    return formatting.number(ticks / TICKS_PER_S, 2)
+
+
+def round_limit(kb: float) -> float:
+    """Return the next round limit of a scale that has room for *kb*."""
+    return next((limit for limit in LIMITS_KB if limit >= kb), LIMITS_KB[-1])
+
+
+def make_view(
+    moment: Moment, facts: StageFacts, tick: Tick, before_kb: float = 0.0, number: int | None = None
+) -> StageView:
+    """Return the stage at *tick*. *before_kb*: redo queue at the failure. *number*: phase to show, if not the one that
+    runs."""
+    failover = moment.failover
+    number = moment.phase_at(tick) if number is None else number
+    over = moment.end_tick is not None and tick >= moment.end_tick and number == len(moment.phases) - 1
+    votes, votes_tone = describe_votes(facts)
+    names = _list_names(moment, facts)
+    heading, sentence = _describe_phase(moment, number, names, over, tick)
+    since = tick - failover.failed_tick
+    end_s = max(1.0, (max(tick, moment.end_tick or 0) - failover.failed_tick) / TICKS_PER_S)
+    scale_s = end_s if moment.end_tick is not None else _round_scale(end_s * 1.25)
+    kind = moment.phases[number].kind
+    published, gauge = _compare(moment, tick)
+    return StageView(
+        moment.technology, number, heading, sentence,
+        _describe_since(moment, over), formatting.number(since / TICKS_PER_S, 2),
+        tr("Failover time, from detection"), _failover_time(moment, tick), gauge, published,
+        tuple(_list_rows(moment, facts, tick, over)),
+        tr(kind.check).format(**names) if kind.check else "",
+        tuple(_make_chip(phase, place, number, tick, over) for place, phase in enumerate(moment.phases)),
+        tuple(_list_segments(moment, tick, scale_s)),
+        scale_s, min(1.0, since / TICKS_PER_S / scale_s),
+        facts, kind.lit, kind.wires, votes, votes_tone, _make_vessel(moment, facts, before_kb),
+        tuple(_list_resources(moment, facts, tick)), _list_lines(moment, facts, tick), over,
+    )  # fmt: skip
+
+
+def _list_names(moment: Moment, facts: StageFacts) -> dict[str, str]:
+    card = facts.cards
+    return {
+        "from": moment.failover.from_server,
+        "to": moment.failover.to_server,
+        "database": moment.failover.database,
+        "witness": card[WITNESS].name if WITNESS in card else tr("the witness"),
+        "client": card["client"].name if "client" in card else tr("the application"),
+        "server": facts.instance or moment.failover.to_server,
+        "listener": facts.listener or tr("the name"),
+        "count": count_votes(facts),
+        "queue": formatting.kb(round(facts.redo_kb or 0.0)),
+    }
+
+
+OVER: Final = mark("Clients are back after {seconds} s")
+OVER_SENTENCE: Final = {
+    0: mark("No committed transaction was lost. Longest phase: {phase}, {took} s."),
+    1: mark("{lost} committed transactions were lost. Longest phase: {phase}, {took} s."),
+}
+CANCELLED: Final = mark("The failover was abandoned")
+ORDERED: Final = mark("Manual failover: {from} hands over to {to}")
+
+
+def _describe_phase(
+    moment: Moment, number: int, names: Mapping[str, str], over: bool, tick: Tick
+) -> tuple[str, str]:
+    failover, kind = moment.failover, moment.phases[number].kind
+    if failover.cancelled:
+        return tr(CANCELLED), localize(failover.why)
+    if over and moment.longest is not None and moment.end_tick is not None:
+        longest, lost = moment.longest, failover.lost_transactions
+        words = tr(OVER_SENTENCE[min(lost, 1)]).format(
+            phase=tr(longest.kind.name),
+            took=_s(longest.ticks_at(moment.end_tick)),
+            lost=formatting.number(lost),
+        )
+        return tr(OVER).format(seconds=_s(moment.end_tick - failover.failed_tick)), words
+    if number == 0 and failover.kind != "automatic":
+        return tr(ORDERED).format(**names), tr("A person asked for it: nothing has to be detected.")
+    return tr(kind.heading).format(**names), tr(kind.sentence).format(**names)
+
+
+_CAUSES: Final = {
+    "power-off": mark("Time since {server} lost power"),
+    "pull-cable": mark("Time since {server} lost its network"),
+    "stop-service": mark("Time since SQL Server stopped on {server}"),
+    "hang": mark("Time since {server} stopped responding"),
+    "manual": mark("Time since the failover was requested"),
+    "move-role": mark("Time since the move was requested"),
+}
+
+
+def _describe_since(moment: Moment, over: bool) -> str:
+    if over:
+        return tr("From the failure until clients work")
+    words = _CAUSES.get(moment.failover.cause, mark("Time since the failure"))
+    return tr(words).format(server=moment.failover.from_server)
+
+
+def _failover_time(moment: Moment, tick: Tick) -> str:
+    failover = moment.failover
+    if not moment.noticed or tick <= failover.detected_tick:
+        return formatting.number(0.0, 2)
+    end = failover.online_tick if failover.online_tick is not None else tick
+    return _s(min(tick, end) - failover.detected_tick)
+
+
+def _compare(moment: Moment, tick: Tick) -> tuple[str, tuple[float, float, float] | None]:
+    """Return the sentence about the published value, and the gauge."""
+    failover = moment.failover
+    if moment.published is None:
+        why = localize(moment.unlike) if moment.unlike else ""
+        return (tr("No published value: {why}.").format(why=why) if why else ""), None
+    value_s = moment.published[0]
+    end = failover.online_tick if failover.online_tick is not None else tick
+    now_s = max(0, min(tick, end) - failover.detected_tick) / TICKS_PER_S
+    gauge = (now_s, value_s, _round_scale(max(now_s, value_s) * 1.4))
+    if failover.online_tick is None or tick < failover.online_tick:
+        return tr("The published time starts at detection, too."), gauge
+    difference = now_s - value_s
+    share = formatting.percent(abs(difference) / value_s)
+    longer = mark("{seconds} s ({share}) longer than published")
+    shorter = mark("{seconds} s ({share}) shorter than published")
+    words = tr(longer if difference > 0 else shorter)
+    return words.format(seconds=formatting.number(abs(difference), 2), share=share), gauge
+
+
+def _round_scale(value_s: float) -> float:
+    """Return a round end of a scale."""
+    steps = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 90, 120, 180, 300, 600)
+    return float(next((step for step in steps if step >= value_s), value_s))
+
+
+_UP, _DOWN, _WAIT = (
+    StatusSign("", "ok", "check"),
+    StatusSign("", "bad", "cross"),
+    StatusSign("", "warn", "warning"),
+)
+
+
+def _list_rows(moment: Moment, facts: StageFacts, tick: Tick, over: bool) -> list[Row]:
+    failover = moment.failover
+    online, back = failover.online_tick, moment.end_tick
+    rows = [_service_row(tr("Database online"), failover.failed_tick, online, tick)]
+    if any(phase.kind.until == "clients" for phase in moment.phases):
+        if moment.cut_tick is None or tick < moment.cut_tick:
+            rows.append(Row(tr("Clients working"), _WAIT, tr("requests hang"), "warn"))
+        else:
+            row = _service_row(tr("Clients working"), moment.cut_tick, back, tick)
+            if back is not None and tick >= back:
+                row = Row(
+                    row.name,
+                    _UP,
+                    tr("again after {seconds} s").format(seconds=_s(back - failover.failed_tick)),
+                    "ok",
+                )
+            rows.append(row)
+    if facts.owner:
+        rows.append(Row(tr("Owner of the disks"), None, facts.owner, "muted"))
+        rows.append(Row(tr("Copies of the data"), None, tr("1, on a shared disk"), "muted"))
+    if over and moment.longest is not None and back is not None:
+        name = tr(moment.longest.kind.name)
+        rows.append(Row(tr("Longest phase"), None, f"{name}, {_s(moment.longest.ticks_at(back))} s", "text"))
+    return rows
+
+
+def _service_row(name: str, down: Tick, up: Tick | None, tick: Tick) -> Row:
+    if up is not None and tick >= up:
+        return Row(name, _UP, tr("again after {seconds} s").format(seconds=_s(up - down)), "ok")
+    return Row(name, _DOWN, tr("no, for {seconds} s").format(seconds=_s(max(0, tick - down))), "bad")
+
+
+def _make_chip(phase: Phase, place: int, number: int, tick: Tick, over: bool) -> Chip:
+    begun = phase.start_tick is not None and phase.start_tick <= tick and place <= number
+    state = WAITING if not begun else RUNNING if place == number else DONE
+    return Chip(
+        tr(phase.kind.name), phase.kind.colour, state, f"{_s(phase.ticks_at(tick))} s" if begun else ""
+    )
+
+
+def _list_segments(moment: Moment, tick: Tick, scale_s: float) -> list[Segment]:
+    first = moment.failover.failed_tick
+    return [
+        Segment(
+            phase.kind.colour,
+            (phase.start_tick - first) / TICKS_PER_S / scale_s,
+            min(1.0, (phase.start_tick - first + phase.ticks_at(tick)) / TICKS_PER_S / scale_s),
+        )
+        for phase in moment.phases
+        if phase.start_tick is not None and phase.start_tick <= tick
+    ]
+
+
+def count_votes(facts: StageFacts) -> str:
+    """Return "2 of 3"; "1 of 1" where nobody is asked."""
+    counted = [vote for vote in facts.votes if vote.state != NONE]
+    yes = sum(vote.state == YES for vote in counted)
+    return tr("{yes} of {all}").format(yes=yes or 1, all=len(counted) or 1)
+
+
+def describe_votes(facts: StageFacts) -> tuple[str, str]:
+    """Return "2 of 3 votes: quorum" and its tone; empty without votes."""
+    counted = [vote for vote in facts.votes if vote.state != NONE]
+    if not counted:
+        return "", "muted"
+    yes = sum(vote.state == YES for vote in counted)
+    enough = 2 * yes > len(counted)
+    words = mark("{yes} of {all} votes: quorum") if enough else mark("{yes} of {all} votes: no quorum")
+    lost = any(vote.state == LOST for vote in counted)
+    return tr(words).format(yes=yes, all=len(counted)), (
+        "ok" if enough else "bad"
+    ) if lost or enough else "muted"
+
+
+def _make_vessel(moment: Moment, facts: StageFacts, before_kb: float) -> Vessel | None:
+    redo = next((n for n, phase in enumerate(moment.phases) if phase.kind.until == "redo_done"), None)
+    if redo is None or facts.redo_kb is None:
+        return None
+    most = max(before_kb, facts.redo_kb)
+    return Vessel(facts.redo_kb, round_limit(most), most)
+
+
+_RESOURCE: Final = {DONE: mark("Online"), RUNNING: mark("Coming online"), WAITING: mark("Waiting")}
+
+
+def _list_resources(moment: Moment, facts: StageFacts, tick: Tick) -> list[tuple[str, str, str]]:
+    card = facts.cards.get(TO)
+    by_milestone = {phase.kind.until: phase for phase in moment.phases}
+    rows = []
+    for name, milestone in card.resources if card is not None else ():
+        phase = by_milestone[milestone]
+        begun = phase.start_tick is not None and phase.start_tick <= tick
+        done = phase.end_tick is not None and phase.end_tick <= tick
+        state = DONE if done else RUNNING if begun else WAITING
+        rows.append((name, state, f"{_s(phase.ticks_at(tick))} s" if begun else ""))
+    return rows
+
+
+def resource_words(state: str) -> str:
+    """Return the word for the state of a resource."""
+    return tr(_RESOURCE[state])
+
+
+def _list_lines(moment: Moment, facts: StageFacts, tick: Tick) -> dict[str, tuple[str, str]]:
+    """Return one line for each card on which something has happened."""
+    failover = moment.failover
+    names = {"from": failover.from_server, "to": failover.to_server}
+    after = {name: _s(at - failover.failed_tick) for name, at in moment.lost.items() if at <= tick}
+    lines = {
+        place: (tr("lost {from} after {seconds} s").format(seconds=after[card.name], **names), "bad")
+        for place, card in facts.cards.items()
+        if card.name in after
+    }
+    if (
+        FROM in facts.cards
+        and moment.technology != MIRRORING
+        and moment.noticed
+        and tick >= failover.detected_tick
+    ):
+        seconds = _s(failover.detected_tick - failover.failed_tick)
+        lines[FROM] = (tr("left the cluster after {seconds} s").format(seconds=seconds), "bad")
+    witness = facts.cards.get(WITNESS)
+    if moment.technology == MIRRORING and failover.decided_tick is not None and tick >= failover.decided_tick:
+        if witness is not None and failover.kind == "automatic":
+            lines[TO] = (tr("quorum: itself and {witness}").format(witness=witness.name), "text")
+        if failover.online_tick is not None and tick >= failover.online_tick and failover.kind == "automatic":
+            lines[TO] = (tr("no mirror until {from} is back").format(**names), "warn")
+    if "client" in facts.cards and moment.cut_tick is not None and tick >= moment.cut_tick:
+        seconds = _s(moment.cut_tick - failover.failed_tick)
+        lines["client"] = (tr("connections lost after {seconds} s").format(seconds=seconds), "bad")
+        if moment.end_tick is not None and tick >= moment.end_tick:
+            seconds = _s(moment.end_tick - failover.failed_tick)
+            lines["client"] = (tr("reconnected after {seconds} s").format(seconds=seconds), "ok")
+    return lines
+
+
+def count_more(facts: StageFacts) -> str:
+    """Return "and 99 more databases"; empty if the stage shows all."""
+    if not facts.more_databases:
+        return ""
+    return trn("and {n} more database", "and {n} more databases", facts.more_databases).format(
+        n=facts.more_databases
+    )

@@ -1,0 +1,769 @@
+"""Paints a `StageView`: what stands still during a phase, and what moves."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtWidgets import QApplication
+
+from app.view_models.failover_moment import view as view_model
+from app.view_models.failover_moment.facts import LOST, NONE, StageCard, Vote
+from app.view_models.failover_moment.phases import CLIENT, DISK, FROM, LISTENER, QUEUE, TO, VOTES
+from app.view_models.failover_moment.view import DONE, RUNNING, WAITING, StageView
+from app.views.failover_stage import places
+from app.views.failover_stage.places import BODY_BOTTOM, BODY_TOP, PANEL, WIDTH
+from app.views.topology.look import (
+    SceneStyle,
+    draw_chip,
+    draw_mark,
+    draw_sign,
+    draw_text,
+    sign_width,
+    squeezed,
+)
+from app.widgets import theme
+from app.widgets.theme import ThemeTokens
+from app.words import formatting
+from app.words.language import tr
+from engine.drill.running.technology import MIRRORING
+
+SIZES: Final = {
+    # name: height in canvas units, ordinarily and for the back row
+    "small": (12, 18), "body": (13, 18), "bold": (14, 19), "server": (18, 21), "heading": (21, 30),
+    "sentence": (14, 19), "watch": (72, 84), "second": (24, 30), "chip": (14, 18), "mono": (13, 18),
+}  # fmt: skip
+BOLD: Final = {"bold", "server", "heading", "watch", "second", "chip"}
+FIXED: Final = {"watch", "second", "mono"}
+
+
+@dataclass(frozen=True)
+class StageStyle:
+    """Colors and fonts of the stage; *far* for readers in the back row."""
+
+    colours: ThemeTokens
+    fonts: dict[str, QFont]
+    far: bool
+
+    @property
+    def scene(self) -> SceneStyle:
+        """The style for the marks and chips of the topology."""
+        return SceneStyle(
+            self.colours, self.fonts["body"], self.fonts["small"], self.fonts["bold"], self.fonts["server"]
+        )
+
+    def series(self, colour: str | int) -> QColor:
+        return self.colours.server(colour) if isinstance(colour, int) else self.colours.named(colour)
+
+    @property
+    def on_series(self) -> QColor:
+        """Text on the colors of servers and phases."""
+        return self.colours.on_accent if self.colours.dark else QColor("#ffffff")
+
+
+def make_style(colours: ThemeTokens, far: bool) -> StageStyle:
+    fonts = {}
+    for name, sizes in SIZES.items():
+        font = theme.fixed_font() if name in FIXED else QFont(QApplication.font())
+        font.setPixelSize(sizes[far])
+        font.setBold(name in BOLD)
+        font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+        fonts[name] = font
+    return StageStyle(colours, fonts, far)
+
+
+class StagePainter:
+    """Draws on a canvas of WIDTH × *height* units."""
+
+    def __init__(self, painter: QPainter, style: StageStyle, height: float) -> None:
+        self.painter, self.style, self.height = painter, style, height
+        self.colours = style.colours
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+
+    # --- helpers ----------------------------------------------------------------------------------------------
+
+    def text(
+        self, words: str, box: QRectF, font: str, colour: QColor,
+        align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft, wrap: bool = False,
+    ) -> None:  # fmt: skip
+        """Draw *words* into *box*, narrower if they are too wide, or wrapped."""
+        painter, used = self.painter, self.style.fonts[font]
+        painter.setFont(used)
+        painter.setPen(colour)
+        if wrap:
+            flags = int(Qt.TextFlag.TextWordWrap) | int(align.value) | int(Qt.AlignmentFlag.AlignTop.value)
+            painter.drawText(box, flags, words)
+            return
+        width = QFontMetricsF(used).horizontalAdvance(words)
+        if width > box.width() > 0:
+            painter.save()
+            painter.translate(box.left(), 0)
+            painter.scale(box.width() / width, 1.0)
+            painter.translate(-box.left(), 0)
+            painter.drawText(QRectF(box.left(), box.top(), width + 2, box.height()),
+                             int(Qt.AlignmentFlag.AlignVCenter.value), words)  # fmt: skip
+            painter.restore()
+        else:
+            painter.drawText(box, int(align.value) | int(Qt.AlignmentFlag.AlignVCenter.value), words)
+
+    def line_height(self, font: str) -> float:
+        return QFontMetricsF(self.style.fonts[font]).height()
+
+    def place(self, technology: str, name: str) -> QRectF | None:
+        return places.place(technology, name, self.height)
+
+    # --- what stands still ------------------------------------------------------------------------------------
+
+    def draw_still(self, view: StageView) -> None:
+        """Draw everything that stays while the phase runs."""
+        self.painter.fillRect(QRectF(0, 0, WIDTH, self.height), self.colours.surface)
+        self._draw_heading(view)
+        self._draw_frame_of_cluster(view)
+        for wire in view.facts.wires:
+            self._draw_wire(view, wire.ends, wire.cut, wire.used, wire.label)
+        for name, card in view.facts.cards.items():
+            box = self.place(view.technology, name)
+            if box is not None:
+                self._draw_card(view, name, card, box)
+        self._draw_disk(view)
+        self._draw_listener(view)
+        if not (view.vessel is not None and view.technology == MIRRORING and QUEUE in view.lit):
+            self._draw_votes(view)
+        self._draw_panel(view)
+
+    def _draw_heading(self, view: StageView) -> None:
+        painter, colours = self.painter, self.colours
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colours.ok if view.over else colours.accent)
+        painter.drawEllipse(QRectF(24, 24, 36, 36))
+        self.text(str(view.number + 1), QRectF(24, 24, 36, 36), "second" if not self.style.far else "server",
+                  colours.on_accent, Qt.AlignmentFlag.AlignHCenter)  # fmt: skip
+        tall = self.line_height("heading")
+        self.text(view.heading, QRectF(72, 12, WIDTH - 96, tall), "heading", colours.text)
+        self.text(
+            view.sentence,
+            QRectF(72, 14 + tall, WIDTH - 96, self.line_height("sentence")),
+            "sentence",
+            colours.text,
+        )
+
+    def _draw_frame_of_cluster(self, view: StageView) -> None:
+        box = self.place(view.technology, "cluster")
+        if box is None:
+            return
+        painter = self.painter
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(self.colours.border, 1.5, Qt.PenStyle.DashLine))
+        painter.drawRoundedRect(box, 10, 10)
+        words = tr("Windows cluster {name}").format(name=view.facts.cluster)
+        width = QFontMetricsF(self.style.fonts["bold"]).horizontalAdvance(words)
+        label = QRectF(box.left() + 24, box.top() - 10, width + 12, 20)
+        painter.fillRect(label, self.colours.surface)
+        self.text(words, label.adjusted(6, 0, 0, 0), "bold", self.colours.muted)
+
+    def _draw_wire(self, view: StageView, ends: tuple[str, str], cut: bool, used: bool, label: str) -> None:
+        corners = places.route(view.technology, *ends, self.height)
+        if not corners:
+            return
+        painter, colours = self.painter, self.colours
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        glowing = not cut and (ends in view.glowing or ends[::-1] in view.glowing) and (used or not view.over)
+        if glowing and used:
+            tone = colours.ok if CLIENT in ends else colours.focus
+            painter.setPen(QPen(theme.with_alpha(tone, 70), 9))
+            painter.drawPolyline(QPolygonF(corners))
+            painter.setPen(QPen(tone, 3))
+        elif cut:
+            painter.setPen(QPen(colours.bad, 2, Qt.PenStyle.DashLine))
+        elif used:
+            painter.setPen(QPen(colours.muted, 2))
+        else:
+            painter.setPen(QPen(colours.border, 2, Qt.PenStyle.DotLine))
+        painter.drawPolyline(QPolygonF(corners))
+        longest = max(itertools.pairwise(corners), key=lambda pair: _length(*pair))
+        middle = (longest[0] + longest[1]) / 2
+        if cut:
+            box = QRectF(middle.x() - 10, middle.y() - 10, 20, 20)
+            painter.fillRect(box, colours.surface)
+            draw_mark(painter, "cross", box.adjusted(1, 1, -1, -1), colours.bad)
+        if label:
+            words = tr("{name} cut").format(name=label) if cut else label
+            at = QRectF(middle.x() - 140, middle.y() + 10, 280, self.line_height("body"))
+            self.text(words, at, "body", colours.bad if cut else colours.muted, Qt.AlignmentFlag.AlignHCenter)
+
+    def _halo(self, box: QRectF, good: bool) -> None:
+        colour = self.colours.ok if good else self.colours.focus
+        self.painter.setBrush(Qt.BrushStyle.NoBrush)
+        self.painter.setPen(QPen(theme.with_alpha(colour, 70), 4))
+        self.painter.drawRoundedRect(box.adjusted(-9, -9, 9, 9), 13, 13)
+        self.painter.setPen(QPen(colour, 3.5))
+        self.painter.drawRoundedRect(box.adjusted(-6, -6, 6, 6), 11, 11)
+
+    def _box(self, box: QRectF, border: QColor, ground: QColor, width: float = 1.2) -> None:
+        self.painter.setPen(QPen(border, width))
+        self.painter.setBrush(ground)
+        self.painter.drawRoundedRect(box, 8, 8)
+
+    def _draw_card(self, view: StageView, name: str, card: StageCard, box: QRectF) -> None:
+        painter, colours, style = self.painter, self.colours, self.style
+        if name in view.lit:
+            self._halo(box, view.over)
+        dead = card.status.tone == "bad" and name != CLIENT
+        self._box(
+            box,
+            colours.bad if dead else colours.border,
+            colours.idle_soft if dead else colours.raised,
+            1.6 if dead else 1.2,
+        )
+        clip = QPainterPath()
+        clip.addRoundedRect(box, 8, 8)
+        painter.save()
+        painter.setClipPath(clip)
+        band = colours.border if card.colour is None else colours.server(card.colour)
+        painter.fillRect(QRectF(box.left(), box.top(), 8, box.height()), band)
+        painter.restore()
+        left, right, y = box.left() + 20, box.right() - 14, box.top() + 10
+        tall = self.line_height("server")
+        font = style.fonts["body"]
+        width = sign_width(card.status, style.scene, font)
+        named = QFontMetricsF(style.fonts["server"]).horizontalAdvance(card.name)
+        beside = named + width + 10 <= right - left
+        self.text(
+            card.name, QRectF(left, y, right - left - (width + 10) * beside, tall), "server", colours.text
+        )
+        y += 0 if beside else tall
+        base = y + tall / 2 + (QFontMetricsF(font).ascent() - QFontMetricsF(font).descent()) / 2
+        draw_sign(painter, card.status, QPointF(right - width if beside else left, base), style.scene, font)
+        y += tall + 4
+        replaced = name == CLIENT and name in view.lines
+        if card.note and not replaced and not (style.far and (card.database or name == CLIENT)):
+            self.text(
+                card.note, QRectF(left, y, right - left, self.line_height("body")), "body", colours.muted
+            )
+            y += self.line_height("body") + 4
+        if card.database:
+            self._draw_copy(view, name, card, QRectF(left, y, right - left, box.bottom() - y - 8))
+        words, tone = view.lines.get(name, ("", ""))
+        if words and not (name == TO and view.resources):
+            tall = self.line_height("body")
+            row = QRectF(left, box.bottom() - tall - 8, right - left, tall)
+            ink = colours.text if tone == "text" else style.scene.tone(tone)
+            if row.top() >= y - 2:
+                self.text(words, row, "body", ink)
+        if name == CLIENT and view.facts.more_clients:
+            words = tr("and {n} more").format(n=view.facts.more_clients)
+            self.text(words, QRectF(left, y, right - left, self.line_height("body")), "body", colours.muted)
+        if name == TO and view.resources:
+            self._draw_resources(view, QRectF(left - 4, y + 2, right - left + 8, box.bottom() - y - 10))
+
+    def _draw_copy(self, view: StageView, name: str, card: StageCard, box: QRectF) -> None:
+        painter, colours, style = self.painter, self.colours, self.style
+        painter.setPen(QPen(colours.border, 1))
+        painter.drawLine(QPointF(box.left(), box.top()), QPointF(box.right(), box.top()))
+        tall = self.line_height("bold")
+        y = box.top() + 8
+        role = card.role
+        if role is not None:
+            draw_mark(
+                painter, role.shape, QRectF(box.left(), y + tall / 2 - 9, 18, 18), style.scene.tone(role.tone)
+            )
+            words = role.label
+            width = QFontMetricsF(style.fonts["bold"]).horizontalAdvance(words)
+            tone = colours.text if role.text in ("MIRROR", "SECONDARY") else style.scene.tone(role.tone)
+            if style.far:
+                self.text(words, QRectF(box.left() + 26, y + tall + 4, box.width() - 26, tall), "bold", tone)
+                width = 0
+            else:
+                self.text(words, QRectF(box.right() - width, y, width + 1, tall), "bold", tone)
+            self.text(
+                card.database,
+                QRectF(box.left() + 26, y, box.width() - width - 34, tall),
+                "bold",
+                colours.text,
+            )
+        more = view_model.count_more(view.facts) if name in (FROM, TO) else ""
+        y += tall * (2 if style.far else 1) + 10
+        if style.far:
+            return
+        chip, widths = style.fonts["small"], []
+        for sign in card.badges:
+            widths.append(sign_width(sign, style.scene, chip) + 16)
+        first = list(zip(card.badges, widths, strict=True))
+        rows = [first[:2], first[2:]]
+        for row in rows:
+            x = box.left()
+            with squeezed(painter, box, sum(w for _, w in row) + 6 * (len(row) - 1)):
+                for sign, wide in row:
+                    draw_chip(painter, sign, QRectF(x, y, wide, 21), style.scene, chip)
+                    x += wide + 6
+            y += 27 if row else 0
+        if more and y + 16 < box.bottom() + 6:
+            self.text(
+                more, QRectF(box.left(), y, box.width(), self.line_height("body")), "body", colours.muted
+            )
+
+    def _draw_resources(self, view: StageView, box: QRectF) -> None:
+        colours = self.colours
+        step = box.height() / max(1, len(view.resources))
+        marks = {DONE: ("check", "ok"), RUNNING: ("hourglass", "warn"), WAITING: ("ring", "idle")}
+        for place, (name, state, _took) in enumerate(view.resources):
+            row = QRectF(box.left(), box.top() + place * step, box.width(), step - 5)
+            shape, tone = marks[state]
+            running = state == RUNNING
+            self._box(row, colours.focus if running else colours.border, colours.surface, 2 if running else 1)
+            draw_mark(
+                self.painter,
+                shape,
+                QRectF(row.left() + 8, row.center().y() - 7, 14, 14),
+                self.style.scene.tone(tone),
+            )
+            half = row.height() / 2
+            if half >= self.line_height("small") - 2:
+                self.text(
+                    name,
+                    QRectF(row.left() + 30, row.top() + 2, row.width() - 110, half),
+                    "body",
+                    colours.text,
+                )
+                words = view_model.resource_words(state)
+                self.text(words, QRectF(row.left() + 30, row.center().y() - 2, row.width() - 110, half), "small",
+                          self.style.scene.tone(tone))  # fmt: skip
+            else:
+                self.text(
+                    name,
+                    QRectF(row.left() + 30, row.top(), row.width() - 110, row.height()),
+                    "body",
+                    colours.text,
+                )
+
+    def _draw_disk(self, view: StageView) -> None:
+        box, pill = self.place(view.technology, DISK), self.place(view.technology, "owner")
+        if box is None or pill is None or not view.facts.disk:
+            return
+        painter, colours = self.painter, self.colours
+        lit = DISK in view.lit
+        painter.setPen(QPen(colours.focus if lit else colours.muted, 3 if lit else 1.6))
+        painter.setBrush(colours.raised)
+        cap = 20.0
+        path = QPainterPath()
+        path.moveTo(box.left(), box.top() + cap / 2)
+        path.lineTo(box.left(), box.bottom() - cap / 2)
+        path.arcTo(QRectF(box.left(), box.bottom() - cap, box.width(), cap), 180, 180)
+        path.lineTo(box.right(), box.top() + cap / 2)
+        path.arcTo(QRectF(box.left(), box.top(), box.width(), cap), 0, 180)
+        painter.drawPath(path)
+        painter.drawEllipse(QRectF(box.left(), box.top(), box.width(), cap))
+        self.text(view.facts.disk, QRectF(box.left(), box.center().y() - 10, box.width(), 22), "bold", colours.text,
+                  Qt.AlignmentFlag.AlignHCenter)  # fmt: skip
+        if not self.style.far:
+            below = QRectF(box.left(), box.center().y() + 12, box.width(), 18)
+            self.text(tr("data and log"), below, "body", colours.muted, Qt.AlignmentFlag.AlignHCenter)
+        self._draw_pill(
+            tr("owner: {node}").format(node=view.facts.owner), pill, colours.accent, colours.on_accent
+        )
+
+    def _draw_pill(self, words: str, box: QRectF, ground: QColor, ink: QColor, dashed: bool = False) -> None:
+        self.painter.setPen(
+            QPen(self.colours.muted, 1.3, Qt.PenStyle.DashLine) if dashed else Qt.PenStyle.NoPen
+        )
+        self.painter.setBrush(ground)
+        self.painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+        self.text(words, box.adjusted(10, 0, -10, 0), "bold", ink, Qt.AlignmentFlag.AlignHCenter)
+
+    def _draw_listener(self, view: StageView) -> None:
+        facts, colours = view.facts, self.colours
+        here, former = self.place(view.technology, LISTENER), self.place(view.technology, "former")
+        if not facts.listener or here is None or former is None:
+            return
+        words = tr("listener {name}").format(name=facts.listener)
+        moved = facts.listener_at == TO
+        if facts.listener_at == FROM or not facts.listener_at:
+            self._draw_pill(words, former, colours.surface, colours.muted, dashed=True)
+        if moved:
+            if LISTENER in view.lit:
+                self._halo(here, False)
+            self._draw_pill(facts.listener, former, colours.surface, colours.muted, dashed=True)
+            self.painter.setPen(QPen(colours.server(4), 3, Qt.PenStyle.DotLine))
+            start, end = (
+                QPointF(former.right() + 6, former.center().y()),
+                QPointF(here.left() - 10, here.center().y()),
+            )
+            self.painter.drawLine(start, end)
+            self._draw_pill(words, here, colours.accent, colours.on_accent)
+            target = self.place(view.technology, TO)
+            if target is not None:
+                self.painter.setPen(QPen(colours.focus, 3))
+                self.painter.drawLine(
+                    QPointF(here.center().x(), target.bottom()), QPointF(here.center().x(), here.top())
+                )
+
+    # --- votes ------------------------------------------------------------------------------------------------
+
+    def _draw_votes(self, view: StageView) -> None:
+        box = self.place(view.technology, VOTES)
+        if box is None or not view.facts.votes:
+            return
+        colours = self.colours
+        lit = VOTES in view.lit and not view.over
+        self._box(box, colours.focus if lit else colours.border, colours.raised, 2.5 if lit else 1.2)
+        beside = box.width() > 300
+        radius = 21.0 if not self.style.far or not beside else 23.0
+        count = len(view.facts.votes)
+        step = min(58.0, (box.width() * (0.55 if beside else 1.0) - 20) / count)
+        x = box.left() + 18 + radius if beside else box.center().x() - step * (count - 1) / 2
+        y = box.center().y() if beside else box.top() + 16 + radius
+        letters = [vote.letter for vote in view.facts.votes]
+        for number, vote in enumerate(view.facts.votes):
+            letter = letters[number] if letters.count(letters[number]) == 1 else vote.name[:2].title()
+            self._draw_token(vote, letter, QPointF(x + number * step, y), radius)
+        tone = self.style.scene.tone(view.votes_tone) if view.votes_tone != "muted" else colours.muted
+        tall = self.line_height("bold")
+        if beside:
+            left = x + (count - 1) * step + radius + 24
+            words = QRectF(left, box.center().y() - tall, box.right() - left - 10, tall)
+            self.text(view.votes, words, "bold", tone)
+            if not self.style.far:
+                names = ", ".join(vote.name for vote in view.facts.votes)
+                self.text(names, words.translated(0, tall), "small", colours.muted)
+        else:
+            row = QRectF(box.left() + 8, y + radius + 6, box.width() - 16, tall)
+            self.text(view.votes, row, "bold", tone, Qt.AlignmentFlag.AlignHCenter)
+
+    def _draw_token(self, vote: Vote, letter: str, at: QPointF, radius: float) -> None:
+        painter, colours = self.painter, self.colours
+        circle = QRectF(at.x() - radius, at.y() - radius, 2 * radius, 2 * radius)
+        if vote.state in (LOST, NONE):
+            pen = QPen(colours.bad if vote.state == LOST else colours.muted, 2, Qt.PenStyle.DashLine)
+            painter.setPen(pen)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawEllipse(circle)
+            self.text(letter, circle, "server", pen.color(), Qt.AlignmentFlag.AlignHCenter)
+            if vote.state == LOST:
+                painter.setPen(QPen(colours.bad, 2.4))
+                reach = radius * 0.72
+                painter.drawLine(at + QPointF(-reach, -reach), at + QPointF(reach, reach))
+            return
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colours.server(vote.colour))
+        painter.drawEllipse(circle)
+        self.text(letter, circle, "server", self.style.on_series, Qt.AlignmentFlag.AlignHCenter)
+        badge = QRectF(circle.right() - 11, circle.top() - 5, 17, 17)
+        painter.setPen(QPen(colours.surface, 1.5))
+        painter.setBrush(colours.ok)
+        painter.drawEllipse(badge)
+        draw_mark(painter, "check", badge.adjusted(4, 4, -4, -4), colours.surface)
+
+    # --- panel ------------------------------------------------------------------------------------------------
+
+    @property
+    def panel(self) -> QRectF:
+        return QRectF(PANEL[0], BODY_TOP, PANEL[1], self.height - BODY_TOP - BODY_BOTTOM)
+
+    def _panel_rows(self, view: StageView) -> dict[str, float]:
+        """Return the top of each part of the panel."""
+        box = self.panel
+        watch, second, body = (self.line_height(name) for name in ("watch", "second", "body"))
+        y = {"since": box.top() + 12}
+        y["watch"] = y["since"] + body
+        y["line1"] = y["watch"] + watch * 0.96
+        y["second_words"] = y["line1"] + 8
+        y["second"] = y["second_words"] + body + 2
+        y["gauge"] = y["second"] + second + 6
+        y["published"] = y["gauge"] + (self.line_height("small") + 22 if view.gauge is not None else 0)
+        y["line2"] = y["published"] + (body * 2 if view.gauge is None else body + 2) + 6
+        y["rows"] = y["line2"] + 10
+        return y
+
+    def _draw_panel(self, view: StageView) -> None:
+        colours, box, y = self.colours, self.panel, self._panel_rows(view)
+        self._box(box, colours.border, colours.raised)
+        left, width = box.left() + 20, box.width() - 40
+        self.text(
+            view.since_words, QRectF(left, y["since"], width, self.line_height("body")), "body", colours.muted
+        )
+        self.text(
+            view.failover_words,
+            QRectF(left, y["second_words"], width, self.line_height("body")),
+            "body",
+            colours.muted,
+        )
+        self.painter.setPen(QPen(colours.border, 1))
+        for name in ("line1", "line2"):
+            self.painter.drawLine(QPointF(left, y[name]), QPointF(left + width, y[name]))
+        if view.check and not self.style.far:
+            tall = self.line_height("body")
+            bottom = box.bottom() - 2 * tall - 16
+            self.painter.setPen(QPen(colours.border, 1))
+            self.painter.drawLine(QPointF(left, bottom), QPointF(left + width, bottom))
+            self.text(tr("Where to check"), QRectF(left, bottom + 4, width, tall), "body", colours.muted)
+            self.text(view.check, QRectF(left, bottom + 6 + tall, width, tall), "mono", colours.text)
+
+    # --- what moves -------------------------------------------------------------------------------------------
+
+    def draw_moving(self, view: StageView, beat: float) -> None:
+        """Draw stopwatches, gauge, vessel, packets and ribbon. *beat*: wall seconds; negative: no motion."""
+        self._draw_watches(view)
+        self._draw_rows(view)
+        self._draw_times_of_resources(view)
+        self._draw_vessel(view)
+        self._draw_packets(view, beat)
+        self.draw_ribbon(view, beat)
+
+    def _draw_watches(self, view: StageView) -> None:
+        box, colours, y = self.panel, self.colours, self._panel_rows(view)
+        left, width = box.left() + 20, box.width() - 40
+        font = self.style.fonts["watch"]
+        advance = QFontMetricsF(font).horizontalAdvance(view.since)
+        room = width - 36
+        tall = self.line_height("watch")
+        self.text(
+            view.since, QRectF(left, y["watch"], min(room, advance + 2), tall * 0.98), "watch", colours.text
+        )
+        base = y["watch"] + tall * 0.79
+        draw_text(
+            self.painter,
+            "s",
+            QPointF(left + min(room, advance) + 10, base),
+            self.style.fonts["second"],
+            colours.muted,
+        )
+        self.text(
+            f"{view.failover} s",
+            QRectF(left, y["second"], width, self.line_height("second")),
+            "second",
+            colours.text,
+        )
+        if view.gauge is not None:
+            self._draw_gauge(view.gauge, QRectF(left, y["gauge"], width, 13))
+        if view.published and not (self.style.far and not view.over):
+            wrap = view.gauge is None
+            row = QRectF(left, y["published"], width, self.line_height("body") * (2.2 if wrap else 1))
+            self.text(
+                view.published,
+                row,
+                "body" if not view.over else "bold",
+                colours.muted if not view.over else colours.text,
+                wrap=wrap,
+            )
+
+    def _draw_gauge(self, gauge: tuple[float, float, float], box: QRectF) -> None:
+        now, published, end = gauge
+        painter, colours = self.painter, self.colours
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colours.idle_soft)
+        painter.drawRoundedRect(box, 4, 4)
+        if now > 0:
+            painter.setBrush(colours.accent)
+            painter.drawRoundedRect(
+                QRectF(box.left(), box.top(), max(6.0, box.width() * now / end), box.height()), 4, 4
+            )
+        x = box.left() + box.width() * published / end
+        painter.setPen(QPen(colours.text, 3))
+        painter.drawLine(QPointF(x, box.top() - 4), QPointF(x, box.bottom() + 4))
+        scale = QRectF(box.left(), box.bottom() + 4, box.width(), self.line_height("small"))
+        self.text("0", scale, "small", colours.muted)
+        self.text(
+            f"{formatting.plain_number(end)} s", scale, "small", colours.muted, Qt.AlignmentFlag.AlignRight
+        )
+        words = tr("published {seconds} s").format(seconds=formatting.plain_number(published))
+        font = self.style.fonts["small"]
+        wide = QFontMetricsF(font).horizontalAdvance(words) + 4
+        left = min(max(box.left() + 14, x - wide / 2), box.right() - wide - 34)
+        self.text(words, QRectF(left, scale.top(), wide, scale.height()), "small", colours.text)
+
+    def _draw_rows(self, view: StageView) -> None:
+        box, colours, y = self.panel, self.colours, self._panel_rows(view)["rows"]
+        left, right, tall = box.left() + 20, box.right() - 20, self.line_height("bold")
+        for row in view.rows:
+            indent = 24.0
+            if row.sign is not None:
+                draw_mark(
+                    self.painter,
+                    row.sign.shape,
+                    QRectF(left, y + tall / 2 - 7, 15, 15),
+                    self.style.scene.tone(row.sign.tone),
+                )
+            tone = {"muted": colours.muted, "text": colours.text}.get(row.tone) or self.style.scene.tone(
+                row.tone
+            )
+            wide = QFontMetricsF(self.style.fonts["body"]).horizontalAdvance(row.text)
+            wide = min(wide + 2, (right - left) * 0.6)
+            self.text(
+                row.name,
+                QRectF(left + indent, y, right - left - indent - wide - 8, tall),
+                "bold",
+                colours.text,
+            )
+            self.text(
+                row.text, QRectF(right - wide, y, wide, tall), "body", tone, Qt.AlignmentFlag.AlignRight
+            )
+            y += tall + 8
+
+    def _draw_times_of_resources(self, view: StageView) -> None:
+        box, card = self.place(view.technology, TO), view.facts.cards.get(TO)
+        if box is None or card is None or not view.resources:
+            return
+        y = (
+            box.top()
+            + 10
+            + self.line_height("server")
+            + 4
+            + (self.line_height("body") + 4 if card.note else 0)
+            + 2
+        )
+        step = (box.bottom() - y - 8) / len(view.resources)
+        for place, (_, _, took) in enumerate(view.resources):
+            row = QRectF(box.right() - 100, y + place * step, 76, step - 5)
+            self.text(took, row, "mono", self.colours.muted, Qt.AlignmentFlag.AlignRight)
+
+    def _draw_vessel(self, view: StageView) -> None:
+        box, vessel = self.place(view.technology, QUEUE), view.vessel
+        if box is None or vessel is None or QUEUE not in view.lit:
+            return
+        painter, colours = self.painter, self.colours
+        self._box(box, colours.focus, colours.raised, 2.5)
+        tall = self.line_height("bold")
+        words = tr("Redo queue {size}").format(size=formatting.kb(round(vessel.kb)))
+        self.text(
+            words,
+            QRectF(box.left() + 8, box.top() + 6, box.width() - 16, tall),
+            "bold",
+            colours.text,
+            Qt.AlignmentFlag.AlignHCenter,
+        )
+        glass = QRectF(box.center().x() - 40, box.top() + 12 + tall, 56, box.height() - tall - 26)
+        level = glass.height() * vessel.share
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self.style.series(1))
+        painter.drawRect(QRectF(glass.left() + 2, glass.bottom() - level, glass.width() - 4, level))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(colours.muted, 1.6))
+        painter.drawRoundedRect(glass, 4, 4)
+        mark_y = glass.bottom() - glass.height() * min(1.0, vessel.before_kb / vessel.limit_kb)
+        painter.setPen(QPen(colours.text, 1.6, Qt.PenStyle.DashLine))
+        painter.drawLine(QPointF(glass.left() - 6, mark_y), QPointF(glass.right() + 2, mark_y))
+        small = self.line_height("small")
+        for share in (0.0, 0.5, 1.0):
+            y = glass.bottom() - glass.height() * share
+            painter.setPen(QPen(colours.muted, 1.3))
+            painter.drawLine(QPointF(glass.right(), y), QPointF(glass.right() + 7, y))
+            label = formatting.kb(vessel.limit_kb * share) if share else "0"
+            self.text(
+                label,
+                QRectF(glass.right() + 11, y - small / 2, box.right() - glass.right() - 14, small),
+                "small",
+                colours.muted,
+            )
+
+    def _draw_packets(self, view: StageView, beat: float) -> None:
+        if beat < 0 or view.over:
+            return
+        used = {wire.ends for wire in view.facts.wires if wire.used}
+        for ends in view.glowing:
+            if ends not in used and ends[::-1] not in used:
+                continue
+            corners = (
+                places.route(view.technology, *ends, self.height)
+                or places.route(view.technology, *ends[::-1], self.height)[::-1]
+            )
+            colour = self.style.series(view.chips[view.number].colour)
+            for number in range(3):
+                at = _along(corners, (beat * 0.5 + number / 3) % 1.0)
+                if at is not None:
+                    self.painter.setPen(QPen(self.colours.surface, 2))
+                    self.painter.setBrush(colour)
+                    self.painter.drawEllipse(at, 6, 6)
+
+    # --- ribbon -----------------------------------------------------------------------------------------------
+
+    def chip_places(self, count: int) -> list[QRectF]:
+        """Return the boxes of the chips."""
+        width = (WIDTH - 48 - 8 * (count - 1)) / count
+        return [QRectF(24 + place * (width + 8), self.height - 98, width, 50) for place in range(count)]
+
+    def draw_ribbon(self, view: StageView, beat: float) -> None:
+        painter, colours = self.painter, self.colours
+        for chip, box in zip(view.chips, self.chip_places(len(view.chips)), strict=True):
+            running = chip.state == RUNNING
+            painter.setPen(
+                QPen(
+                    colours.border,
+                    1.2,
+                    Qt.PenStyle.DashLine if chip.state == WAITING else Qt.PenStyle.SolidLine,
+                )
+            )
+            painter.setBrush(
+                colours.accent if running else colours.raised if chip.state == DONE else colours.surface
+            )
+            painter.drawRoundedRect(box, 7, 7)
+            ink = colours.on_accent if running else colours.text if chip.state == DONE else colours.muted
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(ink if running else self.style.series(chip.colour))
+            painter.drawRoundedRect(QRectF(box.left() + 9, box.top() + 9, 7, box.height() - 18), 3, 3)
+            room = box.width() - 30 - (24 if chip.state == DONE else 0)
+            self.text(chip.name, QRectF(box.left() + 25, box.top() + 3, room, 23), "chip", ink)
+            self.text(chip.seconds, QRectF(box.left() + 25, box.top() + 25, room, 21), "mono", ink)
+            if chip.state == DONE:
+                draw_mark(
+                    painter, "check", QRectF(box.right() - 26, box.center().y() - 8, 16, 16), colours.ok
+                )
+        bar = QRectF(24, self.height - 40, WIDTH - 48, 11)
+        painter.fillRect(bar, colours.idle_soft)
+        for segment in view.segments:
+            left, right = bar.left() + bar.width() * segment.start, bar.left() + bar.width() * segment.end
+            painter.fillRect(
+                QRectF(left, bar.top(), max(1.5, right - left), bar.height()),
+                self.style.series(segment.colour),
+            )
+        x = bar.left() + bar.width() * view.playhead
+        painter.setPen(QPen(colours.text, 2))
+        painter.drawLine(QPointF(x, bar.top() - 3), QPointF(x, bar.bottom() + 3))
+        painter.setBrush(colours.text)
+        painter.drawPolygon(
+            QPolygonF(
+                [
+                    QPointF(x, bar.bottom() + 1),
+                    QPointF(x - 7, bar.bottom() + 11),
+                    QPointF(x + 7, bar.bottom() + 11),
+                ]
+            )
+        )
+        step = _tick_step(view.scale_s)
+        second, small = 0.0, self.line_height("small")
+        while second <= view.scale_s + 1e-9:
+            at = bar.left() + bar.width() * second / view.scale_s
+            words = f"{formatting.plain_number(second)} s"
+            align = Qt.AlignmentFlag.AlignLeft if second == 0 else Qt.AlignmentFlag.AlignHCenter
+            left = at if second == 0 else min(at - 40, bar.right() - 60)
+            if abs(at - x) > 24 or second == 0:
+                self.text(words, QRectF(left, bar.bottom() + 5, 80, small), "small", colours.muted, align)
+            second += step
+
+
+def _tick_step(scale_s: float) -> float:
+    return next(
+        step for step in (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 120.0, 600.0, 1e9) if scale_s / step <= 6.5
+    )
+
+
+def _length(a: QPointF, b: QPointF) -> float:
+    return abs(a.x() - b.x()) + abs(a.y() - b.y())
+
+
+def _along(corners: list[QPointF], share: float) -> QPointF | None:
+    """Return the point at *share* of the way."""
+    legs = list(itertools.pairwise(corners))
+    whole = sum(_length(*leg) for leg in legs)
+    if not legs or not whole:
+        return None
+    left = whole * share
+    for a, b in legs:
+        length = _length(a, b)
+        if left <= length:
+            return a + (b - a) * (left / length)
+        left -= length
+    return corners[-1]

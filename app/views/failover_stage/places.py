@@ -1,0 +1,112 @@
+"""Places and routes on the stage, one table per technology."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from PySide6.QtCore import QPointF, QRectF
+
+from app.view_models.failover_moment.phases import CLIENT, DISK, FROM, LISTENER, QUEUE, TO, VOTES, WITNESS
+from engine.drill.running.technology import GROUP, INSTANCE, MIRRORING
+
+WIDTH: Final = 1366.0
+"""Width of the canvas in its own units; its height follows the window."""
+LEAST_HEIGHT: Final = 560.0
+BODY_TOP: Final = 88.0
+BODY_BOTTOM: Final = 108.0
+BODY: Final = 420.0
+"""Space above and below the picture, and the height for which the places are written."""
+PANEL: Final = (980.0, 362.0)
+"""Left edge and width of the panel with the stopwatch."""
+
+Box = tuple[float, float, float, float]
+
+PLACES: Final[Mapping[str, Mapping[str, Box]]] = {
+    MIRRORING: {
+        WITNESS: (352, 6, 252, 84),
+        FROM: (24, 124, 300, 168),
+        TO: (620, 124, 336, 168),
+        CLIENT: (352, 332, 252, 84),
+        VOTES: (362, 122, 220, 100),
+        QUEUE: (362, 104, 220, 150),
+    },
+    GROUP: {
+        "cluster": (24, 8, 936, 276),
+        WITNESS: (44, 26, 280, 76),
+        VOTES: (352, 26, 592, 76),
+        FROM: (44, 116, 280, 156),
+        TO: (352, 116, 296, 156),
+        "other1": (676, 116, 268, 156),
+        LISTENER: (382, 298, 236, 34),
+        "former": (84, 298, 200, 34),
+        CLIENT: (352, 346, 296, 74),
+        QUEUE: (676, 296, 268, 124),
+    },
+    INSTANCE: {
+        "cluster": (24, 8, 936, 326),
+        VOTES: (44, 26, 548, 72),
+        FROM: (44, 112, 250, 88),
+        "other1": (44, 252, 264, 70),
+        "other2": (328, 252, 264, 70),
+        DISK: (352, 138, 180, 92),
+        "owner": (362, 106, 160, 26),
+        TO: (622, 26, 322, 298),
+        CLIENT: (622, 346, 322, 74),
+    },
+}
+"""Technology -> place -> (left, top, width, height) in a body of BODY units."""
+
+ROUTES: Final[Mapping[tuple[str, str, str], tuple[str, str]]] = {
+    (MIRRORING, FROM, WITNESS): ("top", "left"),
+    (MIRRORING, WITNESS, TO): ("right", "top"),
+    (MIRRORING, FROM, TO): ("low right", "low left"),
+    (MIRRORING, CLIENT, FROM): ("left", "bottom"),
+    (MIRRORING, CLIENT, TO): ("right", "bottom"),
+    (GROUP, FROM, TO): ("right", "left"),
+    (GROUP, TO, "other1"): ("right", "left"),
+    (GROUP, FROM, WITNESS): ("top", "bottom"),
+    (INSTANCE, FROM, DISK): ("right", "left"),
+    (INSTANCE, DISK, TO): ("right", "left"),
+    (INSTANCE, CLIENT, TO): ("top", "bottom"),
+}
+"""(technology, place, place) -> the sides at which the wire begins and ends."""
+
+
+def place(technology: str, name: str, height: float) -> QRectF | None:
+    """Return the box of a place on a canvas of *height* units; None if there is none."""
+    box = PLACES[technology].get(name)
+    if box is None:
+        return None
+    stretch = (height - BODY_TOP - BODY_BOTTOM) / BODY
+    left, top, width, tall = box
+    kept = min(stretch, 1.0 + (stretch - 1.0) * 0.6)  # cards grow less than the space between them
+    middle = BODY_TOP + (top + tall / 2) * stretch
+    return QRectF(left, middle - tall * kept / 2, width, tall * kept)
+
+
+def route(technology: str, a: str, b: str, height: float) -> list[QPointF]:
+    """Return the corners of a wire; empty if it is not drawn."""
+    sides = ROUTES.get((technology, a, b))
+    one, other = place(technology, a, height), place(technology, b, height)
+    if sides is None or one is None or other is None:
+        return []
+    start, end = _side(one, sides[0]), _side(other, sides[1])
+    if {sides[0], sides[1]} == {"right", "left"} or sides[0].startswith("low"):
+        if abs(start.y() - end.y()) > 1.0:
+            overlap = max(one.top(), other.top()) + 12, min(one.bottom(), other.bottom()) - 12
+            y = sum(overlap) / 2
+            start, end = QPointF(start.x(), y), QPointF(end.x(), y)
+        return [start, end]
+    if sides[0] in ("top", "bottom") and sides[1] in ("top", "bottom"):
+        return [start, QPointF(start.x(), end.y())]
+    corner = QPointF(start.x(), end.y()) if sides[0] in ("top", "bottom") else QPointF(end.x(), start.y())
+    return [start, corner, end]
+
+
+def _side(box: QRectF, side: str) -> QPointF:
+    x = {"left": box.left(), "right": box.right()}.get(side.rpartition(" ")[2], box.center().x())
+    y = {"top": box.top(), "bottom": box.bottom()}.get(side, box.center().y())
+    if side.startswith("low"):
+        y = box.top() + box.height() * 0.8
+    return QPointF(x, y)

@@ -1,0 +1,194 @@
+"""The stage as a widget: canvas, buttons, keys. It draws views and asks for steps; it knows no run."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app.view_models.failover_moment.view import StageView
+from app.views.failover_stage.drawing import StagePainter, make_style
+from app.views.failover_stage.places import LEAST_HEIGHT, WIDTH
+from app.widgets import keys, theme
+from app.words.language import mark, tr
+
+FAR_SCALE: Final = 1.3
+"""From this text size on the stage is drawn for the back row."""
+BACK, GO, FORTH, REPLAY, EXPORT, LEAVE = "back", "go", "forth", "replay", "export", "leave"
+KEYS: Final = {
+    Qt.Key.Key_Left: BACK,
+    Qt.Key.Key_Space: GO,
+    Qt.Key.Key_Right: FORTH,
+    Qt.Key.Key_R: REPLAY,
+    Qt.Key.Key_E: EXPORT,
+    Qt.Key.Key_Escape: LEAVE,
+}
+BUTTONS: Final = (
+    (BACK, mark("Previous phase"), "Left"),
+    (GO, mark("Continue"), "Space"),
+    (FORTH, mark("Next phase"), "Right"),
+    (REPLAY, mark("Replay"), "R"),
+    (EXPORT, mark("Export as GIF…"), "E"),
+    (LEAVE, mark("Back to the desk"), "Esc"),
+)
+
+
+def draw_view(view: StageView, size: QSize, colours: theme.ThemeTokens, far: bool) -> QImage:
+    """Return the stage as a picture of *size*, for exports."""
+    picture = QImage(size, QImage.Format.Format_RGB32)
+    painter = QPainter(picture)
+    scale, height = _fit(size)
+    painter.scale(scale, scale)
+    canvas = StagePainter(painter, make_style(colours, far), height)
+    canvas.draw_still(view)
+    canvas.draw_moving(view, -1.0)
+    painter.end()
+    return picture
+
+
+def _fit(size: QSize) -> tuple[float, float]:
+    """Return the scale of the canvas, and its height in its own units."""
+    scale = min(size.width() / WIDTH, size.height() / LEAST_HEIGHT)
+    return scale, size.height() / scale
+
+
+class StageCanvas(QWidget):
+    """Draws the last view; the part that stands still is kept as a picture."""
+
+    phase_clicked = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.view: StageView | None = None
+        self.far = False
+        self.still = False
+        """True: no motion but the times."""
+        self._kept: tuple[object, QPixmap] | None = None
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumSize(320, 240)
+        self.setAccessibleName(tr("Failover, phase by phase"))
+
+    def show_view(self, view: StageView) -> None:
+        changed = self.view is None or self.view.heading != view.heading
+        self.view = view
+        if changed:
+            self.setAccessibleDescription(view.spoken)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.view is None:
+            return
+        painter = QPainter(self)
+        colours = theme.tokens(self.palette())
+        scale, height = _fit(self.size())
+        left = (self.width() - WIDTH * scale) / 2
+        ratio = self.devicePixelRatioF()
+        key = (self.size(), ratio, colours.name, self.far, QApplication.font().family(), self.view.static_key)
+        style = make_style(colours, self.far)
+        if self._kept is None or self._kept[0] != key:
+            still = QPixmap(self.size() * ratio)
+            still.setDevicePixelRatio(ratio)
+            still.fill(colours.surface)
+            inner = QPainter(still)
+            inner.translate(left, 0)
+            inner.scale(scale, scale)
+            StagePainter(inner, style, height).draw_still(self.view)
+            inner.end()
+            self._kept = (key, still)
+        painter.drawPixmap(0, 0, self._kept[1])
+        painter.translate(left, 0)
+        painter.scale(scale, scale)
+        StagePainter(painter, style, height).draw_moving(
+            self.view, -1.0 if self.still else time.monotonic() % 1000.0
+        )
+        painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if self.view is None:
+            return
+        scale, height = _fit(self.size())
+        left = (self.width() - WIDTH * scale) / 2
+        x, y = (event.position().x() - left) / scale, event.position().y() / scale
+        painter = StagePainter.__new__(StagePainter)
+        painter.height = height
+        for number, box in enumerate(painter.chip_places(len(self.view.chips))):
+            if QRectF(box).contains(x, y):
+                self.phase_clicked.emit(number)
+
+
+class FailoverStage(QWidget):
+    """The canvas above its buttons."""
+
+    wanted = Signal(str)
+    """Name of a button, or of its key."""
+    phase_wanted = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.canvas = StageCanvas()
+        self.canvas.phase_clicked.connect(self.phase_wanted)
+        self.buttons: dict[str, QPushButton] = {}
+        row = QHBoxLayout()
+        row.setContentsMargins(24, 2, 24, 6)
+        for name, text, key in BUTTONS:
+            button = QPushButton(f"{tr(text)}   {keys.format_native(key)}")
+            button.setProperty("words", text)
+            button.setToolTip(tr(text))
+            button.clicked.connect(lambda _=False, name=name: self.wanted.emit(name))
+            button.installEventFilter(self)
+            self.buttons[name] = button
+            if name == EXPORT:
+                row.addStretch(1)
+            row.addWidget(button)
+        self.buttons[GO].setProperty("primary", "true")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.canvas, 1)
+        column.addLayout(row)
+        self.setFocusProxy(self.canvas)
+        self.hide()
+
+    @property
+    def view(self) -> StageView | None:
+        return self.canvas.view
+
+    def show_view(self, view: StageView) -> None:
+        self.canvas.show_view(view)
+
+    def show_running(self, running: bool) -> None:
+        """Set the middle button to "Pause" or "Continue"."""
+        words = tr("Pause") if running else tr("Continue")
+        self.buttons[GO].setText(f"{words}   {keys.format_native('Space')}")
+
+    def set_look(self, far: bool, still: bool) -> None:
+        """Draw for the back row, or without motion."""
+        self.canvas.far, self.canvas.still = far, still
+        self.canvas.update()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Give arrows and letters to the stage even while a button has the focus."""
+        if (
+            event.type() is QEvent.Type.KeyPress
+            and isinstance(event, QKeyEvent)
+            and event.key() != Qt.Key.Key_Space
+        ):
+            return self._take_key(event)
+        return super().eventFilter(watched, event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not self._take_key(event):
+            super().keyPressEvent(event)
+
+    def _take_key(self, event: QKeyEvent) -> bool:
+        held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        name = KEYS.get(Qt.Key(event.key())) if not held.value else None
+        if name is None:
+            return False
+        self.wanted.emit(name)
+        event.accept()
+        return True

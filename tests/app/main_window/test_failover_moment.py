@@ -1,0 +1,164 @@
+"""The staged failover: it comes by itself, slows the clock, is stepped and replayed by keys, and leaves no trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QFileDialog
+from pytestqt.qtbot import QtBot
+
+from app import settings
+from app.settings import WindowSettings
+from app.storage import Profile
+from app.view_models.failover_moment import moment
+from tests.app.main_window.conftest import Hands, shown
+from tests.open_window import OpenWindow
+
+FRAMES_MAX = 20_000
+
+
+@pytest.fixture
+def staged(
+    qtbot: QtBot, store: WindowSettings, profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> OpenWindow:
+    """A window in which failovers are staged, with short holds."""
+    monkeypatch.setattr(moment, "HOLD_MS", 1)
+    store.set(settings.FAILOVER_MOMENT, settings.ALWAYS)
+    return shown(qtbot, profile, store)
+
+
+def begin(window: OpenWindow, name: str, mode: str) -> None:
+    window.choose(name)
+    window.brief.started.emit(mode)
+    window.topology.setFocus()
+
+
+def wait_for(window: OpenWindow, state: str) -> list[str]:
+    """Let frames pass until the stage is in *state*; return the headings that were shown."""
+    headings: list[str] = []
+    for number in range(2 * FRAMES_MAX):
+        view = window.failover_moment.stage.view
+        if view is not None and window.failover_moment.state and view.heading not in headings:
+            headings.append(view.heading)
+        if window.failover_moment.state == state:
+            return headings
+        if number % 2:
+            QApplication.processEvents()
+        else:
+            window.session.on_frame(50.0)
+    raise AssertionError(f"the stage did not reach {state!r}")
+
+
+def press(qtbot: QtBot, key: Qt.Key) -> None:
+    qtbot.keyClick(QApplication.focusWidget(), key)
+
+
+def test_a_failover_is_watched_stepped_and_replayed_by_keys_alone(staged: OpenWindow, qtbot: QtBot) -> None:
+    window, stage = staged, staged.failover_moment.stage
+    begin(window, "automatic-failover", "practice")
+    QApplication.processEvents()
+    docks = {name: dock.geometry() for name, dock in window.desk.docks.items()}
+    headings = wait_for(window, "over")
+    assert [heading.partition(":")[0] for heading in headings] == [
+        "Detection", "Redo", "Quorum vote", "Role change", "Undo", "Clients back", "Clients are back after 4.35 s",
+    ]  # fmt: skip
+    assert stage.isVisible()
+    assert not window.desk.isVisible()
+    assert not window.session.running, "the clock waits until the result was seen"
+    assert window.session.speed == 1.0
+    (failover,) = window.session.live.report()["failovers"]
+    assert stage.view.failover == f"{failover['failover_s']:.2f}"
+    assert stage.view.gauge[1] == failover["published_s"]
+    press(qtbot, Qt.Key.Key_Left)
+    assert stage.view.heading.startswith("Undo")
+    for _ in range(9):
+        press(qtbot, Qt.Key.Key_Left)
+    assert stage.view.heading.startswith("Detection")
+    press(qtbot, Qt.Key.Key_Right)
+    assert stage.view.heading.startswith("Redo")
+    press(qtbot, Qt.Key.Key_R)
+    assert stage.view.heading.startswith("Detection")
+    qtbot.waitUntil(lambda: stage.view.since != "0.00", timeout=5_000)
+    inputs = list(window.session.live.journal)
+    press(qtbot, Qt.Key.Key_Escape)
+    QApplication.processEvents()
+    assert window.desk.isVisible()
+    assert window.session.running
+    assert {name: dock.geometry() for name, dock in window.desk.docks.items()} == docks
+    assert window.topology.hasFocus()
+    assert window.session.live.journal == inputs
+    qtbot.keyClick(window, Qt.Key.Key_F12)
+    assert stage.isVisible()
+    assert stage.view.heading.startswith("Detection")
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "line", "last"),
+    [
+        ("ag-automatic-failover", "practice", "", "Clients are back after 11.78 s"),
+        ("fci-lab", "lab", "power-off NODE_1", "Clients are back after"),
+    ],
+)
+def test_groups_and_instances_are_staged_with_their_own_phases(
+    staged: OpenWindow, name: str, mode: str, line: str, last: str
+) -> None:
+    begin(staged, name, mode)
+    if line:
+        for _ in range(200):
+            staged.session.on_frame(50.0)
+        staged.session.do(line)
+    headings = wait_for(staged, "over")
+    names = {chip.name for chip in staged.failover_moment.stage.view.chips}
+    assert ("Listener" in names) == (name != "fci-lab")
+    assert ("Shared disk" in names) == (name == "fci-lab")
+    assert len(headings) == len(names) + 1
+    assert headings[-1].startswith(last)
+
+
+@pytest.mark.parametrize(("choice", "mode"), [(settings.NEVER, "practice"), (settings.PRESENTING, "practice"),
+                                              (settings.ALWAYS, "exam")])  # fmt: skip
+def test_it_stays_away_where_it_is_not_wanted(
+    hands: Hands, staged: OpenWindow, choice: str, mode: str
+) -> None:
+    staged.store.set(settings.FAILOVER_MOMENT, choice)
+    begin(staged, "automatic-failover", mode)
+    for _ in range(2_000):
+        staged.session.on_frame(50.0)
+        assert not staged.failover_moment.state
+        if staged.session.drill.tick > 7_000:
+            break
+    assert staged.session.drill.world.failovers
+
+
+def test_a_person_who_types_is_asked(staged: OpenWindow, qtbot: QtBot) -> None:
+    begin(staged, "automatic-failover", "practice")
+    query = staged.console.new_query("SERVER_B", "")
+    query.editor.setFocus()
+    for _ in range(FRAMES_MAX):
+        if staged.session.drill.tick >= 5_700:
+            qtbot.keyClicks(query.editor, "S")
+        staged.session.on_frame(50.0)
+        if staged.session.drill.world.failovers:
+            break
+    assert not staged.failover_moment.state
+    assert query.editor.hasFocus()
+    assert "failover" in staged.notice.text
+    qtbot.keyClick(staged, Qt.Key.Key_F12)
+    assert staged.failover_moment.state == "live"
+
+
+def test_the_film_is_written(
+    staged: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app.main_window import moment_export
+
+    file = tmp_path / "failover.gif"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
+    monkeypatch.setattr(moment_export, "FRAME_S", 3.0)
+    begin(staged, "automatic-failover", "practice")
+    wait_for(staged, "over")
+    press(qtbot, Qt.Key.Key_E)
+    qtbot.waitUntil(file.exists, timeout=60_000)
+    assert file.read_bytes().startswith(b"GIF89a")
