@@ -22,7 +22,7 @@ Milestones = Mapping[str, Tick | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Phase:
+class FailoverPhase:
     """A phase with its ticks; None: it has not begun, or has not ended."""
 
     kind: PhaseKind
@@ -44,7 +44,7 @@ class Moment:
     failover: Failover
     noticed: bool
     """False while the failure is expected to lead to this failover and nobody has noticed it."""
-    phases: tuple[Phase, ...]
+    phases: tuple[FailoverPhase, ...]
     published: tuple[float, str] | None
     unlike: str | None
     """Reason why no published value fits."""
@@ -79,7 +79,7 @@ class Moment:
         return running[0] if running else (begun or [0])[-1]
 
     @property
-    def longest(self) -> Phase | None:
+    def longest(self) -> FailoverPhase | None:
         """The phase that took longest, once all have ended."""
         done = [phase for phase in self.phases if phase.start_tick is not None and phase.end_tick is not None]
         if self.end_tick is None or not done:
@@ -99,7 +99,7 @@ def make_moment(drill: Drill, number: int) -> Moment:
     )  # fmt: skip
 
 
-def measure_phases(drill: Drill, failover: Failover) -> tuple[Phase, ...]:
+def measure_phases(drill: Drill, failover: Failover) -> tuple[FailoverPhase, ...]:
     """Return the phases until the database is open: without those that depend on applications."""
     technology = find_technology(drill.world, failover)
     events = _since(drill.events, failover.failed_tick) if technology == INSTANCE else []
@@ -138,7 +138,7 @@ def _assemble(
 
 def list_phases(
     technology: str, failed_tick: Tick, found: Milestones, has_clients: bool = True
-) -> tuple[Phase, ...]:
+) -> tuple[FailoverPhase, ...]:
     """Return all phases of *technology*; each begins where the one before it ends."""
     phases = []
     start: Tick | None = failed_tick
@@ -147,7 +147,7 @@ def list_phases(
             continue
         end = found.get(kind.until) if start is not None else None
         end = None if end is None or start is None else max(start, end)
-        phases.append(Phase(kind, start, end))
+        phases.append(FailoverPhase(kind, start, end))
         start = end
     return tuple(phases)
 
@@ -234,14 +234,14 @@ SLOWEST: Final = 0.2
 """Speed of the clock in a phase that is neither too short nor too long. Ours."""
 
 
-def is_short(phase: Phase) -> bool:
+def is_short(phase: FailoverPhase) -> bool:
     """Return whether *phase* has ended before a person could see it."""
     if phase.start_tick is None or phase.end_tick is None:
         return False
     return (phase.end_tick - phase.start_tick) / TICKS_PER_S < SHORT_S
 
 
-def replay_seconds(phase: Phase) -> float:
+def replay_seconds(phase: FailoverPhase) -> float:
     """Return the wall time that a replay spends on *phase*."""
     if phase.start_tick is None or phase.end_tick is None:
         return 0.0
@@ -271,7 +271,7 @@ def replay_length(moment: Moment) -> float:
     return sum(map(replay_seconds, moment.phases))
 
 
-def live_speed(phase: Phase, tick: Tick) -> float:
+def live_speed(phase: FailoverPhase, tick: Tick) -> float:
     """Return the speed of the clock while *phase* runs live: slow at first, then faster, as its end is unknown."""
     lasted_s = phase.ticks_at(tick) / TICKS_PER_S
     return min(2.0, max(SLOWEST, lasted_s / 2.0))

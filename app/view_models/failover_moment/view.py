@@ -8,7 +8,7 @@ from typing import Final
 
 from app.view_models.faces import StatusSign
 from app.view_models.failover_moment.facts import LOST, NONE, YES, StageFacts
-from app.view_models.failover_moment.moment import Moment, Phase
+from app.view_models.failover_moment.moment import FailoverPhase, Moment
 from app.view_models.failover_moment.phases import FROM, TO, WITNESS
 from app.words import formatting
 from app.words.language import mark, tr, trn
@@ -74,7 +74,7 @@ class StageView:
 
     technology: str
     number: int
-    """Phase that runs, from 0."""
+    """FailoverPhase that runs, from 0."""
     heading: str
     sentence: str
     since_words: str
@@ -289,7 +289,7 @@ def _service_row(name: str, down: Tick, up: Tick | None, tick: Tick) -> Row:
     return Row(name, _DOWN, tr("no, for {seconds} s").format(seconds=_s(max(0, tick - down))), "bad")
 
 
-def _make_chip(phase: Phase, place: int, number: int, tick: Tick, over: bool) -> Chip:
+def _make_chip(phase: FailoverPhase, place: int, number: int, tick: Tick, over: bool) -> Chip:
     begun = phase.start_tick is not None and phase.start_tick <= tick and place <= number
     state = WAITING if not begun else RUNNING if place == number else DONE
     return Chip(

@@ -16,7 +16,8 @@ from app.view_models.failover_moment.phases import CLIENT, DISK, FROM, LISTENER,
 from app.view_models.failover_moment.view import DONE, RUNNING, WAITING, StageView
 from app.views.failover_stage import places
 from app.views.failover_stage.places import BODY_BOTTOM, BODY_TOP, PANEL, WIDTH
-from app.views.topology.look import (
+from app.widgets import theme
+from app.widgets.signs import (
     SceneStyle,
     draw_chip,
     draw_mark,
@@ -25,7 +26,6 @@ from app.views.topology.look import (
     sign_width,
     squeezed,
 )
-from app.widgets import theme
 from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.language import tr

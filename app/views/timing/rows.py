@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from app.view_models.failover_moment.moment import Phase, measure_phases
+from app.view_models.failover_moment.moment import FailoverPhase, measure_phases
 from app.view_models.failover_moment.phases import PHASES, PhaseKind
 from app.widgets.tables import TableColumn
 from app.words import formatting
@@ -34,7 +34,7 @@ class TimingRow:
     published: tuple[float, str] | None
     unlike: str | None
 
-    parts: tuple[Phase, ...]
+    parts: tuple[FailoverPhase, ...]
     """Phases of its technology, also those that have not begun."""
 
     @property

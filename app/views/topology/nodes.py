@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.view_models.faces import KINDS, ClientFace, CopyFace, ServerFace, StatusSign
 from app.view_models.offers import ActionTarget
-from app.views.topology.look import (
+from app.widgets.signs import (
     SceneStyle,
     draw_chip,
     draw_mark,

@@ -11,7 +11,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPen, QTextCursor
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsTextItem, QStyleOptionGraphicsItem, QWidget
 
 from app.view_models.offers import ActionTarget
-from app.views.topology.look import SceneStyle
+from app.widgets.signs import SceneStyle
 from app.words.language import tr
 
 WIDTH_UNITS: Final = 11.0

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QGraphicsScene
 from app.view_models.faces import ClientFace, LinkFace, Picture, ServerFace
 from app.view_models.offers import ActionTarget
 from app.views.topology.links import LinkItem
-from app.views.topology.look import SceneStyle
 from app.views.topology.nodes import ClientNode, NodeItem, ServerNode
 from app.views.topology.notes import COUNT_MAX, Note, NoteItem
 from app.views.topology.places import AROUND, Place, Size, arrange
+from app.widgets.signs import SceneStyle
 
 Item = NodeItem[Any] | LinkItem | NoteItem
 

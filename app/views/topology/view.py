@@ -30,7 +30,6 @@ from app.views.topology.accessibility import AccessibleItem, install
 from app.views.topology.canvas import TopologyCanvas
 from app.views.topology.finder import FindBox
 from app.views.topology.links import LinkItem
-from app.views.topology.look import look
 from app.views.topology.nodes import NodeItem, ServerNode
 from app.views.topology.notes import COUNT_MAX, Note, NoteItem
 from app.views.topology.places import Place, nearest
@@ -39,6 +38,7 @@ from app.views.topology.tools import CanvasTools, zoom_actions
 from app.widgets import theme
 from app.widgets.acts import SharedActions
 from app.widgets.reader import announce
+from app.widgets.signs import look
 from app.widgets.tables import plain_tip
 from app.words.language import tr
 from engine.constants import TICKS_PER_S

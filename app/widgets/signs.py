@@ -1,4 +1,4 @@
-"""Appearance of the topology: fonts, marks, chips and queue bars from the theme's tokens."""
+"""Appearance of topology and stage: fonts, marks, chips and queue bars from the theme's tokens."""
 
 from __future__ import annotations
 
