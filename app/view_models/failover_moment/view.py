@@ -129,8 +129,10 @@ def round_limit(kb: float) -> float:
 def make_view(
     moment: Moment, facts: StageFacts, tick: Tick, before_kb: float = 0.0, number: int | None = None
 ) -> StageView:
-    """Return the stage at *tick*. *before_kb*: redo queue at the failure. *number*: phase to show, if not the one that
-    runs."""
+    """Return the stage at *tick*.
+
+    *before_kb*: redo queue at the failure. *number*: phase to show, if not the one that runs.
+    """
     failover = moment.failover
     number = moment.phase_at(tick) if number is None else number
     over = moment.end_tick is not None and tick >= moment.end_tick and number == len(moment.phases) - 1
