@@ -1,4 +1,4 @@
-"""One moment and one span for the whole desk: what is chosen in one view, every view looks at."""
+"""Selected moment and span of the whole desk: a choice in one view applies to every view."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.words.language import tr
 
 
 class TimeSelection(QObject):
-    """Hands the moment (seconds since the start) and the span on to every view that can show them."""
+    """Selected moment (seconds since the start) and span, passed to every view that can show them."""
 
     def __init__(
         self, views: Sequence[object], session: HostSession, play: RunController, parent: QObject

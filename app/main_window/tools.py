@@ -1,4 +1,4 @@
-"""Pages of the Tools menu, each brought in and made when it is first opened: few starts need one."""
+"""Pages of the Tools menu, each created when it is first opened because few starts need one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ToolPages(QObject):
-    """The link planner and the papers' figures beside ours. A drill that runs waits, and its desk comes back."""
+    """Link planner, and comparison with the papers' figures. A running drill waits, and its desk returns afterwards."""
 
     def __init__(self, navigation: Navigation, parent: QObject) -> None:
         super().__init__(parent)

@@ -13,7 +13,7 @@ from engine.drill.running.drill import Drill
 
 
 class TopologyLayout(QObject):
-    """Puts the cards of a drill where they were left last time in its scenario."""
+    """Positions of the cards as the user left them in the same scenario."""
 
     def __init__(self, topology: Topology, store: WindowSettings, parent: QObject) -> None:
         super().__init__(parent)

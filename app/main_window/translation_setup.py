@@ -1,4 +1,4 @@
-"""Interface language: program texts by `app.words.language`, texts of Qt's dialogs by Qt's catalog."""
+"""Interface language: texts of the program by `app.words.language`, texts of Qt's dialogs by Qt's catalog."""
 
 from __future__ import annotations
 

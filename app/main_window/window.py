@@ -1,4 +1,4 @@
-"""The window: its frame with the start page. All else is brought in behind it, see `assembly`."""
+"""Frame of the window with the start page. `assembly` adds everything else."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from app.words.language import tr
 
 TITLE: Final = "Mirrordrill"
 SIZE_MAX: Final = (1600, 960)
-"""Width and height in pixels of a window that nobody has sized yet, where the screen has room for it."""
+"""Initial width and height in pixels, if the screen has space for it."""
 
 LEAST_UNITS: Final = (48, 28)
-"""Least width and height in line heights: below, pages are little more than scroll bars."""
+"""Minimum width and height in line heights: below, pages are little more than scroll bars."""
 
 
 class MainWindow(QMainWindow):
-    """One learner's window: menus, pages, a notice and a status bar, which its parts fill."""
+    """Window of one learner: menus, pages, a notice and a status bar, which its parts fill."""
 
     needed = Signal()
-    """Signal that a part that is not loaded yet is needed now."""
+    """Signal: a part that is not loaded yet is needed now."""
     ready = Signal()
-    """Everything is there."""
+    """Signal: all parts are loaded."""
     scenario_given = Signal(object)
-    """The drill that the program was started with."""
+    """Signal: drill given at the program's start."""
     theme_changed = Signal()
-    """The desktop has other colours."""
+    """Signal: the desktop's colors have changed."""
     failed = Signal()
-    """A slot has raised an exception."""
+    """Signal: a slot has raised an exception."""
     close_wanted = Signal(object)
-    """A QCloseEvent, which can be ignored."""
+    """Signal: a QCloseEvent, which can be ignored."""
     closing = Signal()
-    """The window goes; what works in the background stops."""
+    """Signal: the window closes, and background work stops."""
 
     def __init__(self, store: WindowSettings) -> None:
         """Create the start page with the known drills."""
@@ -53,7 +53,7 @@ class MainWindow(QMainWindow):
         self.store = store
         self.is_ready = False
         self.last_inputs: Callable[[int], list[str]] = lambda _: []
-        """Returns up to so many of the last inputs of the run on screen."""
+        """Function that returns a number of last inputs of the run on screen."""
         self._then: list[Callable[[], None]] = []
         self.menus = {title: self.menuBar().addMenu(tr(title)) for title in MENUS}
         for menu in self.menus.values():

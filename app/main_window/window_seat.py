@@ -1,4 +1,4 @@
-"""A seat of a class in this window: its run goes to the host, and obeys the instructor."""
+"""Seat of a class in this window: its run goes to the host and follows the instructor."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from engine.drill.time.history import History
 from engine.inputs import InputError
 
 SLOW_S: Final = 8.0
-"""Wall time after which joining says what may be wrong. Assumed: a class on the network answers in three."""
+"""Wall time after which joining names possible causes of a delay. Assumed: a class on the network answers in three."""
 LISTEN_MS: Final = 100
-"""Interval at which a seat looks what its host has said."""
+"""Interval at which a seat checks for messages of its host."""
 FORM_LETTERS: Final = 70
-"""Of average width, on a line of what a person thinks of the run."""
+"""Characters of average width per line of a reflection."""
 
 
 def apply_actions(history: History, actions: Iterable[Sequence[Any]], tick: int) -> None:
@@ -57,18 +57,18 @@ def apply_actions(history: History, actions: Iterable[Sequence[Any]], tick: int)
 
 
 class WindowSeat(QObject):
-    """A seat in this window: the run obeys the instructor as long as it is the one on screen."""
+    """Seat in this window: the run follows the instructor while it is the one on screen."""
 
     said = Signal(str)
     """Signal with the state of the seat as text."""
     trying = Signal(str)
-    """Progress of joining, in words."""
+    """Signal: progress of joining as text."""
     joined = Signal()
     failed = Signal(str)
-    """The seat is not in the class, and the reason."""
+    """Signal: the seat is not in the class, with the reason."""
     class_over = Signal()
     another_part = Signal(int, bool)
-    """The class is at another part, and whether the instructor may look at the seat: it is to join anew."""
+    """Signal: the class is at another part, and whether the instructor may observe the seat, which must join again."""
 
     def __init__(
         self,
@@ -81,29 +81,29 @@ class WindowSeat(QObject):
         super().__init__(parent)
         self._attendance, self._session, self._play, self._notice = attendance, session, play, notice
         self._reflects, self._thought = False, False
-        """The class asks what the person thinks of the run; the person has said it, or passed it over."""
+        """Two flags: the class asks for a reflection; the person has answered or skipped it."""
         self._points = ""
-        """Points that the host reports, held back until the person has answered."""
+        """Points reported by the host, held back until the person has answered."""
         self.form: QDialog | None = None
-        """That asks for it where no debrief does."""
+        """Form for the reflection, where no debrief asks for it."""
         self._history: History | None = None
         self._shown: History | None = None
-        """The run of another seat that the instructor shows to all."""
+        """Run of another seat that the instructor shows to all."""
         self._ran_before_show = False
         self._looked_at = False
         self._frozen = False
         self._told = False
         """True if the seat has shown the path of the log that the learner must hand in."""
         self._ran = False
-        """Before the class was frozen."""
+        """True if the run was running before the class was frozen."""
         self._limit = Limit()
         self._at_limit, self._behind = False, False
-        """The run has come as far as it may; the class clock is behind it."""
+        """Two flags: the run has reached its limit; the class clock is behind it."""
         self._since = time.monotonic()
         self._over = False
-        """The instructor has ended the class."""
+        """True if the instructor has ended the class."""
         self._label = ""
-        """State of the seat as it was shown last."""
+        """Last shown state of the seat."""
         self._pending: dict[int, InstructionMessage] = {}
         self._timer = QTimer(self)
         self._timer.setInterval(LISTEN_MS)

@@ -1,4 +1,4 @@
-"""A small window: files from elsewhere that were accepted once, to be forgotten again."""
+"""Dialog with the accepted files from elsewhere, which can be forgotten."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.drill.authoring.contents import escape_invisible
 
 @dataclass(frozen=True, slots=True)
 class AcceptedFile:
-    """A row. Title and author may be a stranger's words; what is empty is not known."""
+    """Row of the list. Title and author may come from a stranger; empty fields are unknown."""
 
     sha256: str
     title: str
@@ -51,10 +51,10 @@ COLUMNS: Final = (
 
 
 class AcceptedFiles(QDialog):
-    """The list, and what can be done about it."""
+    """List of accepted files, with its actions."""
 
     forget_wanted = Signal(list)
-    """SHA-256 of each."""
+    """Signal: SHA-256 of each file to forget."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

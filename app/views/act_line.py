@@ -1,4 +1,4 @@
-"""A line in which anything that can be done can be typed, as scenarios and journals write it."""
+"""Command line of the window for any input line, in the form of scenarios and journals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.events import Event
 from engine.model import World
 
 LETTERS: Final = (16, 60)
-"""Least and most width in letters."""
+"""Minimum and maximum width in letters."""
 
 
 class ActLine(HistoryLine):

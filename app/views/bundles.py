@@ -1,4 +1,4 @@
-"""Two small windows: the bundles that were taken in, and drills to be handed on as one."""
+"""Dialogs for the imported bundles, and for a new bundle of drills."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from app.words.language import tr, trn
 from engine.drill.authoring.contents import escape_invisible
 
 LINE_MAX: Final = 200
-"""Characters of a title, as in scenarios."""
+"""Maximum characters of a title, as in scenarios."""
 ROW_LINES: Final = 1.5
 """Height of a row in line heights."""
 _KEPT, _PART = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
@@ -36,19 +36,19 @@ _KEPT, _PART = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 
 @dataclass(frozen=True, slots=True)
 class KeptBundle:
-    """A bundle of which something is here."""
+    """Bundle of which something was imported."""
 
     key: str
     title: str
     by: str
-    """Author and licence, as far as it names them."""
+    """Author and license, if known."""
     drills: Sequence[tuple[str, str]]
     """Name to request and title to show, for each drill."""
     runs: Sequence[tuple[str, str]]
 
 
 class KeptBundles(QDialog):
-    """Each bundle with its drills and runs; they are opened, or all of a bundle removed."""
+    """Imported bundles with their drills and runs, which can be opened, or removed by bundle."""
 
     drill_wanted = Signal(str)
     run_wanted = Signal(str)
@@ -133,7 +133,7 @@ class KeptBundles(QDialog):
 
 
 class BundleMaker(QDialog):
-    """Drills to choose, and what to call them together."""
+    """Selection of drills, and the title of their bundle."""
 
     def __init__(self, drills: Sequence[tuple[str, str]], author: str, parent: QWidget | None = None) -> None:
         """Create the dialog; *drills*: name and title of each."""

@@ -1,4 +1,4 @@
-"""A coach mark: a bubble next to an object, with one button to continue, while everything stays usable."""
+"""Coach mark: a bubble next to an object with one button to continue, while everything stays usable."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from app.words.language import tr
 
 GAP_PX: Final = 12
 SIZES: Final = ((29.0, 1.2), (23.0, 1.0), (17.0, 1.0))
-"""Width in line heights and scale of the text: the first with which nothing is covered."""
+"""Width in line heights and text scale, in order of preference: the first that covers nothing is used."""
 TITLE_SCALE: Final = 1.12
 GRID: Final = 10
-"""Steps in which places all over the window are tried."""
+"""Number of steps in the search for a place in the window."""
 TARGET_WEIGHT: Final = 8
-"""Covering the object itself counts so much more than covering other objects."""
+"""Weight of covering the object itself relative to other objects."""
 
 
 class _Ring(QWidget):
-    """A frame around the object; clicks go through it."""
+    """Frame around the object, transparent to clicks."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -39,10 +39,10 @@ class _Ring(QWidget):
 
 
 class CoachMark(QFrame):
-    """Points at one object at a time. Enter continues, Esc skips."""
+    """Bubble that points at one object at a time. Enter continues, Esc skips."""
 
     accepted = Signal()
-    """The button was pressed."""
+    """Signal: the button was pressed."""
     skipped = Signal()
 
     def __init__(self, parent: QWidget) -> None:
@@ -81,7 +81,7 @@ class CoachMark(QFrame):
         column.addLayout(buttons)
         self._column, self._buttons = column, buttons
         self._placing = QTimer(self, singleShot=True, interval=0)
-        """Places it once more when the layout is at rest."""
+        """Timer that places the bubble again when the layout is stable."""
         self._placing.timeout.connect(self._follow)
         self._pointed_at = QRect()
         """Place of the object when the bubble was placed."""

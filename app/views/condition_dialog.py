@@ -1,4 +1,4 @@
-"""A box that asks for a condition to run to, checked while it is typed."""
+"""Dialog for a condition at which the run stops, checked during typing."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from app.widgets.reader import announce, name_box
 from app.words.language import tr
 
 THINKING_MS: Final = 900
-"""Pause in typing after which what is wrong is said aloud."""
+"""Pause in typing after which a problem is announced."""
 
 
 class ConditionDialog(QDialog):
-    """Conditions are those of goals in scenarios; examples name what there is in this drill."""
+    """Dialog for conditions in the syntax of goals; the examples use names of this drill."""
 
     wanted = Signal(str)
-    """A condition that can be understood."""
+    """Signal: valid condition."""
 
     def __init__(
         self, examples: Sequence[str], problem_of: Callable[[str], str], parent: QWidget | None = None

@@ -16,7 +16,7 @@ from app.words.localization import localize
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """One thing that was looked at."""
+    """Result of one check."""
 
     well: bool
     name: str
@@ -38,7 +38,7 @@ COLUMNS: Final = (
 
 
 class Diagnostics(QDialog):
-    """Stays open beside the drill; the check runs in a process of its own."""
+    """Dialog that stays open next to the drill; the check runs in a separate process."""
 
     again_wanted = Signal()
     bundle_wanted = Signal()

@@ -1,4 +1,4 @@
-"""The ERRORLOG of each server, as the log file viewer of Management Studio shows it."""
+"""ERRORLOG of each server, as the log file viewer of Management Studio shows it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 SEVERITY_OF_ERRORS: Final = 11
-"""From here on a message gets its `Error: …` line. Documented (facts, section 7)."""
+"""Lowest severity with an `Error: …` line. Documented (facts, section 7)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ FIELDS: Final = ("number", "severity", "state")
 
 
 class ErrorLog(EventTable):
-    """One tab for each server."""
+    """Tab for each server."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(

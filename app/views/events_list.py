@@ -1,4 +1,4 @@
-"""Everything that happened, by kind and server: the truth, for instructors and for looking back."""
+"""All events by kind and server: the true state, for instructors and for replay."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TONES: Final = {
     "log": "warn",
     "alert": "warn",
 }
-"""Kind: token of the theme."""
+"""Kind -> theme token."""
 
 
 def label_of(kind: str) -> str:

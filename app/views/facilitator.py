@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Facilitator(QScrollArea):
-    """Gives the drill away: for the instructor's eyes."""
+    """Panel for the instructor only, because it reveals the drill."""
 
     requested = Signal(str)
 

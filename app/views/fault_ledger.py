@@ -1,4 +1,4 @@
-"""The fault ledger: when each fault was asked for, was done, was felt and was taken back, and what proved it."""
+"""Fault ledger: request, execution, effect and end of each fault, with the evidence."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ BY_KEY: Final = (
 
 REVERTED, FELT, NOT_FELT = mark("undone"), mark("in force"), mark("not noticed")
 _SIGNS: Final = {REVERTED: ("✓", "muted"), FELT: ("●", "bad"), NOT_FELT: ("○", "warn")}
-"""State -> its shape and the token of its colour."""
+"""State -> its shape and color token."""
 
 
 def state_of(fault: Fault) -> str:
@@ -147,19 +147,19 @@ COLUMNS: Final = (
 
 
 FAULT: Final = 1
-"""The column with its words."""
+"""Index of the column with the description."""
 ALWAYS: Final = 5
-"""So many columns from the left are in sight in a narrow panel, too."""
+"""Number of columns from the left that a narrow panel shows."""
 SHORT_FAULT: Final = "power-off S"
 LONG_FAULT: Final = "degrade SERVER_A SERVER_B rtt_ms=200"
-"""Its width: at least as much as the one, at most as the other."""
+"""Sample texts for its minimum and maximum width."""
 
 
 # --- the panel ----------------------------------------------------------------------------------------------
 
 
 class FaultLedger(QWidget):
-    """One row per fault; takes back one or all."""
+    """Row for each fault; reverts one or all."""
 
     requested = Signal(str)
     """One input line without its time."""
@@ -177,16 +177,16 @@ class FaultLedger(QWidget):
         self.only_active.setCheckable(True)
         self.only_active.toggled.connect(lambda _: self._show(force=True))
         self.revert_all = QAction(tr("Undo a&ll"), self)
-        """A button without a key: the key belongs to the window, where it works without this panel."""
+        """Action without a key: the key belongs to the window, where it works without this panel."""
         self.revert_all.triggered.connect(lambda: self.requested.emit("revert-all"))
         self.tools = {"ledger.revert": QAction(tr("&Undo"), self)}
-        """Actions by the name of their command, for menus and the palette as well."""
+        """Actions by command name, also for menus and the palette."""
         self.tools["ledger.revert"].triggered.connect(self._revert)
         keys.bind(self.tools, keys.keys_of(keys.SSMS))
         self.addActions(list(self.tools.values()))
         self.table.addAction(self.tools["ledger.revert"])
         self.detail = QLabel()
-        """The selected fault in full, as its columns do not fit into a narrow dock; how many there are, without one."""
+        """Details of the selected fault, whose columns may not fit; otherwise the number of faults."""
         self.detail.setWordWrap(True)
         self.detail.setMargin(8)
         self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

@@ -30,14 +30,14 @@ PAGES: Final = (
     "timing",
     "editor",
 )
-"""Order of the contents. A page is called by its first line."""
+"""Pages in the order of the contents. The first line of a page is its title."""
 
 PAGE_OF: Final = {dock.name: dock.page for dock in DOCKS} | {
     "timeline": "time",
     "transport": "time",
     "editor": "editor",
 }
-"""View -> the page about it."""
+"""View -> its help page."""
 
 
 def text_of(page: str) -> str:
@@ -57,11 +57,11 @@ def title_of(page: str) -> str:
 
 
 LEAST_UNITS: Final = (32, 16)
-"""Least width and height in line heights."""
+"""Minimum width and height in line heights."""
 
 
 class Help(QDialog):
-    """Contents on the left, a page on the right; stays open beside the drill."""
+    """Contents on the left, a page on the right; it stays open next to the drill."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

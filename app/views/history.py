@@ -1,4 +1,4 @@
-"""Every run that was finished, newest first: to be found, opened again, compared with another one, or deleted."""
+"""Finished runs, newest first: search, open, compare and delete."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from app.words.language import mark, tr, trn
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """A finished run as the page lists it."""
+    """Finished run in the list."""
 
     run_id: int
     finished_at: datetime
@@ -39,9 +39,9 @@ class FinishedRun:
     downtime_s: float
     lost_transactions: int
     scenario: str = ""
-    """Its name, by which runs of one drill belong together."""
+    """Name of the scenario, which groups runs of one drill."""
     retried: bool = False
-    """Time went back in it, or began it at a moment of an earlier run."""
+    """True if the run was rewound, or began at a moment of an earlier run."""
 
 
 COLUMNS: Final = (
@@ -79,10 +79,10 @@ COLUMNS: Final = (
 
 
 TITLE: Final = 1
-"""Place of the column with the title of the drill."""
+"""Index of the column with the title of the drill."""
 
 GOOD, FAIR = 80.0, 50.0
-"""Points from which a run is green, and yellow, as in the ring of its debrief."""
+"""Minimum points for green and for yellow, as in the ring of the debrief."""
 
 OUTCOMES: Final[tuple[tuple[str, Callable[[FinishedRun], bool]], ...]] = (
     (mark("Any outcome"), lambda run: True),
@@ -109,13 +109,13 @@ def compute_period_start(days: int, current_time: datetime) -> datetime:
 
 
 class RunHistoryPage(QWidget):
-    """A table of finished runs under what chooses among them."""
+    """Table of finished runs below its filters."""
 
     opened = Signal(int)
     compared = Signal(int, int)
-    """The earlier and the later of two runs."""
+    """Signal: the earlier and the later of two runs."""
     deleted = Signal(list)
-    """The user wants these runs gone; nothing has been asked yet."""
+    """Signal: runs to delete, before any confirmation."""
     left = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Choosing other keys: what is taken already is told while the keys are pressed, and no two actions end up on one."""
+"""Choice of keys: conflicts are shown while keys are pressed, and no two actions can share keys."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from app.words import formatting, fuzzy
 from app.words.language import mark, tr
 
 STROKES_MAX: Final = 2
-"""Ctrl+K, Ctrl+C is as long as keys get here."""
+"""Maximum key strokes of a shortcut, such as Ctrl+K, Ctrl+C."""
 _PRESS: Final = mark("Press the keys, one or two strokes.")
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """A command with its keys and those that it would have in the scheme."""
+    """Command with its keys and those of the scheme."""
 
     command: Command
     keys: tuple[str, ...]
@@ -72,10 +72,10 @@ def format_keys(texts: tuple[str, ...]) -> str:
 
 
 class KeyEditor(QDialog):
-    """Keys of every command; `chosen` tells them when the dialog is left with OK."""
+    """Keys of every command; `chosen` carries them when OK closes the dialog."""
 
     chosen = Signal(str, object)
-    """(scheme, changes against it): for `keys.keys_of` and `keys.to_text`."""
+    """Signal: (scheme, changes to it), for `keys.keys_of` and `keys.to_text`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

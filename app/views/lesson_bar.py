@@ -32,7 +32,7 @@ class LessonBar(QFrame):
     """Hidden while no lesson is on screen."""
 
     pressed = Signal(str)
-    """Name of a button."""
+    """Signal: name of a button."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

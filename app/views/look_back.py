@@ -1,4 +1,4 @@
-"""A bar over the desk while a past moment is on screen: which one, and the ways out of it."""
+"""Bar over the desk while a past moment is on screen: its time, and the ways back."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from engine.drill.authoring.schema import SolutionStep
 
 
 class LookBack(QFrame):
-    """Hidden while the run is shown as it stands."""
+    """Bar that is hidden while the live run is on screen."""
 
     now_wanted = Signal()
     go_on_wanted = Signal()
     step_wanted = Signal(int)
-    """-1: to the step before; 1: to the next one."""
+    """Signal: -1 for the previous step, 1 for the next one."""
     left = Signal()
-    """Away from a run that is over."""
+    """Signal: leave a finished run."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -162,4 +162,4 @@ class LookBack(QFrame):
 
 
 LINE_LENGTH_MAX = 160
-"""Characters of a step that are shown; the SQL window and the journal have all of it."""
+"""Maximum characters of a step; the SQL window and the journal have all of it."""

@@ -1,4 +1,4 @@
-"""The command palette: any action of the program by a few letters of its name, keyboard only."""
+"""Command palette: any action of the program by a few letters of its name, by keyboard only."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
 
 WIDTH_EM: Final = 68
-"""Width in letters; narrower where the window is."""
+"""Maximum width in letters."""
 ROWS_MAX: Final = 12
 RECENT_KEPT: Final = 5
-"""Actions chosen last stand first while nothing is typed."""
+"""Number of recent actions that come first while nothing is typed."""
 
 _TO_LIST: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 @dataclass(frozen=True, slots=True)
 class PaletteEntry:
-    """An action under its group, and which letters were found."""
+    """Action in its group, with the matched letters."""
 
     group: str
     action: QAction
@@ -100,7 +100,7 @@ def strip_mnemonic(text: str) -> str:
 
 
 class Palette(QFrame):
-    """Lies over the top of its window while it is open; Esc or a click elsewhere closes it."""
+    """Panel over the top of its window; Esc or a click elsewhere closes it."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -277,7 +277,7 @@ class _Entries(QAbstractListModel):
 
 
 class _Line(QStyledItemDelegate):
-    """Group, name with the found letters marked, keys at the right."""
+    """Group, name with highlighted matches, keys on the right."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(0, option.fontMetrics.height() + 10)

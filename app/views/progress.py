@@ -1,4 +1,4 @@
-"""A learner's progress: how each skill stands, what is due, and which drill serves it best."""
+"""Progress of a learner: state of each skill, due reviews, and the best drill for them."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from app.words.language import mark, tr, trn
 from engine.drill.judging.shapes import Calibration
 
 WEAK_BELOW: Final = 50.0
-"""Mastery under which a bar has the colour of a warning. Assumed: less than half is left or was never shown."""
+"""Mastery below which a bar has a warning color. Assumed: less than half is left or was never shown."""
 BAR_COLUMN: Final = 1
 
 
 class SkillRow(NamedTuple):
-    """A skill at the moment at which the page was opened."""
+    """Skill at the moment at which the page was opened."""
 
     standing: SkillStanding
     now: datetime
@@ -124,10 +124,10 @@ COLUMNS: Final = (
 
 
 class ProgressPage(QWidget):
-    """Skills to the left, what to take next to the right."""
+    """Skills on the left, recommendations on the right."""
 
     started = Signal(str)
-    """Name of the scenario to take."""
+    """Signal: name of the scenario to start."""
     history_wanted = Signal()
     left = Signal()
 
@@ -244,7 +244,7 @@ class ProgressPage(QWidget):
 
 
 class _NextCard(QFrame):
-    """One drill to take, and why."""
+    """Recommended drill with its reason."""
 
     started = Signal(str)
 

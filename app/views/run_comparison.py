@@ -1,4 +1,4 @@
-"""Two finished runs side by side: what they came to, their points, and what was done in each."""
+"""Two finished runs side by side: results, points, and actions."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def act_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
 
 
 class RunComparison(QWidget):
-    """A page of two tables; Esc leads back."""
+    """Page of two tables; Esc returns."""
 
     left = Signal()
-    """It was closed."""
+    """Signal: the page was closed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

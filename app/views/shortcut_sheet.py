@@ -1,4 +1,4 @@
-"""All keys on one sheet: searched while typing, printed as it stands."""
+"""Sheet of all keys, searchable and printable."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from app.words import fuzzy
 from app.words.language import mark, tr
 
 COLUMN_EM: Final = 44
-"""A column of the sheet is about as wide as this many letters."""
+"""Width of a column in letters."""
 COLUMNS_PRINTED: Final = 2
 PRINTED_POINTS_MAX: Final = 9.0
 LETTER_EM: Final = 0.62
-"""A letter is about this share of the font's size wide, margins included."""
+"""Width of a letter relative to the font size, including margins."""
 
 
 ABSENT: Final = (
@@ -40,7 +40,7 @@ ABSENT: Final = (
     ("Ctrl+Shift+Q", mark("There is no query designer")),
     ("Alt+F5", mark("There is no debugger")),
 )
-"""Keys of Management Studio, and why they do nothing here. Some others have another meaning: they stand above."""
+"""Keys of Management Studio without an effect here, and the reason. Some others have another meaning, listed above."""
 
 
 class ShortcutSheet(QDialog):

@@ -238,9 +238,9 @@ class TeamSeat(QDialog):
     """Window of a role: its information, and a line for its inputs. It stays open next to the desk."""
 
     said = Signal(str)
-    """An input line, without the role."""
+    """Signal: an input line, without the role."""
     asked = Signal(object)
-    """The question of a raised hand; None: it is lowered."""
+    """Signal: the question with a raised hand; None: the hand is lowered."""
     left = Signal()
 
     def __init__(self, welcome: MemberWelcome, parent: QWidget | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The course of the drill that runs, as a strip beside the time controls: a click or a drag looks back."""
+"""Timeline of the running drill next to the time controls: a click or a drag shows the past."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 VEIL_ALPHA = 150
-"""Of 255: how much of what came after the moment on screen is veiled."""
+"""Opacity, of 255, of the veil over everything after the moment on screen."""
 
 
 class Timeline(TimeStrip):
-    """A strip that follows a drill."""
+    """Strip that follows a drill."""
 
     scrubbed = Signal(float)
-    """The mouse is being dragged over this moment, in seconds since the start."""
+    """Signal: moment under the dragged mouse, in seconds since the start."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""The topology as a table: the same facts and acts for those who do not use the picture."""
+"""Topology as a table: the same facts and actions without the picture."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Face = ServerFace | CopyFace | LinkFace | ClientFace
 
 @dataclass(frozen=True, slots=True)
 class TopologyRow:
-    """A server, copy, link or application; its cells are made of its face when they are looked at."""
+    """Server, copy, link or application; its cells are computed when they become visible."""
 
     target: ActionTarget
     name: str
@@ -207,12 +207,12 @@ COLUMNS: Final = (
 
 
 class TopologyTable(QWidget):
-    """A row per server, copy, link and application; Enter opens what can be done to the selected rows."""
+    """Row per server, copy, link and application; Enter opens the actions of the selected rows."""
 
     requested = Signal(str)
     """One input line without its time."""
     chosen = Signal(object)
-    """The Target of the current row, or None."""
+    """Signal: the ActionTarget of the current row, or None."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

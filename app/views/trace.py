@@ -16,12 +16,12 @@ from engine.events import Event
 from engine.model import World
 
 TONES: Final = {1: "ok", 2: "ok", 3: "ok", 4: "ok", 5: "bad", 6: "bad", 10: "bad", 9: "warn", 12: "warn"}
-"""New state: token of the theme, for the states that are good or bad news."""
+"""New state -> theme token, for good or bad news."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceRow:
-    """One event of the trace."""
+    """Event of the trace."""
 
     t_s: float
     start_time: str
@@ -61,7 +61,7 @@ SHORT: Final = (
     TableColumn(title="State", as_is=True, text=lambda row: str(row.state), right=True),
     replace(COLUMNS[1], sample=""),
 )
-"""For a narrow dock: the rest is in the text, or in the wide view."""
+"""Columns for a narrow dock; the rest is in the text or the wide view."""
 
 
 class Trace(EventTable):

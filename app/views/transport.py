@@ -1,4 +1,4 @@
-"""Time controls: the clock, play and step, and the speed on a logarithmic scale."""
+"""Time controls: clock, play and step, and speed on a logarithmic scale."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from app.words.language import tr
 from engine.model import World
 
 SPEEDS: Final = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
-"""Steps of the keys and the slider's ticks; the slider itself can stand between them."""
+"""Steps of the keys and the slider's ticks; the slider itself allows values between them."""
 _SLIDER_STEPS: Final = 100
-"""Positions of the slider in a factor of ten."""
+"""Slider positions per factor of ten."""
 
 
 BAR_UNITS: Final = (4, 11)
-"""Least and usual width of the slider in line heights."""
+"""Minimum and usual width of the slider in line heights."""
 
 
 FIELD_PADDING_PX: Final = 9
-"""Border and padding beside the figures of the speed, from the style sheet."""
+"""Border and padding of the speed field, from the style sheet."""
 
 
 def slider_of(speed: float) -> int:
@@ -78,7 +78,7 @@ def next_speed(speed: float, faster: bool) -> float:
 
 
 class SpeedField(QLineEdit):
-    """The speed in figures: typed and taken with Enter, or stepped with Up and Down."""
+    """Speed field: typed and confirmed with Enter, or stepped with Up and Down."""
 
     chosen = Signal(float)
 
@@ -124,7 +124,7 @@ def _lag_text(reached: float) -> str:
 
 
 class _SliderArea(QWidget):
-    """The slider, or what stands in its place; gives way where there is little room."""
+    """Slider or its replacement; shrinks where space is short."""
 
     def __init__(self, *bars: QWidget) -> None:
         super().__init__()
@@ -153,7 +153,7 @@ def _make_room(label: QLabel, text: str) -> None:
 
 
 class Transport(QWidget):
-    """Shows the simulated time and speed; its buttons are the window's own actions."""
+    """Simulated time and speed; its buttons are the window's own actions."""
 
     speed_chosen = Signal(float)
 

@@ -1,1 +1,1 @@
-"""Parts of Qt that several views are made of; they are given what they show."""
+"""Qt widgets that several views share; their contents are passed in."""

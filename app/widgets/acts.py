@@ -1,4 +1,4 @@
-"""Offers as actions: menus, bars and the palette of every view that shows the same things share them."""
+"""Offered actions as QAction objects, shared by menus, bars and the palette."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class SharedActions(QObject):
     """
 
     requested = Signal(str)
-    """One input line without its time."""
+    """Signal: one input line without its time."""
     pointed = Signal(str)
-    """The user considers this line in a menu; empty: not any more."""
+    """Signal: input line under the pointer in a menu; empty when it leaves."""
     query_wanted = Signal(str)
-    """The user wants to talk to this server."""
+    """Signal: server for a new query window."""
     shell_wanted = Signal(str)
-    """The user wants a PowerShell prompt on this node."""
+    """Signal: node for a PowerShell prompt."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -37,7 +37,7 @@ class SharedActions(QObject):
         reveals nothing.
         """
         self.opened = ""
-        """The database among many that the user looks at: acts on a server are offered for it, not for all."""
+        """Opened database: with many databases, actions on a server are offered for this one only."""
 
     def actions_for(self, world: World, target: ActionTarget, palette: QPalette) -> list[QAction]:
         """Return the actions for *target* now, repairs first; icons in the colors of *palette*."""

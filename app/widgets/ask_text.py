@@ -1,4 +1,4 @@
-"""A small window that asks for one line of text."""
+"""Dialog for one line of text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 from app.widgets.scroll_container import fit_on_screen
 
 WIDTH_UNITS: Final = 30
-"""In line heights: a sentence can be read while it is written."""
+"""Width in line heights: a sentence is readable while it is typed."""
 
 
 def ask_text(parent: QWidget, title: str, label: str, text: str = "") -> str | None:

@@ -1,4 +1,4 @@
-"""Axes of curves that are not over time: factors or names below, a round top or factors at the side."""
+"""Axes of curves over other quantities than time: factors or names below, a round maximum or factors at the side."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from app.words.counters import MS, SECONDS, Unit
 Array = npt.NDArray[np.float64]
 
 HEADROOM: Final = 1.2
-"""A linear axis ends so much above its top, where names of networks stand."""
+"""Factor of a linear axis above its maximum, where names of networks are placed."""
 
 PIXELS_PER_LABEL: Final = 18.0
-"""Least height for a label of an axis of logarithms."""
+"""Minimum height of a label on a logarithmic axis."""
 
 
 class FactorAxis(AxisItem):
-    """Values on an axis of decimal logarithms: labels at powers of ten, between them lines only."""
+    """Logarithmic axis with labels at powers of ten, and lines only between them."""
 
     def tickValues(self, low: float, high: float, pixels: float) -> list[tuple[float, list[float]]]:
         decades = [float(x) for x in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
@@ -37,7 +37,7 @@ class FactorAxis(AxisItem):
 
 
 class ValueAxis(AxisItem):
-    """Half and top in the words of the unit; on an axis of logarithms the powers of ten."""
+    """Axis with half and maximum in its unit; on a logarithmic axis the powers of ten."""
 
     def __init__(self, unit: Unit, logarithmic: bool, **options: object) -> None:
         super().__init__(orientation="left", **options)
@@ -71,7 +71,7 @@ LEAST: Final = 1e-9
 """Smallest value on a logarithmic axis. Smaller values count as zero."""
 
 ROUND: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-"""Tops of linear axes, times a power of ten of the unit."""
+"""Maximum values of linear axes, times a power of ten of the unit."""
 
 
 def heights(values: Array, logarithmic: bool) -> Array:

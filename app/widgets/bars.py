@@ -1,4 +1,4 @@
-"""The slim bar of buttons on top of a panel: reached by Tab, and no hindrance to a narrow dock."""
+"""Slim bar of buttons at the top of a panel: reachable by Tab, and usable in a narrow dock."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.words.language import tr
 
 
 class Bar(QToolBar):
-    """Buttons with text; what does not fit goes behind an arrow at its end."""
+    """Buttons with text; buttons without space move behind an arrow at the end."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""A sign that the program works, for what takes longer than a blink and cannot be done beside the window."""
+"""Busy cursor for work that takes longer than a moment and blocks the window."""
 
 from __future__ import annotations
 

@@ -14,11 +14,11 @@ from engine.drill.judging.shapes import Calibration
 
 HEIGHT_PX: Final = 170
 DOT_PX: Final = (3.5, 9.0)
-"""Radius of a dot for one answer, and for all of them."""
+"""Radius of a dot for one answer, and for all answers."""
 
 
 class CalibrationCurve(QWidget):
-    """A square as high as the widget, dots joined by sureness."""
+    """Square plot as high as the widget, with dots connected in order of confidence."""
 
     def __init__(self, calibration: Calibration, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""A text editor for code: line numbers, colours, completion, indentation; what is written in it is up to its heirs."""
+"""Code editor: line numbers, colors, completion, indentation. Subclasses define the language."""
 
 from __future__ import annotations
 
@@ -39,27 +39,29 @@ from app.words.language import tr
 
 TAB_SPACES: Final = 4
 LINES_MIN: Final = 2
-"""Lines of the text that stay in sight in the smallest room: less than Qt asks for, so that results fit below."""
+"""Minimum visible lines of the text: fewer than Qt's minimum, so that results fit below."""
 LINES_BESIDE_BAR: Final = 3
-"""Lines of the text that stay in sight above the bar for finding."""
+"""Minimum visible lines above the find bar."""
 WORD_MAX: Final = 200
-"""Characters of a word that completion replaces."""
+"""Maximum characters of a word that completion replaces."""
 
 LINE_MAX: Final = 50_000
-"""Characters of a line that may be put in. Measured: Qt lays a line out anew with every key, which takes 5 ms for so
-many; a line of a million 250 ms, and as long again to paint it."""
+"""Maximum characters of an inserted line. Measured: Qt lays a line out again at every key.
+
+This takes 5 ms for so many characters, and 250 ms for a line of a million, plus the same time for painting.
+"""
 
 Complete = Callable[[str, int], Sequence[str]]
-"""Words that may stand at a position of a text."""
+"""Function that returns the valid words at a position of a text."""
 Colour = Callable[[QTextDocument, theme.ThemeTokens], Highlighter]
-"""Gives a document its colours."""
+"""Function that creates the highlighter of a document."""
 
 
 class CodeEdit(QPlainTextEdit):
-    """Line numbers, the line of the cursor, Ctrl+Space, Ctrl+F, Ctrl+H, Ctrl+G, Tab and Shift+Tab."""
+    """Editor with line numbers, current line, Ctrl+Space, Ctrl+F, Ctrl+H, Ctrl+G, Tab and Shift+Tab."""
 
     said = Signal(str)
-    """A word for a status line; empty: nothing to say any more."""
+    """Signal: text for a status line; empty to clear it."""
     WORD_BEFORE = re.compile(r"(?<![\w@#$])[\w@#$]*+$")
     """Pattern for the word that ends at the cursor; completion replaces this word."""
 
@@ -335,7 +337,7 @@ class CodeEdit(QPlainTextEdit):
 
 
 class _Margin(QWidget):
-    """Line numbers beside the text."""
+    """Line numbers next to the text."""
 
     def __init__(self, editor: CodeEdit) -> None:
         super().__init__(editor)

@@ -1,6 +1,7 @@
-"""Every view of the desk in one row: its name, where it stands, its keys, its help page, and the class that it is of.
+"""Table of the views of the desk, one row each: name, place, keys, help page, and class.
 
-A new view of the desk costs its own file and a row here: the desk, the menus, the table of keys and the help read it.
+A new view of the desk needs its own file and a row here; the desk, the menus, the table of keys and the help read
+it.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ class DeskView(Protocol):
 
 
 Span = tuple[float, float]
-"""From and to, seconds since the start of the run."""
+"""Start and end in seconds since the start of the run."""
 
 
 @runtime_checkable
 class TimeRangeView(Protocol):
-    """A view of a course over time."""
+    """View of quantities over time."""
 
     def show_time(self, t_s: float | None) -> None:
         """Put the cursor there, seconds since the start; None takes it away."""
@@ -53,7 +54,7 @@ class TimeRangeView(Protocol):
 
 @runtime_checkable
 class IncrementalView(Protocol):
-    """A view that is too much for one frame at a high speed."""
+    """View that needs more than one frame at a high speed."""
 
     def show_parts(self, world: World) -> Iterator[None]:
         """Do the work of `show_world` in parts of similar cost; each `next` shows one part."""
@@ -61,7 +62,7 @@ class IncrementalView(Protocol):
 
 @runtime_checkable
 class TimeChooser(Protocol):
-    """A view in which a moment can be chosen for all."""
+    """View in which a moment can be selected for all views."""
 
     @property
     def time_selected(self) -> SignalInstance:
@@ -70,7 +71,7 @@ class TimeChooser(Protocol):
 
 @runtime_checkable
 class SpanChooser(Protocol):
-    """A view in which a span can be chosen for all."""
+    """View in which a span can be selected for all views."""
 
     @property
     def span_selected(self) -> SignalInstance:
@@ -95,38 +96,38 @@ def _can_be_mirrored(world: World) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Dock:
-    """A view of the desk and its place in a layout that nobody has changed."""
+    """View of the desk and its place in the default layout."""
 
     name: str
-    """Of the dock, kept in stored layouts; its action is `view.NAME`."""
+    """Name of the dock in stored layouts; its action is `view.NAME`."""
     title: str
     view: str
-    """module:class of the view, imported when the desk is made; a test makes each."""
+    """module:class of the view, imported when the desk is created; a test creates each."""
     area: Qt.DockWidgetArea
     group: int
-    """Docks of one area and group are tabs of one another; groups stand one below the other."""
+    """Docks of one area and group share tabs; groups are placed one below the other."""
     page: str
-    """Its page of the help."""
+    """Help page."""
     keys: str = ""
-    """Usual keys, as in the table of keys."""
+    """Default keys, as in the table of keys."""
     vs_code_keys: str | None = None
-    """The same in the VS Code scheme; None: as usual."""
+    """Keys in the VS Code scheme; None: the default keys."""
     words: str = ""
-    """Text of the action, if it says more than the title."""
+    """Text of the action, if it differs from the title."""
     profiles: tuple[str, ...] = PROFILES
-    """Layout profiles in which it is open at first."""
+    """Layout profiles in which it is initially open."""
     truth: bool = False
-    """It shows what really is, whatever any server believes; closed in an exam."""
+    """True if it shows the true state, whatever any server believes; closed in an exam."""
     belongs_in: Callable[[World], object] = _accept_any_world
     """Predicate: true if the world contains the subject of the view. In other worlds the view is closed."""
     absent: str = ""
     """Message for a request to open the view in a world without its subject."""
     more: bool = False
-    """It stands in the second part of the View menu: all entries together are higher than a screen of 768 pixels."""
+    """True for the second part of the View menu: all entries together exceed a screen of 768 pixels."""
 
 
 MIDDLE: Final = Qt.DockWidgetArea.NoDockWidgetArea
-"""Place of the one view that is no dock; the others stand around it."""
+"""Place of the one view that is no dock; the others are around it."""
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 
@@ -165,7 +166,7 @@ DOCKS: Final = (
     Dock("facilitator", mark("For the instructor"), "app.views.facilitator:Facilitator", _LEFT, 1, "brief",
          words=mark("For the instructor (shows coming faults)"), profiles=(INSTRUCTOR,), truth=True, more=True),
 )  # fmt: skip
-"""In the order of the View menu."""
+"""Docks in the order of the View menu."""
 
 BY_NAME: Final = {dock.name: dock for dock in DOCKS}
 NAMES: Final = tuple(dock.name for dock in DOCKS)

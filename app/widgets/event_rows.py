@@ -1,4 +1,4 @@
-"""The rows that a table of events shows: which events, as numbers; a row is made when the user looks at it. No Qt."""
+"""Rows of an event table, as numbers; each row is created when it becomes visible. Without Qt."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from engine.flow import Array
 from engine.model import World
 
 RowsOf = Callable[[Event, World], Iterable[object]]
-"""The rows that an event becomes; none for most."""
+"""Function that returns the rows of an event; none for most."""
 
 SLICE: Final = 1_000
-"""Events whose words are read between two looks at the clock: some milliseconds. Assumed."""
+"""Number of events that are searched between two checks of the clock: some milliseconds. Assumed."""
 
 MADE_MAX: Final = 1_000
-"""Events whose rows are kept at hand; a screen shows fewer. Assumed."""
+"""Number of events with cached rows; a screen shows fewer. Assumed."""
 
 AT_ONCE_TICKS: Final = 0.5
 """A span in seconds includes the ticks at its ends."""
 
 
 NONE: Final = np.zeros((0, 2), dtype=np.int64)
-"""No rows. Each is the number of its event, and which of that event's rows it is."""
+"""Empty rows. A row consists of the number of its event, and its index among the event's rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +38,15 @@ class Wanted:
     kinds: frozenset[str] | None = None
     server: str | None = None
     span: tuple[float, float] | None = None
-    """Seconds since the start."""
+    """Span in seconds since the start."""
     words: tuple[str, ...] = ()
-    """Each must stand in the row, in small letters."""
+    """Lowercase words that the row must contain."""
 
 
 class EventRows(Sequence[object]):
-    """The rows of the events of a run that are wanted.
+    """Rows of a run's events that match the filter.
 
-    Another moment of the same run keeps what is known of the past that they share; `scan` goes on from there.
+    Another moment of the same run keeps the rows of the common past; `scan` continues from there.
     """
 
     def __init__(self, rows_of: RowsOf, kinds: Sequence[str] | None = None) -> None:
@@ -58,9 +58,9 @@ class EventRows(Sequence[object]):
         self._wanted = Wanted()
         self._shown = NONE
         self._looked = 0
-        """Events that were looked at."""
+        """Number of searched events."""
         self._counts = np.zeros(0, dtype=np.int64)
-        """Number of rows for events with the same fields, by the number of these fields; -1: not yet known."""
+        """Number of rows per combination of fields; -1: unknown."""
         self._made: dict[int, list[object]] = {}
 
     # --- which rows -------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A list of events with its choice of server and its filter: what logs, traces and the event list have in common."""
+"""Event list with choice of server and filter, shared by logs, traces and the event list."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 EVERYWHERE: Final = mark("All")
 
 AT_ONCE_S: Final = 0.005
-"""Half a tick: what happened at the moment that is looked at belongs to it."""
+"""Half a tick: events within it belong to the selected moment."""
 
 NARROW_UNITS: Final = 32.0
-"""Below this width, in line heights, the table shows its short columns."""
+"""Width in line heights below which the table shows its short columns."""
 
 FILTER_PX: Final = {False: 160, True: 110}
-"""Width of the filter box, ordinarily and in a narrow dock."""
+"""Width of the filter box, normally and in a narrow dock."""
 
 LOOK_S: Final = 0.006
-"""Wall time that looking for rows may take of a frame; the rest comes in the next ones."""
+"""Maximum wall time per frame for the search of rows."""
 
 
 class EventModel(TableModel):
-    """The rows of a run's events, each made when it is looked at."""
+    """Rows of a run's events, each created when it becomes visible."""
 
     def __init__(
         self, columns: Sequence[TableColumn], events: EventRows, parent: QObject | None = None
@@ -46,7 +46,7 @@ class EventModel(TableModel):
         super().__init__(columns, parent)
         self.events = events
         self._told = 0
-        """Rows of which the view knows."""
+        """Number of rows that the view knows."""
 
     @property
     def rows(self) -> Sequence[Any]:
@@ -79,16 +79,16 @@ class EventModel(TableModel):
 
 
 class EventTable(QWidget):
-    """Tabs for the servers, a filter box and a table that grows at its end.
+    """Tabs for the servers, a filter box, and a table that grows at its end.
 
-    Rows need `server` (name or None), `t_s` (seconds since the start) and `words` (what the filter looks into).
+    Rows need `server` (name or None), `t_s` (seconds since the start) and `words` (text for the filter).
     """
 
     requested = Signal(str)
     time_selected = Signal(float)
-    """The user wants to see this moment (seconds since the start)."""
+    """Signal: moment selected by the user (seconds since the start)."""
     save_wanted = Signal()
-    """The user wants the rows that are listed in a file."""
+    """Signal: request to save the listed rows in a file."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Find and replace in a text editor: a bar below the text."""
+"""Find and replace in a text editor, as a bar below the text."""
 
 from __future__ import annotations
 
@@ -30,20 +30,23 @@ from app.widgets import theme
 from app.words.language import tr, trn
 
 COUNTED_MAX: Final = 9_999
-"""Places that are counted; nobody goes through more of them one by one."""
+"""Maximum number of counted matches."""
 NEEDLE_MAX: Final = 1_000
-"""Characters of what is looked for."""
+"""Maximum characters of the search text."""
 TEXT_MAX: Final = 2_000_000
-"""Characters that a text may come to by replacing: twice of what a query may have."""
+"""Maximum characters of a text after a replacement: twice the limit of a query."""
 
 _Flag = QTextDocument.FindFlag
 
 
 class FindBar(QFrame):
-    """Typing goes to the next place, Enter and F3 further, Shift+Enter and Shift+F3 back, Esc returns to the text."""
+    """Bar in which typing finds the next match, Enter and F3 the following, Shift+Enter and Shift+F3 the previous.
+
+    Esc returns to the text.
+    """
 
     height_changed = Signal()
-    """The text has more room now, or less."""
+    """Signal: the text has more or less space now."""
 
     def __init__(self, editor: QPlainTextEdit) -> None:
         """Create a bar; *editor* is the searched text, which places the bar."""

@@ -1,4 +1,4 @@
-"""Widgets in rows, as many in each as there is room for."""
+"""Layout of widgets in rows, with as many per row as fit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
 class FlowLayout(QLayout):
-    """From left to right, each as wide as it wants to be, and on in the next row."""
+    """Layout from left to right at preferred widths, continued in the next row."""
 
     def __init__(self, gap_px: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)

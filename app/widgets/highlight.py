@@ -1,4 +1,4 @@
-"""Colours in a text editor, by one of Pygments' lexers."""
+"""Colors in a text editor, by a lexer of Pygments."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
 from app.widgets.theme import ThemeTokens
 
 LEXED_MAX: Final = 100_000
-"""Characters up to which a text has colours."""
+"""Maximum characters of a text with colors."""
 
 AT_ONCE_MAX: Final = 5_000
-"""Characters up to which every key colours the whole text at once: some 5 ms. Longer ones follow a moment later."""
+"""Maximum characters of a text that is colored completely at every key: about 5 ms. Longer ones follow later."""
 
 PAUSE_MS: Final = 150
-"""After the last key, before a longer text is coloured anew."""
+"""Pause after the last key before a longer text is colored again."""
 
 WORDS_A_TURN: Final = 1_500
 LINES_A_TURN: Final = 150
-"""Words that are read, and lines that are coloured, before the window gets its turn again: some 8 ms."""
+"""Words lexed and lines colored in one step, before the window continues: about 8 ms."""
 
 ToneOf = Callable[[_TokenType, str], str | None]
-"""Token of the theme for a word of a kind; None: ordinary text."""
+"""Function that returns the theme token for a kind of word; None for plain text."""
 
 
 class Highlighter(QSyntaxHighlighter):
-    """Lexes the whole text when it has changed, since comments and strings span lines; a longer one in turns."""
+    """Highlighter that lexes the whole changed text, because comments and strings span lines; long text in steps."""
 
     def __init__(self, document: QTextDocument, colours: ThemeTokens, lexer: Lexer, tone_of: ToneOf) -> None:
         super().__init__(document)
@@ -40,13 +40,13 @@ class Highlighter(QSyntaxHighlighter):
         self._tone_of = tone_of
         self._lexed = (-1, -1)
         self._spans: Spans = {}
-        """Line number: (start, length, tone)."""
+        """Line number -> (start, length, tone)."""
         self._open: set[int] = set()
-        """Lines at whose end a comment or string goes on."""
+        """Lines at whose end a comment or string is open."""
         self._reading: _Reading | None = None
-        """A longer text that is being read, word by word."""
+        """Longer text that is being lexed, word by word."""
         self._to_colour: list[int] = []
-        """Lines that are still to be given what came of that."""
+        """Lines that still need their new colors."""
         self._turn = QTimer(self)
         self._turn.setSingleShot(True)
         self._turn.timeout.connect(self._process_slice)
@@ -105,7 +105,7 @@ Spans = dict[int, list[tuple[int, int, str]]]
 
 
 class _Reading:
-    """The words of a text, one after the other, and what they come to."""
+    """Words of a text in order, with their resulting spans."""
 
     def __init__(self, tokens: Iterable[tuple[_TokenType, str]], tone_of: ToneOf) -> None:
         self.spans: Spans = {}

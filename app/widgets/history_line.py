@@ -1,4 +1,4 @@
-"""A line to type in that recalls earlier lines with the arrow keys."""
+"""Input line that recalls earlier lines with the arrow keys."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 
 class HistoryLine(QLineEdit):
-    """Enter sends the line; Up and Down recall the lines that were sent before."""
+    """Input line: Enter sends it, Up and Down recall earlier lines."""
 
     line_entered = Signal(str)
 

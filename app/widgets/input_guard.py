@@ -14,8 +14,10 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton, QWidget
 
 FRESH_S: float = 0.5
-"""So long what has appeared takes neither key nor click: a person reacts to what is seen after 0.2 to 0.3 s, and a key
-that is on its way by then is another thing's. Assumed."""
+"""Time in which a new widget ignores keys and clicks. Assumed.
+
+A person reacts after 0.2 to 0.3 s, and a key pressed before was meant for something else.
+"""
 
 _PRESSES: Final = frozenset({QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick})
 _REFUSED: Final = _PRESSES | {QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride}
@@ -24,7 +26,7 @@ _FRESH: Final = "fresh until"
 
 
 class InputGuard(QObject):
-    """Looks at every press before its widget gets it."""
+    """Event filter that sees every press before its widget."""
 
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)

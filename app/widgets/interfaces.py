@@ -12,13 +12,16 @@ from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QAbstractScrollArea, QAccessibleWidget
 
 Make = Callable[[str, QObject], QAccessibleInterface | None]
-"""An interface for an object as one of that class, or None; Qt asks for each class of an object, the last one first."""
+"""Function that returns the interface of an object as one of a class, or None.
+
+Qt asks for each class of an object, the most derived first.
+"""
 
 MENDED: Final = ("QScrollArea", "QAbstractScrollArea")
-"""Classes whose interface of Qt has the fault; lists, tables and texts are asked for before by their own names."""
+"""Classes whose Qt interface has the fault; lists, tables and texts match earlier by their own names."""
 
 _KEPT: Final[dict[int, QAccessibleInterface]] = {}
-"""Interfaces, numbered, until their object goes: Qt itself keeps none of Python's objects alive."""
+"""Interfaces by number, kept until their object is destroyed, because Qt keeps no Python object alive."""
 _NUMBERS: Final = count()
 _ASKED: Final[list[Make]] = []
 
@@ -40,7 +43,7 @@ def register_factory(make: Make) -> None:
 
 
 class _Area(QAccessibleWidget):
-    """The widgets in a scroll area, by the ordinary rules."""
+    """Widgets in a scroll area, by the normal rules."""
 
     def __init__(self, area: QAbstractScrollArea) -> None:
         super().__init__(area, QAccessible.Role.Client)

@@ -1,8 +1,8 @@
-"""Every key of the desk in one table: what it does, where it works, and what people have chosen instead. No widgets.
+"""Table of all keys of the desk: action, scope, and the user's choice. Without widgets.
 
-A row belongs to one action. `bind` gives actions their keys; `clashes` tells which keys would be ambiguous. Rows that
-are *fixed* are keys that a view handles itself; they stand here so that the sheet shows them and no other action takes
-them by mistake.
+A row belongs to one action. `bind` gives actions their keys; `clashes` returns ambiguous keys. Rows marked *fixed*
+are keys that a view handles itself. They are in the table so that the sheet shows them and no other action takes
+them.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from app.words.language import mark, tr
 
 SSMS, VS_CODE = "SSMS", "VS Code"
 SCHEMES: Final = (SSMS, VS_CODE)
-"""SSMS: keys of Management Studio (2017 manual, its 2008 R2 variants beside them). VS Code: of its mssql extension."""
+"""SSMS: keys of Management Studio (2017 manual, with variants of 2008 R2). VS Code: keys of its mssql extension."""
 
 Keys = Mapping[str, tuple[str, ...]]
-"""Name of a command -> its keys as portable text ("Ctrl+K, Ctrl+C"); the first is the one that menus show."""
+"""Name of a command -> its keys as portable text ("Ctrl+K, Ctrl+C"); menus show the first one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One action and its usual keys."""
+    """Action and its default keys."""
 
     name: str
     text: str
@@ -39,9 +39,9 @@ class Command:
     """Required position of the keyboard focus; a name of `SCOPES`."""
     ssms: tuple[str, ...] = ()
     vs_code: tuple[str, ...] | None = None
-    """None: as in Management Studio."""
+    """Keys in the VS Code scheme; None: as in Management Studio."""
     fixed: bool = False
-    """The view handles these keys itself; nobody can choose others."""
+    """True if the view handles these keys itself, so that they cannot be changed."""
 
     def keys(self, scheme: str) -> tuple[str, ...]:
         return self.vs_code if scheme == VS_CODE and self.vs_code is not None else self.ssms
@@ -50,7 +50,7 @@ class Command:
 WINDOW: Final = "window"
 DESK: Final = "desk"
 REST: Final = "rest"
-"""The desk, for keys that no panel of it has taken: they get in nobody's way."""
+"""Scope of keys that no panel of the desk has handled."""
 SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     WINDOW: (mark("anywhere"), ()),
     DESK: (mark("on the desk"), (WINDOW,)),
@@ -72,7 +72,7 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "batches": (mark("in the history of batches"), ("query",)),
     "table": (mark("in any table"), ("query", "items", "ledger", "system", "monitor", "logs", "batches")),
 }
-"""Scope -> how it is called, and the scopes that may lie around it, whose keys work there as well."""
+"""Scope -> its label, and the enclosing scopes whose keys also work there."""
 
 
 def _keys(text: str) -> tuple[str, ...]:
@@ -342,7 +342,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         fixed=True,
     ),
 )  # fmt: skip
-"""Every command, in the order in which the sheet shows them."""
+"""Commands in the order of the key sheet."""
 
 BY_NAME: Final = {command.name: command for command in COMMANDS}
 
@@ -401,7 +401,7 @@ def keys_of(scheme: str, changes: Keys | None = None) -> dict[str, tuple[str, ..
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """Two commands that the same keys would reach: neither would work there."""
+    """Two commands with the same keys, so that neither would work."""
 
     keys: str
     first: str

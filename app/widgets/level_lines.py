@@ -1,4 +1,4 @@
-"""Level lines of a small plot, each with its words to the left."""
+"""Level lines of a small plot, each with its label to the left."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 from app.widgets.theme import ThemeTokens
 
 GAP_PX = 6.0
-"""Between the words and the plot."""
+"""Distance between label and plot."""
 
 
 def draw_levels(

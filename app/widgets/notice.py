@@ -1,4 +1,4 @@
-"""A line over the window's edge that says what could not be done, or offers to undo what was."""
+"""Notice at the edge of the window: a refusal, or an offer to undo an action."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ TOLD_MS: Final = 12_000
 Assumed.
 """
 WIDTH_SHARE: Final = 0.7
-"""Of the page, at most."""
+"""Maximum share of the page's width."""
 EDGE_PX: Final = 6
 
 
 class NoticeBar(QFrame):
-    """Lies over the page of *parent*, which keeps its places, at the edge where neither pointer nor keyboard is."""
+    """Notice over the page of *parent*, at the edge without pointer and keyboard focus. The page does not move."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""Numbers as the language of the interface writes them, and no locale of the system anywhere else."""
+"""Number formats in the language of the interface, independent of the system's locale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base classes of pyqtgraph, which is not typed, with the types of what is used of them."""
+"""Base classes of pyqtgraph, which is not typed, with types for the parts in use."""
 
 from __future__ import annotations
 

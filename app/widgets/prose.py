@@ -1,4 +1,4 @@
-"""Text of scenarios and help pages on screen: Markdown without HTML, which loads nothing from anywhere."""
+"""Text of scenarios and help pages: Markdown without HTML, which loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.words.language import tr
 
 
 class Prose(QTextBrowser):
-    """Shows Markdown that a stranger may have written: no HTML, no pictures, links only reported."""
+    """Markdown of unknown origin: without HTML and pictures; links are only reported."""
 
     link_chosen = Signal(str)
 

@@ -1,4 +1,4 @@
-"""A text as a QR code [ISO/IEC 18004], dark on light in every theme: readers expect it so."""
+"""QR code of a text [ISO/IEC 18004], dark on light in every theme because readers expect it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 QUIET: Final = 4
-"""Modules of light around the code. Known (ISO/IEC 18004)."""
+"""Light modules around the code. Known (ISO/IEC 18004)."""
 SIDE_PX: Final = 260
 LIGHT, DARK = QColor("white"), QColor("black")
 
 
 class QrCode(QWidget):
-    """As large as there is room, and square."""
+    """Square code as large as the available space."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rows: tuple[tuple[int, ...], ...] = ()
-        """1 is dark; with the light around."""
+        """Rows of modules including the light margin; 1 is dark."""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def show_text(self, text: str) -> None:

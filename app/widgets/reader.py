@@ -1,4 +1,4 @@
-"""Towards screen readers: the one way to have something said, and rows that can be chosen without a keyboard."""
+"""Support for screen readers: announcements, and row selection without a keyboard."""
 
 from __future__ import annotations
 

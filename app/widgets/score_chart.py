@@ -1,4 +1,4 @@
-"""Scores of one drill over time as a small line: how a learner gets better at it."""
+"""Scores of one drill over time as a small chart of the learner's improvement."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.words import formatting
 from app.words.language import tr
 
 LINES: Final = (0.0, 50.0, 100.0)
-"""Points at which the chart has a line."""
+"""Points with a horizontal line."""
 HEIGHT_UNITS: Final = 7.0
 """Height in line heights."""
 DOT: Final = 0.26
@@ -26,17 +26,17 @@ DOT: Final = 0.26
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One run of the drill."""
+    """Run of the drill."""
 
     at: datetime
     score: float
-    """0 to 100."""
+    """Score from 0 to 100."""
     retried: bool
-    """It went back: shown hollow, because it is not the same as a run without."""
+    """True if the run was rewound: drawn hollow, because it is not comparable."""
 
 
 class ScoreChart(QWidget):
-    """A dot for each run, oldest to the left, evenly spaced; hollow where time went back."""
+    """Dot for each run, oldest to the left, evenly spaced; hollow after rewinding."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""Room for what is larger than its place: with large text on a small screen everything can still be reached."""
+"""Scroll area for contents larger than their place, so that large text on a small screen stays reachable."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
 )
 
 LAPTOP: Final = QSize(1000, 540)
-"""Size left for a window on a screen of 1024 x 600 with a title bar and a taskbar. Assumed."""
+"""Space for a window on a screen of 1024 x 600 with a title bar and a taskbar. Assumed."""
 
 
 ANY_SIZE: Final = 16_777_215
-"""No greatest size: Qt's QWIDGETSIZE_MAX, which Python does not have."""
+"""No maximum size: Qt's QWIDGETSIZE_MAX, which Python does not have."""
 
 
 def scrolling(widget: QWidget) -> ScrollContainer:
@@ -32,9 +32,9 @@ def scrolling(widget: QWidget) -> ScrollContainer:
 
 
 class ScrollContainer(QScrollArea):
-    """Shrinks further than what it holds, with scroll bars from there on.
+    """Area that becomes smaller than its content, with scroll bars.
 
-    What gets the keyboard comes into sight, however it got it.
+    A widget that gets the keyboard focus is scrolled into view.
     """
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class ScrollContainer(QScrollArea):
 
 
 _WATCHED: Final = "focus is followed"
-"""Property of the application: one look at the keyboard serves all areas, however many there are."""
+"""Property of the application: one focus handler serves all areas."""
 
 
 def _connect_focus_tracking() -> None:
@@ -85,10 +85,10 @@ def _follow() -> None:
 
 
 class Pages(QStackedWidget):
-    """One page at a time; those that are not on screen ask for no room."""
+    """Stack of pages; hidden pages request no space."""
 
     went_to = Signal(QWidget, str)
-    """The page that is on screen from now on, and its title."""
+    """Signal: new page on screen, and its title."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

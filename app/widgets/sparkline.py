@@ -1,4 +1,4 @@
-"""A small curve in front of the number of a cell."""
+"""Small curve before the number of a cell."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from app.widgets import theme
 from app.widgets.tables import TableView
 
 SIDE_PX: Final = 7.0
-"""Between the curve and the edge of its cell."""
+"""Distance between the curve and the edge of its cell."""
 
 
 class Sparkline(QStyledItemDelegate):
-    """All rows have the same scales, so that they can be compared."""
+    """Curve in a cell. All rows have the same scales for comparison."""
 
     def __init__(
         self, table: TableView, points: Callable[[Any], Sequence[tuple[float, float]]], maximum: float

@@ -1,4 +1,4 @@
-"""A widget that shows a course as a strip: service and protection as lanes, deeds and events as markers."""
+"""Timeline widget: service and protection as lanes, actions and events as markers."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ SPANS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
 
 LANES: Final = (mark("service"), mark("standby"))
 LANE_PITCH: Final = 1.2
-"""Height of a lane with its gap, in lines of text, where there is room: words fit into it."""
+"""Height of a lane with its gap, in lines of text, if there is space for text in it."""
 KEYS: Final[dict[int, Callable[[int, int], int]]] = {
     Qt.Key.Key_Left: lambda at, last: max(0, at - 1),
     Qt.Key.Key_Right: lambda at, last: min(last, at + 1),
     Qt.Key.Key_Home: lambda at, last: 0,
     Qt.Key.Key_End: lambda at, last: last,
 }
-"""Keys that go from marker to marker: which one comes after the one that is *at*."""
+"""Keys that move between markers -> index of the next marker."""
 NEAR_PX: Final = 7.0
 """Maximum distance between a click and the marker that it selects."""
 LABEL_SCALE: Final = 0.78
 NAMES_FROM_PX: Final = 400
-"""Width of a strip from which on its lanes have names."""
+"""Minimum width of a strip with lane names."""
 
 SHAPES: Final = {
     "fault": ("bad", "down"),
@@ -77,7 +77,7 @@ SHAPES: Final = {
     "hint": ("warn", "circle"),
     "note": ("idle", "circle"),
 }
-"""Kind of marker -> tone and shape, so that colour alone tells nothing."""
+"""Kind of marker -> tone and shape, so that color is not the only sign."""
 
 WORDS: Final = {
     "fault": mark("fault"),
@@ -98,10 +98,10 @@ WORDS: Final = {
 
 
 class TimeStrip(QWidget):
-    """From the start to now, or to the end of what is known. A click, or Enter on a marker, chooses a moment."""
+    """Strip from the start to the present or the last known time. A click, or Enter on a marker, selects a moment."""
 
     moment_chosen = Signal(float)
-    """Seconds since the start."""
+    """Signal: seconds since the start."""
 
     def __init__(self, parent: QWidget | None = None, roomy: bool = False) -> None:
         """Create a strip; *roomy*: on a page to read, not in a bar."""
@@ -111,7 +111,7 @@ class TimeStrip(QWidget):
         self._now_s = 0.0
         self._length_s: float | None = None
         self._at: int | None = None
-        """Index of the marker that the keys have come to."""
+        """Index of the marker selected by keys."""
         self._live = True
         self._truth = True
         self._cursor_s: float | None = None
@@ -423,7 +423,7 @@ _STATE_FILL: Final = {
     "SUSPENDED": ("bad", Qt.BrushStyle.BDiagPattern),
     "DISCONNECTED": ("bad", Qt.BrushStyle.BDiagPattern),
 }
-"""Lane colours, with a pattern where something is wrong."""
+"""Colors of lanes, with a pattern for problems."""
 
 
 def _fill(painter: QPainter, box: QRectF, fill: tuple[str, Qt.BrushStyle], colours: ThemeTokens) -> None:

@@ -1,4 +1,4 @@
-"""One table for every list: columns as functions of a row, rows that grow at the end, copying as in spreadsheets."""
+"""Table for all lists: columns as functions of a row, rows that grow at the end, copying as in spreadsheets."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from app.words.language import tr
 
 CELL_PADDING_PX: Final = 14
 EMPTY_MARGIN_PX: Final = 16
-"""Around the sentence in a table without rows."""
+"""Margin around the sentence in a table without rows."""
 
 BY_KEY: Final = frozenset(
     {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason}
 )
 _CTRL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 TO_THE_END: Final = tuple(QKeyCombination(_CTRL_SHIFT, key) for key in (Qt.Key.Key_Home, Qt.Key.Key_End))
-"""Qt goes there and selects nothing."""
+"""Keys with which Qt moves but selects nothing."""
 
 Index = QModelIndex | QPersistentModelIndex
 NOWHERE = QModelIndex()
@@ -61,20 +61,22 @@ class TableColumn:
     title: str
     text: Callable[[Any], str]
     tone: Callable[[Any], str | None] = lambda row: None
-    """Name of a token of the theme for the text; None for the usual one."""
+    """Function that returns the theme token of the text; None for the default."""
     tip: Callable[[Any], str] | None = None
     right: bool = False
-    """Numbers stand to the right."""
+    """True for numbers, which are right-aligned."""
     sample: str = ""
-    """As wide as this text at first, or as the longest of several lines, here and in the language of the interface;
-    without one the width follows the title."""
+    """Text that sets the initial width, or the longest of several lines, in English and in the interface language.
+
+    Without it the width follows the title.
+    """
     bold: Callable[[Any], bool] | None = None
     sign: Callable[[Any], str | None] | None = None
-    """Name of an icon in front of the text, in the colour of its tone; None for none."""
+    """Function that returns the icon before the text, in the color of its tone; None for none."""
     spoken: Callable[[Any], str] | None = None
     """Text of the cell for a screen reader; None for the text of the cell."""
     as_is: bool = False
-    """The title is SQL Server's, or a name: it reads the same in every language."""
+    """True if the title is a name or SQL Server's term, which is the same in every language."""
 
     @property
     def heading(self) -> str:
@@ -90,7 +92,7 @@ def plain_tip(text: str) -> str:
 
 
 class TableModel(QAbstractTableModel):
-    """Rows of any kind under *columns*; `keep` says which of them are shown."""
+    """Rows of any kind with *columns*; `keep` filters them."""
 
     def __init__(self, columns: Sequence[TableColumn] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -194,7 +196,7 @@ class TableModel(QAbstractTableModel):
 
 
 class TableView(QTableView):
-    """A read-only table that copies as spreadsheets expect, leaves Tab to the window and follows its end."""
+    """Read-only table that copies as in spreadsheets, leaves Tab to the window and follows its end."""
 
     def __init__(self, model: TableModel, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -313,7 +315,7 @@ class TableView(QTableView):
         """Put the selected cells on the clipboard, with the column titles on top if *headers*."""
         selection = self.selectionModel().selection()
         chosen: dict[int, set[int]] = {}
-        """Row: its columns. From ranges: the indexes of a whole table are tens of thousands of objects."""
+        """Row -> its columns, from ranges: the indexes of a whole table would be tens of thousands of objects."""
         for part in (selection.at(number) for number in range(selection.count())):
             seen = [n for n in range(part.left(), part.right() + 1) if not self.isColumnHidden(n)]
             for row in range(part.top(), part.bottom() + 1):

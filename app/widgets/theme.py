@@ -1,7 +1,7 @@
-"""Colours, fonts, icons and style: one set of tokens for widgets, scene and plots.
+"""Colors, fonts, icons and style: one set of tokens for widgets, scene and plots.
 
-A view asks `tokens(self.palette())` when it is made and again on `QEvent.Type.PaletteChange`; there is no
-global "current theme". Text tokens reach 4.5:1 on every ground they are meant for, marks 3:1
+A view calls `tokens(self.palette())` on creation and at `QEvent.Type.PaletteChange`; there is no global "current
+theme". Text tokens reach a contrast of 4.5:1 on every intended background, marks 3:1
 (tests/app/widgets/test_theme.py).
 """
 
@@ -31,18 +31,18 @@ CHOICES: Final = (SYSTEM, LIGHT, DARK, CONTRAST)
 
 @dataclass(frozen=True, slots=True)
 class ThemeTokens:
-    """Every colour by what it means. `*_soft` is the ground on which the text of the same name stands."""
+    """Colors by their meaning. `*_soft` is the background for text of the same name."""
 
     name: str
     dark: bool
     window: QColor
-    """Ground of the window, behind panels."""
+    """Background of the window, behind panels."""
     surface: QColor
-    """Ground of panels, editors, tables, plots and the scene."""
+    """Background of panels, editors, tables, plots and the scene."""
     raised: QColor
-    """Ground of cards, headers and alternate rows."""
+    """Background of cards, headers and alternate rows."""
     border: QColor
-    """Lines between things; decoration, never the only sign of something."""
+    """Lines between objects; decoration, never the only sign of a state."""
     text: QColor
     muted: QColor
     """Less important text, axes."""
@@ -63,7 +63,7 @@ class ThemeTokens:
     """Off, unknown, not applicable."""
     idle_soft: QColor
     series: tuple[QColor, ...]
-    """Lines of plots and colours of servers, in the order of `SERIES`; also told apart with red-green blindness."""
+    """Lines of plots and colors of servers, in the order of `SERIES`; distinguishable with red-green blindness."""
     keyword: QColor
     string: QColor
     number: QColor
@@ -145,9 +145,9 @@ def _luminance(colour: QColor) -> float:
 # --- fonts --------------------------------------------------------------------------------------------------
 
 BOX: Final = 0.75
-"""Side of the box to tick in line heights."""
+"""Side of a check box in line heights."""
 BASE_POINTS: Final = 10.0
-"""Size of ordinary text at font scale 1. Assumed: what Windows and most Linux desktops use, rounded."""
+"""Text size at font scale 1. Assumed: the default of Windows and most Linux desktops, rounded."""
 
 
 def fixed_font(scale: float = 1.0) -> QFont:

@@ -1,4 +1,4 @@
-"""The time axis of all plots of a run: round times since its start, with room for their labels."""
+"""Time axis of all plots of a run: round times since its start, with space for their labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A button whose text may have several lines."""
+"""Button with text in several lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWi
 
 
 class WrapButton(QPushButton):
-    """As high as its text needs at the width that it gets."""
+    """Button as high as its text needs at its width."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -57,7 +57,7 @@ ClusterLine = tuple[Tick, str, str, str]
 """A line of a cluster log: (tick, level, component, text)."""
 
 
-class Use(Flag):
+class FieldUse(Flag):
     """Purposes for which a part of the world is read as a whole. A new part states its own."""
 
     NONE = 0
@@ -80,7 +80,7 @@ class Use(Flag):
     STATE = FORK | HASH | COMPARE | BLOCKS
 
 
-def part(use: Use, make: Callable[[], Any] = dict) -> Any:
+def part(use: FieldUse, make: Callable[[], Any] = dict) -> Any:
     """Define a part of the world, empty at first."""
     return field(default_factory=make, metadata={"use": use})
 
@@ -110,68 +110,76 @@ class World:
     written: ReprCache = field(default_factory=ReprCache, repr=False, compare=False)
     """Cache of each part's `repr()` from the last hash; forks share it."""
     # in the order in which the state hash reads them
-    computers: dict[str, Computer] = part(Use.STATE | Use.DECIDE | Use.ASK)
-    instances: dict[str, Instance] = part(Use.STATE | Use.DECIDE | Use.ASK)
-    links: dict[tuple[str, str], Link] = part(Use.STATE | Use.DECIDE | Use.ASK)
-    copies: dict[Key, DatabaseCopy] = part(Use.STATE | Use.DECIDE | Use.ASK | Use.PACK)
-    witnesses: dict[tuple[str, int], WitnessRecord] = part(Use.STATE | Use.DECIDE | Use.ASK | Use.PACK)
-    contacts: dict[tuple[int, str, str], Contact] = part(Use.STATE | Use.DECIDE | Use.ASK | Use.PACK)
+    computers: dict[str, Computer] = part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK)
+    instances: dict[str, Instance] = part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK)
+    links: dict[tuple[str, str], Link] = part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK)
+    copies: dict[Key, DatabaseCopy] = part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK)
+    witnesses: dict[tuple[str, int], WitnessRecord] = part(
+        FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK
+    )
+    contacts: dict[tuple[int, str, str], Contact] = part(
+        FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK
+    )
     """(group, server, peer) -> the server's knowledge of its connection to the peer; written by `put_contact`."""
-    clients: dict[str, Client] = part(Use.STATE | Use.DECIDE)
-    availability: dict[str, Availability] = part(Use.STATE | Use.DECIDE | Use.ASK | Use.PACK)
-    files: dict[tuple[str, str], Any] = part(Use.STATE | Use.DECIDE)
+    clients: dict[str, Client] = part(FieldUse.STATE | FieldUse.DECIDE)
+    availability: dict[str, Availability] = part(
+        FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK
+    )
+    files: dict[tuple[str, str], Any] = part(FieldUse.STATE | FieldUse.DECIDE)
     """(server, path) -> backup or certificate file."""
-    sessions: dict[str, Any] = part(Use.HASH | Use.BLOCKS | Use.FORK)
+    sessions: dict[str, Any] = part(FieldUse.HASH | FieldUse.BLOCKS | FieldUse.FORK)
     """Open SQL connections of the T-SQL windows, by window name."""
-    batches: dict[str, Any] = part(Use.STATE | Use.DECIDE)
+    batches: dict[str, Any] = part(FieldUse.STATE | FieldUse.DECIDE)
     """Running batches, by window name."""
-    transfers: dict[int, tuple[str, str, float]] = part(Use.STATE | Use.DECIDE)
+    transfers: dict[int, tuple[str, str, float]] = part(FieldUse.STATE | FieldUse.DECIDE)
     """File copies in progress: number -> (from, to, KB/s)."""
-    monitor: dict[Key, Any] = part(Use.STATE | Use.ASK)
+    monitor: dict[Key, Any] = part(FieldUse.STATE | FieldUse.ASK)
     """Rows that the Database Mirroring Monitor has recorded."""
-    objects: dict[tuple[str, str, str], Any] = part(Use.STATE | Use.ASK)
+    objects: dict[tuple[str, str, str], Any] = part(FieldUse.STATE | FieldUse.ASK)
     """(server, system database, name) -> tables, procedures and views that scripts created there."""
-    commits: dict[tuple[int, int], Commit] = part(Use.STATE | Use.DECIDE)
+    commits: dict[tuple[int, int], Commit] = part(FieldUse.STATE | FieldUse.DECIDE)
     """(family, branch of the log) -> latest commit of a T-SQL window in it; the contents of user databases."""
-    errorlog: dict[str, tuple[LogLine, ...]] = part(Use.HASH | Use.COMPARE | Use.FORK)
+    errorlog: dict[str, tuple[LogLine, ...]] = part(FieldUse.HASH | FieldUse.COMPARE | FieldUse.FORK)
     """Server -> latest lines of its ERRORLOG, for xp_readerrorlog. Each line is an event as well."""
-    sources: dict[int, Key] = part(Use.STATE | Use.DECIDE | Use.ASK | Use.PACK)
+    sources: dict[int, Key] = part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK)
     """Source of the flow model -> copy that writes this log."""
-    streams: dict[int, Key | None] = part(Use.STATE | Use.DECIDE | Use.ASK | Use.PACK)
+    streams: dict[int, Key | None] = part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK)
     """Stream of the flow model -> copy that receives it; None without a receiver."""
-    groups: dict[int, Group] = part(Use.STATE)
+    groups: dict[int, Group] = part(FieldUse.STATE)
     """Mirroring sessions and availability groups by number; they stay after their end."""
-    clusters: dict[str, Cluster] = part(Use.STATE | Use.ASK)
-    nodes: dict[str, Node] = part(Use.STATE | Use.ASK)
+    clusters: dict[str, Cluster] = part(FieldUse.STATE | FieldUse.ASK)
+    nodes: dict[str, Node] = part(FieldUse.STATE | FieldUse.ASK)
     """Cluster services, by computer."""
-    replicas: dict[tuple[str, int], ReplicaState] = part(Use.STATE | Use.ASK)
+    replicas: dict[tuple[str, int], ReplicaState] = part(FieldUse.STATE | FieldUse.ASK)
     """(server, group) -> the server's knowledge of its replica."""
-    listeners: dict[str, str | None] = part(Use.STATE | Use.ASK)
+    listeners: dict[str, str | None] = part(FieldUse.STATE | FieldUse.ASK)
     """Network name of a listener -> server that answers under it; None while it is offline."""
-    records: dict[str, NameRecord] = part(Use.STATE | Use.ASK)
+    records: dict[str, NameRecord] = part(FieldUse.STATE | FieldUse.ASK)
     """Name server records of listeners that have their own addresses."""
-    clusterlog: dict[str, tuple[ClusterLine, ...]] = part(Use.STATE)
+    clusterlog: dict[str, tuple[ClusterLine, ...]] = part(FieldUse.STATE)
     """Node -> latest lines of its cluster log."""
-    variables: dict[tuple[str, str], str] = part(Use.STATE)
+    variables: dict[tuple[str, str], str] = part(FieldUse.STATE)
     """(node, name in lowercase) -> text of a variable at its PowerShell prompt."""
-    programs: dict[str, Program] = part(Use.HASH_IF_ANY | Use.COMPARE | Use.ASK | Use.BLOCKS | Use.FORK)
+    programs: dict[str, Program] = part(
+        FieldUse.HASH_IF_ANY | FieldUse.COMPARE | FieldUse.ASK | FieldUse.BLOCKS | FieldUse.FORK
+    )
     """Results of external programs that the scenario evaluates, by the name in their logins."""
-    evicted: dict[str, ClusterConfig] = part(Use.HASH_IF_ANY | Use.BLOCKS | Use.FORK)
+    evicted: dict[str, ClusterConfig] = part(FieldUse.HASH_IF_ANY | FieldUse.BLOCKS | FieldUse.FORK)
     """Last cluster database of each evicted computer, from which its instances know their groups."""
-    exits: dict[str, UngracefulExits] = part(Use.HASH_IF_ANY | Use.BLOCKS | Use.FORK)
+    exits: dict[str, UngracefulExits] = part(FieldUse.HASH_IF_ANY | FieldUse.BLOCKS | FieldUse.FORK)
     """Ungraceful exits of nodes, by computer."""
-    contact_keys: dict[int, tuple[tuple[int, str, str], ...]] = part(Use.BLOCKS | Use.FORK)
+    contact_keys: dict[int, tuple[tuple[int, str, str], ...]] = part(FieldUse.BLOCKS | FieldUse.FORK)
     """Group -> keys of its contacts, in order; not part of the state."""
-    failovers: list[Failover] = part(Use.COMPARE | Use.ASK | Use.BLOCKS | Use.FORK, list)
-    latest_failover: dict[int, int] = part(Use.BLOCKS | Use.FORK)
+    failovers: list[Failover] = part(FieldUse.COMPARE | FieldUse.ASK | FieldUse.BLOCKS | FieldUse.FORK, list)
+    latest_failover: dict[int, int] = part(FieldUse.BLOCKS | FieldUse.FORK)
     """Mirroring session, or database of an availability group -> index of its latest failover in *failovers*."""
-    faults: list[Fault] = part(Use.COMPARE | Use.BLOCKS | Use.FORK, list)
-    timers: list[Timer] = part(Use.PACK | Use.BLOCKS | Use.FORK, list)
-    dirty: set[int] = part(Use.FORK, set)
+    faults: list[Fault] = part(FieldUse.COMPARE | FieldUse.BLOCKS | FieldUse.FORK, list)
+    timers: list[Timer] = part(FieldUse.PACK | FieldUse.BLOCKS | FieldUse.FORK, list)
+    dirty: set[int] = part(FieldUse.FORK, set)
     """Sources whose setup, or whose streams' setup, may have changed since the last step of the flow model."""
-    changed: set[str] = part(Use.FORK, set)
+    changed: set[str] = part(FieldUse.FORK, set)
     """Databases in which something has changed since the last settling."""
-    outbox: list[Event] = part(Use.NONE, list)
+    outbox: list[Event] = part(FieldUse.NONE, list)
     """Events that no observer has received yet; not part of the state."""
 
     # --- change -----------------------------------------------------------------------------------------
@@ -361,12 +369,12 @@ class World:
         yield f", {self.faults!r})".encode()
 
 
-def parts(use: Use) -> tuple[str, ...]:
+def parts(use: FieldUse) -> tuple[str, ...]:
     """Return the names of the parts of a world that have this use, in order."""
-    return tuple(each.name for each in fields(World) if use in each.metadata.get("use", Use.NONE))
+    return tuple(each.name for each in fields(World) if use in each.metadata.get("use", FieldUse.NONE))
 
 
-HASHED: Final = parts(Use.HASH)
-HASHED_IF_ANY: Final = parts(Use.HASH_IF_ANY)
+HASHED: Final = parts(FieldUse.HASH)
+HASHED_IF_ANY: Final = parts(FieldUse.HASH_IF_ANY)
 SHARED: Final = attrgetter(*[each.name for each in fields(World) if "use" not in each.metadata][3:])
-FORKED: Final = attrgetter(*parts(Use.FORK))
+FORKED: Final = attrgetter(*parts(FieldUse.FORK))

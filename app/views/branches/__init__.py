@@ -1,4 +1,4 @@
-"""Branches of a run as a tree, and two of them side by side."""
+"""Branches of a run as a tree, and a comparison of two of them."""
 
 from app.views.branches.page import BranchPage
 

@@ -1,4 +1,4 @@
-"""Two branches side by side: where they part, what it came to, how things stand, and the queues over one another."""
+"""Comparison of two branches: point of divergence, results, states, and overlaid queues."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ CURVES_UNITS = 24
 """Height of the curves in lines of text."""
 
 STATES_MAX = 40
-"""Rows of states; of hundreds of databases those that differ come first."""
+"""Maximum rows of states; with hundreds of databases the differing ones come first."""
 
 
 class BranchComparison(QScrollArea):
-    """The left branch in grey, the right one in colour."""
+    """Comparison with the left branch in grey and the right one in color."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""Queues and load of two runs, laid over one another."""
+"""Queues and load of two runs in the same plots."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ TITLES: Final = {
 AXIS_SAMPLE: Final = "1,023 MB"
 AXIS_MARGIN_PX: Final = 14
 LEAST_TOP: Final = 1.0
-"""An axis goes up to so much at least, also where all is nought."""
+"""Minimum top of an axis, even if all values are 0."""
 
 
 class BranchCurves(QWidget):
-    """One plot under the other; the left run dashed in grey, the right one in colour."""
+    """Plots in a column; the left run dashed in grey, the right one in color."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""The page of branches: the tree to the left, two of them side by side to the right."""
+"""Page of branches: tree on the left, comparison of two on the right."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ TIPS = (
 _CURRENT = "● "
 
 AROUND_UNITS: Final = 3
-"""Margins and scroll bar beside the columns, in line heights."""
+"""Width of margins and scroll bar next to the columns, in line heights."""
 TREE_MOST: Final = 0.55
-"""Share of the page that the tree takes at most."""
+"""Maximum share of the page for the tree."""
 
 
 class BranchPage(QWidget):
-    """Signals carry names of branches."""
+    """Page of branches; its signals carry names of branches."""
 
     switched = Signal(str)
     renamed = Signal(str, str)

@@ -1,4 +1,4 @@
-"""Contents of the branches page as plain rows. No Qt."""
+"""Contents of the branches page as plain rows. Without Qt."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ OUTCOMES = {
     "ended_at_s": mark("length of the run"),
     "score": "points",
 }
-"""Name of a figure -> how it is called."""
+"""Name of a figure -> label."""
 
 
 def outcome_cells(row: OutcomeRow) -> tuple[str, str, str, str]:

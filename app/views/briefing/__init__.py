@@ -1,4 +1,4 @@
-"""The brief: a page before the drill, a panel during it."""
+"""Brief: a page before the drill, a panel during it."""
 
 from app.views.briefing.page import BriefPage
 from app.views.briefing.panel import Briefing, goal_state

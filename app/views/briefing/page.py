@@ -1,4 +1,4 @@
-"""The page before a drill: what it is about, and in which mode to take it."""
+"""Page before a drill: its subject, and the choice of a mode."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ MODES: Final = (
     ("guided", mark("Guided"), mark("hints are free")),
     ("exam", mark("Exam"), mark("no hints")),
 )
-"""Ways to take a scored drill, the usual one first."""
+"""Modes of a scored drill, the default first."""
 
 PAGE_MARGINS_PX: Final = 24
 MODE_GAP_PX: Final = 24
-"""Between modes side by side: wider than the gap between a button and its words."""
+"""Gap between modes side by side, wider than between a button and its text."""
 PAGE_WIDTH_UNITS: Final = 48
 """Width of the page in line heights: a comfortable line of text."""
 
@@ -47,10 +47,10 @@ class BriefPage(QWidget):
     """Page with the brief of a drill before its clock starts."""
 
     started = Signal(str)
-    """The mode in which to take it."""
+    """Signal: chosen mode."""
     left = Signal()
     copy_wanted = Signal()
-    """The user wants to make a drill from this one."""
+    """Signal: the user wants to create a drill from this one."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""During a drill: the brief, goals as they stand, questions, and hints as they are asked for."""
+"""Brief during a drill: text, goals with their states, questions, and hints on request."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, str, str]:
 
 
 class Briefing(QScrollArea):
-    """Goals as they stand, the brief, and hints in three layers."""
+    """Goals with their states, the brief, and hints in three layers."""
 
     requested = Signal(str)
 
@@ -94,12 +94,12 @@ class Briefing(QScrollArea):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self._ends: dict[str, str] = {}
-        """Question -> what was said when it was answered or its time was over."""
+        """Question -> text shown when it was answered or its time was over."""
         self.shelf = QuestionShelf(self)
         self.shelf.confirmed.connect(self.requested)
         self.shelf.changed.connect(self._make_room)
         self._above, self._below = QWidget(), QWidget()
-        """Room as high as the shelf, so that what it covers can be scrolled into sight."""
+        """Space as high as the shelf, so that covered text can be scrolled into view."""
         inside = QWidget()
         layout = QVBoxLayout(inside)
         layout.setContentsMargins(12, 10, 12, 12)
@@ -248,7 +248,7 @@ class Briefing(QScrollArea):
 
 
 class _GoalRow(QWidget):
-    """A goal with its mark and what can be said of its time."""
+    """Goal with its mark and its time."""
 
     def __init__(self, goal: Goal) -> None:
         super().__init__()

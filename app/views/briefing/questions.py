@@ -1,4 +1,4 @@
-"""Questions of a drill, at an edge of the brief: a choice, then Confirm. Nothing below them moves, nor the keyboard."""
+"""Questions of a drill at an edge of the brief: a choice, then Confirm. Neither the text nor the focus moves."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from engine.constants import TICKS_PER_S
 from engine.drill.running.questions import OpenQuestion
 
 SURE_PERCENT: Final = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
-"""Sureness that can be chosen; any number can be typed. Assumed: finer is not felt."""
+"""Selectable degrees of confidence; any number can be typed. Assumed: nobody distinguishes finer ones."""
 HEIGHT_SHARE: Final = 0.8
-"""Of the panel, at most; more is scrolled."""
+"""Maximum share of the panel's height; more is scrolled."""
 
 
 class QuestionCard(QFrame):
-    """A question with its choices, and what became of it."""
+    """Question with its choices and its result."""
 
     confirmed = Signal(str)
-    """The input line that answers it."""
+    """Signal: input line with the answer."""
     closed = Signal()
 
     def __init__(self, question: OpenQuestion) -> None:
@@ -112,7 +112,7 @@ class QuestionShelf(QScrollArea):
 
     confirmed = Signal(str)
     changed = Signal()
-    """Other cards, or another edge."""
+    """Signal: the cards or their edge changed."""
 
     def __init__(self, panel: QWidget) -> None:
         super().__init__(panel)

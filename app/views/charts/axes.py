@@ -1,4 +1,4 @@
-"""Axes that stand still: half and a round top at the side."""
+"""Stable axes with labels at the half and a round maximum."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from app.widgets.plots import AxisItem
 from app.words.counters import Counter, Unit
 
 LABEL_PX: Final = 18
-"""Least room above the top of the axis, where the name of the counter stands."""
+"""Minimum space above the top of the axis, for the name of the counter."""
 
 SHRINK_BELOW: Final = 0.8
-"""The top comes down only when the highest value fills less than this share of the lower one."""
+"""Share of the lower top that the highest value must stay below before the top decreases."""
 
 
 def axis_top(highest: float, counter: Counter, previous_top: float = 0.0) -> float:
@@ -36,13 +36,13 @@ def _round_top(value: float, unit: Unit) -> float:
 
 
 class ChartValueAxis(AxisItem):
-    """Half and top in the words of the unit; nought is the lower edge."""
+    """Axis with half and maximum in its unit; 0 is the lower edge."""
 
     def __init__(self, unit: Unit, **options: object) -> None:
         super().__init__(orientation="left", **options)
         self._unit = unit
         self.top = 1.0
-        """The round value that is labelled; the axis goes on above it."""
+        """Labeled round value; the axis continues above it."""
 
     def tickValues(self, low: float, high: float, pixels: float) -> list[tuple[float, list[float]]]:
         return [(self.top / 2.0, [self.top / 2.0, self.top])]

@@ -1,4 +1,4 @@
-"""Counters of one database over simulated time, with what happened to it and a cursor to read them by."""
+"""Counters of one database over simulated time, with its events and a cursor for reading values."""
 
 from __future__ import annotations
 
@@ -57,33 +57,33 @@ SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All
 """Label and length in seconds; None: from the start."""
 
 NAME_CHARACTERS_MAX: Final = 32
-"""Of a database, for which there is room beside the spans of time."""
+"""Maximum characters of a database name next to the spans."""
 ALL_GROWS_BY: Final = 1.25
 """Factor by which the end of "All" moves when the curves reach it. A large step keeps the curves from drifting."""
 ALL_STARTS_WITH_S: Final = 60.0
 LINED: Final = ("fault", "repair", "failover")
-"""Markers that are drawn through the charts, too."""
+"""Markers that are also drawn as lines through the charts."""
 PANEL_HEIGHT_UNITS: Final = 2.7
-"""Least height of a plot in line heights: its name and two labels of its axis do not meet."""
+"""Minimum height of a plot in line heights, so that its name and two axis labels do not overlap."""
 DRAG_PX: Final = 5
-"""A press that moves farther selects a span; else it is a click."""
+"""Minimum distance of a drag that selects a span; less is a click."""
 DATABASE_UNITS: Final = 6.5
-"""Least width of the choice of databases in line heights: a name of eight letters and the arrow."""
+"""Minimum width of the database selector in line heights: a name of eight letters and the arrow."""
 AXIS_SAMPLE: Final = "500 MB/s"
 NAME_MAX: Final = 12
-"""Letters of a server's name that stand beside its lane; longer ones are shortened."""
+"""Maximum letters of a server's name next to its lane; longer ones are shortened."""
 
 
 class Charts(QWidget):
-    """Plots under each other on one time axis."""
+    """Plots in a column on one time axis."""
 
     requested = Signal(str)
     time_selected = Signal(object)
-    """The user looks at this time (seconds since the start), or at none (None)."""
+    """Signal: time at the cursor (seconds since the start), or None."""
     span_selected = Signal(object)
-    """The user wants to see only this span: (from, to) in seconds, or all again (None)."""
+    """Signal: selected span (from, to) in seconds, or None for all."""
     export_wanted = Signal()
-    """The user wants the charts in a file; `save` writes one."""
+    """Signal: the user wants to save the charts; `save` writes a file."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -97,25 +97,25 @@ class Charts(QWidget):
         self._cursor_s: float | None = None
         self._hover_s: float | None = None
         self._between: tuple[float, float] | None = None
-        """The span that was selected; while there is one, nothing else is shown."""
+        """Selected span; while it is set, nothing else is shown."""
         self._press_s: float | None = None
         self._press_x = 0.0
         self._anchor_s: float | None = None
         """Start of a span that the user marks with the keys."""
         self._marked: tuple[float, float] | None = None
-        """The span that is being marked."""
+        """Span during its selection."""
         self._truth = True
         self._states = States("")
         self._again = QTimer(self, singleShot=True, interval=0)
-        """Draws once more when the axes have taken on their new width."""
+        """Timer that redraws after the axes have their new width."""
         self._again.timeout.connect(self._refresh)
         self._stale = True
         self._begun = False
-        """Some parts are drawn, and not all."""
+        """True while only some parts are drawn."""
         self._counters = list(WATCHED)
         self.panels: list[ChartPanel] = []
         self._view: Any = None
-        """The plots, from the first time on that the charts are shown."""
+        """Plots, created when the charts are first shown."""
         self.lane = AvailabilityLane(self._pixel_of)
         self.lane.time_selected.connect(self._select)
         self.states = StateLanes(self._pixel_of)

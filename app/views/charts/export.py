@@ -1,4 +1,4 @@
-"""Charts as files: what is on screen as PNG or SVG, the values behind it as CSV."""
+"""Charts as files: the picture as PNG or SVG, the values as CSV."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.words.counters import Counter
 from app.words.language import tr
 
 SHARPNESS: Final = 2
-"""Pixels of a PNG for each pixel of the screen: it is looked at on paper and on projectors, too."""
+"""PNG pixels per screen pixel, for paper and projectors."""
 
 
 MARGIN_PX: Final = 6
@@ -35,7 +35,7 @@ class Sheet:
     """Parts of a picture of the charts, from top to bottom."""
 
     title: str
-    """Database and times: a picture is looked at without the window."""
+    """Database and times, because the picture is viewed without the window."""
     above: Sequence[QWidget]
     plots: QGraphicsView
     below: QWidget

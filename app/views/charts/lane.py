@@ -1,4 +1,4 @@
-"""A strip above the charts: when the database was protected, exposed or down, and what happened when."""
+"""Strip above the charts: protection, exposure and downtime of the database, with its events."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAME: Final = mark("availability")
 NEAR_PX: Final = 6
 MARK_PX: Final = 5.0
 SHADE_ALPHA: Final = 150
-"""Of such times behind the curves, and of the ground of a label."""
+"""Opacity of such times behind the curves, and of the background of a label."""
 
 LOOKS: Final = {
     PROTECTED: (mark("protected"), "ok", "ok_soft", Qt.BrushStyle.NoBrush),
@@ -72,7 +72,7 @@ class AxisStrip(QWidget):
 
 
 class AvailabilityLane(AxisStrip):
-    """Availability, and below it the marks of what happened."""
+    """Availability, with markers of events below it."""
 
     time_selected = Signal(float)
 

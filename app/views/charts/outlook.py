@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from engine.model import World
 
 QUEUE_WORTH_KB: Final = 1024.0
-"""Shorter queues are gone before an estimate is read. Assumed."""
+"""Minimum queue for an estimate: shorter ones are empty before it is read. Assumed."""
 LOG_WORTH_S: Final = 3600.0
-"""A log that fills later is nobody's worry yet. Assumed."""
+"""Maximum time until a full log for a warning. Assumed."""
 QUEUES: Final = {"send_queue_kb": mark("sent in about {time}"), "redo_queue_kb": mark("done in about {time}")}
 LOG: Final = "log_used_kb"
 

@@ -1,4 +1,4 @@
-"""One counter over time: a curve, marks of what happened, the cursor, and the value in words."""
+"""Counter over time: a curve, event markers, the cursor, and the value as text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CAPTION_PX: Final = (6.0, 0.0)
 
 
 class Background(GraphicsObject):
-    """Behind the curve: times without service or protection, lines where something happened, the cursor."""
+    """Background of the curve: times without service or protection, event lines, the cursor."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,9 +72,9 @@ class Background(GraphicsObject):
 
 
 class Caption(QGraphicsItem):
-    """The counter's name, its value in bold and what is expected of it, in one line on a ground of its own.
+    """Name of the counter, its value in bold, and its forecast, in one line with a background.
 
-    Painted here: rich text takes ten times as long, and the value changes with every frame.
+    It is painted here because rich text takes ten times as long, and the value changes with every frame.
     """
 
     def __init__(self) -> None:
@@ -113,7 +113,7 @@ class Caption(QGraphicsItem):
 
 
 class ChartCurve(PlotCurveItem):
-    """Values over the whole width of the plot, so that no frame need look for their bounds."""
+    """Values over the whole width of the plot, so that no frame computes their bounds."""
 
     def boundingRect(self) -> QRectF:
         view = self.getViewBox()  # its own `viewRect` stays what it was first
@@ -128,7 +128,7 @@ class ChartPanel:
         self._series = series
         self._top = self._end = 0.0
         self.reading = ""
-        """The value that is written beside the counter's name."""
+        """Value next to the counter's name."""
         self.outlook = ""
         """Forecast of the counter, shown next to the value."""
         self._label_px = float(LABEL_PX)

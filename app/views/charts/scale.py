@@ -1,4 +1,4 @@
-"""The times below the plots: they stay in sight while many plots are scrolled."""
+"""Time labels below the plots, visible while many plots are scrolled."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from app.words import formatting
 
 TICK_PX = 4
 CURSOR_MARGIN_PX = 4.0
-"""Beside the time of the cursor, on its ground."""
+"""Margin around the time of the cursor."""
 
 
 class TimeScale(QWidget):
-    """Round times since the start of the run, where the plots have them."""
+    """Round times since the start of the run, at the grid of the plots."""
 
     def __init__(self, pixel_of: Callable[[float], float], parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -23,14 +23,14 @@ NO_SESSION: Final = mark("no session")
 """Text that events contain for a copy without a mirroring session."""
 
 ONLINE, FAILING_OVER, OFFLINE = mark("online"), mark("failing over"), mark("offline")
-"""A failover cluster instance has no session: its role is one of these."""
+"""States of the role of a failover cluster instance, which has no session."""
 
 ROLE_WORDS: Final = {
     **dict.fromkeys(("role-failed", "owner-lost", "move", "declined"), FAILING_OVER),
     **dict.fromkeys(("nowhere", "threshold"), OFFLINE),
     "online": ONLINE,
 }
-"""By what an event says of a role."""
+"""State by the text of an event about a role."""
 
 DOWN: Final = mark("no instance")
 """Text in a lane while SQL Server does not run on the server."""
@@ -50,10 +50,10 @@ LOOKS: Final = {
     OFFLINE: ("bad", Qt.BrushStyle.Dense6Pattern),
     DOWN: ("idle", Qt.BrushStyle.BDiagPattern),
 }
-"""State -> tone of the theme, and a pattern, so that colour alone tells nothing."""
+"""State -> tone of the theme, and a pattern, so that color is not the only sign."""
 
 SAFETY: Final = "safety"
-"""Events of the kind "state" with this reason tell of another setting, not of a state."""
+"""Reason of "state" events that report a setting instead of a state."""
 
 
 def _state(name: str) -> str:

@@ -39,19 +39,19 @@ from engine.drill.judging.score import TOTAL_MAX
 
 ALL: Final = "all"
 CODE_POINTS: Final = 1.6
-"""Size of the join code, in sizes of the other text: it is read across a room."""
+"""Size of the join code relative to other text: readable across a room."""
 SHEET_POINTS: Final = 2.6
-"""Its size on the sheet for the projector."""
+"""Size of the join code on the sheet for the projector."""
 TOLD_LINES: Final = 12
-"""Of a curve in a tip, the last ones."""
+"""Maximum lines of a curve in a tooltip, the latest ones."""
 GAP_PX: Final = 6
 """Between buttons in a row."""
 CHOICE_LETTERS: Final = 16
-"""Of a choice or a text in a line, at least."""
+"""Minimum width of a choice or text field in letters."""
 BOARD_LETTERS: Final = 165
-"""Width of the board in letters, where the screen has it: the last command is worth reading."""
+"""Width of the board in letters if the screen allows it, enough for the last command."""
 TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-"""Texts that can be copied."""
+"""Flags for texts that can be copied."""
 
 
 # --- the board ----------------------------------------------------------------------------------------------
@@ -231,25 +231,25 @@ class InvitationSheet(QDialog):
 
 
 class ClassBoard(QDialog):
-    """Stays open beside the desk; what it says goes to the host as lines of `class console`."""
+    """Board that stays open next to the desk; its commands go to the host as lines of `class console`."""
 
     said = Signal(str, str)
-    """A line, and for whom it is in words."""
+    """Signal: line, and its recipient as text."""
     hidden = Signal()
     """The board was closed, and the class continues."""
     end_wanted = Signal()
-    """The class is closed."""
+    """Signal: the class is to be closed."""
     hand_out_wanted = Signal(str)
-    """Name of the file with which seats without a network begin."""
+    """Signal: name of the file with which seats without a network start."""
     report_wanted = Signal(str, bool)
-    """Name of the file, and whether people are named in it."""
+    """Signal: name of the report, and whether it names people."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Board of the class"))
         self._tiles: dict[int, Tile] = {}
         self._places: list[int] = []
-        """Numbers of the seats, as the rows stand."""
+        """Numbers of the seats in the order of the rows."""
         self.code = QLabel(tr("The class is being started…"))
         self.code.setFont(theme.sized(self.code.font(), CODE_POINTS))
         self.code.setTextInteractionFlags(TYPED)

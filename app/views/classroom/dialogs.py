@@ -35,10 +35,12 @@ class StartClass(QDialog):
     """Dialog for the drill and the settings of a class."""
 
     wanted = Signal(str, str, str, bool, bool, bool)
-    """Name of the drill, mode, address to listen on, and three choices: everybody waits for the start, tests come
-    before and after, and people are asked what they think before points are shown."""
+    """Signal: name of the drill, mode, listening address, and three choices.
+
+    The choices: everybody waits for the start; tests come before and after; people are asked for a reflection.
+    """
     continued = Signal(str)
-    """The file of a class that was held before."""
+    """Signal: file of an earlier class."""
 
     def __init__(
         self,
@@ -120,12 +122,12 @@ class StartClass(QDialog):
 
 
 class JoinClass(QDialog):
-    """Code and name; stays open until the seat is in the class, and shows what is tried meanwhile."""
+    """Dialog with code and name; it stays open, with its progress, until the seat is in the class."""
 
     wanted = Signal(str, str, bool)
-    """Code with address, name, and whether the instructor may look."""
+    """Signal: code with address, name, and whether the instructor may observe."""
     canceled = Signal()
-    """The attempt to join is given up."""
+    """Signal: the attempt to join was cancelled."""
 
     def __init__(
         self, name: str, parent: QWidget | None = None, code: str = "", consent: bool = False

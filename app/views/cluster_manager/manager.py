@@ -1,4 +1,4 @@
-"""Failover Cluster Manager, opened on one node: nodes, roles, resources and quorum as that node has them."""
+"""Failover Cluster Manager on one node: nodes, roles, resources and quorum in that node's knowledge."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COLUMNS: Final = (
 
 
 class ClusterManager(QWidget):
-    """Its actions are the cluster's own, harmful ones included; what cannot be undone asks first."""
+    """Manager with all actions of the cluster, including harmful ones; irreversible ones ask first."""
 
     requested = Signal(str)
 

@@ -1,4 +1,4 @@
-"""The trainee's own batches and their results. No Qt."""
+"""Batches of the trainee and their results. Without Qt."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from engine.events import Event
 from engine.inputs import Input
 
 QUERY_WINDOW: Final = re.compile(r"[^#]+(#\d+)?")
-"""SERVER_A or SERVER_A#2; other views have connections of their own (SERVER_A#monitor)."""
+"""Pattern of a query window: SERVER_A or SERVER_A#2. Other views have their own connections (SERVER_A#monitor)."""
 
 
 @dataclass(slots=True)
 class QueryBatch:
-    """A batch and, once it has ended, what it brought."""
+    """Batch with its result once it has ended."""
 
     tick: int
     window: str
     text: str
     run: int
-    """Number that the engine has given it."""
+    """Number given by the engine."""
     outcome: BatchOutcome | None = None
 
 
 class Batches:
-    """Tells the trainee's batches from those of the scenario, which must not give the plot away.
+    """Batches of the trainee, separated from those of the scenario, which must stay hidden.
 
-    The journal holds what the trainee did and nothing else; each of its batches is matched with one event.
+    The journal contains only inputs of the trainee, and each of its batches is matched with one event.
     """
 
     def __init__(self, journal: Sequence[Input] = ()) -> None:

@@ -1,4 +1,4 @@
-"""The SQL windows: tabs bound to servers, their tools, and the way of a batch to the engine and back."""
+"""SQL windows: tabs for servers, their tools, and the exchange of batches with the engine."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 IN_TEXT_MENU: Final = ("run", "parse", "cancel", "connection", "zoom")
-"""Tools that the context menu of the text offers, too."""
+"""Tools in the context menu of the text."""
 HISTORY_BESIDE_UNITS: Final = 52.0
-"""Least width in line heights for query windows and history side by side."""
+"""Minimum width in line heights for query windows and history side by side."""
 
 
 class Console(QWidget):
@@ -46,12 +46,12 @@ class Console(QWidget):
     said = Signal(str)
     """Reason why a key had no effect, if no query window can show it."""
     result_expected = Signal()
-    """The result of a line of the command line is about to appear here."""
+    """Signal: the result of a command line input will appear here."""
     busy_closed = Signal(object)
-    """A window is to be closed in which a query is executing; `tabs.close_window` does it."""
+    """Signal: a window with a running query is to be closed; `tabs.close_window` closes it."""
     zoom_wanted = Signal()
     file_wanted = Signal(str)
-    """Of the window in front: "open" a script, "save" its text, "results" into a file."""
+    """Signal for the window in front: "open" a script, "save" its text, or save "results"."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -59,7 +59,7 @@ class Console(QWidget):
         self._drill: Drill | None = None
         self._batches = Batches()
         self._sending = ""
-        """Window whose batch, or `ps` line that, is on its way at this moment."""
+        """Window whose batch or `ps` line is being sent now."""
         self._as_text = False
         self.tabs = QueryTabs()
         self.tabs.currentChanged.connect(lambda _: self._refresh_actions())
@@ -86,7 +86,7 @@ class Console(QWidget):
         self._server_menu = QMenu(self)
         self._snippet_menu = snippets.menu(self._insert, self)
         self.tools = build_actions(self, self._acts())
-        """Every tool by its name: the actions that menus and the palette of the main window may show, too."""
+        """Tools by name, also for menus and the palette of the main window."""
         self._bar = ToolBar(self.tools, self._new_menu)
         self.tabs.setCornerWidget(self._bar, Qt.Corner.TopRightCorner)
         self._refresh_actions()

@@ -1,4 +1,4 @@
-"""The list of databases of a SQL window's connection, as Management Studio has it in its tool bar."""
+"""List of databases of a SQL window's connection, as in the toolbar of Management Studio."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ LEAST_PX: Final = 120
 
 
 class DatabaseBox(QComboBox):
-    """Shows the database of the connection; to choose another one asks the server for it."""
+    """Database of the connection; a new choice sends a request to the server."""
 
     wanted = Signal(str)
     """The name of a database."""
     left = Signal()
-    """Escape, or the choice is made: the keyboard goes back to the text."""
+    """Signal: Escape or a choice returns the focus to the text."""
 
     def __init__(self) -> None:
         super().__init__()

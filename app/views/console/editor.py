@@ -1,4 +1,4 @@
-"""The T-SQL editor: line numbers, comment and case keys, completion."""
+"""T-SQL editor: line numbers, keys for comments and case, completion."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHORD: Final = mark("(Ctrl+K) was pressed. Waiting for the second key: Ctrl+C c
 
 
 class SqlEditor(CodeEdit):
-    """One batch, or several between GO."""
+    """Editor for one batch, or several separated by GO."""
 
     def __init__(self, complete: Complete, parent: QWidget | None = None) -> None:
         super().__init__(complete, sql_highlighter, parent)

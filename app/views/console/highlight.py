@@ -1,4 +1,4 @@
-"""T-SQL in colours, by Pygments' lexer and a list of the words of mirroring that it does not know."""
+"""Syntax colors of T-SQL, by Pygments' lexer and a list of mirroring keywords that it lacks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PARTNER PAYLOAD RC4 RECOVERY REPLACE REQUIRED RESUME SAFETY STARTED STOPPED SUPP
 WITNESS
 """
 MIRRORING_WORDS: Final = frozenset(_WORDS.split())
-"""Words of the mirroring statements that Pygments takes for names."""
+"""Keywords of mirroring statements that Pygments treats as names."""
 
 TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
     (Token.Keyword, "keyword"),
@@ -28,7 +28,7 @@ TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
     (Token.Literal.Number, "number"),
     (Token.Comment, "comment"),
 )
-"""Kind of token: token of the theme. The first that fits; the rest is ordinary text."""
+"""Kind of token -> theme token. The first match counts; all else is plain text."""
 
 
 def tone_of(kind: _TokenType, text: str) -> str | None:

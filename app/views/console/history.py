@@ -1,4 +1,4 @@
-"""Every batch that was run, with its outcome; any of them can be run again."""
+"""All executed batches with their outcome; each can be executed again."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ COLUMNS = (
 
 
 class QueryHistory(QWidget):
-    """The list beside the query windows."""
+    """List next to the query windows."""
 
     chosen = Signal(str, str)
-    """(window, batch): show this text in the window."""
+    """Signal (window, batch): show this text in the window."""
     again = Signal(str, str)
-    """(window, batch): run it once more."""
+    """Signal (window, batch): execute it again."""
     closed = Signal()
-    """It was closed."""
+    """Signal: the list was closed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -21,12 +21,12 @@ class Rowset:
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
     after_messages: int = 0
-    """Messages that came before it."""
+    """Number of messages before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchOutcome:
-    """A batch that has ended."""
+    """Finished batch."""
 
     server: str
     window: str
@@ -36,7 +36,7 @@ class BatchOutcome:
     started_tick: int
     elapsed_ticks: int
     counted: int | None = None
-    """Rows that it had, where they themselves are not held any more."""
+    """Number of its rows, if the rows themselves are no longer stored."""
 
     @property
     def failed(self) -> bool:
@@ -110,12 +110,12 @@ def message_lines(outcome: BatchOutcome) -> Iterator[tuple[str, str | None, int 
 
 
 TEXT_CHARACTERS: Final = 256
-"""Characters of a value in results to text. The default of Management Studio."""
+"""Maximum characters of a value in results to text. Default of Management Studio."""
 
 TEXT_CELLS: Final = 10_000
 TEXT_MESSAGES: Final = 500
 TEXT_LINES: Final = 5_000
-"""Values, messages and lines that results to text show."""
+"""Maximum values, messages and lines in results to text."""
 
 
 def as_text(outcome: BatchOutcome) -> str:
@@ -147,4 +147,4 @@ def as_text(outcome: BatchOutcome) -> str:
 
 
 TEXT_MESSAGE_CHARACTERS: Final = 4_000
-"""Characters of one message there: the longest that PRINT gives in Unicode."""
+"""Maximum characters of a message there: the limit of PRINT for Unicode."""

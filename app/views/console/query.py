@@ -1,4 +1,4 @@
-"""One query window: the server's band, the editor, results, the status line."""
+"""Query window: the server's band, the editor, results, the status line."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ PAUSED: Final = {
     "sent": mark("Sent. The clock is paused: start it (Pause key) to execute the query."),
     "running": mark("Executing… The clock is paused: start it (Pause key) to continue."),
 }
-"""State -> its words while time stands still, where nothing will come of waiting."""
+"""State -> text while the clock is paused, where waiting would be useless."""
 
 _LOG: Final = mark("Executing… The commit waits for the log, here or on the mirror (WRITELOG).")
 WAITS: Final = {
@@ -67,7 +67,7 @@ WAITS: Final = {
 DEFAULT_DATABASE: Final = "master"
 """Database of a new connection."""
 PARSED_A_TURN: Final = 8_000
-"""Work (engine/tsql/batches/work.py) of parsing before the window gets its turn again: about 8 ms."""
+"""Work of one parsing step (engine/tsql/batches/work.py), about 8 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class ConnectionStatus:
 
     server: str
     number: int
-    """Place of the server in the drill: decides its colour."""
+    """Position of the server in the drill, which determines its color."""
     version: int
     login: str = ""
     database: str = ""
@@ -91,18 +91,18 @@ class ConnectionStatus:
 
 
 SHARES: Final = (2, 3)
-"""Of the height: text and results. A grid needs a head and a scroll bar beside its rows."""
+"""Shares of the height for text and results. A grid needs a header and a scroll bar."""
 
 
 class QueryWindow(QWidget):
-    """A batch editor bound to one server; *window* is its name in input lines (SERVER_A#2)."""
+    """Editor for batches on one server; *window* is its name in input lines (SERVER_A#2)."""
 
     text_changed = Signal()
     announced = Signal(str)
     """Text of an announcement to a screen reader."""
     database_wanted = Signal(str)
     parsed = Signal()
-    """Parsing alone has come to its end."""
+    """Signal: parsing has ended."""
 
     def __init__(self, window: str, complete: Complete, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -112,7 +112,7 @@ class QueryWindow(QWidget):
         self.started_tick: int | None = None
         self._connection = ConnectionStatus(self.server, 0, 0)
         self._heard = True
-        """The server has spoken since: only then a client learns that its connection is gone."""
+        """True if the server has answered since: only then a client learns that its connection is gone."""
         self._first_line = 1
         self._parsing: ResumableComputation[list[Message]] | None = None
         self._turn = QTimer(self)
@@ -136,7 +136,7 @@ class QueryWindow(QWidget):
         self._split.addWidget(self.editor)
         self._split.addWidget(self.results)
         self._shared = False
-        """The halves have got their shares; from then on the DBA draws the line between them."""
+        """True after the initial division of the height; from then on the user moves the border."""
         self._state, self._facts = QLabel(), QLabel()
         self._facts.setTextFormat(Qt.TextFormat.PlainText)  # the name of a database may look like HTML
         self._lay_out()

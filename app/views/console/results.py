@@ -1,4 +1,4 @@
-"""Results and Messages of a batch: a grid for each result set, red errors, or all of it as text."""
+"""Results and Messages of a batch: a grid per result set, red errors, or everything as text."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from app.words.language import tr
 
 WIDTH_ROWS: Final = 200
 WIDTH_CELLS: Final = 2_000
-"""So many rows, and cells, decide how wide columns are at first; more would take long and seldom differ."""
+"""Maximum rows and cells that determine initial column widths; more would take long and rarely matter."""
 WIDTH_CHARACTERS: Final = 60
 
 CELL_SHOWN: Final = 4_000
-"""Characters of a cell that a grid shows: painting a million takes seconds. Management Studio stops at 65,535."""
+"""Maximum characters of a cell in a grid: painting a million takes seconds. Management Studio stops at 65,535."""
 
 GRIDS_SHOWN: Final = 100
-"""Result sets that get a grid. Management Studio has the same limit."""
+"""Maximum number of grids, as in Management Studio."""
 
 MESSAGES_SHOWN: Final = 300_000
 LINES_SHOWN: Final = 10_000
-"""Characters and lines of messages that are shown."""
+"""Maximum characters and lines of messages."""
 
 GRIDS_A_TURN: Final = 8
 MESSAGES_A_TURN: Final = 15_000
 LINES_A_TURN: Final = 100
-"""So many grids, characters and lines are made before the window gets its turn again."""
+"""Grids, characters and lines created in one step, before the window continues."""
 
 
 def columns_of(result: Rowset) -> list[TableColumn]:
@@ -77,10 +77,10 @@ def _cut_tip(value: object) -> str:
 
 
 class Results(QTabWidget):
-    """The lower half of a query window."""
+    """Lower half of a query window."""
 
     line_chosen = Signal(int)
-    """A double click on an error wants to see this line of the batch."""
+    """Signal: line of the batch for a double-clicked error."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -92,7 +92,7 @@ class Results(QTabWidget):
         self._text_of: BatchOutcome | None = None
         """Outcome that the text page shows."""
         self._to_come: list[tuple[int, Rowset]] = []
-        """Result sets, with their numbers, whose grids are still to be made."""
+        """Result sets, with their numbers, that have no grid yet."""
         self._turn = QTimer(self)
         self._turn.setSingleShot(True)
         self._turn.timeout.connect(self._make_grids)
@@ -204,7 +204,7 @@ Line = tuple[str, str | None, int | None]
 
 
 class _Messages(QPlainTextEdit):
-    """Messages; a double click, or Enter, on an error leads to its line."""
+    """Messages; a double click or Enter on an error selects its line."""
 
     line_chosen = Signal(int)
 
@@ -218,7 +218,7 @@ class _Messages(QPlainTextEdit):
         )
         self._lines: list[Line] = []
         self._to_come: list[Line] = []
-        """Lines that are still to be put in."""
+        """Lines that are not added yet."""
         self._turn = QTimer(self)
         self._turn.setSingleShot(True)
         self._turn.timeout.connect(self._append_next_lines)

@@ -1,4 +1,4 @@
-"""A PowerShell prompt on a cluster node: a transcript and a line to type in."""
+"""PowerShell prompt on a cluster node: a transcript and an input line."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from engine.inputs import Input
 
 PROMPT: Final = "PS C:\\>"
 LINES_KEPT: Final = 5_000
-"""Lines of the transcript; the oldest ones go."""
+"""Maximum lines of the transcript; the oldest are dropped."""
 
 
 class ShellWindow(QWidget):
-    """The prompt of one node; every line becomes an input line `ps NODE …`."""
+    """Prompt of one node; every line becomes an input line `ps NODE …`."""
 
     requested = Signal(str)
     """One input line without its time."""

@@ -1,4 +1,4 @@
-"""Statements that mirroring work needs most, with `<name, type, value>` places as in Management Studio's templates."""
+"""Statements for mirroring tasks, with `<name, type, value>` placeholders as in Management Studio's templates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.widgets.scroll_container import fit_on_screen
 from app.words.language import mark, tr
 
 PLACE: Final = re.compile(r"<([^,<>\n]++),([^,<>\n]*+),([^<>\n]*+)>")
-"""`<database, sysname, Sales>`: name, type, value."""
+"""Pattern of a placeholder `<database, sysname, Sales>`: name, type, value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The tabs of the query windows, and their texts, which nothing may lose."""
+"""Tabs of the query windows, and their texts, which are never lost."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from engine import tsql
 from engine.model import World
 
 BAR_SHARE: Final = 0.45
-"""Of the width, that tabs leave to the buttons however many they are."""
+"""Minimum share of the width for the buttons, however many tabs there are."""
 CLOSED_KEPT: Final = 10
-"""Texts of closed windows that can be had back."""
+"""Maximum number of restorable texts of closed windows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The text of a window that is closed."""
+    """Text of a closed window."""
 
     server: str
     text: str
     drill: str = ""
-    """Title of the drill that it was written in, if it was another run."""
+    """Title of its drill, if it belongs to another run."""
 
 
 def server_of(window: str) -> str:
@@ -40,28 +40,28 @@ def server_of(window: str) -> str:
 
 
 class QueryTabs(QTabWidget):
-    """One tab for each query window; its name is that of the window in input lines."""
+    """Tab for each query window, with the window's name in input lines."""
 
     opened = Signal(object)
     shell_opened = Signal(object)
-    """A PowerShell window."""
+    """Signal: new PowerShell window."""
     closing = Signal(object)
-    """The window is still there, and is not any more after this."""
+    """Signal: the window is about to be removed."""
     drafts_changed = Signal()
     text_closed = Signal(str)
-    """The name of a window that was closed with text in it, which `reopen(0)` brings back."""
+    """Signal: name of a closed window with text, which `reopen(0)` restores."""
     close_wanted = Signal(object)
-    """The cross of this window was clicked."""
+    """Signal: the close button of this window was clicked."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._world: World | None = None
         self.closed: list[Closed] = []
-        """Texts of windows that were closed, here or in other runs, the last one first."""
+        """Texts of closed windows, of this or other runs, the latest first."""
         self._paused = False
         self._tells_waits = True
         self._files: dict[str, str] = {}
-        """Window: name of the file that its text came from or went to."""
+        """Window -> name of the file from which its text was read or to which it was saved."""
         self.setMovable(True)
         self.setDocumentMode(True)
         self.setElideMode(Qt.TextElideMode.ElideNone)

@@ -21,7 +21,7 @@ RARE: Final = ("text", "history", "snippets", "parse", "zoom")
 
 @dataclass(frozen=True, slots=True)
 class ConsoleTool:
-    """One tool; its keys stand in `app.widgets.keys` under `query.` and its name."""
+    """Tool; its keys are in `app.widgets.keys` under `query.` and its name."""
 
     name: str
     text: str
@@ -56,7 +56,7 @@ def show_icons(actions: Mapping[str, QAction], palette: QPalette) -> None:
 
 
 class ToolBar(QWidget):
-    """The buttons beside the tabs; where there is no room, the rarer ones go behind an arrow."""
+    """Buttons next to the tabs; rarely used ones move behind an arrow if space is short."""
 
     def __init__(self, actions: Mapping[str, QAction], new_menu: QMenu) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class ToolBar(QWidget):
 
 
 class CloseButton(QToolButton):
-    """The small cross on a tab."""
+    """Close button of a tab."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The Always On dashboard."""
+"""Always On dashboard."""
 
 from app.views.dashboard.dashboard import Dashboard
 

@@ -1,4 +1,4 @@
-"""The Always On dashboard of one server: its groups, their replicas and databases, and what is wrong with them."""
+"""Always On dashboard of one server: its groups with replicas, databases and issues."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 REFRESH_TICKS: Final = ticks(10.0)
-"""Maximum age of positions and queues while nothing else changes. Assumed; Management Studio asks every 30 s."""
+"""Maximum age of positions and queues while nothing else changes. Assumed; Management Studio refreshes every 30 s."""
 
 HEAD_ROWS: Final = 2
-"""Height of a table's head and scroll bar, in rows."""
+"""Height of a table's header and scroll bar, in rows."""
 
 _ISSUES = TableColumn(title=mark("Issues"), text=lambda row: format_issues(row.issues) or tr("Healthy"),
                  tone=lambda row: TONES[worst(row.issues)], tip=lambda row: format_issues(row.issues),
@@ -104,7 +104,7 @@ DATABASES: Final = (
     _column("Recovery LSN", "recovery_lsn"),
     _column("Truncation LSN", "truncation_lsn"),
 )
-"""Documented columns, with those that Management Studio adds by Add/Remove Columns [DOC: Always On dashboard]."""
+"""Documented columns, and those that Add/Remove Columns in Management Studio offers [DOC: Always On dashboard]."""
 WHY: Final = (
     TableColumn(title=mark("Automatic failover needs"), text=lambda row: translated(row.name),
            tip=lambda row: translated(row.name), sample="every database was synchronized on the target …"),
@@ -119,7 +119,7 @@ WHY: Final = (
 
 
 class Dashboard(QWidget):
-    """Read-only. It shows what the chosen server knows: a secondary knows its own replica alone."""
+    """Read-only dashboard with the knowledge of the chosen server: a secondary knows only its own replica."""
 
     requested = Signal(str)
 

@@ -1,4 +1,4 @@
-"""The page after a run."""
+"""Page after a run."""
 
 from app.views.debrief.failovers import phases_of
 from app.views.debrief.page import Debrief

@@ -1,4 +1,4 @@
-"""The first screen of the debrief: score and figures on the left, the one mistake on the right."""
+"""First screen of the debrief: score and figures on the left, the biggest mistake on the right."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from app.words.language import tr
 SCORE_SCALE: Final = 3.0
 SENTENCE_SCALE: Final = 1.3
 SIDE_PX: Final = 18
-"""Left and right of the text of the right card."""
+"""Left and right margin of the text in the right card."""
 BORDER_PX: Final = 8
 FIGURES_LINES: Final = 18
 """Width of the left card in line heights."""
@@ -95,7 +95,7 @@ def _figures(figures: Sequence[SummaryFigure], narrow: bool) -> QWidget:
 
 
 class VerdictCard(QFrame):
-    """The right card. Its buttons belong to the page: they keep the keyboard when the text changes."""
+    """Right card. The page owns its buttons, so that they keep the focus when the text changes."""
 
     def __init__(self, buttons: Sequence[QPushButton], learn: QPushButton) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Failovers in the debrief: phases to scale, and the published time where the conditions are alike."""
+"""Failovers in the debrief: phases to scale, and the published time for the same conditions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine.drill.judging.shapes import Row
 
 DETECTION: Final = mark("detection")
 ORDERED: Final = mark("until the command")
-"""The phase before a failover that was ordered."""
+"""Phase before a requested failover."""
 
 PHASES: Final = (
     ("failed", "detected", DETECTION, None),
@@ -28,15 +28,17 @@ PHASES: Final = (
     ("decided", "online", mark("role change"), 0),
     ("online", "undo_done", mark("undo"), 3),
 )
-"""From step, to step, name, colour of a series (None: idle), as in the timing panel: what a failover's time goes
-into. Undo runs while clients work again."""
+"""Phases of a failover: from step, to step, name, color of a series (None: idle), as in the timing panel.
+
+Undo runs while clients already work again.
+"""
 
 INSTANCE_PHASES: Final = (PHASES[0], ("detected", "online", mark("start and recovery on the new node"), 0))
-"""Phases of a failover cluster instance: redo is a part of its recovery."""
+"""Phases of a failover cluster instance, where redo is part of the recovery."""
 
 
 class FailoverPanel(QWidget):
-    """One failover: its phases to scale, its time, and the published one or why there is none to compare."""
+    """Failover with its phases to scale, its time, and the published time or the reason for its absence."""
 
     def __init__(self, failover: Row, unlike: str = "", estimate: Estimate | None = None) -> None:
         super().__init__()
@@ -147,7 +149,7 @@ def verdict(failover: Row, unlike: str = "") -> str:
 
 
 class _PhaseBar(QWidget):
-    """Phases side by side, as long as they lasted, with name and seconds below."""
+    """Phases side by side, with lengths to scale, and name and seconds below."""
 
     def __init__(self, failover: Mapping[str, object]) -> None:
         super().__init__()

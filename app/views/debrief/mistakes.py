@@ -1,4 +1,4 @@
-"""Each thing that cost points: when, why, what would have been better, and a try from there."""
+"""Mistakes that cost points: time, cause, a better action, and a retry from there."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from engine.drill.judging.counterfactual import ActionImpact
 from engine.drill.judging.mistakes import Mistake
 
 SHOWN: Final = 8
-"""The costliest; every one stands in the score as well."""
+"""Maximum listed mistakes, the costliest first; the score has all."""
 
 CAUSE_LENGTH_MAX: Final = 220
-"""Letters of what a mistake came from that are shown; the commands below have all of it."""
+"""Maximum characters of a mistake's cause; the commands below show all of it."""
 
 
 def mistakes(

@@ -1,4 +1,4 @@
-"""The page after a run: one screen with score, mistake and next step, and tabs with everything else."""
+"""Page after a run: one screen with score, mistake and next step, and tabs with everything else."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from engine.inputs import Input
 from engine.verbs.lines import parse_script
 
 NARROW_UNITS: Final = 46
-"""Width of the page in line heights below which columns are put below one another."""
+"""Width in line heights below which columns are stacked."""
 MARGIN_PX: Final = 22
-"""Left and right of the page."""
+"""Left and right margin of the page."""
 GAP_PX: Final = 10
-"""Between the two cards."""
+"""Gap between the two cards."""
 TABS_LINES: Final = 17
-"""Least height of the tabs in line heights; below it the page scrolls."""
+"""Minimum height of the tabs in line heights; below it the page scrolls."""
 NEAR_S: Final = 0.005
-"""Half a tick: this near a moment is that of what happened there."""
+"""Half a tick: distance within which two times count as the same."""
 
 TABS: Final = (
     mark("Score possible"),
@@ -56,32 +56,32 @@ TABS: Final = (
 )
 SCORE, TIMELINE, POINTS, COMMANDS, STORY, EVIDENCE, EXPORT = range(len(TABS))
 REVIEWED: Final = (TIMELINE, POINTS, COMMANDS, STORY, EVIDENCE)
-"""Tabs that change when the review is there."""
+"""Tabs that change when the review is complete."""
 ANALYZED: Final = (SCORE, TIMELINE)
-"""Tabs that change when a better account is there."""
+"""Tabs that change with a better account."""
 
 
 class Debrief(QScrollArea):
-    """One screen about a finished run, from a `DebriefModel` that grows while the analysis runs."""
+    """Screen about a finished run, from a `DebriefModel` that grows during the analysis."""
 
     retry_wanted = Signal(float, str)
-    """From this moment, in seconds, and the notice there; 0: from the start."""
+    """Signal: moment of a retry in seconds (0: the start), and the notice for it."""
     next_wanted = Signal()
     learn_wanted = Signal()
     fresh_wanted = Signal()
-    """The same drill with other numbers."""
+    """Signal: retry with another seed."""
     solution_wanted = Signal()
     watch_wanted = Signal(float)
-    """The run as it was at this moment, in seconds."""
+    """Signal: moment of the run to watch, in seconds."""
     account_wanted = Signal()
-    """Search for better continuations, longer than before."""
+    """Signal: request for a longer search for better continuations."""
     best_wanted = Signal(object)
-    """A `Best` to watch."""
+    """Signal: a `Best` to watch."""
     branches_wanted = Signal()
     export_wanted = Signal(str)
-    """Kind of file, of `EXPORTS`."""
+    """Signal: kind of file, a key of `EXPORTS`."""
     reflected = Signal(object)
-    """A `Reflection` before the points are shown; None: skipped."""
+    """Signal: a `Reflection` before the points are shown; None: skipped."""
     reflect_first = Signal(bool)
     left = Signal()
     history_wanted = Signal()
@@ -468,7 +468,7 @@ class Debrief(QScrollArea):
 
 
 class _Tabs(QTabWidget):
-    """Tabs that want no more height than their least: they grow into what the cards leave."""
+    """Tabs that request only their minimum height and fill the space below the cards."""
 
     def sizeHint(self) -> QSize:
         return QSize(super().sizeHint().width(), self.minimumHeight())

@@ -1,4 +1,4 @@
-"""The run beside the best possible: what could still be reached at each moment, and what each act and wait cost."""
+"""Comparison of the run with the best possible: reachable points at each moment, cost of each action and wait."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from engine.drill.par.regret import WAITING, Account, Best, LastChance, RunSegme
 from engine.inputs import Input
 
 CROSS: Final = "✕"
-"""As on the time line."""
+"""Sign of a mistake, as on the timeline."""
 
 SHOWN: Final = 6
-"""Acts and waits with words of their own, the costliest."""
+"""Maximum actions and waits with a text, the costliest first."""
 
 STEPS_SHOWN: Final = 4
-"""Acts of the best that are listed; all of them can be watched."""
+"""Maximum listed actions of the best continuation; all of them can be watched."""
 
 
 def show_account(

@@ -1,4 +1,4 @@
-"""Pieces of the debrief: labels, cards, figures, the ring of points."""
+"""Widgets of the debrief: labels, cards, figures, the ring of points."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.words import formatting
 from app.words.language import tr
 
 LIST_GAP_PX: Final = 6
-"""Between the entries of a list."""
+"""Gap between the entries of a list."""
 
 
 def label(text: str, scale: float = 1.0, bold: bool = False) -> QLabel:

@@ -1,4 +1,4 @@
-"""The reference solution beside what was done."""
+"""Reference solution next to the player's actions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.words.language import tr
 from engine.drill.judging.review import Reference
 
 LINE_LENGTH_MAX: Final = 220
-"""Characters of a step that are shown; the export has all of it."""
+"""Maximum characters of a step; the export has all of it."""
 
 
 def reference(

@@ -1,4 +1,4 @@
-"""Reflection of a person on a run before its points are shown, and its display beside the points afterwards."""
+"""Person's reflection on a run before its points are shown, and its display next to the points afterwards."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from app.words import formatting
 from app.words.language import tr
 
 LINES: Final = 3
-"""Of a text."""
+"""Lines of a text field."""
 
 
 class ReflectionForm(QWidget):
-    """Three short questions; any of them may be left out."""
+    """Three short questions, each optional."""
 
     answered = Signal(object)
-    """A `Reflection`; None: passed over."""
+    """Signal: a `Reflection`; None: skipped."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

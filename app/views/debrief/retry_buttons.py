@@ -1,4 +1,4 @@
-"""Ways back into a run: from where it is tried again, and how long is left there."""
+"""Buttons that retry a run from a moment, with the time that is left there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.constants import TICKS_PER_S
 from engine.model import Tick
 
 Retry = Callable[[float, str], None]
-"""Is given from when on, in seconds, and what to say there."""
+"""Function that takes the moment in seconds, and the notice for it."""
 
 
 def retry_button(begin: Tick, due_tick: Tick, action: str, retry: Retry) -> QPushButton:

@@ -19,10 +19,10 @@ from engine.drill.judging.review import Outage, Review
 from engine.drill.judging.shapes import Report
 
 DATABASES_MAX: Final = 6
-"""Databases with lines of their own; of more, those that stood still or were exposed for longest."""
+"""Maximum databases with lines of their own; of more, those with the longest downtime or exposure."""
 
 NOTICEABLE_S: Final = 5.0
-"""By so much longer than the database its clients are down before the debrief says so. Ours."""
+"""Minimum difference between the downtime of clients and of the database that the debrief mentions. Assumed."""
 
 
 def _format_amount(name: str, value: float) -> str:

@@ -1,4 +1,4 @@
-"""The tabs of the debrief: curve, timeline, points, commands, story, evidence, export."""
+"""Tabs of the debrief: curve, timeline, points, commands, story, evidence, export."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from engine.drill.par.regret import Best
 
 FAILOVERS_SHOWN: Final = 6
 MOMENTS_SHOWN: Final = 6
-"""Moments listed for one item of the score; more would only be a wall of numbers."""
+"""Maximum moments listed for one score item; more would be unreadable."""
 
 EXPORTS: Final = (
     ("html", mark("Web page (HTML)…")),
@@ -49,7 +49,7 @@ class PageActions:
 
     retry: Retry
     choose: Callable[[float], None]
-    """A moment, in seconds, for a retry."""
+    """Selects a moment, in seconds, for a retry."""
     look_back: Callable[[float], None]
     watch_best: Callable[[Best], None]
     watch_solution: Callable[[], object]

@@ -1,4 +1,4 @@
-"""V(t) of a run as a curve: what could still be reached at each moment, and by what it fell."""
+"""Curve V(t) of a run: points still reachable at each moment, and the causes of each fall."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from engine.drill.par.regret import WAITING, Account, RunSegment
 from engine.model import Tick
 
 LINES_MAX: Final = 24
-"""Greatest height of the curve in line heights."""
+"""Maximum height of the curve in line heights."""
 LABELS_MAX: Final = 4
-"""Falls of the curve with a number."""
+"""Maximum number of falls with a label."""
 DOT_PX: Final = 4.5
 TIMES_PX: Final = 5.0
-"""Between the curve and the times below it."""
+"""Gap between the curve and the times below it."""
 SAMPLE_PX: Final = 26.0
-"""Of line and dot in the legend."""
+"""Length of line and dot in the legend."""
 
 
 class ValueCurve(QWidget):
-    """The best total that could still be reached, over the time of the run and with the scale of the strip above it.
+    """Best reachable total over the time of the run, on the scale of the strip above it.
 
-    A click, or Enter on an act or a wait, chooses a moment.
+    A click, or Enter on an action or a wait, selects a moment.
     """
 
     moment_chosen = Signal(float)
@@ -57,7 +57,7 @@ class ValueCurve(QWidget):
         self._account, self._asked = account, choices_by_question
         self._moves, self._stops = of.merge_waits(account.moves), of.find_stops(account)
         self._at: int | None = None
-        """Index of the stop that the keys have come to."""
+        """Index of the stop selected by keys."""
         self._end = of.end(account)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)

@@ -1,4 +1,4 @@
-"""The scenario editor: one text, seen as text, as a form and as a timeline, checked while it is written."""
+"""Scenario editor: one text, shown as text, as a form and as a timeline, checked during typing."""
 
 from app.views.editor.editor import ScenarioEditor
 

@@ -1,4 +1,4 @@
-"""Reads, judges and plays a scenario's text beside the window, so that typing never waits for it."""
+"""Reading, checking and playing of a scenario's text in a thread, so that typing never waits."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from engine.inputs import InputError
 from engine.model import Tick
 
 SLICE: Final = 10 * TICKS_PER_S
-"""Between two looks at whether a trial is still wanted: a scenario within its limits may take minutes to play."""
+"""Ticks between two checks whether a trial is still needed: a scenario may take minutes to play."""
 
 
 class CheckCancelledError(Exception):
-    """The text was changed, or the window goes: the rest of a trial is of no use."""
+    """The text changed or the window closes, so the trial is useless."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class ScenarioReading:
     scenario: Scenario | None
     problems: tuple[Problem, ...]
     remarks: tuple[Problem, ...] = ()
-    """Remarks that `mirrordrill check` makes as well, as far as they need no simulation."""
+    """Remarks of `mirrordrill check` that need no simulation."""
 
 
 @dataclass(frozen=True, slots=True)
 class SolutionTrial:
-    """The reference solution and nobody's play of a scenario, and what an author should still mend."""
+    """Results of the reference solution and of inaction, with remaining problems for the author."""
 
     text: str
     reference: Score | None
@@ -106,12 +106,12 @@ def try_out(scenario: Scenario, file: str, begin: Begin = Drill) -> SolutionTria
 
 
 class Checker(QObject):
-    """Reads one text and plays one scenario at a time; of several that wait only the last is done."""
+    """Reader of one text and player of one scenario at a time; of several waiting ones only the last is processed."""
 
     was_read = Signal(object)
-    """A Reading."""
+    """Signal: a ScenarioReading."""
     was_tried = Signal(object)
-    """A Trial."""
+    """Signal: a SolutionTrial."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

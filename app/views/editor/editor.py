@@ -1,4 +1,4 @@
-"""The page of the editor: text at right; form, timeline and preview of the same text at left; findings below."""
+"""Page of the editor: text on the right; form, timeline and preview on the left; findings below."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.authoring.toml_positions import find_positions
 
 CHECK_MS: Final = 350
-"""Pause in typing after which the text is read. Ours: long enough not to blame half a word."""
+"""Pause in typing after which the text is read. Assumed: long enough to finish a word."""
 DRAFT_FILE: Final = "new-scenario.toml"
 STEPS: Final = ("edit.problem", "edit.problem_before")
 KEYS_ONLY: Final = (
     "edit.undo", "edit.redo", *STEPS,
     "edit.form", "edit.timeline", "edit.preview", "edit.text", "edit.findings",
 )  # fmt: skip
-"""They have no button. Undo is for the form and the timeline, which have none of their own: one text, one undo."""
+"""Actions without a button. Form and timeline share the undo of the text."""
 _OVERRIDE, _PRESS = QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress
 
 
 class ScenarioEditor(QWidget):
-    """Writes no file itself: its owner is asked by signals, and told by `mark_saved`."""
+    """Editor that writes no file: it emits signals to its owner, which calls `mark_saved`."""
 
     new_wanted = Signal()
     open_wanted = Signal()
     save_wanted = Signal()
     save_as_wanted = Signal()
     recording_wanted = Signal()
-    """The last run of the lab as a scenario."""
+    """Signal: request for the last run of the lab as a scenario."""
     play_wanted = Signal(object)
-    """A Scenario to be played as it stands."""
+    """Signal: a Scenario to play in its present form."""
     closed = Signal()
     draft_changed = Signal()
 

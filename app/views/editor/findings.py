@@ -29,18 +29,18 @@ from engine.drill.judging.score import Score
 
 _PROBLEM: Final = Qt.ItemDataRole.UserRole
 ROWS_SHOWN: Final = 6
-"""More are scrolled to, unless the user makes room for them."""
+"""Maximum visible rows; more are scrolled, unless the user enlarges the list."""
 
 
 class ProblemList(QWidget):
-    """One row for each, and but one line when there is none. A click shows where it is, Enter goes there."""
+    """Row for each problem, or one line if there is none. A click shows its place, Enter moves the focus there."""
 
     chosen = Signal(object, bool)
-    """A Problem, and whether the keyboard is to go there."""
+    """Signal: a Problem, and whether the focus moves there."""
     fix_wanted = Signal(object)
-    """A Fix that is to be put into the text."""
+    """Signal: a Fix to apply to the text."""
     height_changed = Signal()
-    """There are other rows than before, and another height is right."""
+    """Signal: the rows and the suitable height changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

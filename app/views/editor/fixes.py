@@ -1,4 +1,4 @@
-"""Problems of a scenario that a button mends: what the button says, and the text afterwards."""
+"""Problems of a scenario that a button fixes: text of the button, and the resulting text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.drill.authoring.problems import Problem
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """One way to mend a problem."""
+    """Fix of a problem."""
 
     words: str
     added: str
@@ -30,7 +30,7 @@ FIXES: Final = {
         _POINTS.format(kind="prediction", name="Predictions"),
     ),
 }
-"""(text of the problem, table that it is about) -> what mends it."""
+"""(text of the problem, its table) -> fix."""
 
 
 def fix_of(problem: Problem) -> Fix | None:

@@ -1,4 +1,4 @@
-"""The scenario as a form, read from the schema: sections, entries, fields; each change is one of the text."""
+"""Scenario as a form derived from the schema: sections, entries, fields; each change edits the text."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ from app.widgets import theme
 from app.words.language import tr
 
 ROOM_LEAST: Final = 36
-"""Characters that fields with their list have room for beside the sections, or these are chosen in one line above."""
+"""Minimum characters of the fields next to the section list; with less space a selector replaces the list."""
 
 
 class Form(QWidget):
-    """Fields for what the text of a scenario holds. `text_changed` brings the whole new text after each change."""
+    """Fields for the contents of a scenario's text. `text_changed` carries the new text after each change."""
 
     text_changed = Signal(str)
     chosen = Signal(object)
-    """Path in the text of the entry or the table that the author has turned to, or has changed."""
+    """Signal: path in the text of the entry or table that the author selected or changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._text = ""
         self.text_now: Callable[[], str] = lambda: self._text
-        """The text as it stands, which may be newer than what is shown: a change is a change of that one."""
+        """Function that returns the latest text, which may be newer than the form; changes apply to it."""
         self._data: Mapping[str, object] = {}
         self._sections = sections()
         self._chosen: dict[str, int] = {}
-        """Section: the entry of it that is shown."""
+        """Section -> its shown entry."""
         self.sections = QListWidget()
         self.sections.setAccessibleName(tr("Sections"))
         self.sections.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.sections.setSpacing(1)
         self.section_choice = ChoiceBox()
-        """Stands for the list of sections where there is no room for it beside the fields."""
+        """Selector that replaces the section list if space is short."""
         self.section_choice.setAccessibleName(tr("Sections"))
         self.list = FormEntries()
         self.entries = self.list.rows

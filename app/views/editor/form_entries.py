@@ -1,4 +1,4 @@
-"""The entries of one list of a scenario, with what can be done to them."""
+"""Entries of one list of a scenario, with their commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.words.language import mark, tr
 
 ENTRIES_SHOWN: Final = 5
 ENTRIES_SHOWN_NARROW: Final = 3
-"""Rows that there is room for, at least."""
+"""Minimum visible rows."""
 _ALT, _CTRL = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ControlModifier
 ENTRY_KEYS: Final = {
     "add": (mark("Add"), QKeyCombination(Qt.Key.Key_Insert)),
@@ -26,10 +26,10 @@ ENTRY_KEYS: Final = {
 
 
 class FormEntries(QWidget):
-    """A list with buttons beside it. Its keys do what the buttons do; who shows it decides what that is."""
+    """List with buttons and equivalent keys; the owner implements the commands."""
 
     chosen = Signal(int)
-    """The user has chosen the entry at this place."""
+    """Signal: index of the selected entry."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

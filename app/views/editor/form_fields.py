@@ -1,4 +1,4 @@
-"""Fields of the form, and the conversion of their values to text and back. No Qt."""
+"""Fields of the form, and the conversion of their values to text and back. Without Qt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.words.localization import localize
 from engine.drill.authoring.expectations import format_expected
 
 QUOTED_MAX: Final = 40
-"""Characters of what was typed that a refusal repeats."""
+"""Maximum characters of the input that a refusal repeats."""
 
 
 class FieldKind(Enum):
@@ -29,18 +29,18 @@ class FieldKind(Enum):
     LINE = auto()
     TEXT = auto()
     WORDS = auto()
-    """Several names or numbers, with commas between."""
+    """Several names or numbers, separated by commas."""
     LINES = auto()
-    """Several texts, one in each line."""
+    """Several texts, one per line."""
     GROUP = auto()
-    """A table inside of the table."""
+    """Nested table."""
     TABLES = auto()
-    """Several tables inside of the table."""
+    """Several nested tables."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """One key of a table. *check* tells whether a value is right; *inner* is the table that is held, once or often."""
+    """Key of a table. *check* validates a value; *inner* is the nested table, single or repeated."""
 
     table: str
     """Class of the schema."""
@@ -70,9 +70,9 @@ class Field:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the file: plain keys, one table, or (*many*) an array of tables.
+    """Part of the file: plain keys, one table, or (*many*) an array of tables.
 
-    *models*: which table it may be; none for the pools of variants.
+    *models*: possible tables; none for the pools of variants.
     """
 
     key: str
@@ -82,7 +82,7 @@ class Section:
 
 
 class FieldValueError(ValueError):
-    """Typed value that the field cannot accept; the text says why."""
+    """A field cannot accept the typed value; the text gives the reason."""
 
 
 def format_field(field: Field, value: object) -> str:

@@ -1,4 +1,4 @@
-"""Names that may stand in a field: those of the scenario, and those that the program knows. No Qt."""
+"""Valid names for a field: those of the scenario, and those of the program. Without Qt."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OF_THE_TEXT: Final = {
     "goal": ("goal",),
     "name": ("server", "client"),
 }
-"""Of what the names are (a kind of parameter of a verb is one) -> tables whose entries have them."""
+"""Kind of a name (also a kind of verb parameter) -> tables whose entries have such names."""
 
 GO_ON: Final = {ACT: complete_input, CONDITION: complete_condition}
 

@@ -1,4 +1,4 @@
-"""Initial contents of a new entry in a list. No Qt."""
+"""Initial contents of a new entry in a list. Without Qt."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from app.views.editor.form_words import KINDS
 from engine.drill.authoring.run_scenario import TO_WRITE
 
 ASKED_FOR: Final = {"diagnosis": "question", "prediction": "predict", "forbidden": "forbidden"}
-"""Kind of a rule -> the list whose entries earn nothing without it."""
+"""Kind of a rule -> list whose entries score nothing without it."""
 POINTS: Final = 100.0
-"""All points of a drill, together."""
+"""Total points of a drill."""
 SPARE: Final = {"database": "Sales", "goal": "goal-1"}
-"""Names for what there is not yet."""
+"""Default names for objects that do not exist yet."""
 
 
 def new_entry(section: Section, data: Mapping[str, object]) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""The fields of one table of a scenario: made from the schema, renewed from the text, told when they change."""
+"""Fields of one table of a scenario, created from the schema and updated from the text."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from app.views.editor.form_words import KINDS
 from app.words.language import tr
 
 FIELD_LEAST: Final = 24
-"""Characters that a field beside its label has room for, or it stands below it."""
+"""Minimum characters of a field next to its label; with less space it moves below it."""
 Path = tuple[str | int, ...]
 
 
 class FormPage(QScrollArea):
-    """Fields for the table at a path. What is typed into them it tells; it changes nothing itself."""
+    """Fields of the table at a path. It emits typed values and changes nothing itself."""
 
     value_set = Signal(object, object)
-    """Path of a key, and its new value; None: the key is to go."""
+    """Signal: path of a key, and its new value; None removes the key."""
     table_wanted = Signal(object, object)
-    """Path of a list inside of the table, and the class of the schema of which one more is wanted in it."""
+    """Signal: path of a nested list, and the schema class of a new entry."""
     table_unwanted = Signal(object)
-    """Path of an entry of such a list."""
+    """Signal: path of an entry of such a list to remove."""
     refused = Signal(str)
     """Reason why a typed value was refused."""
 

@@ -1,4 +1,4 @@
-"""The pools of a scenario's variants as a table: a name, what may stand for it, and what is picked with it."""
+"""Pools of a scenario's variants as a table: name, alternatives, and the pools that are picked together."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 CELL_LEAST: Final = 8
-"""Characters of a cell that are in sight however narrow the page is."""
+"""Minimum visible characters of a cell."""
 
 Change = Callable[[Callable[[str], str]], bool]
-"""Takes a change of the text; whether it could be made."""
+"""Function that applies a change of the text and returns whether it succeeded."""
 
 
 class Pools(QWidget):
-    """One row for each pool. F2 or typing changes a cell, Insert adds a row, Delete takes one away."""
+    """Row for each pool. F2 or typing edits a cell, Insert adds a row, Delete removes one."""
 
     def __init__(self, change: Change, refuse: Callable[[str], None], parent: QWidget | None = None) -> None:
         super().__init__(parent)

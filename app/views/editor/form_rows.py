@@ -1,4 +1,4 @@
-"""One field of the form: the widget for its kind, what it shows, what was typed into it."""
+"""Field of the form: the widget for its kind, its value, and its input."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ LINES_OF_BRIEF: Final = 9
 LONG: Final = frozenset({"brief", "facilitator"})
 
 Done = Callable[[object], None]
-"""Takes the new value of a field; None: the key is to go."""
+"""Function that takes the new value of a field; None removes the key."""
 Refuse = Callable[[str], None]
-"""Takes the sentence that says why a value cannot be; empty: all is well."""
+"""Function that takes the reason for an invalid value; empty: valid."""
 
 
 class FieldRow:
-    """A field with its widget. `show` never reports; `finish` reports what was typed and not yet taken."""
+    """Field with its widget. `show` never reports; `finish` reports unconfirmed input."""
 
     def __init__(self, field: Field, commit: Done, refuse: Refuse) -> None:
         self.field = field
         self.value: object = None
         self.closed = False
-        """Its page is gone; what a widget says while it goes away does not count."""
+        """True after its page was removed; later reports of the widget are ignored."""
         self._done, self._refuse = commit, refuse
         self._problem = ""
         self.widget = self._create_widget()

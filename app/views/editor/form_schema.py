@@ -1,4 +1,4 @@
-"""Sections and fields of the form, read from the schema: titles, kinds, ranges, defaults. No Qt."""
+"""Sections and fields of the form, derived from the schema: titles, kinds, ranges, defaults. Without Qt."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from engine.drill.authoring import schema
 from engine.drill.authoring.schema import cluster, rubric, scenario_file, story, world
 
 FILE_NAME: Final = "name"
-"""Key of a scenario that is the file's own name and need not be written."""
+"""Key of a scenario's name, which is the file name and optional in the text."""
 _DURATION_RULE: Final = get_args(schema.Duration)[1]
-"""By it a number is known to be a time that may have its unit."""
+"""Constraint that marks a number as a time with an optional unit."""
 
 
 def sections() -> tuple[Section, ...]:

@@ -12,7 +12,7 @@ from engine.drill.authoring.expectations import PATTERNS
 from engine.drill.authoring.schema import DURATION_MAX_S
 
 EMPTY: Final = "None: "
-"""After it the schema says what a key means that is not there."""
+"""Prefix of the schema's text about a missing key."""
 HOURS_MAX: Final = DURATION_MAX_S / 3600.0
 
 HOW: Final = {
@@ -26,7 +26,7 @@ UNITS: Final = {
     "_mb": mark("In megabytes."),
     "_mbps": mark("In megabits per second."),
 }
-"""Ends of keys that are units."""
+"""Suffixes of keys that are units."""
 
 
 def tip(field: Field) -> str:

@@ -1,4 +1,4 @@
-"""Widgets of the form's fields that Qt does not have: choices, names, words that are completed, texts."""
+"""Widgets that Qt lacks: choices, names, completed words, texts."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from app.views.editor.input_completion import UNFINISHED
 from engine.drill.authoring.run_scenario import TO_WRITE
 
 TEXT_PAUSE_MS: Final = 700
-"""After so long without a key a text goes into the file, so that the findings follow while one writes."""
+"""Pause in typing after which a text is written to the file, so that the findings follow."""
 LEAST_SHOWN: Final = 8
-"""Characters of a choice that are in sight however narrow the page is."""
+"""Minimum visible characters of a choice."""
 BREADTH_MIN: Final = 16
-"""Characters of the list of words that are in sight though all of its words are shorter."""
+"""Minimum width of the completion list in characters."""
 
 WordsFor = Callable[[str], Sequence[str]]
-"""Words that may stand behind a text."""
+"""Function that returns the words that may follow a text."""
 
 
 class Completion(QObject):
-    """Words below a field as one types; Enter takes the one that is marked, Ctrl+Space asks for them."""
+    """Completion list below a field; Enter accepts the marked word, Ctrl+Space opens the list."""
 
     def __init__(self, field: QLineEdit | QPlainTextEdit) -> None:
         super().__init__(field)
@@ -129,7 +129,7 @@ class Completion(QObject):
 
 
 class ChoiceBox(QComboBox):
-    """A list of choices that the wheel does not change while the page is scrolled, and that stays narrow."""
+    """Narrow list of choices that ignores the wheel while the page scrolls."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -142,7 +142,7 @@ class ChoiceBox(QComboBox):
 
 
 class NameBox(ChoiceBox):
-    """A name that is typed, or chosen from those that there are."""
+    """Field for a name, typed or selected from existing ones."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -176,7 +176,7 @@ def write_over(field: QLineEdit | QPlainTextEdit, text: str, reason: Qt.FocusRea
 
 
 class TextLine(QLineEdit):
-    """A line that is written over if it asks to be."""
+    """Text line that selects its text on request."""
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
@@ -184,7 +184,7 @@ class TextLine(QLineEdit):
 
 
 class CompletingLine(TextLine):
-    """A line whose words are completed as they are typed: names with commas between, an act, a condition."""
+    """Line with completion: names separated by commas, an input line, a condition."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -199,7 +199,7 @@ class CompletingLine(TextLine):
 
 
 class TextArea(QPlainTextEdit):
-    """A text of several lines. Tab leads on to the next field; a pause of writing, or leaving, ends the writing."""
+    """Text of several lines. Tab moves to the next field; a pause or leaving the field ends the edit."""
 
     def __init__(self, finish: Callable[[], None], lines: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Words of the form: titles of sections, labels of fields, what choices are called. No Qt."""
+"""Texts of the form: titles of sections, labels of fields, names of choices. Without Qt."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Final
 from app.words.language import mark
 
 PLAIN: Final = ""
-"""Key of the section of what stands before the first table."""
+"""Key of the section of keys before the first table."""
 VARIANTS: Final = "variants"
-"""Key of the section of pools, which has no fields of its own."""
+"""Key of the section of pools, which has no fields."""
 
 SECTIONS: Final = {
     PLAIN: mark("General"),
@@ -38,7 +38,7 @@ SECTIONS: Final = {
     "rubric": mark("Points"),
     "fidelity": mark("Fidelity"),
 }
-"""Titles; a table that is not named here goes by its key."""
+"""Titles of sections; other tables show their key."""
 
 LABELS: Final[Mapping[str, str]] = {
     "ConductRule.price": mark("Actions that cost points"),
@@ -199,7 +199,7 @@ KINDS: Final = {
     "calls": mark("Orders read back and confirmed"),
     "status": mark("State told in time and truly"),
 }
-"""Kinds of rules -> what they are called."""
+"""Kinds of rules -> label."""
 
 ACT, CONDITION = "act", "condition"
 """Kinds of text that are not names: an input line and a condition. Completion offers each of their words."""
@@ -229,4 +229,4 @@ OFFERED: Final = {
     "SessionSpec.principal": "server",
     "SessionSpec.witness": "server",
 }
-"""Key, or class of the schema and key -> of what the names are that may stand there."""
+"""Key, or class of the schema and key -> kind of names that are valid there."""

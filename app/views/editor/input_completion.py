@@ -1,4 +1,4 @@
-"""Completion of input lines and conditions in a scenario. No Qt."""
+"""Completion of input lines and conditions in a scenario. Without Qt."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from engine.drill.authoring.conditions import OPERATORS
 from engine.verbs import VERBS
 
 Named = Callable[[str], list[str]]
-"""Names of a kind (server, database, client, …) that there are in the scenario."""
+"""Function that returns the scenario's names of a kind (server, database, client, …)."""
 
 _TIME: Final = re.compile(r"\s*+\+?[\d.]++s?\s++")
-"""Before an act of the solution."""
+"""Pattern of the time before an action of the solution."""
 _TOKEN: Final = re.compile(r"""\[[^\]]*\]?|"[^"]*"?|'[^']*'?|[<>=!]+|[()]|[^\s()<>=!"'\[\]]+""")
 UNFINISHED: Final = re.compile(r"""(?<![^\s()"'])[^\s()"']*+\Z""")
-"""The word that is being written at the end of a text."""
+"""Pattern of the unfinished word at the end of a text."""
 _BARE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]*")
 _JOINED: Final = ("and", "or")
 _BEGIN: Final = ("", "(", "not", *_JOINED)
-"""After these a fact begins."""
+"""Tokens after which a fact begins."""
 _LIKELY: Final = "SYNCHRONIZED"
-"""The state that most conditions are about."""
+"""Most frequent state in conditions."""
 _EVENTS: Final = ("ran", "tried", "error")
 
 

@@ -1,4 +1,4 @@
-"""Pools of [variants] as rows, and changes of them in a scenario's text. No Qt."""
+"""Pools of [variants] as rows, and their changes in a scenario's text. Without Qt."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from app.views.editor.form_words import VARIANTS
 from app.words.language import tr
 
 BETWEEN: Final = " | "
-"""Between the entries of a pool: a comma may stand in one of them."""
+"""Separator of a pool's entries, because an entry may contain a comma."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A name, what may stand for it, and the group whose pools are picked together (empty: by itself)."""
+    """Name, alternatives, and the group whose pools are picked together (empty: none)."""
 
     name: str
     entries: tuple[object, ...]

@@ -1,4 +1,4 @@
-"""The brief as a learner, a candidate in an exam and an instructor get it, and what each of them gets later."""
+"""Brief as a learner, a candidate in an exam and an instructor see it, with their later information."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ READERS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 class Brief(Protocol):
-    """The page that is shown before a drill."""
+    """Page before a drill."""
 
     def show_scenario(self, scenario: Scenario) -> None: ...
     def show_read_only(self, mode: str, appendix: str) -> None: ...
 
 
 class BriefPreview(QWidget):
-    """The brief itself, not a likeness of it. While a text cannot be read the last one that could be stays."""
+    """The real brief. While a text is invalid, the last valid one stays."""
 
     def __init__(self, brief: Brief, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -172,7 +172,7 @@ def _line(do: str) -> str:
 
 
 _NUMBERED: Final = re.compile(r"^(\d+)([.)])")
-"""Start of a choice that Markdown would read as an item of a numbered list."""
+"""Start of a choice that Markdown would render as a numbered list."""
 _MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~])|^([-+])(?=\s)")
 
 

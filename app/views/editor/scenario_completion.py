@@ -1,4 +1,4 @@
-"""Completion of a scenario's text by position: names of tables, keys, values, input lines. No Qt."""
+"""Completion of a scenario's text by position: names of tables, keys, values, input lines. Without Qt."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from engine.drill.authoring.schema.scenario_file import JsonSchema
 _TABLE: Final = re.compile(r"^[ \t]*+\[\[?[ \t]*+([\w.\-]++)[ \t]*+\]\]?", re.MULTILINE)
 _KEY: Final = re.compile(r"^\s*([\w\-]+)\s*=\s*")
 _STRING: Final = re.compile(r"""(["'])((?:(?!\1).)*)\Z""")
-"""A text that is being written: what there is of it."""
+"""Pattern of an unfinished string."""
 _OFFERED: Final = {key.rpartition(".")[2]: of for key, of in OFFERED.items()}
-"""Key: of what the names are that may stand there, as in the form."""
+"""Key -> kind of valid names, as in the form."""
 
 
 def find_completions(text: str, position: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""A small form for one more fault: when, what, why."""
+"""Small form for a new fault: time, command, note."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ WHENS: Final = (
     (WAIT, mark("When a condition holds")),
 )
 GROUPS: Final = ("fault", "load", "repair", "sql", "chore")
-"""Groups of verbs in the order in which they are offered; remarks do nothing."""
+"""Groups of verbs in menu order; remarks have no effect."""
 
 FIELD_PADDING: Final = 12
-"""Room in pixels at each side of a field's text, as the style sheet has it and a little more."""
+"""Padding in pixels at each side of a field's text: the style sheet's and a little more."""
 
 
 class AddFault(QFrame):
-    """Enter adds, Esc leaves. What cannot be understood is said at once and nothing is added."""
+    """Form: Enter adds, Esc closes. Invalid input is reported at once and not added."""
 
     wanted = Signal(object, str, str)
-    """Times as they go into the file (an object: Qt would sort the keys of a dict), the input line, the note."""
+    """Signal: times in file form (as an object, because Qt would sort a dict), input line, note."""
     left = Signal()
 
     def __init__(self, named: Named, parent: QWidget | None = None) -> None:

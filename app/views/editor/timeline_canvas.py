@@ -1,4 +1,4 @@
-"""The time axis of a scenario with its lanes, drawn, and its entries dragged with the mouse."""
+"""Time axis of a scenario with its lanes, and entries that can be dragged."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ from app.words.language import tr
 MARGIN: Final = 14.0
 LABEL_SCALE: Final = 0.88
 LABEL_MAX: Final = 22.0
-"""Longest label, in widths of the letter x times two: T-SQL goes on for lines."""
+"""Maximum length of a label, in widths of the letter x times two: T-SQL can be long."""
 CHIP_MAX: Final = 48.0
 CHIP_GAP: Final = 6.0
 LEADER: Final = 0.45
-"""Height of the lines that lead from the times of steps to their discs, in lines of text."""
+"""Height of the lines from the times of steps to their discs, in lines of text."""
 
 LOOKS: Final = {
     "fault": ("bad", "down"),
@@ -60,25 +60,25 @@ LOOKS: Final = {
     "sql": ("info", "square"),
     "chore": ("idle", "diamond"),
 }
-"""Group of the verb -> tone and shape, so that colour alone tells nothing."""
+"""Group of the verb -> tone and shape, so that color is not the only sign."""
 OTHER: Final = ("idle", "circle")
 
 
 class TimelineCanvas(QWidget):
-    """Shows a plan. What is done with the mouse it tells; it changes nothing itself."""
+    """Plan on a canvas. It emits mouse actions and changes nothing itself."""
 
     chosen = Signal(object)
-    """Path of the entry that was clicked."""
+    """Signal: path of the clicked entry."""
     also_chosen = Signal(object)
-    """The same with Ctrl held: one more, or one less."""
+    """Signal: path of an entry clicked with Ctrl, to add to or remove from the selection."""
     menu_wanted = Signal(object, object, object)
-    """Place on the screen, path of the entry there (None: none), seconds there (None: by a key)."""
+    """Signal: screen position, path of the entry (None: none), seconds there (None: opened by a key)."""
     dropped = Signal(object, object)
-    """An entry has been dragged: the entry as it was, and its new spot in seconds."""
+    """Signal: dragged entry in its old form, and its new position in seconds."""
     height_changed = Signal()
-    """The lanes need another height than before."""
+    """Signal: the lanes need another height."""
     add_wanted = Signal(float)
-    """A double click where nothing is: seconds since the start."""
+    """Signal: double click on free space, in seconds since the start."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -87,7 +87,7 @@ class TimelineCanvas(QWidget):
         self._selected: frozenset[Path] = frozenset()
         self._cursor_s: float | None = None
         self._held: tuple[TimelineEntry, str, float] | None = None
-        """Entry, part of it, and where the mouse took hold of it."""
+        """Dragged entry, its part, and the position where the drag began."""
         self._spot: Spot | None = None
         """Current position of the held entry after the drag has started."""
         self._boxes: list[tuple[TimelineEntry, QRectF, FaultLayout | None]] = []

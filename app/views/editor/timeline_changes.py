@@ -1,4 +1,4 @@
-"""Changes of the times in a scenario's text: its faults moved, added and taken away. No Qt."""
+"""Changes of times in a scenario's text: faults moved, added and removed. Without Qt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timed contents of a scenario's text: its faults and the steps of its solution. No Qt."""
+"""Timed contents of a scenario's text: its faults and the steps of its solution. Without Qt."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from engine.drill.authoring.schema import DURATION_MAX_S, Duration
 from engine.verbs import VERBS
 
 AT, WINDOW, WAIT, STEP = "at", "window", "wait", "step"
-"""Kinds of entries: at a moment, at some moment of a window, when a condition holds, a step of the solution."""
+"""Kinds of entries: at a moment, within a window, on a condition, a step of the solution."""
 
 Path = tuple[str | int, ...]
 Spot = tuple[float, float]
-"""Start and end in seconds; of a moment twice the same, of a fault that waits the time after its condition."""
+"""Start and end in seconds; equal for a moment; the delay after its condition for a waiting fault."""
 
 LENGTH_LEAST_S: Final = 120.0
 LENGTH_BEYOND_S: Final = 60.0
@@ -44,9 +44,9 @@ class TimelineEntry:
     when: str = ""
     note: str = ""
     sure: bool = True
-    """The text says the time; else a step stands where it comes in order."""
+    """True if the text gives the time; otherwise a step is placed by its order."""
     delay_s: float = 0.0
-    """Of a step: so long after the one before, or after its condition."""
+    """Delay of a step after the previous one, or after its condition."""
 
     @property
     def movable(self) -> bool:
@@ -61,11 +61,11 @@ class TimelineEntry:
 
 @dataclass(frozen=True, slots=True)
 class TimelinePlan:
-    """Everything that the timeline shows of a text."""
+    """Timeline contents of a text."""
 
     length_s: float
     faults: tuple[TimelineEntry, ...] = ()
-    """Those with a time in its order, then those that wait for a condition."""
+    """Faults with a time in order, then those that wait for a condition."""
     steps: tuple[TimelineEntry, ...] = ()
 
     @property

@@ -1,4 +1,4 @@
-"""Positions in a timeline, and the time that results from a drag. Pure functions of pixels and seconds, no Qt."""
+"""Positions in a timeline, and the result of a drag. Pure functions of pixels and seconds, without Qt."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ WHOLE, START, END = "whole", "start", "end"
 """Parts of an entry that the user can drag."""
 
 FINE_PX_PER_S: Final = 2.0
-"""From this scale on a drag goes by seconds, below by five: a pixel must not skip what cannot be aimed at."""
+"""Minimum scale for drags in seconds; below it they use five seconds, so that a pixel skips no reachable time."""
 COARSE_S: Final = 5.0
 GRIP_PX: Final = 6.0
-"""Half the breadth in which a marker or the end of a window is taken hold of."""
+"""Half the width in which a marker or the end of a window can be grabbed."""
 ROWS_MAX: Final = 12
 """Maximum number of rows. Entries without room overlap others in the last row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Time across a width: *left* is 0 s, *width* later is *length_s*."""
+    """Time scale: *left* is 0 s, *width* pixels to the right is *length_s*."""
 
     left: float
     width: float
@@ -43,7 +43,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class FaultLayout:
-    """A fault in its lane: from *start* to *end* (the same for a moment), its label from *label* on."""
+    """Fault in its lane from *start* to *end* (equal for a moment), with its label at *label*."""
 
     row: int
     start: float

@@ -1,4 +1,4 @@
-"""The faults and the steps of a scenario as a list: the timeline for keys and for screen readers."""
+"""Faults and steps of a scenario as a list: the timeline for keyboard and screen readers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PATH = Qt.ItemDataRole.UserRole
 
 
 class TimelineList(QListWidget):
-    """One row for each entry; several may be chosen. What is done by its methods it does not tell."""
+    """Row for each entry, with multiple selection. Its methods emit no signals."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""The timeline of a scenario in the editor: faults and the solution on a time axis, and the same as a list for keys."""
+"""Timeline of a scenario in the editor: faults and solution on a time axis, and as a list for the keyboard."""
 
 from __future__ import annotations
 
@@ -56,20 +56,20 @@ FIRST_S: Final = 30.0
 
 
 class TimelineView(QWidget):
-    """Shows a scenario's text over time; what is changed comes back as a new text, once for each change."""
+    """Text of a scenario over time; each change is emitted once as a new text."""
 
     text_changed = Signal(str)
-    """The whole text after a change by the user."""
+    """Signal: complete text after a change by the user."""
     chosen = Signal(object)
-    """Path in the text of the entry that was chosen: ("timeline", 2), ("solution", 0)."""
+    """Signal: path in the text of the selected entry: ("timeline", 2), ("solution", 0)."""
     wanted_in_text = Signal(object)
-    """Path of an entry that the user wants to write on."""
+    """Signal: path of an entry to edit in the text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._text = ""
         self.text_now: Callable[[], str] = lambda: self._text
-        """The text as it stands, which may be newer than what is shown: a change is a change of that one."""
+        """Function that returns the latest text, which may be newer than the view; changes apply to it."""
         self._plan = TimelinePlan(120.0)
         self._path: Path | None = None
         self._split_by_hand = False
@@ -443,7 +443,7 @@ class TimelineView(QWidget):
 
 
 class _Body(QSplitter):
-    """Says when it has another size: how it divides that by itself is not what is wanted."""
+    """Splitter that reports a new size, because its default division is not wanted."""
 
     resized = Signal()
 

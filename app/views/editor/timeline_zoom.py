@@ -1,4 +1,4 @@
-"""The part of a timeline that is in sight: wider than the page when the user looks closer."""
+"""Visible part of a timeline, which is wider than the page when zoomed in."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from app.views.editor.timeline_canvas import TimelineCanvas
 ZOOM_STEP: Final = 1.5
 ZOOM_MAX: Final = 60.0
 ZOOM_KEYS: Final = {"+": ZOOM_STEP, "=": ZOOM_STEP, "-": 1 / ZOOM_STEP, "0": 0.0}
-"""Key: what it makes the axis so many times as wide by; 0: all of it in sight."""
+"""Key -> factor for the width of the axis; 0: show all."""
 
 
 class ZoomArea(QScrollArea):
-    """Shows the canvas as wide as itself, or so many times wider."""
+    """Area that shows the canvas at its own width or a multiple of it."""
 
     def __init__(self, canvas: TimelineCanvas) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The text of a scenario, with TOML's colours."""
+"""Text of a scenario, with the syntax colors of TOML."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
     (Token.Comment, "comment"),
     (Token.Name, "function"),
 )
-"""Kind of token: token of the theme. The first that fits."""
+"""Kind of token -> theme token. The first match counts."""
 
 SEEN_SHARE: Final = 0.75
-"""A line that is followed is left where it is above this share of the height: what belongs to it is below it."""
+"""Share of the height above which a followed line is not scrolled: its context is below it."""
 
 
 def tone_of(kind: _TokenType, _: str) -> str | None:
@@ -40,7 +40,7 @@ def toml_highlighter(document: QTextDocument, colours: ThemeTokens) -> Highlight
 
 
 class TomlEdit(CodeEdit):
-    """Completion knows the schema."""
+    """Editor whose completion uses the schema."""
 
     WORD_BEFORE = re.compile(r"(?<![\w\-])[\w\-]*+$")
 

@@ -1,4 +1,4 @@
-"""The papers' figures beside ours."""
+"""Comparison with the papers' figures."""
 
 from app.views.fidelity.fidelity import FidelityView
 

@@ -1,4 +1,4 @@
-"""Words of the comparison that are ours, not the papers': sections, axes, lines. The engine has them in English."""
+"""Texts of the comparison that are ours, not the papers': sections, axes, lines. The engine has them in English."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ WORDS: Final = frozenset({
     mark("predicted"),
     mark("input"),
 })  # fmt: skip
-"""Given to `tr` where they are shown. Rows and titles of figures stay as the papers have them."""
+"""Texts translated on display. Rows and titles of figures stay as in the papers."""
 
 
 def name_of(step: str) -> str:

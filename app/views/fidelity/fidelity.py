@@ -19,7 +19,7 @@ from engine.published.fidelity import SECTIONS
 
 
 class FidelityView(QWidget):
-    """The comparison; it begins when it is first seen and never holds up the window."""
+    """Comparison that starts when it is first shown and never blocks the window."""
 
     closed = Signal()
 

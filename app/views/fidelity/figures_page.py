@@ -1,4 +1,4 @@
-"""The papers' figures that are curves, ours drawn, one at a time."""
+"""Curves of the papers' figures with ours, one at a time."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from app.words.language import tr
 from engine.planning.figures import FIGURES, Figure
 
 ORDER: Final = (ERRORS, TABLE_6, *FIGURES, MANY)
-"""Names of figures as the list has them."""
+"""Names of figures in the order of the list."""
 
 
 class FiguresPage(QWidget):
-    """Names to the left, the figure to the right."""
+    """Names on the left, the figure on the right."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""Figures that are in the rows already: errors of all numbers, Table 6, many databases."""
+"""Figures computed from the rows: errors of all numbers, Table 6, many databases."""
 
 from __future__ import annotations
 

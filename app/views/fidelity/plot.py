@@ -1,4 +1,4 @@
-"""A figure with its panels under each other on one axis."""
+"""Figure with its panels in a column on one axis."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ SERIES_OF: Final = {
     "send queue": 1, "redo queue": 2, "ours": 0, "ours, no load": 3, "ours, normal load": 0,
     "calibrated": 3, "shared": 0, "predicted": 1,
 }  # fmt: skip
-"""The same thing has the same colour in every figure; the rest is grey."""
+"""Series of a name: the same quantity has the same color in every figure; others are grey."""
 
 GUIDES: Final = ("+10 %", "-10 %", "no mirroring", "input")
 SYMBOLS: Final = {True: "x", False: "o"}
 AXIS_SAMPLE: Final = "5,000 MB/s"
 ROW_GAP_LINES: Final = 0.3
-"""Between plots and legends: half of the label at the end of an axis stands out there."""
+"""Gap between plots and legends, for half of the label at the end of an axis."""
 EDGE: Final = 0.03
 BEAM: Final = 0.08
 BAR: Final = 0.2

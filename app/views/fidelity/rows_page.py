@@ -1,4 +1,4 @@
-"""The rows of the comparison as a table: sections, filters, counts, and the whole of the row that is chosen."""
+"""Rows of the comparison as a table: sections, filters, counts, and the selected row in full."""
 
 from __future__ import annotations
 
@@ -113,22 +113,24 @@ COLUMNS: Final = (
 
 
 SECTION_MARGIN_PX: Final = 24
-"""Beside the longest word of a section: the frame, and room for a scroll bar."""
+"""Margin next to the longest section title: the frame and a scroll bar."""
 
 SHARES: Final = {2: 0.37, 3: 0.2, 4: 0.23}
-"""Columns of words: their parts of the width that numbers leave, but never less than their samples need. The last one
-takes the rest; the row that is chosen stands below in full."""
+"""Shares of text columns in the width left by numbers, but never less than their samples.
+
+The last column takes the rest; the selected row is shown in full below.
+"""
 
 
 class RowsPage(QWidget):
-    """Sections to the left, their rows to the right."""
+    """Sections on the left, their rows on the right."""
 
     counted = Signal()
 
     def __init__(self, sections: Iterable[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rows: list[FigureRow] = []
-        """All rows in the order of the sections, whatever is shown of them."""
+        """All rows in the order of the sections, independent of the filter."""
         self._order = list(sections)
         self.sections = QListWidget()
         self.sections.setAccessibleName(tr("Sections"))

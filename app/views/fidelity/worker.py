@@ -1,4 +1,4 @@
-"""The comparison worked out beside the window, in steps after each of which it can be broken off."""
+"""Thread that computes the comparison in cancellable steps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class StepResult:
 
 @dataclass(frozen=True)
 class FidelityStep:
-    """A piece of work that takes well under a second."""
+    """Unit of work of well under a second."""
 
     name: str
     do: Callable[[], StepResult]
@@ -60,10 +60,10 @@ def _fail(cause: str, loaded: bool) -> StepResult:
 
 
 class FidelityWorker(QThread):
-    """Goes through *todo*; `stop` breaks it off after the step that is being done."""
+    """Worker through *todo*; `stop` ends it after the present step."""
 
     began = Signal(int, str)
-    """Steps that are done, and the name of the next one."""
+    """Signal: number of finished steps, and the name of the next one."""
     found = Signal(object)
 
     def __init__(self, todo: Sequence[FidelityStep], parent: QObject | None = None) -> None:

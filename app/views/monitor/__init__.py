@@ -1,4 +1,4 @@
-"""The Database Mirroring Monitor."""
+"""Database Mirroring Monitor."""
 
 from app.views.monitor.monitor import Monitor
 

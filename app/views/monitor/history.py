@@ -1,4 +1,4 @@
-"""The rows that one partner has recorded, as sp_dbmmonitorresults lists them."""
+"""Recorded rows of one partner, as sp_dbmmonitorresults lists them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def columns() -> list[TableColumn]:
 
 
 class MonitorHistoryPage(QWidget):
-    """Newest first."""
+    """Rows, newest first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

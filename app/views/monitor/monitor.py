@@ -36,18 +36,18 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 REFRESH_S: Final = 30.0
-"""Interval at which the monitor refreshes by itself, in simulated time. Documented (not under 15 s)."""
+"""Interval of the monitor's automatic refresh, in simulated time. Documented (not under 15 s)."""
 
 WINDOW: Final = "#monitor"
-"""Its connections are named SERVER#monitor, apart from the windows of a person."""
+"""Suffix of its connection names (SERVER#monitor), which separates them from a person's windows."""
 
 
 class Monitor(QWidget):
-    """Shows what the partners have recorded; a refresh has both record anew, as an input like any other."""
+    """View of the partners' records; a refresh makes both record again, as a normal input."""
 
     requested = Signal(str)
     time_selected = Signal(object)
-    """The user has chosen a recorded row: its time in seconds since the start."""
+    """Signal: time of the selected row in seconds since the start."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,7 +85,7 @@ class Monitor(QWidget):
 
     def _lay_out(self) -> None:
         self._button = QPushButton()
-        """Its sign alone: the title of a database needs the room."""
+        """Button with an icon only, because the title of a database needs the space."""
         self._button.setAccessibleName(tr("Refresh"))
         self._button.setToolTip(tr("Make both partners record their state now (F5)"))
         self._button.clicked.connect(self.refresh)

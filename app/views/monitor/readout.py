@@ -1,4 +1,4 @@
-"""Contents of the monitor: the rows that each partner has recorded, not the true state. No Qt."""
+"""Contents of the monitor: the rows that each partner has recorded, not the true state. Without Qt."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ WAITING: Final = mark("Waiting for data…")
 UNKNOWN: Final = mark("Unknown")
 
 STALE_S: Final = 120.0
-"""Rows older than two periods of the usual job are shown as old. The period of one minute is documented."""
+"""Age at which rows are shown as old: two periods of the usual job. The period of one minute is documented."""
 
 LEAST_RATE_KB_PER_S: Final = 1.0
-"""Below this nothing flows, and a time cannot be estimated. Ours."""
+"""Minimum rate for an estimated time. Assumed."""
 
 STATES: Final = {
     MirrorState.SUSPENDED: (mark("Suspended"), "warn"),
@@ -29,13 +29,13 @@ STATES: Final = {
     MirrorState.PENDING_FAILOVER: (mark("Pending failover"), "warn"),
     MirrorState.SYNCHRONIZED: (mark("Synchronized"), "ok"),
 }
-"""Words and token of the theme."""
+"""Text and theme token of each state."""
 
 SIGNS: Final = {"ok": "database", "warn": "warning", "muted": "warning", "bad": "close"}
-"""Token -> icon in front of a state: a plain cylinder while all is well. Documented (Status page; overview)."""
+"""Theme token -> icon before a state: a plain cylinder in the normal state. Documented (Status page; overview)."""
 
 WITNESS_SIGNS: Final = {"ok": "check", "bad": "close"}
-"""Token -> icon in front of the witness's connection; which one is ours, that there is one is documented."""
+"""Theme token -> icon of the witness's connection. Its existence is documented, its form is ours."""
 
 WITNESS_STATES: Final = {
     WitnessState.UNKNOWN: (mark("Unknown"), "muted"),
@@ -46,11 +46,11 @@ WITNESS_STATES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Partner:
-    """One line of the grid: a server and the last row that it has recorded."""
+    """Row of the grid: a server with the last row that it recorded."""
 
     server: str
     connected: bool
-    """The monitor can log in there."""
+    """True if the monitor can log in there."""
     row: MonitorRow | None
     has_witness: bool
 
@@ -78,7 +78,7 @@ class Partner:
 
 @dataclass(frozen=True, slots=True)
 class Readout:
-    """The Status page of one database."""
+    """Status page of one database."""
 
     database: str
     partners: tuple[Partner, ...]
@@ -89,7 +89,7 @@ class Readout:
     mode: str
     now_tick: int
     start_time: str
-    """Of the servers' clocks, at tick 0."""
+    """Time of the servers' clocks at tick 0."""
 
     @property
     def title(self) -> str:

@@ -1,4 +1,4 @@
-"""The Status page: both partners, then what the principal has not sent and the mirror not restored."""
+"""Status page: both partners, then the unsent log of the principal and the unrestored log of the mirror."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr
 
 NARROW_UNITS: Final = 38.0
-"""Below this width, in line heights, the grid has short titles."""
+"""Width in line heights below which the grid has short titles."""
 
 FIGURE_LETTERS: Final = 16
-"""A value of so many letters is a figure with its unit, which stays in one line."""
+"""Maximum letters of a value with its unit, which stays on one line."""
 
 LARGE_VALUE: Final = "100,000 KB/s"
 """Sample text for the width of a value next to its label."""
@@ -50,11 +50,11 @@ SHORT: Final = tuple(
         COLUMNS, (mark("Server"), mark("Role"), mark("State"), mark("Witness")), strict=True
     )
 )
-"""In a narrow dock, so that all that is said can be read there."""
+"""Columns with short titles for a narrow dock."""
 
 
 class LabeledValues(QWidget):
-    """Labels with values that are greyed where nothing is known."""
+    """Labels with values, greyed if unknown."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

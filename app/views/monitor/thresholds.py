@@ -1,4 +1,4 @@
-"""The Warnings page: thresholds are kept by each partner for itself, so both have to be told."""
+"""Warnings page: each partner stores its own thresholds, so both must be set."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ WARNINGS: Final = (
     (1, mark("Oldest unsent transaction is older than"), "min", 30),
     (4, mark("Mirror commit overhead exceeds"), "ms", 1_000),
 )
-"""In the order of the Warnings page. Documented."""
+"""Warnings in the order of the Warnings page. Documented."""
 
 WORDS_UNITS: Final = 17
-"""Width at which the words beside the fields break, in line heights."""
+"""Width in line heights at which the labels next to the fields wrap."""
 
 NOT_ENABLED: Final = mark("Not enabled")
 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdLine:
-    """One warning and its threshold at each partner."""
+    """Warning with its threshold at each partner."""
 
     alert_id: int
     words: str
@@ -106,7 +106,7 @@ def columns_for(servers: Sequence[str]) -> list[TableColumn]:
 
 
 class Warnings(QWidget):
-    """The list, and a button to change it."""
+    """List of warnings, and a button to change them."""
 
     wanted = Signal(str, str)
     """(server, batch): T-SQL that sets a threshold."""

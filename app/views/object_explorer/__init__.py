@@ -1,4 +1,4 @@
-"""Object Explorer: what each server answered when it was last asked."""
+"""Object Explorer: the latest answer of each server."""
 
 from app.views.object_explorer.explorer import ObjectExplorer
 

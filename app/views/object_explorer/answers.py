@@ -1,4 +1,4 @@
-"""Replies of a server to Object Explorer: its knowledge as labels, or the reason why there is none. No Qt."""
+"""Answers of a server to Object Explorer: its knowledge as labels, or the reason for no answer. Without Qt."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from engine.model import (
 
 @dataclass(frozen=True, slots=True)
 class ExplorerItem:
-    """One object in a folder."""
+    """Object in a folder."""
 
     kind: str
     """database, system database, login, certificate, endpoint, linked server, job, log, availability group,
@@ -37,7 +37,7 @@ class ExplorerItem:
     name: str
     label: str
     tone: str = "text"
-    """Token of the theme for its sign; the label says the same in words."""
+    """Theme token of its icon; the label has the same information."""
     tip: str = ""
     folders: tuple[Folder, ...] = ()
 
@@ -47,20 +47,20 @@ Answer = Callable[[World, Instance], Iterable[ExplorerItem]]
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder, which asks for its items when it is opened first."""
+    """Folder that requests its items when it is first opened."""
 
     name: str
     title: str
     items: Answer | None = None
     folders: tuple[Folder, ...] = ()
     there: Callable[[World, Instance], bool] = lambda world, server: True
-    """The server has such a folder."""
+    """Predicate: True if the server has such a folder."""
 
 
 # --- is there an answer -------------------------------------------------------------------------------------
 
 TIMEOUT, REFUSED, NOT_FOUND = -2, 2, 53
-"""Error numbers that Management Studio shows when it gets no connection; their texts stand with the others."""
+"""Error numbers of failed connections in Management Studio."""
 
 
 def no_answer(world: World, name: str) -> int | None:
@@ -102,7 +102,7 @@ _STATE: Final = {
     DbState.EMERGENCY: (mark("Emergency"), "bad"),
     DbState.OFFLINE: (mark("Offline"), "idle"),
 }
-"""Words of Management Studio, and the token of the sign."""
+"""Text of Management Studio, and the theme token of the icon."""
 
 _MIRROR_STATE: Final = {
     MirrorState.SYNCHRONIZED: (mark("Synchronized"), "ok"),
@@ -278,7 +278,7 @@ FOLDERS: Final = (
     Folder("management", mark("Management"), None, (Folder("logs", mark("SQL Server Logs"), _logs),)),
     Folder("agent", mark("SQL Server Agent"), None, (Folder("jobs", mark("Jobs"), _jobs),)),
 )  # fmt: skip
-"""The tree under a server, in the order of Management Studio."""
+"""Tree under a server, in the order of Management Studio."""
 
 
 def folder_title(folder: Folder, server: Instance) -> str:

@@ -1,4 +1,4 @@
-"""Object Explorer as a panel: the tree, its context menus, and how old what it shows is."""
+"""Object Explorer panel: the tree, its context menus, and the age of its contents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from engine.events import Event
 from engine.model import World
 
 WINDOW: Final = "explorer"
-"""Statements of the tree come from a window of this name."""
+"""Name of the window for the tree's statements."""
 
 SERVICE: Final = (
     (mark("&Start"), "start-service"),
@@ -33,18 +33,18 @@ AGENT: Final = ((mark("&Start"), "start-agent"), (mark("S&top"), "stop-agent"))
 
 
 INDENTATION: Final = 0.75
-"""Of a line's height: in a narrow dock the state in brackets behind a database is to be seen."""
+"""Indentation in line heights: in a narrow dock the state in brackets behind a database must be visible."""
 
 
 class ObjectExplorer(QWidget):
-    """Servers and what is on them. Its labels are as old as the last question; only Refresh asks again."""
+    """Servers and their objects. Labels keep the age of the last request; only Refresh requests them again."""
 
     requested = Signal(str)
     """One input line without its time."""
     query_wanted = Signal(str, str)
     """(server, text): open a query window on the server with this text, which may be empty."""
     log_wanted = Signal(str)
-    """A server whose ERRORLOG the user wants to read."""
+    """Signal: server whose ERRORLOG the user wants to read."""
     monitor_wanted = Signal(str, str)
     """(server, database) for the Database Mirroring Monitor."""
     dashboard_wanted = Signal(str, str)
@@ -55,7 +55,7 @@ class ObjectExplorer(QWidget):
         self._world: World | None = None
         self._error = ""
         self.pages: list[MirroringPage] = []
-        """Property pages that are open."""
+        """Open property pages."""
         self.tree = Tree(self)
         self.view = QTreeView()
         self.view.setModel(self.tree)
@@ -82,7 +82,7 @@ class ObjectExplorer(QWidget):
             "explorer.query": self._action(tr("&New query"), self._new_query),
             "explorer.properties": self._action(tr("&Mirroring…"), self._open_page),
         }
-        """Actions by the name of their command."""
+        """Actions by command name."""
         keys.bind(self.tools, keys.keys_of(keys.SSMS))
         self._lay_out()
         self._connect()

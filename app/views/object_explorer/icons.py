@@ -1,4 +1,4 @@
-"""Icons of the tree: what a thing is, and a small sign of how it is at its corner."""
+"""Icons of the tree: kind of object, with a small state sign at the corner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Mirroring page of a database's properties: what this server knows of the session, and its buttons."""
+"""Mirroring page of a database's properties: this server's knowledge of the session, and its buttons."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from engine.events import Event
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
 
 WINDOW: Final = "mirroring"
-"""Statements of a page come from a window of its own, so that their answers can be told from others."""
+"""Name of the window for statements of a page, which separates their answers."""
 
 _MODE: Final = {
     (Safety.FULL, True): mark("High safety with automatic failover (synchronous)"),
@@ -42,12 +42,12 @@ _STATUS: Final = {
     MirrorState.DISCONNECTED: (mark("No connection"), "bad"),
     MirrorState.PENDING_FAILOVER: (mark("Failover"), "warn"),
 }
-"""Words of this page of Management Studio, which differ from those of the tree. Facts 3.4."""
+"""Texts of this page of Management Studio, which differ from those of the tree. Facts 3.4."""
 
 
 @dataclass(frozen=True, slots=True)
 class PropertyAction:
-    """A button and the statement behind it."""
+    """Button and its statement."""
 
     text: str
     statement: str
@@ -120,7 +120,7 @@ def list_enabled_actions(copy: DatabaseCopy | None) -> list[PropertyAction]:
 
 
 class MirroringPage(QDialog):
-    """Shows what the server said when it was asked last; its buttons send statements to that server."""
+    """View of the server's last answer; its buttons send statements to that server."""
 
     requested = Signal(str)
 

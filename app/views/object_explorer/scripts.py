@@ -1,4 +1,4 @@
-"""`Script as`: the statements that make, change or drop an object, as Management Studio writes them. No Qt."""
+"""`Script as`: CREATE, ALTER and DROP statements of an object, as Management Studio writes them. Without Qt."""
 
 from __future__ import annotations
 

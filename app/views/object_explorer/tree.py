@@ -1,4 +1,4 @@
-"""The tree of Object Explorer: asks a server when a folder is opened first or refreshed, and never by itself."""
+"""Tree of Object Explorer: requests a server's items only when a folder is first opened or refreshed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Path = tuple[str, ...]
 
 NODE: Final = Qt.ItemDataRole.UserRole + 1
 _REGULAR: Final = re.compile(r"[A-Za-z_][\w$#@]*")
-"""A name that needs no brackets."""
+"""Pattern of a name that needs no brackets."""
 
 
 @dataclass(slots=True)
@@ -37,9 +37,9 @@ class TreeNode:
     label: str
     folder: Folder | None = None
     asked_tick: int | None = None
-    """None: it came with the row above it."""
+    """Tick of its own request; None if it came with its parent row."""
     loaded: bool = False
-    """A folder whose server has told its items."""
+    """True for a folder whose items are known."""
     tone: str = "text"
 
     @property
@@ -57,12 +57,12 @@ class TreeNode:
 
 
 class Tree(QStandardItemModel):
-    """Rows of all servers. *opened* are the paths whose rows are open; the view keeps them up to date."""
+    """Rows of all servers. *opened* are the paths of open rows, updated by the view."""
 
     failed = Signal(str, int)
-    """(server, number): asking it has brought no answer."""
+    """Signal: (server, number) of a failed request."""
     refreshed = Signal()
-    """Rows have come that may have to be opened."""
+    """Signal: new rows that may have to be opened."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -70,7 +70,7 @@ class Tree(QStandardItemModel):
         self._world: World | None = None
         self._dark = False
         self._waiting: dict[Path, int] = {}
-        """Row whose server is there and says nothing -> tick at which the login gives up."""
+        """Row of a silent server -> tick at which the login times out."""
 
     # --- dragging -----------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The link planner: what a workload, a safety level and a link give together."""
+"""Link planner: the combined result of a workload, a safety level and a link."""
 
 from app.views.planner.planner import Planner
 

@@ -1,4 +1,4 @@
-"""One counter along one axis of the link: a curve for each safety level, and where the plan stands."""
+"""Counter along one axis of the link: a curve per safety level, and the position of the plan."""
 
 from __future__ import annotations
 
@@ -46,23 +46,23 @@ COUNTERS: Final = {
 """Counters that can be plotted, by their names in a sweep."""
 
 LOGARITHMIC: Final = ("response_s", "commit_delay_ms")
-"""Counters that differ by factors between links."""
+"""Counters whose values differ by factors between links."""
 
 ON_THE_LINK: Final = ("send_queue_growth_kb_per_s", "link_use_percent", "mirror_cpu_percent")
-"""Counters that mean nothing without a mirror."""
+"""Counters that need a mirror."""
 
 MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
-"""Drawn in this order."""
+"""Modes in drawing order."""
 
 NAMES: Final = {SafetyMode.NONE: mark("no mirror"), SafetyMode.OFF: "OFF", SafetyMode.FULL: "FULL"}
 
 BAND_ALPHA: Final = 110
 CHOSEN_WIDTH, OTHER_WIDTH = 2.6, 1.4
 TAG_STEP: Final = 0.16
-"""Tags of neighbouring notes stand so much higher, as a share of the plot, that they do not overlap."""
+"""Vertical distance between labels of neighboring notes, as a share of the plot."""
 
 EDGE: Final = 0.02
-"""Room beside the ends of a sweep, so that marks there are seen whole."""
+"""Margin at the ends of a sweep, so that marks there are complete."""
 
 
 def colour_of(mode: SafetyMode, colours: ThemeTokens) -> QColor:
@@ -72,17 +72,17 @@ def colour_of(mode: SafetyMode, colours: ThemeTokens) -> QColor:
 
 @dataclass(frozen=True)
 class AxisNote:
-    """A place on the axis that a paper speaks of."""
+    """Value on the axis that a paper mentions."""
 
     at: float
     tag: str
 
 
 class Cell(QObject):
-    """A plot in the grid."""
+    """Plot in the grid."""
 
     dragged = Signal(float)
-    """The user moved the mark of the plan to this value of the axis."""
+    """Signal: value of the axis to which the user moved the plan."""
 
     def __init__(self, counter: Counter, bands: Sequence[tuple[str, float, float]], parent: QObject) -> None:
         super().__init__(parent)

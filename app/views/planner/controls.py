@@ -39,7 +39,7 @@ WORKLOADS: Final = {
     mark("1,000 users on SSD, 2012"): (USERS, "ssd", 2012),
     mark("Log of rows, 2014"): (LOG_ROWS, "delayed", 2014),
 }
-"""Workloads of the papers, each with the servers and the version that it was measured on."""
+"""Workloads of the papers, each with its servers and version."""
 SAFETIES: Final = (("FULL", SafetyMode.FULL), ("OFF", SafetyMode.OFF), (mark("No mirror"), SafetyMode.NONE))
 
 RTT_BOUNDS_MS: Final = (0.1, 300.0)
@@ -57,7 +57,7 @@ BANDWIDTHS: Final = (
 
 @dataclass(frozen=True)
 class OwnField:
-    """One figure of a workload of one's own."""
+    """Figure of a custom workload."""
 
     title: str
     name: str
@@ -89,7 +89,7 @@ OWN_FIELDS: Final = (  # in the order of `build_custom_workload`
 
 
 class Controls(QScrollArea):
-    """The left side of the planner."""
+    """Left side of the planner."""
 
     changed = Signal()
 
@@ -289,7 +289,7 @@ class Controls(QScrollArea):
 
 
 NETWORKS_SHOWN: Final = tuple((name, max(low, RTT_BOUNDS_MS[0]), high) for name, low, high in NETWORKS)
-"""The bands of Table 7 on an axis that does not begin at nought."""
+"""Bands of Table 7 on an axis that does not start at 0."""
 
 
 def _spin(field: OwnField) -> QDoubleSpinBox:

@@ -1,4 +1,4 @@
-"""The planner's curves: a row for each counter, round trip to the left, bandwidth to the right."""
+"""Curves of the planner: a row per counter, round trip on the left, bandwidth on the right."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ Sweeps = Mapping[SafetyMode, Sweep]
 AXES: Final = (("rtt_ms", mark("Round trip, ms")), ("bandwidth_mbps", mark("Bandwidth, Mbps")))
 AT_FIRST: Final = ("transactions_per_s", "response_s", "send_queue_growth_kb_per_s")
 ROW_LINES_MIN: Final = 6.0
-"""Least height of a row, in lines of text."""
+"""Minimum height of a row, in lines of text."""
 ROW_GAP_LINES: Final = 0.3
-"""Between plots and titles: half of the label at the end of an axis stands out there."""
+"""Gap between plots and titles, for half of the label at the end of an axis."""
 AXIS_SAMPLE: Final = "500 MB/s"
 
 PAPER_LAN: Final = MirroringPlan()
-"""The link of the papers' tables; their values are shown on plans with this link only."""
+"""Link of the papers' tables; their values appear only on plans with this link."""
 
 
 class PlanCurves(QWidget):
-    """Plots with one scale in each row."""
+    """Plots with one scale per row."""
 
     moved = Signal(str, float)
-    """An axis' figure of the plan was dragged to this value."""
+    """Signal: axis, and the value to which the user dragged the plan."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""A plan's sweeps as a table for spreadsheets: every row says of which plan it is."""
+"""Sweeps of a plan as a table for spreadsheets; every row names its plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distribution of failover times on a link: many runs of the planned world for each cause, as a picture."""
+"""Distribution of failover times on a link, from many runs of the planned world per cause."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from engine.drill.time.cooperative_tasks import Slices
 from engine.planning import MirroringPlan
 
 RUNS: Final = 100
-"""Of each cause. Assumed: then a share is known to within 10 of 100."""
+"""Runs per cause. Assumed: a share is then known to within 10 of 100."""
 
 NAMES: Final = {
     "power-off": mark("power lost"),
@@ -45,17 +45,17 @@ STROKES: Final = {
     "hang": Qt.PenStyle.DashDotLine,
     "pull-cable": Qt.PenStyle.DotLine,
 }
-"""Curves that lie upon one another are told apart by these, too."""
+"""Line styles, which distinguish overlapping curves."""
 
 LIMIT_S: Final = 10.0
-"""Asked at first: the partner timeout that is usual."""
+"""Initial limit: the usual partner timeout."""
 
 SHOWN_S: Final = 60.0
-"""The picture ends here at the latest; what takes longer is told in figures."""
+"""Maximum time in the picture; longer times are given as figures."""
 
 
 class FailoverTimesDialog(QDialog):
-    """Asks and answers for one plan; the runs are played between two frames."""
+    """Dialog for one plan; the runs are played between two frames."""
 
     def __init__(self, plan: MirroringPlan, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -179,7 +179,7 @@ def _row(cause: str, times: Sequence[float], limit_s: float) -> tuple[str, ...]:
 
 
 class Shares(QWidget):
-    """For each cause the share of runs in which service was back by then."""
+    """Share of runs, per cause, in which service was back by each time."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""Findings as a list of topics and sentences, the verdict first and large."""
+"""Findings as a list of topics and sentences, the verdict first and in large type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.words.localization import localize
 from engine.planning import PlanFinding, Tone
 
 SIGNS: Final = {Tone.OK: "✓", Tone.WARN: "!", Tone.BAD: "✕", Tone.INFO: "·"}
-"""So that the tone does not hang on colour alone."""
+"""Signs of the tones, so that color is not the only sign."""
 
 
 class PlannerFindings(QScrollArea):

@@ -1,4 +1,4 @@
-"""A slider whose steps are factors, with named stretches under it and a field for the exact figure."""
+"""Logarithmic slider with named ranges below it and a field for the exact value."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from app.words.language import tr
 
 STEPS_PER_DECADE: Final = 60
 DIGITS: Final = 3
-"""Significant digits of what the slider gives: nobody measures a link more exactly."""
+"""Significant digits of the slider's value: nobody measures a link more exactly."""
 
 FIELD_SAMPLE: Final = "10,000 Mbps"
-"""As wide as this are all fields beside the sliders."""
+"""Sample for the width of all fields next to the sliders."""
 FIELD_MARGIN_PX: Final = 18
 
 Band = tuple[str, float, float]
 """Name, from, to."""
 Mark = tuple[str, float]
-"""Name and place."""
+"""Name and position."""
 
 
 class LogSlider(QWidget):
-    """A positive figure between two bounds."""
+    """Positive number between two bounds."""
 
     changed = Signal(float)
 
@@ -104,7 +104,7 @@ class LogSlider(QWidget):
 
 
 class FigureBox(QDoubleSpinBox):
-    """A number without zeros that say nothing, written and read as in the language of the interface."""
+    """Number without trailing zeros, in the format of the interface language."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -124,7 +124,7 @@ class FigureBox(QDoubleSpinBox):
 
 
 class SliderLabels(QWidget):
-    """Names under the part of the slider, or the place on it, that they belong to."""
+    """Names below their ranges or positions on the slider."""
 
     def __init__(
         self,

@@ -48,23 +48,23 @@ from engine.planning import (
 )
 
 CURVES_AFTER_MS: Final = 30
-"""While the user drags, curves follow this often."""
+"""Interval at which curves follow a drag."""
 
 FINDINGS_AFTER_MS: Final = 180
-"""Sentences are written when nothing has moved for this long."""
+"""Pause after which the sentences are written."""
 
 LEFT_LETTERS: Final = 44
-"""Width of the controls; the longest name of a machine stands in a box there."""
+"""Width of the controls in letters, enough for the longest machine name."""
 NARROW_LEFTS: Final = 2.2
-"""So many times the width of the controls the page needs to have the curves beside them."""
+"""Minimum width of the page for curves next to the controls, relative to the controls."""
 CONTROLS_LINES: Final = 12
-"""Least height of the controls above the curves."""
+"""Minimum height of the controls above the curves."""
 SHARES: Final = (400, 230)
-"""Height of curves and findings at first."""
+"""Initial height of curves and findings."""
 
 POINTS: Final = {"rtt_ms": RTT_MS, "bandwidth_mbps": BANDWIDTH_MBPS}
 LOSSY_STRIDE: Final = 2
-"""On a link that loses packets every other point must do: it takes longer until means are known."""
+"""Step between computed points on a link that loses packets, where means take longer."""
 
 
 class Planner(QWidget):
@@ -80,7 +80,7 @@ class Planner(QWidget):
         self.curves = PlanCurves()
         self.findings = PlannerFindings()
         self.plan: MirroringPlan | None = None
-        """Plan that is shown; None before the first one, and while the figures are invalid."""
+        """Plan on screen; None before the first one, and while the figures are invalid."""
         self.goals = Goals()
         self.sweeps: dict[str, Sweeps] = {}
         self._notes = [QLabel() for _ in AXES]

@@ -1,4 +1,4 @@
-"""A file from another person: what it holds, before anything of it runs."""
+"""File from another person: its contents, before anything of it runs."""
 
 from app.views.quarantine.facts import Fact, facts_of
 from app.views.quarantine.items import BundleItem

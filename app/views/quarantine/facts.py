@@ -16,12 +16,12 @@ from engine.drill.authoring.schema import DURATION_MAX_S
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A line of the table."""
+    """Row of the table."""
 
     what: str
     value: str
     spoils: bool = False
-    """It gives away what a learner is to find out."""
+    """True if it reveals something that a learner should find out."""
 
 
 COLUMNS: Final = (

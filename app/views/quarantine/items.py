@@ -27,18 +27,18 @@ HEADINGS: Final = (mark("Title"), mark("Level"), mark("Minutes"), mark("Author")
 ROW_LINES: Final = 1.5
 """Height of a row in line heights."""
 ROWS_MIN: Final = 4
-"""Rows, the heading among them, that are in sight at least."""
+"""Minimum visible rows, including the heading."""
 COLUMN_LINES_MAX: Final = 26
-"""Width of a column at most, in line heights."""
+"""Maximum width of a column in line heights."""
 _ITEM: Final = Qt.ItemDataRole.UserRole
 
 
 @dataclass(frozen=True, slots=True)
 class BundleItem:
-    """A drill or a run of a bundle. All texts may be a stranger's."""
+    """Drill or run of a bundle. All texts may come from a stranger."""
 
     name: str
-    """By which it is known to who asks; drills and runs have different ones."""
+    """Key for the caller; drills and runs have different keys."""
     title: str
     facts: Sequence[Fact]
     text: str
@@ -55,10 +55,10 @@ class BundleItem:
 
 
 class Items(QWidget):
-    """The list, with a box before each; what cannot be taken in has none, and says why."""
+    """List with check boxes; an item that cannot be imported has none and shows the reason."""
 
     shown = Signal(object)
-    """The item that is looked at."""
+    """Signal: item under inspection."""
     chosen = Signal(int)
     """Number of selected items."""
 
@@ -81,7 +81,7 @@ class Items(QWidget):
         none.clicked.connect(lambda: self._choose(Qt.CheckState.Unchecked))
         self.chosen.connect(self._show_count)
         self.controls = QWidget()
-        """For the row of buttons of the page."""
+        """Space for the row of buttons of the page."""
         row = QHBoxLayout(self.controls)
         row.setContentsMargins(0, 0, 0, 0)
         for widget in (every, none, self._count):

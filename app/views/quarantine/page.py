@@ -1,4 +1,4 @@
-"""A file from another person, before anything of it runs: what it holds, to accept or decline, wholly or in part."""
+"""File from another person, before anything of it runs: its contents, to accept or decline, completely or in part."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from app.words.language import tr
 from engine.drill.authoring.contents import escape_invisible
 
 TEXT_MAX: Final = 200_000
-"""Characters of the file that are shown. Assumed: nobody reads more, and the window stays quick."""
+"""Maximum characters of the file on the page. Assumed: nobody reads more, and the window stays fast."""
 
 
 class Quarantine(QWidget):
-    """The page. Nothing of the file has run, and nothing will before `accepted`."""
+    """Page about a file. Nothing of the file runs before `accepted`."""
 
     accepted = Signal()
     declined = Signal()
@@ -162,7 +162,7 @@ class Quarantine(QWidget):
 
 
 class _FileText(QPlainTextEdit):
-    """Text as it stands in a file."""
+    """Text of a file in its original form."""
 
     def __init__(self) -> None:
         super().__init__()

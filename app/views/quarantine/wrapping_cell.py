@@ -1,4 +1,4 @@
-"""Cells that show all of their text on as many lines as it takes: a file's SHA-256 is no use with dots in it."""
+"""Table cells that wrap to show all their text: a shortened SHA-256 would be useless."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def show_whole(table: QTableView) -> None:
 
 
 class WrappingDelegate(QStyledItemDelegate):
-    """Wraps text, in its middle if need be."""
+    """Delegate that wraps text, within a word if necessary."""
 
     def __init__(self, table: QTableView) -> None:
         super().__init__(table)

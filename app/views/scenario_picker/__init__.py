@@ -1,4 +1,4 @@
-"""The start page of the window."""
+"""Start page of the window."""
 
 from app.views.scenario_picker.page import ScenarioPicker
 

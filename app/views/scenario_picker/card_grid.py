@@ -36,23 +36,23 @@ from app.widgets.reader import follow_selection
 from app.words.language import tr
 
 CARD_UNITS: Final = 28.0
-"""Least width of a card in line heights."""
+"""Minimum width of a card in line heights."""
 COLUMNS_MAX: Final = 4
 GAP_PX: Final = 8
 PADDING_PX: Final = 12
 TITLE_SCALE, SMALL_SCALE = 1.08, 0.92
 _CARD: Final = Qt.ItemDataRole.UserRole
 _LINE_UNITS: Final = 1.12
-"""Distance of lines in line heights."""
+"""Line spacing in line heights."""
 _LINES: Final = 4
-"""Title, summary in two lines, facts."""
+"""Number of lines: title, summary in two lines, facts."""
 
 
 class CardGrid(QListWidget):
     """Cards side by side. The page scrolls, not the grid."""
 
     opened = Signal(str)
-    """Name of the drill that was clicked, or on which Enter was pressed."""
+    """Signal: name of the clicked drill, or of the drill on which Enter was pressed."""
     edit_wanted = Signal(str)
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The start page as a course: continue, recommended next, learning paths, and all drills with filters and search."""
+"""Start page as a course: continue, recommended next, learning paths, and all drills with filters and search."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ class ScenarioPicker(QWidget):
     """Choose a drill, or continue a run."""
 
     chosen = Signal(str)
-    """Name of the drill whose brief is wanted."""
+    """Signal: name of the drill whose brief is requested."""
     edit_wanted = Signal(str)
-    """Name of the scenario to edit: a copy, unless it is the user's own."""
+    """Signal: name of the scenario to edit; unless it is the user's own, a copy is edited."""
     resumed = Signal(int)
     given_up = Signal(int)
     watch_wanted = Signal()
-    """The first run is wanted."""
+    """Signal: request for the first run."""
     history_wanted = Signal()
     progress_wanted = Signal()
     file_wanted = Signal()
     fresh_wanted = Signal(str)
-    """A generated drill of one of the difficulties proof.MADE is wanted."""
+    """Signal: difficulty of a requested generated drill, one of proof.MADE."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

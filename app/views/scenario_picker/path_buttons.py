@@ -1,4 +1,4 @@
-"""The six learning paths as buttons with progress; a chosen one filters the drills."""
+"""Six learning paths as buttons with progress; a selected one filters the drills."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ ICONS: Final = {
     "team": "user",
 }
 BUTTON_UNITS: Final = 11.5
-"""Least width of a button in line heights."""
+"""Minimum width of a button in line heights."""
 PADDING_PX: Final = 12
 BAR_PX: Final = 6
 SMALL_SCALE, TITLE_SCALE = 0.92, 1.05
 SHRINK_MIN: Final = 0.84
-"""Least scale of a title: 11 px at the usual size of the text."""
+"""Minimum scale of a title: 11 px at the default text size."""
 
 
 class PathButtons(QWidget):
-    """Six, three or two buttons in a row, by the width."""
+    """Six, three or two buttons per row, depending on the width."""
 
     chosen = Signal(str)
-    """Key of the path; empty: none any more."""
+    """Signal: key of the path; empty: none."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,7 +103,7 @@ class PathButton(QAbstractButton):
         self.shrink = 1.0
         """Scale of the title, so that a long word is not cut."""
         self._lines = (2, 2)
-        """Lines of the title and of the next drill."""
+        """Number of lines of the title and of the next drill."""
         self.setText(tr(learning_paths()[key].title))
         self.setCheckable(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -1,4 +1,4 @@
-"""Word wrap for texts that the start page paints itself."""
+"""Word wrap for texts that the start page paints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The top of the start page: the first run or an interrupted run, and the recommended drill."""
+"""Top of the start page: the first run or an interrupted run, and the recommended drill."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from app.words import formatting
 from app.words.language import tr
 
 BESIDE_UNITS: Final = 62.0
-"""Width in line heights from which the two cards are next to each other."""
+"""Minimum width in line heights for the two cards side by side."""
 
 
 class TopCard(QFrame):

@@ -1,4 +1,4 @@
-"""Failover times beside the published ones."""
+"""Failover times next to the published ones."""
 
 from app.views.timing.timing import Timing
 

@@ -1,4 +1,4 @@
-"""Phases of a failover as stacked bars: one in each line of the list, and a big one for the chosen failover."""
+"""Phases of a failover as stacked bars: one per row of the list, and a large one for the selected failover."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def phase_colour(colours: theme.ThemeTokens, series_or_name: str | int) -> QColo
 
 
 class Phases(QWidget):
-    """The chosen failover at its own scale: a bar, and below it what each colour is and how long it took."""
+    """Selected failover at its own scale: a bar, and below it the name and duration of each color."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

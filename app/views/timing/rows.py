@@ -1,4 +1,4 @@
-"""Failovers, their phases and steps, and the published times of the same kind, as rows of tables. No Qt widgets."""
+"""Failovers, their phases and steps, and the published times of the same kind, as table rows. Without Qt widgets."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 CLOSE_SHARE: Final = 0.1
-"""A difference up to here is shown as good. Ours: the paper's values are single samples."""
+"""Maximum relative difference that is shown as good. Assumed: the paper's values are single samples."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimingRow:
-    """A failover as the panel shows it at *now_tick*."""
+    """Failover in the panel at *now_tick*."""
 
     failover: Failover
     now_tick: int
     longest_ticks: int
-    """Length of the longest one in the list: what a whole bar stands for."""
+    """Length of the longest failover in the list, which fills a whole bar."""
     published: tuple[float, str] | None
     unlike: str | None
 
@@ -162,7 +162,7 @@ STEP_COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One line of the comparison: its words, and the texts for both columns of Table 6."""
+    """Row of the comparison: its label, and the texts for both columns of Table 6."""
 
     words: str
     idle: str

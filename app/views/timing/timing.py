@@ -1,4 +1,4 @@
-"""Every failover split into its phases, beside the published times of the same kind of failure."""
+"""Every failover by phase, next to the published times of the same kind of failure."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ if TYPE_CHECKING:
 
 BAR_COLUMN: Final = 1
 LIST_ROWS: Final = 3
-"""Failovers that the list shows before the user gives it more room."""
+"""Initial number of visible failovers."""
 NO_FAILOVER: Final = mark(
     "No failover so far. Phases and steps of each failover appear here, beside the published "
     "times for the same kind of failure."
 )
 
 NARROW_LINES: Final = 24
-"""Width in lines of text from which on both tables have room beside one another."""
+"""Minimum width in lines of text for both tables side by side."""
 
 
 class Timing(QWidget):
-    """The list of failovers, and for the chosen one its steps and its published twin."""
+    """List of failovers, and for the selected one its steps and the published times."""
 
     requested = Signal(str)
     time_selected = Signal(float)
-    """A double click wants to see when this failover began (seconds since the start)."""
+    """Signal: start of a double-clicked failover (seconds since the start)."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

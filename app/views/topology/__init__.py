@@ -1,4 +1,4 @@
-"""The picture of servers, copies, links and applications."""
+"""Picture of servers, copies, links and applications."""
 
 from app.views.topology.view import Topology
 

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from app.views.topology.scene import Item
 
 NO_INTERFACE: QAccessibleInterface = None  # type: ignore[assignment]
-"""Qt's way of saying that there is none, which the stubs do not know."""
+"""Qt's value for no interface, which the type stubs lack."""
 
 
 class AccessibleItem(QObject):
-    """Stands for one item, which is no QObject, towards screen readers."""
+    """Stand-in for an item, which is no QObject, for screen readers."""
 
     def __init__(self, view: Any, item: Item) -> None:
         super().__init__(view)

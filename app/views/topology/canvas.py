@@ -1,4 +1,4 @@
-"""A canvas that fits its scene until the user zooms or pans it; it knows nothing of what is drawn."""
+"""Canvas that fits its scene until the user zooms or pans; it does not know the contents."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from app.views.topology.scene import TopologyScene
 ZOOM_STEP: Final = 1.2
 ZOOM_MIN, ZOOM_MAX = 0.25, 4.0
 FIT_ZOOM_MAX: Final = 1.7
-"""Fitting makes nothing larger than this: cards, not posters."""
+"""Maximum zoom of the automatic fit."""
 READABLE_ZOOM: Final = 0.75
 """Minimum zoom for wide cards; below it, narrow cards are tried. Assumed: text at three quarters of the user's size
 is easy to read.
 """
 WORTH_IT: Final = 1.08
-"""Narrow cards have to come out larger by so much."""
+"""Minimum gain in size by narrow cards."""
 
 
 class TopologyCanvas(QGraphicsView):
-    """Wheel and keys zoom, a drag on empty ground pans, fitting shows everything again."""
+    """Canvas: wheel and keys zoom, a drag on free space pans, fitting shows everything again."""
 
     def __init__(self, scene: TopologyScene, parent: QWidget | None = None) -> None:
         super().__init__(parent)

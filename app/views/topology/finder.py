@@ -1,4 +1,4 @@
-"""A box on the canvas in which to type the name of what is looked for."""
+"""Search box on the canvas for the name of an object."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from app.words.language import tr
 
 
 class FindBox(QLineEdit):
-    """Typing goes to the first thing whose name has the text in it, Enter to the next, Esc closes the box."""
+    """Search box: typing selects the first match, Enter the next, Esc closes the box."""
 
     found = Signal(str)
-    """A name of those that were offered."""
+    """Signal: one of the offered names."""
 
     def __init__(self, parent: QWidget, names: Callable[[], list[str]]) -> None:
         super().__init__(parent)
@@ -28,7 +28,7 @@ class FindBox(QLineEdit):
         self.textEdited.connect(lambda _: self._find(0))
         self.returnPressed.connect(lambda: self._find(self._at + 1))
         self.place = QLabel(self)
-        """Beside the text: which of how many it is, or that there is none."""
+        """Label with the number of the match and the number of matches, or a note that there are none."""
         self.hide()
 
     def open(self) -> None:

@@ -1,4 +1,4 @@
-"""Links between the cards: their state, what it measures, and the traffic that moves on them."""
+"""Links between the cards: their state, measured values, and the traffic on them."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from app.view_models.offers import ActionTarget
 from app.widgets.signs import SceneStyle, arrow_head, draw_mark, draw_sign, draw_text, sign_width
 
 LOG_CROSSING_S: Final = 1.6
-"""Time in which a drawn log block crosses its link: slow enough to follow. It is a picture, not a measurement."""
+"""Time in which a drawn log block crosses its link: slow enough to follow. It is an illustration, not a measurement."""
 PING_CROSSING_S: Final = 0.45
-"""Time in which a drawn ping crosses; it leaves once a simulated second, as real ones do."""
+"""Time in which a drawn ping crosses; one starts per simulated second, as in reality."""
 PARTING: Final = " · "
-"""Stands between the parts of a note."""
+"""Separator of the parts of a note."""
 BLOCKS_MAX: Final = 7
-"""Log blocks drawn at once on a busy link."""
+"""Maximum log blocks drawn at once on a busy link."""
 SHARES: Final = (0.5, 0.38, 0.62, 0.26, 0.74)
-"""Shares of a link at which its words may stand, the best first."""
+"""Positions of a link's text as shares of its length, the best first."""
 CARD: Final = 100
-"""So many links through words are as bad as one card over them."""
+"""Penalty for text over a card, in crossing links."""
 BREAK: Final = 10
-"""So many links through words are as bad as the place in the middle of a link, which may be marked as broken."""
+"""Penalty for text in the middle of a link, which may show a break, in crossing links."""
 BREAK_EDGE_PX: Final = 3
-"""Ground around the mark of a broken link."""
+"""Margin around the mark of a broken link."""
 PEN_STYLE: Final = {
     "ok": Qt.PenStyle.SolidLine,
     "idle": Qt.PenStyle.SolidLine,
@@ -39,7 +39,7 @@ PEN_STYLE: Final = {
 
 
 class LinkItem(QGraphicsItem):
-    """One link; follows the cards at its ends."""
+    """Link that follows the cards at its ends."""
 
     def __init__(self, face: LinkFace, style: SceneStyle) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class LinkItem(QGraphicsItem):
         self._crossing: Sequence[QLineF] = ()
         self._crowded = False
         self._place: tuple[object, tuple[QRectF, tuple[str, ...]]] | None = None
-        """Words, where they stand, and their lines."""
+        """Text, its position, and its lines."""
         self._outward = QPointF(0.0, -1.0)
         self._moving = False
         self._phase_s = 0.0

@@ -27,18 +27,18 @@ from app.words.language import tr
 Face = TypeVar("Face", bound=ServerFace | ClientFace)
 
 WIDTH_UNITS: Final = {False: 17.0, True: 12.6}
-"""Width of a partner's card in line heights, ordinarily and narrow: a copy's chips fit side by side, or one each."""
+"""Width of a partner's card in line heights, normal and narrow: chips of a copy side by side, or stacked."""
 COPY_ROWS: Final = {False: 6.35, True: 10.6}
 """Height of a copy on it, in line heights."""
 LEGEND_COLUMNS: Final = {False: 2, True: 1}
 SMALL_WIDTH_UNITS: Final = 12.0
 """Width of the cards of witnesses and applications."""
 SMALL: Final = ("witness", "node", "share", "computer")
-"""Kinds of servers whose cards hold no copies of databases."""
+"""Kinds of servers whose cards show no database copies."""
 NAMES_SQUEEZED: Final = 1.15
-"""A name may be drawn so much narrower before it loses letters."""
+"""Maximum factor by which a name is condensed before it is shortened."""
 CELL_UNITS: Final = 0.95
-"""Side of a cell of the grid that stands for a database."""
+"""Side of a grid cell for a database."""
 
 
 @runtime_checkable
@@ -49,7 +49,7 @@ class NodeListener(Protocol):
 
 
 class NodeItem(QGraphicsItem, Generic[Face]):
-    """A card that can be chosen, moved and spoken. `face` is what it shows."""
+    """Card that can be selected, moved and announced. `face` is its content."""
 
     def __init__(self, face: Face, style: SceneStyle) -> None:
         super().__init__()
@@ -118,7 +118,7 @@ def _base(style: SceneStyle, line_middle: float, small: bool = True) -> float:
 
 
 class ServerNode(NodeItem[ServerFace]):
-    """A server: its instance, and on it each copy with role, state and queue; or a grid of many copies."""
+    """Server: its instance with each copy's role, state and queue, or a grid of many copies."""
 
     @property
     def target(self) -> ActionTarget:
@@ -335,7 +335,7 @@ def _draw_signs(
 
 
 class ClientNode(NodeItem[ClientFace]):
-    """A client application."""
+    """Client application."""
 
     @property
     def target(self) -> ActionTarget:

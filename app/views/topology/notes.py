@@ -1,4 +1,4 @@
-"""Sticky notes on the canvas: an instructor's words beside what they are about."""
+"""Notes on the canvas: an instructor's text next to its object."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from app.words.language import tr
 WIDTH_UNITS: Final = 11.0
 """Width of a note in line heights."""
 LENGTH_MAX: Final = 500
-"""Characters of a note: it is read from the back of a room."""
+"""Maximum characters of a note, which is read from the back of a room."""
 COUNT_MAX: Final = 40
 Note = tuple[str, float, float]
-"""Text, and the place of its upper left corner."""
+"""Text, and the position of its upper left corner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class NoteFace:
 
 
 class NoteItem(QGraphicsTextItem):
-    """A note that can be dragged, and written on after a double click or Enter. An empty one goes away."""
+    """Note that can be dragged, and edited after a double click or Enter. An empty note is removed."""
 
     def __init__(self, text: str, style: SceneStyle, changed: Callable[[NoteItem], None]) -> None:
         super().__init__()

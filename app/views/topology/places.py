@@ -1,4 +1,4 @@
-"""Default positions on the canvas until the user moves a card. No Qt."""
+"""Default positions on the canvas until the user moves a card. Without Qt."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ class Size:
 
 
 Place = tuple[float, float]
-"""Centre of a card."""
+"""Center of a card."""
 
 TALL: Final = 2.0
-"""Partners that reach so many heights of a small card above the middle have room for it between them."""
+"""Distance of partners above the middle, in heights of a small card, that leaves space between them."""
 
 AROUND: Final = 5
-"""So many replicas make an arc too wide to read: they stand around witness and applications."""
+"""Number of replicas that would make an arc too wide; they surround witness and applications instead."""
 
 FEW: Final = 4
-"""So many others around them can stand wide apart."""
+"""Maximum number of other cards that can be spaced widely."""
 
 
 def arrange(

@@ -1,4 +1,4 @@
-"""The canvas as items: made from a picture, kept in step with it, and where everything stands."""
+"""Canvas items, created from a picture and updated with it, and their positions."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ from app.widgets.signs import SceneStyle
 Item = NodeItem[Any] | LinkItem | NoteItem
 
 DIMMED: Final = 0.16
-"""Opacity of what the spotlight leaves out: still there, no longer read."""
+"""Opacity of objects outside the spotlight: visible, but not legible."""
 
 GAP_UNITS: Final = {False: 7.0, True: 5.6}
-"""Free space between neighbouring cards in line heights, ordinarily and where cards are narrow: room for words on the
-links."""
+"""Space between neighboring cards in line heights, normal and for narrow cards, for the texts of links."""
 MARGIN_UNITS: Final = 1.2
 
 
@@ -32,7 +31,7 @@ class TopologyScene(QGraphicsScene):
     """Cards and links of one drill."""
 
     extent_changed = Signal()
-    """Something was added, removed, moved or has grown."""
+    """Signal: something was added, removed, moved or resized."""
 
     def __init__(self, style: SceneStyle, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -45,7 +44,7 @@ class TopologyScene(QGraphicsScene):
         """Positions of the cards that the user has moved, by name."""
         self._arranging = False
         self._replicas: set[str] = set()
-        """Servers that links between replicas have led to; they come and go with failovers, places do not."""
+        """Servers that links between replicas have reached; links change with failovers, positions do not."""
 
     # --- content --------------------------------------------------------------------------------------------
 

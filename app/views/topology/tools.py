@@ -1,4 +1,4 @@
-"""The small bar on the canvas: what can be done to the thing that is selected, and zoom."""
+"""Small toolbar on the canvas: actions of the selected object, and zoom."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OPENS: Final = "▾"
 
 
 class CanvasTools(QFrame):
-    """Lies in a corner of the canvas."""
+    """Toolbar in a corner of the canvas."""
 
     def __init__(self, parent: QWidget, actions: dict[str, QAction], fill: Callable[[QMenu], None]) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""The topology on screen: mouse, keys, zoom, menus and spoken summaries around the scene."""
+"""Topology on screen: mouse, keys, zoom, menus and spoken summaries around the scene."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ from engine.events import Event
 from engine.model import Role, World
 
 MOVING_SPEED_MAX: Final = 10.0
-"""Above this speed nothing moves on the links: it would only flicker."""
+"""Maximum speed with moving traffic: above it, the links would only flicker."""
 PING_SPEED_MAX: Final = 2.0
-"""Pings would flash more than three times a second above it (WCAG 2.3.1)."""
+"""Maximum speed with pings, which would flash more than three times per second above it (WCAG 2.3.1)."""
 CAPTION_SHARE: Final = 0.35
-"""Of the width, for what an act would touch: the upper left corner, which the arrangement of cards leaves free."""
+"""Share of the width for the preview of an action: the upper left corner, which the layout leaves free."""
 NUDGE: Final = 8.0
 """Distance by which a key moves a card; also the grid for dragged cards."""
 
@@ -74,15 +74,15 @@ _ARROWS: Final = {
 
 
 class Topology(TopologyCanvas):
-    """Servers, copies, links and applications; asks for faults and repairs as input lines."""
+    """Servers, copies, links and applications; emits faults and repairs as input lines."""
 
     requested = Signal(str)
     chosen = Signal(object)
-    """The Target that is selected now, or None."""
+    """Signal: the selected ActionTarget, or None."""
     database_chosen = Signal(str)
-    """A database among many was picked; others may want to show the same one."""
+    """Signal: selected database among many, for other views."""
     opened = Signal(str)
-    """A server was double-clicked: the user wants to talk to it."""
+    """Signal: double-clicked server, for a query window."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         colours = theme.tokens(parent.palette() if parent is not None else QApplication.palette())
@@ -91,7 +91,7 @@ class Topology(TopologyCanvas):
         self._voices: dict[int, AccessibleItem] = {}
         self._world: World | None = None
         self._opened = ""
-        """The database whose copies are shown in full although there are many."""
+        """Database whose copies are shown in full although there are many."""
         self._press_at = QPoint()
         self._veiled = False
         self._speed = 1.0
@@ -99,7 +99,7 @@ class Topology(TopologyCanvas):
         self._phase_s = 0.0
         self._last_tick: int | None = None
         self.acts = SharedActions(self)
-        """Shared with whatever else shows the same things."""
+        """Actions shared with other views of the same objects."""
         self.acts.requested.connect(self.requested)
         self.acts.query_wanted.connect(self.opened)
         self.setAccessibleName(tr("Topology"))
@@ -582,4 +582,4 @@ _PLAIN_KEYS: Final = {
     Qt.Key.Key_Slash: Topology.find_thing,
     Qt.Key.Key_Delete: Topology.remove_note,
 }
-"""Plain keys and what they call; the table of keys says the same."""
+"""Plain keys and their functions, as in the table of keys."""
