@@ -9,7 +9,7 @@ from engine.chance import Chance
 from engine.drill.running.state import STORAGE, Storage
 from engine.flow import Flow
 from engine.model import World
-from engine.model.world import Use
+from engine.model.world import FieldUse
 from tests.engine.drill.texts import drill
 
 SHARED_BY_FORKS = {
@@ -54,10 +54,10 @@ def test_a_fork_has_copies_of_its_own() -> None:
 
 def test_what_the_hash_reads_is_forked_and_kept() -> None:
     for each in fields(World):
-        use = each.metadata.get("use", Use.NONE)
-        if use & (Use.HASH | Use.HASH_IF_ANY | Use.DECIDE | Use.COMPARE | Use.ASK):
-            assert Use.FORK in use, each.name
-            assert Use.BLOCKS in use or each.name == "errorlog", each.name
+        use = each.metadata.get("use", FieldUse.NONE)
+        if use & (FieldUse.HASH | FieldUse.HASH_IF_ANY | FieldUse.DECIDE | FieldUse.COMPARE | FieldUse.ASK):
+            assert FieldUse.FORK in use, each.name
+            assert FieldUse.BLOCKS in use or each.name == "errorlog", each.name
 
 
 def test_every_attribute_of_a_drill_states_its_storage() -> None:

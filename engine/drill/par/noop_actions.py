@@ -9,13 +9,13 @@ from engine.drill.authoring import batches
 from engine.drill.judging import given_up_failover
 from engine.drill.par.search_drill import SearchDrill
 from engine.inputs import InputError
-from engine.model.world import Use, World, parts
+from engine.model.world import FieldUse, World, parts
 from engine.verbs import REMARKS
 
 STATEMENT: Final = re.compile(r"ALTER (?:DATABASE|AVAILABILITY GROUP) \S+ [^;]+;?")
 """Statement that leaves no state in its window, in normalized capitals."""
 
-PARTS: Final = parts(Use.COMPARE)
+PARTS: Final = parts(FieldUse.COMPARE)
 """Of a world: all that decides its future, but for the window in which the statement was."""
 
 _QUOTED: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'")

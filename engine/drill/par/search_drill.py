@@ -17,7 +17,7 @@ from engine.drill.running.modes import DrillMode
 from engine.drill.running.state import Storage, attributes
 from engine.events import Event
 from engine.model import Tick, World
-from engine.model.world import Use, parts
+from engine.model.world import FieldUse, parts
 
 GROWING: Final = attributes(Storage.SEARCHED)
 """Lists that a fork goes on with on its own; the other records of the past stay empty here."""
@@ -102,7 +102,7 @@ def _conduct(event: Event) -> tuple[Tick, str | None, object]:
     return event.tick, event.server, event.get("batch")
 
 
-MATTERS: Final = parts(Use.DECIDE)
+MATTERS: Final = parts(FieldUse.DECIDE)
 """Parts of a world that decide what will happen."""
 
 PARTS_THAT_MATTER: Final[Callable[[World], tuple[Any, ...]]] = attrgetter(*MATTERS)

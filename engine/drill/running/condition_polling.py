@@ -16,9 +16,9 @@ from engine.drill.running.modes import DrillMode
 from engine.drill.running.state import DrillState
 from engine.flow import Level
 from engine.model import Client, Tick, World, ticks
-from engine.model.world import Use, parts
+from engine.model.world import FieldUse, parts
 
-PARTS_ASKED: Final[Callable[[World], tuple[Any, ...]]] = attrgetter(*parts(Use.ASK))
+PARTS_ASKED: Final[Callable[[World], tuple[Any, ...]]] = attrgetter(*parts(FieldUse.ASK))
 
 OF_CLIENT: Final[Callable[[Client], tuple[Any, ...]]] = attrgetter(
     "connected_to", "failed_logins", "data_source", "databases", "read_only", "multi_subnet", "driver",

@@ -12,7 +12,7 @@ from engine.drill.time.event_log import EventLog
 from engine.drill.time.snapshot_blocks import Blocks, pack_array, split_into_blocks, unpack_array
 from engine.flow import Samples
 from engine.model import LogLine, Tick
-from engine.model.world import Use, parts
+from engine.model.world import FieldUse, parts
 from engine.protocol.errorlog import LINES_KEPT
 
 Taken = TypeVar("Taken", bound=DrillState)
@@ -20,7 +20,7 @@ Taken = TypeVar("Taken", bound=DrillState)
 LOGS: Final = attributes(Storage.LOG)
 """Append-only lists of a drill, in addition to events and samples."""
 
-OF_THE_WORLD: Final = parts(Use.BLOCKS)
+OF_THE_WORLD: Final = parts(FieldUse.BLOCKS)
 """Parts of a world that snapshots hold in blocks. The lines of the ERRORLOGs are in the events, too."""
 
 OF_THE_DRILL: Final = attributes(Storage.BLOCKS)
@@ -29,7 +29,7 @@ OF_THE_DRILL: Final = attributes(Storage.BLOCKS)
 SETUPS: Final = ("source_setups", "stream_setups")
 """Set-ups that the flow has; lists of the flow for what is said of parts here."""
 
-PACKED: Final = frozenset((*parts(Use.PACK), *SETUPS))
+PACKED: Final = frozenset((*parts(FieldUse.PACK), *SETUPS))
 """Parts with entries for each database: in distant snapshots nearly all of them differ."""
 
 ARRAYS: Final = ("sources", "streams", "source_params", "stream_params", "history")

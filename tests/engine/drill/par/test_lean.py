@@ -23,7 +23,7 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.solution import default_end, play_solution
 from engine.inputs import InputError
 from engine.model import World, ticks
-from engine.model.world import Use, parts
+from engine.model.world import FieldUse, parts
 from tests.engine.drill import texts
 
 SHIPPED = sorted(Path("scenarios").glob("*.toml"))
@@ -171,7 +171,7 @@ def test_what_facts_read_of_a_world_is_compared_before_a_look() -> None:
     read = set(re.findall(r"world\.(\w+)", inspect.getsource(facts))) & {
         field.name for field in fields(World)
     }
-    assert read - {*parts(Use.ASK)} == {"clients", "tick"}
+    assert read - {*parts(FieldUse.ASK)} == {"clients", "tick"}
 
 
 def test_an_act_that_changes_no_condition_is_looked_at() -> None:
