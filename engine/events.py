@@ -116,6 +116,7 @@ class AnswerData(TypedDict, total=False):
 
 class AvailabilityData(TypedDict, total=False):
     serving: bool
+    servers: list[str]
     lost_transactions: float
     lost_kb: float
 

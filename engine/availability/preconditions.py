@@ -140,8 +140,9 @@ def _readiness(world: World, group: AvailabilityGroup, database: str, target: st
 
 def _loss(world: World, group: AvailabilityGroup) -> list[FailoverPrecondition]:
     found = roles.find(world, group.name)
-    healthy = found is not None and found[1].state is ResourceState.ONLINE and not found[1].why
-    member = config.has_quorum(world, group.primary)
+    node = config.node_of(world, group.primary)
+    healthy = found is not None and found[1].state is ResourceState.ONLINE
+    member = found is not None and node is not None and node.partition == found[0].partition
     lost = not (healthy and member) or replicas.group_of(world, group.primary, group.guid) is None
     observer = found[0].name if found is not None else group.primary
     state, instance = world.replicas.get((group.primary, group.guid)), world.instances.get(group.primary)

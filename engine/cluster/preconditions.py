@@ -96,8 +96,8 @@ def _list_node_preconditions(
 def _loss(world: World, node: Node, role: ClusterRole) -> Iterator[FailoverPrecondition]:
     """Yield the loss conditions: LooksAlive watches the service, IsAlive sp_server_diagnostics within its timeout."""
     there = world.nodes.get(role.owner)
-    member = there is not None and there.partition == node.partition and config.is_running(world, there)
-    noticed = bool(role.why) or role.state is not ResourceState.ONLINE or not member
+    member = there is not None and there.partition == node.partition
+    noticed = role.state is not ResourceState.ONLINE or not member
     yield FailoverPrecondition(
         say("LooksAlive, IsAlive or the heartbeat has noticed that the instance is lost"),
         noticed,

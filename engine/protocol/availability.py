@@ -58,16 +58,24 @@ def update_accounts(world: World) -> None:
             continue
         serving_now = serving_copies(world, database, reach)
         serving = bool(serving_now)
+        servers = tuple(copy.server for copy in serving_now)
+        doubled = servers != old.servers and max(len(servers), len(old.servers)) > 1
         exposed = serving and not any(_is_protected(world, copy) for copy in serving_now)
-        if serving == old.serving and exposed == old.exposed:
+        if serving == old.serving and exposed == old.exposed and not doubled:
             continue
-        world.availability[database] = accrue_ticks(old, world.tick, serving=serving, exposed=exposed)
-        if serving != old.serving:
+        world.availability[database] = accrue_ticks(
+            old, world.tick, serving=serving, servers=servers, exposed=exposed
+        )
+        if serving != old.serving or doubled:
             where = serving_now[0].server if serving else None
-            text = say("{database} serves its clients", database=database)
+            text = say("{database} accepts connections", database=database)
             if not serving:
-                text = say("{database} does not serve its clients", database=database)
-            world.emit("availability", text, server=where, database=database, serving=serving)
+                text = say("{database} accepts no connections", database=database)
+            elif len(servers) > 1:
+                text = say("copies of {database} accept connections on {servers}", database=database,
+                           servers=", ".join(servers))  # fmt: skip
+            world.emit("availability", text, server=where, database=database, serving=serving,
+                       servers=list(servers))  # fmt: skip
         grouped = any(copy.group_kind == "availability" for copy in serving_now)
         if exposed != old.exposed and grouped:  # of a mirror its states tell it
             text = say("no secondary of {database} is in step", database=database)

@@ -9,7 +9,7 @@ from engine.flow import Pair, SafetyMode
 from engine.flow.setup import wire_ratio
 from engine.flow.sites import STOCK_EXCHANGE, UNISYS
 from engine.published.measure import Means, measured, queue_growth, setup_of
-from engine.published.rows import FigureRow, build_statement_row, number, statement
+from engine.published.rows import FigureRow, build_statement_row, statement
 
 COMP: Final = "SQLCAT guide, Database Mirroring Log Compression Improves Throughput"
 MBPS: Final = (1000.0, 100.0, 50.0, 20.0, 10.0)
@@ -56,7 +56,6 @@ def _synchronous() -> list[FigureRow]:
             all(later >= earlier - 0.5 for earlier, later in pairwise(gains)),
             f"{shown} % at 1000 / 100 / 50 / 20 / 10 Mbps",
         ),
-        number("COMP.ratio", 100 * (1 - STOCK_EXCHANGE.compression_ratio)),
         statement(
             "COMP.cpu.up", min(factors) > 1.02, f"principal {_factors(cpu)}, mirror {_factors(mirror_cpu)}"
         ),

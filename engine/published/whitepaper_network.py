@@ -10,6 +10,7 @@ from typing import Final
 
 from engine.flow import SafetyMode, Workload
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
+from engine.planning import NETWORKS
 from engine.published.measure import Means, measured, queue_growth, setup_of
 from engine.published.rows import FigureRow, build_statement_row, number, statement
 from engine.published.whitepaper_load import WP
@@ -19,9 +20,6 @@ RTTS_MS: Final = (0.2, 2.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0)
 
 MBPS: Final = (1000.0, 100.0, 10.0, 5.0, 1.0)
 THIN_MBPS: Final = (1000.0, 100.0, 10.0, 1.0, 0.056)
-
-NETWORKS: Final = {"local": (0.0, 2.0), "metropolitan": (2.0, 20.0), "wide": (20.0, 200.0)}
-"""Table 7: typical round trips in ms. Input."""
 
 LITTLE_KB_PER_S: Final = 1.0
 """Growth below which a queue counts as stable."""
@@ -71,22 +69,7 @@ def _encryption() -> list[FigureRow]:
 
 
 def _networks() -> list[FigureRow]:
-    found = []
-    for name, (low, high) in NETWORKS.items():
-        end = _at_rtt(WORKLOAD1, SafetyMode.FULL, max(high, NEC.lan_rtt_ms))
-        start = _at_rtt(WORKLOAD1, SafetyMode.FULL, max(low, NEC.lan_rtt_ms))
-        found.append(
-            build_statement_row(
-                f"T7.{name}",
-                f"{WP}, table 7",
-                f"{name} area network: round trips of {low:g} to {high:g} ms can be run",
-                f"{low:g} to {high:g} ms",
-                end.transactions_per_s > 0 and end.response_s >= start.response_s,
-                f"Workload1 FULL: {start.transactions_per_s:.0f} to {end.transactions_per_s:.0f} per s, "
-                f"{start.response_s:.2f} to {end.response_s:.2f} s",
-            )
-        )
-    return found
+    return [number(f"T7.{name}", longest_ms) for name, _, longest_ms in NETWORKS]
 
 
 def _full_by_rtt() -> list[FigureRow]:

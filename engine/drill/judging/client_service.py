@@ -52,10 +52,8 @@ class ClientService:
     def follow(self, event: Row) -> None:
         """Apply one event."""
         if event["kind"] == "availability" and event.get("database") in self._serving:
-            server = {str(event["server"])} if event.get("server") else set()
-            if event.get("serving") is None:
-                server |= self._serving[str(event["database"])]
-            self._serving[str(event["database"])] = server
+            if event.get("serving") is not None:
+                self._serving[str(event["database"])] = set(event.get("servers") or ())
         elif event["kind"] == "client" and event.get("client") in self._connected:
             if event.get("what") == "connected":
                 self._connected[str(event["client"])] = event.get("server")

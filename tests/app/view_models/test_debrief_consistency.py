@@ -73,7 +73,6 @@ def seconds_of(drill: Drill) -> dict[str, float]:
         for name in database.names
     }
     down = clients = exposed = 0
-    twins = False
     before = dict.fromkeys(drill.world.availability, (0, True, False))
     for start, world, end in moments_of(drill):
         for name, now in world.availability.items():
@@ -84,14 +83,12 @@ def seconds_of(drill: Drill) -> dict[str, float]:
             before[name] = (start, now.serving, now.exposed)
             if writers.get(name):
                 serving = [copy.server for copy in availability.serving_copies(world, name)]
-                twins = twins or len(serving) > 1
                 joined = all(world.clients[one].connected_to in serving for one in writers[name])
                 clients += 0 if now.serving and joined else end - start
     return {
         "downtime_s": down / TICKS_PER_S,
         "clients_s": clients / TICKS_PER_S,
         "exposed_s": exposed / TICKS_PER_S,
-        "twins": float(twins),
     }
 
 
@@ -119,9 +116,8 @@ def test_the_figures_are_those_of_the_world(name: str, player: str) -> None:
     assert figure(summary, "downtime_s") == over + formatting.seconds(own["downtime_s"])
     shown = figure(summary, "clients_s")
     if shown is not None:
-        slack_s = 60.0 if own["twins"] else 0.05  # no event tells that a second copy serves, or stops
         assert report["clients"]["downtime_s"] == pytest.approx(
-            own["clients_s"], abs=slack_s + 0.001 * own["clients_s"]
+            own["clients_s"], abs=0.05 + 0.001 * own["clients_s"]
         )
         for database, row in report["clients"]["databases"].items():
             assert row["downtime_s"] >= report["availability"]["databases"][database]["downtime_s"] - 0.01

@@ -27,10 +27,10 @@ def test_only_the_last_of_a_copys_states_counts() -> None:
 def test_what_happens_to_many_databases_is_one_sentence() -> None:
     events = [state(f"D{n}", "SYNCHRONIZED") for n in range(50)]
     events += [
-        Event(0, "availability", None, f"D{n}", say("{database} serves its clients", database=f"D{n}"))
+        Event(0, "availability", None, f"D{n}", say("{database} accepts connections", database=f"D{n}"))
         for n in range(50)
     ]
-    assert sentences(events) == "50 databases on S: SYNCHRONIZED. 50 databases: serves its clients."
+    assert sentences(events) == "50 databases on S: SYNCHRONIZED. 50 databases: accepts connections."
 
 
 def test_of_a_flood_the_least_is_left_out_and_counted() -> None:

@@ -6,8 +6,10 @@ import pytest
 
 from engine.drill.authoring import conditions
 from engine.drill.authoring.facts import ConditionNames, Facts
+from engine.model import World
 from engine.protocol.preconditions import armed, preconditions
 from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.cluster.worlds import fci_lab
 
 NAMES = ConditionNames(("Sales", "Orders"), ("NODE_1", "NODE_2", "NODE_3"), ("APP", "REPORT"), ("FSW",))
 
@@ -43,3 +45,32 @@ def test_each_precondition_that_fails_says_where_it_shows() -> None:
     failing = [p.name for p in preconditions(world, "Sales") if not p.holds and not p.about]
     assert "SQL Server runs and answers on the target" in failing
     assert not armed(world, "Sales")
+
+
+@pytest.mark.parametrize(
+    "fault", ["power-off NODE_1", "pull-cable NODE_1", "stop-service NODE_1", "hang NODE_1"]
+)
+def test_the_loss_counts_as_noticed_when_the_failover_has_detected_it(fault: str) -> None:
+    _check_detection(ag_lab(), fault)
+
+
+@pytest.mark.parametrize("fault", ["power-off NODE_1", "pull-cable NODE_1", "hang SQLFCI1"])
+def test_the_loss_of_an_instance_counts_as_noticed_when_it_is_detected(fault: str) -> None:
+    _check_detection(fci_lab(), fault)
+
+
+def _check_detection(world: World, fault: str) -> None:
+    """The precondition first holds when the cluster reports the failure, not at the fault itself."""
+    until(world, 10)
+    do(world, fault)
+    while True:
+        events = until(world, world.t_s + 0.1)
+        noticed = any(one.holds for one in preconditions(world, "Sales") if one.about == "beginning")
+        reported = any(
+            event.kind == "cluster" and event.get("what") in ("role-failed", "node removed")
+            for event in events
+        )
+        assert noticed == reported, f"at {world.t_s}"
+        if reported:
+            break
+    assert world.t_s > 10.4

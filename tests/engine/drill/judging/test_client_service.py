@@ -38,7 +38,14 @@ def test_a_client_on_another_server_than_the_database_does_not_work() -> None:
     clients = clients_at_start(shipped("forced-service"))
     events = [
         {"t_s": 1.0, "kind": "availability", "database": "Sales", "server": None, "serving": False},
-        {"t_s": 3.0, "kind": "availability", "database": "Sales", "server": "SERVER_B", "serving": True},
+        {
+            "t_s": 3.0,
+            "kind": "availability",
+            "database": "Sales",
+            "server": "SERVER_B",
+            "serving": True,
+            "servers": ["SERVER_B"],
+        },
         {"t_s": 9.0, "kind": "client", "client": "APP", "server": "SERVER_A", "what": "cut"},
         {"t_s": 10.0, "kind": "client", "client": "APP", "server": "SERVER_B", "what": "connected"},
     ]
@@ -50,7 +57,14 @@ def test_clients_of_a_second_principal_work() -> None:
     clients = {"Sales": DatabaseClients(("OFFICE", "CLERKS"), "A")}
     events = [
         {"kind": "client", "t_s": 10.0, "client": "CLERKS", "what": "cut", "server": "A"},
-        {"kind": "availability", "t_s": 20.0, "database": "Sales", "server": "B", "lost_transactions": 5},
+        {
+            "kind": "availability",
+            "t_s": 20.0,
+            "database": "Sales",
+            "server": "A",
+            "serving": True,
+            "servers": ["A", "B"],
+        },
         {"kind": "client", "t_s": 30.0, "client": "CLERKS", "what": "connected", "server": "B"},
     ]
     assert client_downtime_s(events, clients, 100.0) == {"Sales": 20.0}
