@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from engine.flow import SafetyMode, Workload
-from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
+from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.planning import NETWORKS
 from engine.published.measure import Means, measured, queue_growth, setup_of
 from engine.published.rows import FigureRow, build_statement_row, number, statement
