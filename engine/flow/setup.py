@@ -86,7 +86,6 @@ class Site(Struct, frozen=True):
     log_reread_share: float = 0.0  # cost of reading sent log back, as a share of writing it (fixed log cache)
     background_cores: float = 0.0  # busy on each server whatever clients do
     worker_threads: float = 0.0  # 0 = what the product chooses for these cores
-    lan_rtt_ms: float = 0.2
 
 
 class Level(Struct, frozen=True):
