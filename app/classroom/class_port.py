@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Final
 
 from app.files.descriptors import raised_limit
+from engine.overrides import override
 
 JOINING_MAX: Final = 2_000
 """Connections that have said nothing yet, in TLS or WebSocket. One more takes the place of the oldest of the address
@@ -42,6 +43,7 @@ class ClassPort(socket.socket):
         port.most = max(100, min(JOINING_MAX, raised_limit(JOINING_MAX + SEATS_FILES) - SEATS_FILES))
         return port
 
+    @override
     def accept(self) -> tuple[socket.socket, object]:
         plain, address = super().accept()
         made = _Accepted(plain.family, plain.type, plain.proto, plain.detach())

@@ -25,6 +25,7 @@ from app.classroom.dialing import WrongHostError, dial
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_welcome, drawn_seat
 from app.classroom.server_messages import ToSeat
 from app.words.language import mark, tr
+from engine.overrides import override
 
 AGAIN_S: Final = (0.2, 3.0)
 """Wall time between two tries to dial, at first and at last."""
@@ -91,6 +92,7 @@ class HostLink(threading.Thread):
         self.wake()
         self.join(5.0)
 
+    @override
     def run(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
             try:

@@ -25,6 +25,7 @@ from app.widgets.docks import (
 from app.widgets.keyboard import has_keys
 from app.widgets.scroll_container import ScrollContainer, keep_readable
 from app.words.language import tr
+from engine.overrides import override
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -434,6 +435,7 @@ class Desk(QMainWindow):
                 least = 0 if self.narrow else self._left_px()
                 self.docks[place.name].widget().setMinimumWidth(least)
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._keep_left_readable()
@@ -466,6 +468,7 @@ class Desk(QMainWindow):
         self._shares_due = True
         self._settling.start()
 
+    @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and isinstance(watched, QDockWidget):
             self._settling.start()
@@ -488,6 +491,7 @@ class Desk(QMainWindow):
             if bar.isVisible() and place.y() >= 0 and place.bottomLeft() + QPoint(0, 1) not in below:
                 bar.move(-place.width(), -place.height())
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
@@ -543,6 +547,7 @@ class Desk(QMainWindow):
     def _forget(self) -> None:
         self._comes_back = None
 
+    @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not self._sized:
@@ -554,6 +559,7 @@ class Desk(QMainWindow):
         if self._sized and self.narrow != self.is_short_of_room:
             self.room_changed.emit()
 
+    @override
     def childEvent(self, event: QChildEvent) -> None:
         super().childEvent(event)
         child = event.child()

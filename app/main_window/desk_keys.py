@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from app.widgets import keys
+from engine.overrides import override
 
 
 class DeskKeys(QObject):
@@ -31,6 +32,7 @@ class DeskKeys(QObject):
         for place in (window, desk_page):
             place.installEventFilter(self)
 
+    @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and self._wanted():
             held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier

@@ -37,6 +37,7 @@ from app.words.language import tr
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.events import Event
+from engine.overrides import override
 
 TIMELINE_UNITS: Final = 14
 """Least width of the time line in line heights."""
@@ -91,10 +92,12 @@ class DeskPage(QWidget):
         self._bar.activate()
         self._column.activate()  # at once: the desk keeps its places by the size that it comes to
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
 
+    @override
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest:  # clock and buttons have another size
             self._fit()

@@ -24,6 +24,7 @@ from app.words.language import tr
 from app.words.localization import localize
 from engine.drill.authoring.contents import escape_invisible
 from engine.drill.authoring.problems import ScenarioError
+from engine.overrides import override
 
 KINDS: Final = frozenset({".toml", ".json", bundle.SUFFIX, sql_files.SUFFIX})
 """Endings of files that can be opened."""
@@ -121,6 +122,7 @@ class Drops(QObject):
         window.setAcceptDrops(True)
         window.installEventFilter(self)
 
+    @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QDropEvent) and event.type() in (QEvent.Type.DragEnter, QEvent.Type.Drop):
             file = _find_dropped_file(event.mimeData())

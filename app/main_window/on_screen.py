@@ -7,6 +7,8 @@ from typing import Final
 from PySide6.QtCore import QEvent, QObject, QRect, QTimer
 from PySide6.QtWidgets import QMainWindow
 
+from engine.overrides import override
+
 LOOKS_MS: Final = (300, 1_000, 3_000)
 """Delays of the checks after the window appears. A window manager adds its frame before the last of them. Assumed."""
 
@@ -22,6 +24,7 @@ class ScreenFitter(QObject):
             look.timeout.connect(self.fit)
         window.installEventFilter(self)
 
+    @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self._window and event.type() is QEvent.Type.Show:
             if not self._looked:

@@ -20,6 +20,7 @@ from app.views.scenario_picker import ScenarioPicker
 from app.widgets.notice import NoticeBar
 from app.widgets.scroll_container import Pages, fit_on_screen, keep_readable, scrolling
 from app.words.language import tr
+from engine.overrides import override
 
 TITLE: Final = "Mirrordrill"
 SIZE_MAX: Final = (1600, 960)
@@ -125,6 +126,7 @@ class MainWindow(QMainWindow):
     def _show_title(self, _: QWidget, title: str) -> None:
         self.setWindowTitle(f"{title} – {TITLE}" if title else TITLE)
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.ThemeChange:
@@ -132,6 +134,7 @@ class MainWindow(QMainWindow):
         elif event.type() == QEvent.Type.FontChange:
             keep_readable(self, *LEAST_UNITS)
 
+    @override
     def closeEvent(self, event: QCloseEvent) -> None:
         self.close_wanted.emit(event)
         if event.isAccepted():

@@ -7,6 +7,8 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from engine.overrides import override
+
 PORT: Final = 1434
 """UDP port that clients query. They use no other port. Documented."""
 TO_ALL, TO_ONE, NAMED = 0x02, 0x03, 0x04
@@ -50,6 +52,7 @@ class Browser(asyncio.DatagramProtocol):
         self._transport, _ = await loop.create_datagram_endpoint(lambda: self, local_addr=(host, port))
         return int(self._transport.get_extra_info("sockname")[1])
 
+    @override
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         said = encode_answer(data, self._known())
         if said and self._transport is not None:

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, cast
 
+from engine.overrides import override
+
 HELD_MAX: Final = 262_144
 """Maximum unread bytes before the client's system must wait. Assumed: four full windows of TCP."""
 
@@ -37,27 +39,33 @@ class Pipe(asyncio.Protocol):
 
     # --- as asyncio calls it
 
+    @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._accepted(self)
 
+    @override
     def data_received(self, data: bytes) -> None:
         self._come += data
         if len(self._come) > HELD_MAX:
             self.transport.pause_reading()
         self._wake()
 
+    @override
     def eof_received(self) -> bool:
         self.end()
         return True  # a client that has said its last may still wait for the answer
 
+    @override
     def connection_lost(self, problem: Exception | None) -> None:
         self.end()
         self.resume_writing()
 
+    @override
     def pause_writing(self) -> None:
         self._room = asyncio.get_running_loop().create_future()
 
+    @override
     def resume_writing(self) -> None:
         room, self._room = self._room, None
         if room is not None and not room.done():

@@ -16,6 +16,7 @@ from app.words.completion import completions, hint
 from app.words.language import tr
 from engine.events import Event
 from engine.model import World
+from engine.overrides import override
 
 LETTERS: Final = (16, 60)
 """Minimum and maximum width in letters."""
@@ -74,6 +75,7 @@ class ActLine(HistoryLine):
             self._words.setStringList(completions(self._world, text))
         self.setToolTip(hint(text))
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:

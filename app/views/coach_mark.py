@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushBu
 from app.widgets import theme
 from app.widgets.reader import announce
 from app.words.language import tr
+from engine.overrides import override
 
 GAP_PX: Final = 12
 SIZES: Final = ((29.0, 1.2), (23.0, 1.0), (17.0, 1.0))
@@ -196,6 +197,7 @@ class CoachMark(QFrame):
         if self._target() != self._pointed_at:
             self._move_to_free_rect()
 
+    @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Resize and not self.isHidden():
             self._move_to_free_rect()
@@ -203,11 +205,13 @@ class CoachMark(QFrame):
             self._placing.start()
         return bool(super().eventFilter(watched, event))
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and not self.isHidden():
             self._move_to_free_rect()
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = theme.tokens(self.palette())
         painter = QPainter(self)

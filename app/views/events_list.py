@@ -16,6 +16,7 @@ from app.words.language import mark, tr
 from app.words.localization import localize
 from engine.events import KINDS, Event, EventKind
 from engine.model import World
+from engine.overrides import override
 
 TONES: Final = {
     "fault": "bad",
@@ -105,6 +106,7 @@ class EventsList(EventTable):
         hang(self._menu, button)
         self.tools.addWidget(button)
 
+    @override
     def kinds(self) -> frozenset[str]:
         return frozenset(self._kinds)
 

@@ -16,6 +16,7 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.model import World
+from engine.overrides import override
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -73,6 +74,7 @@ class Facilitator(QScrollArea):
     def add_events(self, events: Sequence[Event]) -> None:
         """Ignore events, because other views show them."""
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

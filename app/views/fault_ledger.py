@@ -20,6 +20,7 @@ from engine.drill.running.modes import Terms
 from engine.events import Event
 from engine.inputs import Input
 from engine.model import Fault, Tick, World
+from engine.overrides import override
 from engine.verbs import VERBS, fault_log
 
 
@@ -260,6 +261,7 @@ class FaultLedger(QWidget):
         least, longest = widths
         self.table.setColumnWidth(FAULT, max(least, min(left, longest)))
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._share_width()
@@ -309,6 +311,7 @@ class FaultLedger(QWidget):
 
     # --- looks --------------------------------------------------------------------------------------------
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:

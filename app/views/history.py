@@ -25,6 +25,7 @@ from app.widgets.score_chart import ScoreChart, Scored
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr, trn
+from engine.overrides import override
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +279,7 @@ class RunHistoryPage(QWidget):
             self._chart_title.setText(" ".join((title, tr("(hollow: rewound)"))) if hollow else title)
             self._chart.show_runs(scored)
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._sharing.start()
@@ -289,6 +291,7 @@ class RunHistoryPage(QWidget):
         mode = QHeaderView.ResizeMode.Stretch if enough else QHeaderView.ResizeMode.ResizeToContents
         self._table.horizontalHeader().setSectionResizeMode(TITLE, mode)
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

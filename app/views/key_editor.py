@@ -27,6 +27,7 @@ from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting, fuzzy
 from app.words.language import mark, tr
+from engine.overrides import override
 
 STROKES_MAX: Final = 2
 """Maximum key strokes of a shortcut, such as Ctrl+K, Ctrl+C."""
@@ -168,6 +169,7 @@ class KeyEditor(QDialog):
         self._keys = keys.keys_of(self.scheme.currentText())
         self._show()
 
+    @override
     def accept(self) -> None:
         self.chosen.emit(self.scheme.currentText(), self.changes)
         super().accept()
@@ -238,6 +240,7 @@ class KeyEditor(QDialog):
                 "muted", tr(_PRESS)
             )
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:

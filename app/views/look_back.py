@@ -13,6 +13,7 @@ from app.words import formatting
 from app.words.input_lines import short
 from app.words.language import tr
 from engine.drill.authoring.schema import SolutionStep
+from engine.overrides import override
 
 
 class LookBack(QFrame):
@@ -141,6 +142,7 @@ class LookBack(QFrame):
 
     # --- theme ----------------------------------------------------------------------------------------------
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
@@ -152,6 +154,7 @@ class LookBack(QFrame):
         self._head.setFont(theme.sized(self.font(), 1.05, bold=True))
         self._line.setFont(theme.fixed_font(0.95))
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = theme.tokens(self.palette())
         painter = QPainter(self)

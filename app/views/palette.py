@@ -46,6 +46,7 @@ from PySide6.QtWidgets import (
 from app.widgets import theme
 from app.words import fuzzy
 from app.words.language import tr
+from engine.overrides import override
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
@@ -205,6 +206,7 @@ class Palette(QFrame):
 
     # --- keys ---------------------------------------------------------------------------------------------
 
+    @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.field:
             if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
@@ -240,6 +242,7 @@ class Palette(QFrame):
 
     # --- looks --------------------------------------------------------------------------------------------
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and not self.isHidden():

@@ -31,6 +31,7 @@ from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.drill.judging.shapes import Calibration
+from engine.overrides import override
 
 WEAK_BELOW: Final = 50.0
 """Mastery below which a bar has a warning color. Assumed: less than half is left or was never shown."""
@@ -233,6 +234,7 @@ class ProgressPage(QWidget):
         else:
             self._table.setFocus()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

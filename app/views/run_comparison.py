@@ -14,6 +14,7 @@ from app.widgets import theme
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
+from engine.overrides import override
 
 TONES: Final = {BETTER: "ok", WORSE: "bad"}
 SPOKEN: Final = {BETTER: mark("{difference}, better"), WORSE: mark("{difference}, worse")}
@@ -117,12 +118,14 @@ class RunComparison(QWidget):
         for column in columns:
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.left.emit()
         else:
             super().keyPressEvent(event)
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

@@ -25,6 +25,7 @@ from app.widgets.keys import COMMANDS, Command, Keys
 from app.widgets.scroll_container import fit_on_screen
 from app.words import fuzzy
 from app.words.language import mark, tr
+from engine.overrides import override
 
 COLUMN_EM: Final = 44
 """Width of a column in letters."""
@@ -132,10 +133,12 @@ class ShortcutSheet(QDialog):
         dialog.setWindowModality(Qt.WindowModality.WindowModal)
         dialog.show()
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._show()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):

@@ -16,6 +16,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.judging.client_service import clients_at_start
 from engine.events import Event
 from engine.model import World
+from engine.overrides import override
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -70,10 +71,12 @@ class Timeline(TimeStrip):
 
     # --- mouse and painting ---------------------------------------------------------------------------------
 
+    @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
         super().mousePressEvent(event)
         self._pressed_x = event.position().x() if event.button() == Qt.MouseButton.LeftButton else None
 
+    @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self._pressed_x is not None and event.buttons() & Qt.MouseButton.LeftButton:
             x = event.position().x()
@@ -81,10 +84,12 @@ class Timeline(TimeStrip):
                 self.scrubbed.emit(self.time_at(x))
         super().mouseMoveEvent(event)
 
+    @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         self._pressed_x = None
         super().mouseReleaseEvent(event)
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self._look_s is None:

@@ -26,6 +26,7 @@ from app.widgets import theme
 from app.words import formatting
 from app.words.language import tr
 from engine.model import World
+from engine.overrides import override
 
 SPEEDS: Final = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 """Steps of the keys and the slider's ticks; the slider itself allows values between them."""
@@ -103,12 +104,14 @@ class SpeedField(QLineEdit):
             self.chosen.emit(speed)
         self.selectAll()
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             self.chosen.emit(next_speed(self._speed, faster=event.key() == Qt.Key.Key_Up))
         else:
             super().keyPressEvent(event)
 
+    @override
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.show_speed(self._speed)
@@ -249,6 +252,7 @@ class Transport(QWidget):
 
     # --- theme ----------------------------------------------------------------------------------------------
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

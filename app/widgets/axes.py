@@ -25,12 +25,14 @@ class FactorAxis(AxisItem):
     """Logarithmic axis with labels at powers of ten, and lines only between them."""
 
     def tickValues(self, low: float, high: float, pixels: float) -> list[tuple[float, list[float]]]:
+        """Return (distance, positions) of the ticks."""
         decades = [float(x) for x in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
         begun = range(math.floor(low), math.ceil(high))
         between = [decade + math.log10(part) for decade in begun for part in range(2, 10)]
         return [(1.0, decades), (0.1, [x for x in between if low <= x <= high])]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        """Return the label of each tick."""
         if spacing < 1.0:
             return [""] * len(values)
         return [formatting.significant(10.0**value) for value in values]
@@ -44,6 +46,7 @@ class ValueAxis(AxisItem):
         self._unit, self._logarithmic = unit, logarithmic
 
     def tickValues(self, low: float, high: float, pixels: float) -> list[tuple[float, list[float]]]:
+        """Return (distance, positions) of the ticks."""
         if self._logarithmic:
             every = max(1, math.ceil((high - low) * PIXELS_PER_LABEL / max(pixels, 1.0)))
             first = math.ceil(low - 1e-9)
@@ -53,6 +56,7 @@ class ValueAxis(AxisItem):
         return [(top / 2.0, [*below, 0.0, top / 2.0, top])]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        """Return the label of each tick."""
         if self._logarithmic:
             values = [10.0**value for value in values]
         return [self._format_tick(value) if value else "0" for value in values]

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QMenu, QToolBar, QToolButton, Q
 from app.widgets import theme
 from app.widgets.reader import close_when_chosen
 from app.words.language import tr
+from engine.overrides import override
 
 
 class Bar(QToolBar):
@@ -35,6 +36,7 @@ class Bar(QToolBar):
             if isinstance(button, QToolButton):
                 button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.widgets import theme
 from app.words.language import tr
 from engine.drill.judging.shapes import Calibration
+from engine.overrides import override
 
 HEIGHT_PX: Final = 170
 DOT_PX: Final = (3.5, 9.0)
@@ -29,9 +30,11 @@ class CalibrationCurve(QWidget):
         )
         self.setAccessibleName(tr("How often right, by how sure: {points}").format(points=", ".join(said)))
 
+    @override
     def sizeHint(self) -> QSize:
         return QSize(HEIGHT_PX + 40, HEIGHT_PX)
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

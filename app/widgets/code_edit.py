@@ -36,6 +36,7 @@ from app.widgets.highlight import Highlighter, utf16_length
 from app.widgets.tables import plain_tip
 from app.words import formatting
 from app.words.language import tr
+from engine.overrides import override
 
 TAB_SPACES: Final = 4
 LINES_MIN: Final = 2
@@ -168,6 +169,7 @@ class CodeEdit(QPlainTextEdit):
     def _show_tip(self, text: str) -> None:
         QToolTip.showText(self.viewport().mapToGlobal(self.cursorRect().bottomLeft()), plain_tip(text), self)
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         completing = self._popup.isVisible()
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -270,6 +272,7 @@ class CodeEdit(QPlainTextEdit):
     def colours(self) -> theme.ThemeTokens:
         return theme.tokens(self.palette())
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
@@ -279,6 +282,7 @@ class CodeEdit(QPlainTextEdit):
         elif event.type() == QEvent.Type.ApplicationFontChange:
             self._use_font()
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place_margin()

@@ -18,6 +18,7 @@ from app.words import formatting
 from app.words.language import mark, tr
 from engine.events import Event
 from engine.model import World
+from engine.overrides import override
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -49,13 +50,16 @@ class EventModel(TableModel):
         """Number of rows that the view knows."""
 
     @property
+    @override
     def rows(self) -> Sequence[Any]:
         return self.events
 
     @property
+    @override
     def total(self) -> int:
         return self.events.total
 
+    @override
     def show_columns(self, columns: Sequence[TableColumn]) -> None:
         self.beginResetModel()
         self.columns = tuple(columns)
@@ -74,6 +78,7 @@ class EventModel(TableModel):
             self._told = len(self.events)
             self.endInsertRows()
 
+    @override
     def rowCount(self, parent: Index = NOWHERE) -> int:
         return 0 if parent.isValid() else self._told
 
@@ -286,6 +291,7 @@ class EventTable(QWidget):
         column = next(column for column in reversed(self.model.columns) if column.tip is not None)
         return column.text(row)
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         narrow = event.size().width() < NARROW_UNITS * self.fontMetrics().height()
@@ -327,6 +333,7 @@ class EventTable(QWidget):
             mark.fill(colours.server(index - first))
             self.servers.setTabIcon(index, QIcon(mark))
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 
 from app.widgets import theme
 from app.words.language import tr, trn
+from engine.overrides import override
 
 COUNTED_MAX: Final = 9_999
 """Maximum number of counted matches."""
@@ -228,6 +229,7 @@ class FindBar(QFrame):
 
     # --- keys ---------------------------------------------------------------------------------------------
 
+    @override
     def event(self, event: QEvent) -> bool:
         # Esc is the bar's while the keyboard is in it, whatever the window uses it for.
         if (
@@ -239,6 +241,7 @@ class FindBar(QFrame):
             return True
         return super().event(event)
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.leave()

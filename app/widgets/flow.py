@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
+from engine.overrides import override
+
 
 class FlowLayout(QLayout):
     """Layout from left to right at preferred widths, continued in the next row."""
@@ -17,27 +19,35 @@ class FlowLayout(QLayout):
         self._gap_px = gap_px
         self.setContentsMargins(0, 0, 0, 0)
 
+    @override
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)
 
+    @override
     def count(self) -> int:
         return len(self._items)
 
+    @override
     def itemAt(self, index: int) -> QLayoutItem | None:
         return self._items[index] if 0 <= index < len(self._items) else None
 
+    @override
     def takeAt(self, index: int) -> QLayoutItem | None:
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
+    @override
     def expandingDirections(self) -> Qt.Orientation:
         return Qt.Orientation(0)
 
+    @override
     def hasHeightForWidth(self) -> bool:
         return True
 
+    @override
     def heightForWidth(self, width: int) -> int:
         return self._arrange_items(QRect(0, 0, width, 0), apply=False)
 
+    @override
     def setGeometry(self, rect: QRect) -> None:
         super().setGeometry(rect)
         self._arrange_items(rect, apply=True)
@@ -48,6 +58,7 @@ class FlowLayout(QLayout):
         width = sum(hint.width() for hint in hints) + self._gap_px * max(0, len(hints) - 1)
         return QSize(width, max((hint.height() for hint in hints), default=0)).grownBy(self.contentsMargins())
 
+    @override
     def minimumSize(self) -> QSize:
         least = QSize()
         for item in self._items:

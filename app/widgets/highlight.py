@@ -12,6 +12,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
 from app.widgets.theme import ThemeTokens
+from engine.overrides import override
 
 LEXED_MAX: Final = 100_000
 """Maximum characters of a text with colors."""
@@ -55,6 +56,7 @@ class Highlighter(QSyntaxHighlighter):
         self._colours = colours
         self.rehighlight()
 
+    @override
     def highlightBlock(self, text: str) -> None:
         size = self.document().characterCount()
         if size > LEXED_MAX:  # a paste of 25,000 lines comes here for each of them

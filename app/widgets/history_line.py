@@ -6,6 +6,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from engine.overrides import override
+
 
 class HistoryLine(QLineEdit):
     """Input line: Enter sends it, Up and Down recall earlier lines."""
@@ -27,6 +29,7 @@ class HistoryLine(QLineEdit):
             self.clear()
             self.line_entered.emit(line)
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
         if step and self._sent_lines:

@@ -13,6 +13,8 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton, QWidget
 
+from engine.overrides import override
+
 FRESH_S: float = 0.5
 """Time in which a new widget ignores keys and clicks. Assumed.
 
@@ -50,6 +52,7 @@ class InputGuard(QObject):
         widget.setProperty(_FRESH, until_s)
         self._until_s = max(self._until_s, until_s)
 
+    @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if (
             type(event) not in _FROM_HANDS

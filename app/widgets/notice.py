@@ -14,6 +14,7 @@ from app.widgets.input_guard import guard
 from app.widgets.keyboard import has_keys
 from app.widgets.reader import announce
 from app.words.language import tr
+from engine.overrides import override
 
 TOLD_MS: Final = 12_000
 """Time until a notice for information disappears. A notice about a failure stays until it is closed or replaced.
@@ -141,6 +142,7 @@ class NoticeBar(QFrame):
             typed = rect.contains(focus.mapTo(page, cursor.center()))
         return 2 * pointer + typed
 
+    @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Resize and watched is self._page and not self.isHidden():
             self._update_geometry()
@@ -148,6 +150,7 @@ class NoticeBar(QFrame):
 
     # --- looks ----------------------------------------------------------------------------------------------
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and not self.isHidden():
@@ -161,6 +164,7 @@ class NoticeBar(QFrame):
         self._mark.setPixmap(theme.pixmap("warning" if self._tone == "warn" else "note", tone, side))
         self.update()
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = theme.tokens(self.palette())
         painter = QPainter(self)

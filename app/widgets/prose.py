@@ -7,6 +7,7 @@ from PySide6.QtGui import QImage, QResizeEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from app.words.language import tr
+from engine.overrides import override
 
 
 class Prose(QTextBrowser):
@@ -38,10 +39,12 @@ class Prose(QTextBrowser):
         self.moveCursor(QTextCursor.MoveOperation.Start)  # else it is shown at its end
         self._fit()
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

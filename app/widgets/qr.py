@@ -9,6 +9,8 @@ from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from engine.overrides import override
+
 QUIET: Final = 4
 """Light modules around the code. Known (ISO/IEC 18004)."""
 SIDE_PX: Final = 260
@@ -30,12 +32,15 @@ class QrCode(QWidget):
         self.setAccessibleName(text)
         self.update()
 
+    @override
     def sizeHint(self) -> QSize:
         return QSize(SIDE_PX, SIDE_PX)
 
+    @override
     def minimumSizeHint(self) -> QSize:
         return QSize(SIDE_PX // 2, SIDE_PX // 2)
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         if not self.rows:
             return

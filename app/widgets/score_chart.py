@@ -15,6 +15,7 @@ from app.widgets import theme
 from app.widgets.level_lines import draw_levels
 from app.words import formatting
 from app.words.language import tr
+from engine.overrides import override
 
 LINES: Final = (0.0, 50.0, 100.0)
 """Points with a horizontal line."""
@@ -49,9 +50,11 @@ class ScoreChart(QWidget):
         self.setAccessibleDescription(", ".join(formatting.plain_number(run.score) for run in self._runs))
         self.update()
 
+    @override
     def sizeHint(self) -> QSize:
         return QSize(320, round(self.fontMetrics().height() * HEIGHT_UNITS))
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = theme.tokens(self.palette())
         small = theme.sized(self.font(), 0.85)

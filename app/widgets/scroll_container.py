@@ -16,6 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from engine.overrides import override
+
 LAPTOP: Final = QSize(1000, 540)
 """Space for a window on a screen of 1024 x 600 with a title bar and a taskbar. Assumed."""
 
@@ -105,6 +107,7 @@ class Pages(QStackedWidget):
         self.setCurrentWidget(page)
         self.went_to.emit(page, title)
 
+    @override
     def addWidget(self, page: QWidget) -> int:
         at = super().addWidget(page)
         self._resize_to_page()

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from app.widgets import theme
 from app.widgets.tables import TableView
+from engine.overrides import override
 
 SIDE_PX: Final = 7.0
 """Distance between the curve and the edge of its cell."""
@@ -26,6 +27,7 @@ class Sparkline(QStyledItemDelegate):
         super().__init__(table)
         self._table, self._points, self._most = table, points, maximum
 
+    @override
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:

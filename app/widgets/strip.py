@@ -41,6 +41,7 @@ from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize
+from engine.overrides import override
 
 SPANS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
 """Possible spans of the whole strip. The span grows in steps so that markers do not drift."""
@@ -123,9 +124,11 @@ class TimeStrip(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.setAccessibleName(tr("Timeline"))
 
+    @override
     def sizeHint(self) -> QSize:
         return QSize(400, round(self.fontMetrics().height() * (1.95 + self._lane_lines())))
 
+    @override
     def minimumSizeHint(self) -> QSize:
         return QSize(160, self.sizeHint().height())
 
@@ -228,10 +231,12 @@ class TimeStrip(QWidget):
         """Return the number of lanes above the states: protection has none where nothing could take over."""
         return 2 if self._course.has_protection else 1
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._lane_box = None
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         self._lane_box = None
@@ -253,6 +258,7 @@ class TimeStrip(QWidget):
 
     # --- painting -------------------------------------------------------------------------------------------
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = theme.tokens(self.palette())
         painter = QPainter(self)
@@ -364,6 +370,7 @@ class TimeStrip(QWidget):
 
     # --- mouse and keys -------------------------------------------------------------------------------------
 
+    @override
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             marker = self.marker_near(event.pos().x())
@@ -377,14 +384,17 @@ class TimeStrip(QWidget):
         what = [tr(span.what) for spans in self._spans() for span in spans if span.from_s <= t_s <= span.to_s]
         return ": ".join([formatting.run_time(t_s, 1), *([", ".join(dict.fromkeys(what))] if what else [])])
 
+    @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.setAccepted(event.button() == Qt.MouseButton.LeftButton)
 
+    @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             marker = self.marker_near(event.position().x())
             self.moment_chosen.emit(marker.t_s if marker else self.time_at(event.position().x()))
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         count, key = len(self.markers), event.key()
         if count and key in KEYS:

@@ -36,6 +36,7 @@ from app.widgets import theme
 from app.widgets.reader import follow_selection
 from app.words import formatting
 from app.words.language import tr
+from engine.overrides import override
 
 CELL_PADDING_PX: Final = 14
 EMPTY_MARGIN_PX: Final = 16
@@ -157,12 +158,15 @@ class TableModel(QAbstractTableModel):
 
     # --- as Qt asks for it --------------------------------------------------------------------------------
 
+    @override
     def rowCount(self, parent: Index = NOWHERE) -> int:
         return 0 if parent.isValid() else len(self._shown)
 
+    @override
     def columnCount(self, parent: Index = NOWHERE) -> int:
         return 0 if parent.isValid() else len(self.columns)
 
+    @override
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if not index.isValid():
             return None
@@ -185,6 +189,7 @@ class TableModel(QAbstractTableModel):
             return self._bold
         return None
 
+    @override
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
@@ -254,6 +259,7 @@ class TableView(QTableView):
         """Set the text of an empty table as its accessible description. A table with rows needs no description."""
         self.setAccessibleDescription("" if self.table.rowCount() else self._empty)
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self._empty and not self.table.rowCount():
@@ -307,6 +313,7 @@ class TableView(QTableView):
         flag = QItemSelectionModel.SelectionFlag
         return flag.Rows if rows else flag.NoUpdate
 
+    @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._fit_height()
@@ -335,6 +342,7 @@ class TableView(QTableView):
             text.insert(0, [self.table.columns[column].heading for column in columns])
         QGuiApplication.clipboard().setText(formatting.tab_separated(text))
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):

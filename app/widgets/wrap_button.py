@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from engine.overrides import override
+
 
 class WrapButton(QPushButton):
     """Button as high as its text needs at its width."""
@@ -33,20 +35,25 @@ class WrapButton(QPushButton):
         self.setAccessibleName(spoken or text)
         self.updateGeometry()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.EnabledChange:
             self._text.setEnabled(self.isEnabled())
 
+    @override
     def hasHeightForWidth(self) -> bool:
         return True
 
+    @override
     def heightForWidth(self, width: int) -> int:
         layout = self.layout()
         return layout.totalHeightForWidth(width) if layout is not None else super().heightForWidth(width)
 
+    @override
     def sizeHint(self) -> QSize:
         return QSize(120, self.heightForWidth(max(120, self.width())))
 
+    @override
     def minimumSizeHint(self) -> QSize:
         return QSize(60, self.fontMetrics().height() + 10)

@@ -19,6 +19,7 @@ from engine.model import (
     SyncState,
     World,
 )
+from engine.overrides import override
 from engine.protocol import errorlog, groups, serving, streams
 from engine.protocol.groups import FailoverPrecondition, StreamTerms
 
@@ -62,9 +63,11 @@ def _is_route(world: World, copy: DatabaseCopy, group: AvailabilityGroup, server
 class AvailabilityPolicy(groups.GroupPolicy):
     """Policy of a group: one primary, several secondaries, and a cluster that assigns the roles."""
 
+    @override
     def role(self, copy: DatabaseCopy) -> str:
         return copy.availability.role.name
 
+    @override
     def state(self, copy: DatabaseCopy) -> str:
         return copy.availability.state.name
 
@@ -78,6 +81,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         )
         return best.name
 
+    @override
     def collect_state_names(self, world: World, copy: DatabaseCopy) -> set[str]:
         mine = copy.availability
         words = super().collect_state_names(world, copy) | (
@@ -87,9 +91,11 @@ class AvailabilityPolicy(groups.GroupPolicy):
         ready = group is not None and (copy.database, copy.server) in group.ready
         return words | ({READY} if ready else set())
 
+    @override
     def is_leader(self, copy: DatabaseCopy) -> bool:
         return copy.availability.role is ReplicaRole.PRIMARY
 
+    @override
     def is_follower(self, copy: DatabaseCopy) -> bool:
         return copy.availability.role is ReplicaRole.SECONDARY
 
@@ -101,9 +107,11 @@ class AvailabilityPolicy(groups.GroupPolicy):
         others = (replica.server for replica in group.replicas if replica.server != copy.server)
         return any(movement.synchronous(world, copy, server) for server in others)
 
+    @override
     def can_write(self, copy: DatabaseCopy) -> bool:
         return self.is_leader(copy)
 
+    @override
     def has_synchronized_copy(self, copy: DatabaseCopy) -> bool:
         return any(state is SyncState.SYNCHRONIZED for _, state in copy.availability.peers)
 
@@ -164,6 +172,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         lead = group.replica(primary) if group is not None else None
         return primary if lead is not None and lead.read_write_routing_url else None
 
+    @override
     def refusal(
         self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
     ) -> SqlError | None:
@@ -182,6 +191,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
             return SqlError(922, copy.database)
         return None if self.can_read(copy, read_intent) else SqlError(979, copy.database)
 
+    @override
     def stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
         guid, mine = lead.availability.guid, lead.availability
         contact = world.contacts.get((guid or 0, lead.server, follow.server))
@@ -202,6 +212,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
             redo_threads=_redo_threads(world, follow),
         )
 
+    @override
     def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> Crossing:
         wanted, setup, receiver = Crossing(0), world.flow.stream_setup(stream), world.streams[stream]
         if receiver is None:
@@ -214,12 +225,15 @@ class AvailabilityPolicy(groups.GroupPolicy):
             wanted |= Crossing.REDO_DONE
         return wanted
 
+    @override
     def caught_up(self, world: World, stream: int) -> None:
         movement.caught_up(world, stream)
 
+    @override
     def redone(self, world: World, stream: int) -> None:
         failover.redone(world, stream)
 
+    @override
     def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float] | None:
         group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
         joined = [server for database, server in (group.joined if group else ()) if database == copy.database]
@@ -257,21 +271,27 @@ class AvailabilityPolicy(groups.GroupPolicy):
         half_made = copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
         return not (half_made or copy.recovering or copy.disk_failed or copy.db_state is not DbState.ONLINE)
 
+    @override
     def catalog_changed(self, world: World, key: Key) -> None:
         redo.note_change(world, key)
 
+    @override
     def schema_changed(self, world: World, key: Key) -> None:
         redo.note_schema_change(world, key)
 
+    @override
     def preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
         return preconditions.preconditions(world, database)
 
+    @override
     def cancel(self, world: World, key: Key, reason: str) -> None:
         failover.cancel(world, key, reason)
 
+    @override
     def log_lost(self, world: World, key: Key) -> None:
         movement.stop(world, key)
 
+    @override
     def instance_lost(self, world: World, key: Key) -> None:
         guid = world.copies[key].availability.guid
         assert guid is not None
@@ -309,9 +329,11 @@ class AvailabilityPolicy(groups.GroupPolicy):
                     movement.join(world, key, (other.server, key[1]))
         return True
 
+    @override
     def log_startup_state(self, world: World, key: Key) -> None:
         errorlog.write(world, key[0], 35262, key[1], world.copies[key].database_id)
 
+    @override
     def timeout_s(self, world: World, group: int) -> int:
         known = (
             replicas.group_of(world, server, number) for server, number in world.replicas if number == group
@@ -319,15 +341,18 @@ class AvailabilityPolicy(groups.GroupPolicy):
         found = next((one for one in known if one is not None), None)
         return min(replica.session_timeout_s for replica in found.replicas) if found is not None else 10
 
+    @override
     def address(self, world: World, group: int, me: str, peer: str) -> str | None:
         known = replicas.group_of(world, me, group)
         replica = known.replica(peer) if known is not None else None
         return replica.endpoint_url if replica is not None else None
 
+    @override
     def on_connection_lost(
         self, world: World, group: int, me: str, peer: str, epoch: int, reason: str
     ) -> None:
         movement.on_connection_lost(world, group, me, peer, epoch, reason)
 
+    @override
     def on_connection_made(self, world: World, group: int, me: str, peer: str, epoch: int) -> None:
         movement.on_connection_made(world, group, me, peer, epoch)

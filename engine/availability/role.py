@@ -18,6 +18,7 @@ from engine.model import (
     Service,
     World,
 )
+from engine.overrides import override
 from engine.protocol import errorlog
 
 SERVICE_NOTICED_S: Final = 0.5
@@ -51,6 +52,7 @@ Documented: this failure of a starved instance [DOC: automatic failover problems
 class GroupRole(roles.RoleKind):
     """Resource of an availability group, which hadrres.dll monitors."""
 
+    @override
     def trouble(self, world: World, role: ClusterRole) -> roles.Trouble:
         group, server = _group(world, role), _server(world, role, role.owner)
         if group is None or server is None:
@@ -89,6 +91,7 @@ class GroupRole(roles.RoleKind):
         stands = world.computers[node].cpu_factor >= STALL_FACTOR
         return stands and server is not None and world.instances[server].answering
 
+    @override
     def hostable(self, world: World, role: ClusterRole, node: str) -> bool:
         group, server = _group(world, role), _server(world, role, node)
         if group is None or server is None or (server, group.guid) not in world.replicas:
@@ -116,6 +119,7 @@ class GroupRole(roles.RoleKind):
         server = _server(world, role, node)
         return server is not None and (server == group.primary or failover.automatic_target(group, server))
 
+    @override
     def offline(self, world: World, role: ClusterRole, planned: bool) -> float:
         group, server = _group(world, role), _server(world, role, role.owner)
         if (
@@ -138,6 +142,7 @@ class GroupRole(roles.RoleKind):
         failover.close(world, server, group.guid, replicas.LEASE if lease else replicas.OFFLINE)
         return failover.OFFLINE_S if planned else SERVICE_NOTICED_S
 
+    @override
     def online(self, world: World, role: ClusterRole, node: str) -> str:
         group, server = _group(world, role), _server(world, role, node)
         if group is None or server is None:
@@ -164,6 +169,7 @@ class GroupRole(roles.RoleKind):
         failover.begin(world, group.guid, server)
         return ""
 
+    @override
     def node_left(self, world: World, node: str) -> None:
         for name, instance in world.instances.items():
             if instance.computer == node:
@@ -178,6 +184,7 @@ class GroupRole(roles.RoleKind):
                 replicas.quorum_lost(world, name)
                 movement.hang_up(world, name)
 
+    @override
     def node_joined(self, world: World, node: str) -> None:
         for name, instance in world.instances.items():
             if instance.computer == node:

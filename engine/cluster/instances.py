@@ -11,6 +11,7 @@ from engine.cluster import clusterlog, config, moves, roles
 from engine.flow.recovery import Cause
 from engine.localization import say
 from engine.model import ClusterRole, Handlers, Instance, Resource, Service, World
+from engine.overrides import override
 from engine.protocol import errorlog, network, service
 
 OFFLINE_S: Final = 3.0
@@ -90,6 +91,7 @@ def new_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
 class InstanceRole(roles.RoleKind):
     """Shared disks, network name, address, SQL Server and Agent."""
 
+    @override
     def trouble(self, world: World, role: ClusterRole) -> roles.Trouble:
         instance = _instance(world, role)
         head = f"SQL Server <SQL Server ({role.name})>: [sqsrvres]"
@@ -112,11 +114,13 @@ class InstanceRole(roles.RoleKind):
         """Return whether the node is a possible owner of all resources but the disks; only a start shows the rest."""
         return all(node in resource.owners for resource in role.resources if resource.kind != "Physical Disk")
 
+    @override
     def targets(self, world: World, role: ClusterRole) -> list[str]:
         there = [name for name in world.clusters[_cluster(world, role)].nodes if name != role.owner]
         ranked = [*(name for name in role.preferred if name in there), *there, role.owner]
         return [name for name in dict.fromkeys(ranked) if self.hostable(world, role, name)]
 
+    @override
     def offline(self, world: World, role: ClusterRole, planned: bool) -> float:
         instance = _instance(world, role)
         if instance.service is Service.RUNNING and instance.answering:
@@ -125,6 +129,7 @@ class InstanceRole(roles.RoleKind):
             service.kill(world, instance.name)
         return OFFLINE_S if planned else RESTART_DELAY_S
 
+    @override
     def online(self, world: World, role: ClusterRole, node: str) -> str:
         instance = _instance(world, role)
         disks = [resource for resource in role.resources if resource.kind == "Physical Disk"]

@@ -10,6 +10,7 @@ from engine.flow import Crossing
 from engine.messages import SqlError
 from engine.mirroring import failover, preconditions, quorum, redo, roles, session, sync
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, Safety, WitnessState, World
+from engine.overrides import override
 from engine.protocol import errorlog, groups, network, streams
 from engine.protocol.groups import FailoverPrecondition, StreamTerms
 
@@ -17,31 +18,40 @@ from engine.protocol.groups import FailoverPrecondition, StreamTerms
 class MirroringPolicy(groups.GroupPolicy):
     """Policy of two partners, one of which writes, and an optional witness."""
 
+    @override
     def role(self, copy: DatabaseCopy) -> str:
         return copy.mirroring.role.name if copy.mirroring.role is not None else ""
 
+    @override
     def state(self, copy: DatabaseCopy) -> str:
         return copy.mirroring.state.name if copy.mirroring.state is not None else ""
 
+    @override
     def is_leader(self, copy: DatabaseCopy) -> bool:
         return copy.mirroring.role is Role.PRINCIPAL
 
+    @override
     def is_follower(self, copy: DatabaseCopy) -> bool:
         return copy.mirroring.role is Role.MIRROR
 
+    @override
     def role_sequence(self, copy: DatabaseCopy) -> int:
         return copy.mirroring.role_sequence
 
+    @override
     def commits_wait(self, world: World, copy: DatabaseCopy) -> bool:
         return self.is_leader(copy) and copy.mirroring.safety is Safety.FULL
 
+    @override
     def can_write(self, copy: DatabaseCopy) -> bool:
         session = copy.mirroring
         return session.role is Role.PRINCIPAL and session.state is not MirrorState.PENDING_FAILOVER
 
+    @override
     def has_synchronized_copy(self, copy: DatabaseCopy) -> bool:
         return copy.mirroring.state is MirrorState.SYNCHRONIZED
 
+    @override
     def refusal(
         self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
     ) -> SqlError | None:
@@ -55,6 +65,7 @@ class MirroringPolicy(groups.GroupPolicy):
             return SqlError(956, copy.database)
         return None if copy.db_state is DbState.ONLINE else SqlError(955, copy.database)
 
+    @override
     def stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
         mine, theirs = lead.mirroring, follow.mirroring
         suspended = mine.state is MirrorState.SUSPENDED or theirs.state is MirrorState.SUSPENDED
@@ -67,6 +78,7 @@ class MirroringPolicy(groups.GroupPolicy):
             not theirs.redo_failed and (not suspended or _forced(world, follow)),
         )
 
+    @override
     def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> Crossing:
         wanted = NOTHING
         if copy.mirroring.state is MirrorState.SYNCHRONIZING:
@@ -77,15 +89,19 @@ class MirroringPolicy(groups.GroupPolicy):
             wanted |= Crossing.REDO_DONE
         return wanted
 
+    @override
     def caught_up(self, world: World, stream: int) -> None:
         sync.caught_up(world, stream)
 
+    @override
     def redone(self, world: World, stream: int) -> None:
         failover.redo_done(world, stream)
 
+    @override
     def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float]:
         return "DATABASE_MIRRORING", min(ends_kb) if ends_kb else _partner_end_kb(world, copy)
 
+    @override
     def has_stopped_log(self, copy: DatabaseCopy) -> bool:
         return copy.mirroring.state in (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
 
@@ -95,14 +111,17 @@ class MirroringPolicy(groups.GroupPolicy):
             return 0
         return 3059 if world.instances[copy.server].version >= 2012 else 954
 
+    @override
     def gives_snapshot(self, copy: DatabaseCopy) -> bool | None:
         if copy.mirroring.role is not Role.MIRROR:
             return None
         return copy.mirroring.state is MirrorState.SYNCHRONIZED and not (copy.recovering or copy.disk_failed)
 
+    @override
     def partner(self, copy: DatabaseCopy) -> str | None:
         return copy.mirroring.partner
 
+    @override
     def catalog_changed(self, world: World, key: Key) -> None:
         redo.note_change(world, key)
 
@@ -112,12 +131,15 @@ class MirroringPolicy(groups.GroupPolicy):
     def count_routed(self, world: World, copy: DatabaseCopy) -> None:
         """Count nothing: mirroring routes no connections."""
 
+    @override
     def preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
         return preconditions.preconditions(world, database)
 
+    @override
     def cancel(self, world: World, key: Key, reason: str) -> None:
         failover.cancel_at(world, key, reason)
 
+    @override
     def log_lost(self, world: World, key: Key) -> None:
         guid = world.copies[key].mirroring.guid
         assert guid is not None
@@ -125,6 +147,7 @@ class MirroringPolicy(groups.GroupPolicy):
         world.update_mirroring(key, armed=False)
         roles.stop(world, key)
 
+    @override
     def instance_lost(self, world: World, key: Key) -> None:
         roles.stop(world, key)
         mine = world.copies[key].mirroring
@@ -132,6 +155,7 @@ class MirroringPolicy(groups.GroupPolicy):
             world.update_mirroring(key, partner=None)  # rejected: the next start is without the session
         world.update_mirroring(key, armed=False, witness_state=WitnessState.UNKNOWN)
 
+    @override
     def data_lost(self, world: World, key: Key) -> bool:
         copy = world.copies[key]
         if copy.mirroring.role is not Role.MIRROR or copy.stream is None or copy.mirroring.redo_failed:
@@ -141,10 +165,12 @@ class MirroringPolicy(groups.GroupPolicy):
         failover.consider(world, copy.mirroring.guid)
         return True
 
+    @override
     def recovered(self, world: World, key: Key) -> bool:
         session.recovered(world, key)
         return True
 
+    @override
     def log_startup_state(self, world: World, key: Key) -> None:
         role, state = world.copies[key].mirroring.role, world.copies[key].mirroring.state
         if role is Role.MIRROR:
@@ -152,6 +178,7 @@ class MirroringPolicy(groups.GroupPolicy):
         if state in (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZING):
             errorlog.write(world, key[0], 1440 if role is Role.PRINCIPAL else 1441, key[1])
 
+    @override
     def timeout_s(self, world: World, group: int) -> int:
         known = (copy.mirroring.timeout_s for copy in world.session_copies(group))
         return next(known, PARTNER_TIMEOUT_S)
@@ -166,14 +193,17 @@ class MirroringPolicy(groups.GroupPolicy):
                 return copy.mirroring.witness_address
         return None
 
+    @override
     def holds_no_data(self, world: World, group: int, server: str) -> bool:
         return world.copy_in_session(group, server) is None
 
+    @override
     def on_connection_lost(
         self, world: World, group: int, me: str, peer: str, epoch: int, reason: str
     ) -> None:
         session.on_connection_lost(world, group, me, peer, epoch, reason)
 
+    @override
     def on_connection_made(self, world: World, group: int, me: str, peer: str, epoch: int) -> None:
         session.on_connection_made(world, group, me, peer, epoch)
 

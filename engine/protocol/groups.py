@@ -12,6 +12,7 @@ from typing import Final, Literal, NamedTuple
 from engine.flow import Crossing
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, Handlers, Key, World
+from engine.overrides import override
 
 
 class StreamTerms(NamedTuple):
@@ -244,68 +245,92 @@ class GroupPolicy(Policy):
 class NoGroup(Policy):
     """A database in no group."""
 
+    @override
     def role(self, copy: DatabaseCopy) -> str:
         return ""
 
+    @override
     def state(self, copy: DatabaseCopy) -> str:
         return ""
 
+    @override
     def is_leader(self, copy: DatabaseCopy) -> bool:
         return True
 
+    @override
     def is_follower(self, copy: DatabaseCopy) -> bool:
         return False
 
+    @override
     def commits_wait(self, world: World, copy: DatabaseCopy) -> bool:
         return False
 
+    @override
     def can_write(self, copy: DatabaseCopy) -> bool:
         return True
 
+    @override
     def has_synchronized_copy(self, copy: DatabaseCopy) -> bool:
         return False
 
+    @override
     def refusal(
         self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
     ) -> SqlError | None:
         return SqlError(945, copy.database) if copy.disk_failed else None
 
+    @override
     def stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
         raise AssertionError(f"{lead.database} on {lead.server} is in no group and has a stream")
 
+    @override
     def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> Crossing:
         return Crossing(0)
 
+    @override
     def caught_up(self, world: World, stream: int) -> None: ...
 
+    @override
     def redone(self, world: World, stream: int) -> None: ...
 
+    @override
     def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float] | None:
         return None
 
+    @override
     def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
         return 0
 
+    @override
     def gives_snapshot(self, copy: DatabaseCopy) -> bool | None:
         return None
 
+    @override
     def catalog_changed(self, world: World, key: Key) -> None: ...
 
+    @override
     def schema_changed(self, world: World, key: Key) -> None: ...
 
+    @override
     def count_routed(self, world: World, copy: DatabaseCopy) -> None: ...
 
+    @override
     def cancel(self, world: World, key: Key, reason: str) -> None: ...
 
+    @override
     def log_lost(self, world: World, key: Key) -> None: ...
 
+    @override
     def instance_lost(self, world: World, key: Key) -> None: ...
 
+    @override
     def recovered(self, world: World, key: Key) -> bool:
         return False
 
+    @override
     def log_startup_state(self, world: World, key: Key) -> None: ...
 
+    @override
     def preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
         return []
 

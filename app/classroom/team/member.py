@@ -30,6 +30,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.team.view import Row
 from engine.inputs import Input
 from engine.localization import from_json
+from engine.overrides import override
 
 ANSWER_S: Final = 30.0
 """Wall time in which the computer that holds the world has to answer at first."""
@@ -75,6 +76,7 @@ class TeamMember(threading.Thread):
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._news.set)
 
+    @override
     def run(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
             runner.run(self._keep())

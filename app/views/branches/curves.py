@@ -19,6 +19,7 @@ from app.words.counters import KB, PER_S
 from app.words.language import mark, tr
 from engine.drill.judging.difference import CounterCurve
 from engine.flow import Array
+from engine.overrides import override
 
 TITLES: Final = {
     "send_queue_kb": mark("Send queue"),
@@ -87,6 +88,7 @@ class BranchCurves(QWidget):
                 plot.setXLink(first)
             below.setStyle(showValues=number == len(self._curves) - 1)
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):

@@ -27,6 +27,7 @@ from app.widgets.ask_text import ask_text
 from app.widgets.reader import follow_selection
 from app.words.language import mark, tr
 from engine.drill.time.branches import Branches
+from engine.overrides import override
 
 COLUMNS = (mark("Branch"), mark("Branched at"), mark("Reached"), mark("Down"), mark("Lost"), mark("Points"))
 TIPS = (
@@ -173,6 +174,7 @@ class BranchPage(QWidget):
 
     # --- what is asked for ----------------------------------------------------------------------------------
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         doing = {
             Qt.Key.Key_F2: self._ask_for_name,

@@ -28,6 +28,7 @@ from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging import skills
+from engine.overrides import override
 
 MODES: Final = (
     ("practice", mark("Practice"), mark("hints cost points")),
@@ -186,16 +187,19 @@ class BriefPage(QWidget):
         self._below.setVisible(bool(appendix))
         self._below.show_text(appendix)
 
+    @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._show_font()  # the first polishing by the style sheet has taken the fonts back
         if not self._buttons.isHidden():
             self._start.setFocus()
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._find_room()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

@@ -31,6 +31,7 @@ from engine.drill.running.state import PendingKind
 from engine.drill.time.event_log import select_events
 from engine.events import Event
 from engine.model import World
+from engine.overrides import override
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -241,6 +242,7 @@ class Briefing(QScrollArea):
         self._opened.setText("\n\n".join(said))
         self._opened.setVisible(bool(said))
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:

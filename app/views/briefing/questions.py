@@ -25,6 +25,7 @@ from app.words import formatting
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.running.questions import OpenQuestion
+from engine.overrides import override
 
 SURE_PERCENT: Final = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 """Selectable degrees of confidence; any number can be typed. Assumed: nobody distinguishes finer ones."""
@@ -206,6 +207,7 @@ class QuestionShelf(QScrollArea):
             pointer
         )
 
+    @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Resize and watched is self._panel and self.cards:
             self._update_geometry()

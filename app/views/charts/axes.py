@@ -45,7 +45,9 @@ class ChartValueAxis(AxisItem):
         """Labeled round value; the axis continues above it."""
 
     def tickValues(self, low: float, high: float, pixels: float) -> list[tuple[float, list[float]]]:
+        """Return (distance, positions) of the ticks."""
         return [(self.top / 2.0, [self.top / 2.0, self.top])]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        """Return the label of each tick."""
         return [self._unit.text(value) for value in values]

@@ -48,6 +48,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.time.event_log import select_events
 from engine.events import Event
 from engine.model import World
+from engine.overrides import override
 
 if TYPE_CHECKING:
     from app.views.charts.panel import ChartPanel
@@ -527,6 +528,7 @@ class Charts(QWidget):
 
     # --- mouse, keys, looks -------------------------------------------------------------------------------
 
+    @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QMouseEvent) and self.panels and self._drill is not None:
             if event.type() == QEvent.Type.MouseMove:
@@ -596,6 +598,7 @@ class Charts(QWidget):
         told = [*values, self.lane.summary, self.states.summary if self._truth else "", self.outlook.text()]
         return "; ".join(text for text in told if text)
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
@@ -603,6 +606,7 @@ class Charts(QWidget):
             self._refresh()
             self._again.start()
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place_databases()
@@ -616,6 +620,7 @@ class Charts(QWidget):
         direction = QBoxLayout.Direction
         self._head.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
 
+    @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         for _ in self.making_plots():

@@ -15,6 +15,7 @@ from app.widgets.strip import SHAPES, WORDS, draw_shape
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize
+from engine.overrides import override
 
 NAME: Final = mark("availability")
 NEAR_PX: Final = 6
@@ -98,15 +99,18 @@ class AvailabilityLane(AxisStrip):
             totals[word] = totals.get(word, 0.0) + span.to_s - span.from_s
         return ", ".join(f"{word} {formatting.seconds(total, 0)}" for word, total in totals.items())
 
+    @override
     def sizeHint(self) -> QSize:
         return QSize(200, 2 * self._row_height())
 
+    @override
     def minimumSizeHint(self) -> QSize:
         return QSize(80, 2 * self._row_height())
 
     def _row_height(self) -> int:
         return self.fontMetrics().height() + 2
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         colours = theme.tokens(self.palette())
@@ -155,6 +159,7 @@ class AvailabilityLane(AxisStrip):
         """Return marks within a few pixels of *x*."""
         return [marker for marker in self._marks if abs(self._place_of(marker.t_s) - x) <= NEAR_PX]
 
+    @override
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             lines = [
@@ -165,6 +170,7 @@ class AvailabilityLane(AxisStrip):
             return True
         return super().event(event)
 
+    @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
         near = self.marks_near(event.position().x())
         if near and event.button() == Qt.MouseButton.LeftButton:

@@ -19,6 +19,7 @@ from app.widgets.theme import ThemeTokens
 from app.words.counters import Counter
 from app.words.language import tr
 from engine.flow import Array
+from engine.overrides import override
 
 LINE_PX: Final = 1.5
 FILL_ALPHA: Final = 38
@@ -41,14 +42,17 @@ class Background(GraphicsObject):
         self.chosen_colour = QColor()
         self.setZValue(-10)
 
+    @override
     def boundingRect(self) -> QRectF:
         view = self.viewRect()
         return QRectF(view) if view is not None else QRectF()
 
+    @override
     def viewTransformChanged(self) -> None:
         self.prepareGeometryChange()
         super().viewTransformChanged()
 
+    @override
     def paint(self, painter: QPainter, option: object, widget: QWidget | None = None) -> None:
         view = self.boundingRect()
         for start_s, end_s, colour in self.shades:
@@ -99,9 +103,11 @@ class Caption(QGraphicsItem):
         self._widths = widths
         self.update()
 
+    @override
     def boundingRect(self) -> QRectF:
         return self._box
 
+    @override
     def paint(self, painter: QPainter, option: object, widget: QWidget | None = None) -> None:
         painter.fillRect(self._box, self._ground)
         x = 0.0
@@ -116,6 +122,7 @@ class ChartCurve(PlotCurveItem):
     """Values over the whole width of the plot, so that no frame computes their bounds."""
 
     def boundingRect(self) -> QRectF:
+        """Return the area that the item paints."""
         view = self.getViewBox()  # its own `viewRect` stays what it was first
         return QRectF(view.viewRect()) if view is not None else QRectF()
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from app.view_models.series import time_step_s
 from app.widgets import theme
 from app.words import formatting
+from engine.overrides import override
 
 TICK_PX = 4
 CURSOR_MARGIN_PX = 4.0
@@ -52,12 +53,15 @@ class TimeScale(QWidget):
         first = math.ceil(from_s / step_s)
         return [step_s * number for number in range(first, math.floor(to_s / step_s) + 1)]
 
+    @override
     def sizeHint(self) -> QSize:
         return QSize(200, self.fontMetrics().height() + TICK_PX + 2)
 
+    @override
     def minimumSizeHint(self) -> QSize:
         return QSize(80, self.sizeHint().height())
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         colours = theme.tokens(self.palette())

@@ -18,6 +18,7 @@ from engine.drill.running.state import SampledState
 from engine.events import Event
 from engine.flow import Array
 from engine.model import World
+from engine.overrides import override
 
 NO_SESSION: Final = mark("no session")
 """Text that events contain for a copy without a mirroring session."""
@@ -181,15 +182,18 @@ class StateLanes(AxisStrip):
         """The last state of each server, for who cannot see the lanes."""
         return ", ".join(f"{server} {tr(spans[-1].what)}" for server, spans in self._lanes.items())
 
+    @override
     def sizeHint(self) -> QSize:
         return QSize(200, max(1, len(self._lanes)) * self._row_height())
 
+    @override
     def minimumSizeHint(self) -> QSize:
         return QSize(80, self.sizeHint().height())
 
     def _row_height(self) -> int:
         return self.fontMetrics().height() + 1
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         colours = theme.tokens(self.palette())
@@ -227,6 +231,7 @@ class StateLanes(AxisStrip):
             painter.setPen(tone)
             painter.drawText(words, Qt.AlignmentFlag.AlignCenter, tr(span.what))
 
+    @override
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             QToolTip.showText(event.globalPos(), self._tip(event.pos().x(), event.pos().y()), self)

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from app.classroom.addresses import EVERYWHERE, InterfaceAddress
 from app.words.language import mark, tr
 from engine.drill.running.modes import DrillMode
+from engine.overrides import override
 
 MODES: Final = {
     DrillMode.PRACTICE: mark("Practice"),
@@ -178,6 +179,7 @@ class JoinClass(QDialog):
         for part in (self.code, self.name, self.file, self.consent, self.join):
             part.setEnabled(enabled)
 
+    @override
     def reject(self) -> None:
         self.canceled.emit()
         super().reject()

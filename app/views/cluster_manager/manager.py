@@ -17,6 +17,7 @@ from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr
 from engine.events import Event
 from engine.model import World
+from engine.overrides import override
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -88,6 +89,7 @@ class ClusterManager(QWidget):
     def add_events(self, events: Iterable[Event]) -> None:
         """Ignore events: the cluster database has everything."""
 
+    @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._draw()

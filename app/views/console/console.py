@@ -25,6 +25,7 @@ from engine.drill.time.event_log import select_events
 from engine.events import Event
 from engine.inputs import Input, InputError
 from engine.model import World
+from engine.overrides import override
 from engine.verbs.lines import parse_line
 
 if TYPE_CHECKING:
@@ -469,6 +470,7 @@ class Console(QWidget):
         narrow = self.width() < HISTORY_BESIDE_UNITS * self.fontMetrics().height()
         self.tabs.setVisible(self.history.isHidden() or not narrow)
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._share_width()
@@ -510,6 +512,7 @@ class Console(QWidget):
         self.tools["text"].setChecked(self._as_text)
         self.tools["history"].setChecked(not self.history.isHidden())
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:

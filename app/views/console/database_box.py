@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox
 
 from app.widgets.tables import plain_tip
 from app.words.language import tr
+from engine.overrides import override
 
 LEAST_PX: Final = 120
 """Minimum width of the box if large text leaves no more room. The list shows the full name."""
@@ -49,6 +50,7 @@ class DatabaseBox(QComboBox):
         self.left.emit()
         self.wanted.emit(name)
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.left.emit()

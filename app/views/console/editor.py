@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QWidget
 from app.views.console.highlight import sql_highlighter
 from app.widgets.code_edit import CodeEdit, Complete
 from app.words.language import mark, tr
+from engine.overrides import override
 
 _COMMENT: Final = re.compile(r"^(\s*)--")
 _CHORD: Final = mark("(Ctrl+K) was pressed. Waiting for the second key: Ctrl+C comments, Ctrl+U uncomments.")
@@ -63,6 +64,7 @@ class SqlEditor(CodeEdit):
 
     # --- keys ---------------------------------------------------------------------------------------------
 
+    @override
     def event(self, event: QEvent) -> bool:
         # Ctrl+K and the key after it are the editor's, whatever the window uses them for.
         mine = isinstance(event, QKeyEvent) and (self._chord or self._starts_chord(event))
@@ -71,6 +73,7 @@ class SqlEditor(CodeEdit):
             return True
         return super().event(event)
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self._chord:
             self._end_chord(event)
@@ -80,6 +83,7 @@ class SqlEditor(CodeEdit):
         else:
             super().keyPressEvent(event)
 
+    @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         menu = self.createStandardContextMenu()
         first = menu.actions()[0] if menu.actions() else None
@@ -89,6 +93,7 @@ class SqlEditor(CodeEdit):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(event.globalPos())
 
+    @override
     def focusOutEvent(self, event: QFocusEvent) -> None:
         self._chord = False
         super().focusOutEvent(event)

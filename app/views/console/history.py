@@ -12,6 +12,7 @@ from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
+from engine.overrides import override
 
 
 def first_line(batch: QueryBatch) -> str:
@@ -91,6 +92,7 @@ class QueryHistory(QWidget):
         last = self.model.index(self.model.rowCount() - 1, len(COLUMNS) - 1)
         self.model.dataChanged.emit(self.model.index(0, 0), last)
 
+    @override
     def event(self, event: QEvent) -> bool:
         # Esc is the list's while the keyboard is in it, also while a query runs that Esc would cancel elsewhere.
         if (
@@ -102,6 +104,7 @@ class QueryHistory(QWidget):
             return True
         return super().event(event)
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.closed.emit()

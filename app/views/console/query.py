@@ -21,6 +21,7 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.constants import PRODUCT, TICKS_PER_S
 from engine.messages import Message
+from engine.overrides import override
 
 if TYPE_CHECKING:
     from engine.tsql.batches.work import ResumableComputation
@@ -328,6 +329,7 @@ class QueryWindow(QWidget):
             text = text.partition("   ")[2]  # of time and rows the rows, then nothing: the tool tip has all
         self._facts.setText(text)
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_facts()
@@ -346,6 +348,7 @@ class QueryWindow(QWidget):
         self._band.setText(f"<b>{self._connection.server}</b>{database}{version}")
         self._band.setToolTip(plain_tip(f"{self._connection.server}{database}{version}"))
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:

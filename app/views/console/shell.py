@@ -13,6 +13,7 @@ from app.widgets.history_line import HistoryLine
 from app.words.language import tr
 from engine.events import Event
 from engine.inputs import Input
+from engine.overrides import override
 
 PROMPT: Final = "PS C:\\>"
 LINES_KEPT: Final = 5_000
@@ -90,6 +91,7 @@ class ShellWindow(QWidget):
         self.transcript.setTextCursor(cursor)
         self.transcript.ensureCursorVisible()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):

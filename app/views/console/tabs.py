@@ -17,6 +17,7 @@ from app.widgets import theme
 from app.widgets.keyboard import has_keys
 from engine import tsql
 from engine.model import World
+from engine.overrides import override
 
 BAR_SHARE: Final = 0.45
 """Minimum share of the width for the buttons, however many tabs there are."""
@@ -319,20 +320,24 @@ class QueryTabs(QTabWidget):
         names = list(self._world.instances) if self._world is not None else []
         return names.index(server) if server in names else 0
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         bar = self.cornerWidget(Qt.Corner.TopRightCorner)
         if isinstance(bar, ToolBar):
             bar.fit(max(self.width() - self.tabBar().sizeHint().width(), round(BAR_SHARE * self.width())))
         super().resizeEvent(event)
 
+    @override
     def tabInserted(self, index: int) -> None:
         super().tabInserted(index)
         self._lay_out_again()
 
+    @override
     def tabRemoved(self, index: int) -> None:
         super().tabRemoved(index)
         self._lay_out_again()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

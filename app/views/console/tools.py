@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 from app.widgets import keys, theme
 from app.widgets.bars import hang
 from app.words.language import tr
+from engine.overrides import override
 
 IN_BAR: Final = ("run", "cancel", "parse", "text", "snippets", "history", "zoom")
 RARE: Final = ("text", "history", "snippets", "parse", "zoom")
@@ -116,6 +117,7 @@ class CloseButton(QToolButton):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._show_theme()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:

@@ -18,6 +18,7 @@ from app.words.language import mark, tr
 from app.words.localization import localize as translated
 from engine.events import Event
 from engine.model import World, ticks
+from engine.overrides import override
 from engine.protocol.preconditions import preconditions
 
 if TYPE_CHECKING:
@@ -191,6 +192,7 @@ class Dashboard(QWidget):
     def add_events(self, events: Iterable[Event]) -> None:
         """Ignore events: the world has everything."""
 
+    @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._draw()

@@ -32,6 +32,7 @@ from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
 from engine.drill.judging import retry
 from engine.inputs import Input
+from engine.overrides import override
 from engine.verbs.lines import parse_script
 
 NARROW_UNITS: Final = 46
@@ -426,12 +427,14 @@ class Debrief(QScrollArea):
             room -= self._left.sizeHint().width() + GAP_PX
         self._card.fit(room)
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self._narrow() != self._built_narrow:
             self._build()
         self._fit_buttons()
 
+    @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._fit_buttons()
@@ -461,6 +464,7 @@ class Debrief(QScrollArea):
             return True
         return False
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

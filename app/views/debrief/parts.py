@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QSizePol
 from app.widgets import theme
 from app.words import formatting
 from app.words.language import tr
+from engine.overrides import override
 
 LIST_GAP_PX: Final = 6
 """Gap between the entries of a list."""
@@ -165,10 +166,12 @@ class Points(QWidget):
             )
         )
 
+    @override
     def sizeHint(self) -> QSize:
         line = self.fontMetrics().height()
         return QSize(round(line * 5.5), round(line * 1.9))
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = theme.tokens(self.palette())
         painter = QPainter(self)

@@ -30,6 +30,7 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.par.regret import WAITING, Account, RunSegment
 from engine.model import Tick
+from engine.overrides import override
 
 LINES_MAX: Final = 24
 """Maximum height of the curve in line heights."""
@@ -66,9 +67,11 @@ class ValueCurve(QWidget):
         self.setAccessibleName(tr("What could still be reached"))
         self.setAccessibleDescription(of.describe_curve(account))
 
+    @override
     def sizeHint(self) -> QSize:
         return QSize(400, round(self.fontMetrics().height() * 11.5))
 
+    @override
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
 
@@ -111,6 +114,7 @@ class ValueCurve(QWidget):
 
     # --- painting -------------------------------------------------------------------------------------------
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -186,6 +190,7 @@ class ValueCurve(QWidget):
 
     # --- mouse and keys -------------------------------------------------------------------------------------
 
+    @override
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             x = event.pos().x()
@@ -217,9 +222,11 @@ class ValueCurve(QWidget):
             said.append(of.format_no_return(tick))
         return "\n".join(said)
 
+    @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.setAccepted(event.button() == Qt.MouseButton.LeftButton)
 
+    @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             x = event.position().x()
@@ -227,6 +234,7 @@ class ValueCurve(QWidget):
             tick = move.tick if move is not None and move.line != WAITING else self._tick_at(x)
             self.moment_chosen.emit(tick / TICKS_PER_S)
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         count, key = len(self._stops), event.key()
         if count and key in KEYS:
@@ -267,16 +275,20 @@ class ValueCurveLegend(QWidget):
             x += room + 1.5 * metrics.height()
         return found
 
+    @override
     def sizeHint(self) -> QSize:
         return QSize(400, self.heightForWidth(self.width()))
 
+    @override
     def hasHeightForWidth(self) -> bool:
         return True
 
+    @override
     def heightForWidth(self, width: int) -> int:
         last, _, _ = self._places(width)[-1]
         return round(last.y() + 1.3 * self.fontMetrics().height())
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

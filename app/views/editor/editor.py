@@ -32,6 +32,7 @@ from app.words.language import tr, trn
 from engine.drill.authoring.problems import Problem
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.authoring.toml_positions import find_positions
+from engine.overrides import override
 
 CHECK_MS: Final = 350
 """Pause in typing after which the text is read. Assumed: long enough to finish a word."""
@@ -296,6 +297,7 @@ class ScenarioEditor(QWidget):
             wanted = min(self.findings.wanted_height, self._down.height() // 2)
             self._down.setSizes([max(1, self._down.height() - wanted), wanted])
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._share_height()
@@ -367,6 +369,7 @@ class ScenarioEditor(QWidget):
         for name in ("edit.try", "edit.play"):
             self.tools[name].setEnabled(playable)
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:

@@ -26,6 +26,7 @@ from app.words.language import tr, trn
 from app.words.localization import localize
 from engine.drill.authoring.problems import Problem
 from engine.drill.judging.score import Score
+from engine.overrides import override
 
 _PROBLEM: Final = Qt.ItemDataRole.UserRole
 ROWS_SHOWN: Final = 6
@@ -172,11 +173,13 @@ class ProblemList(QWidget):
         self.setMaximumHeight(self.wanted_height if empty else ANY_SIZE)
         self.height_changed.emit()
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._fit()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

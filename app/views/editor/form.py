@@ -23,6 +23,7 @@ from app.views.editor.form_widgets import ChoiceBox
 from app.views.editor.form_words import PLAIN, VARIANTS
 from app.widgets import theme
 from app.words.language import tr
+from engine.overrides import override
 
 ROOM_LEAST: Final = 36
 """Minimum characters of the fields next to the section list; with less space a selector replaces the list."""
@@ -317,6 +318,7 @@ class Form(QWidget):
             self.sections_field.setFocus()
         self.page.order_behind(self.list.order_behind(self.sections_field))
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._divide()
@@ -330,6 +332,7 @@ class Form(QWidget):
         self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:

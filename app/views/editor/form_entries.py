@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QGridLayout, QListWidget, QPushButton, QSizePolicy, QWidget
 
 from app.words.language import mark, tr
+from engine.overrides import override
 
 ENTRIES_SHOWN: Final = 5
 ENTRIES_SHOWN_NARROW: Final = 3
@@ -80,6 +81,7 @@ class FormEntries(QWidget):
         shown = ENTRIES_SHOWN_NARROW if self.narrow else ENTRIES_SHOWN
         self.rows.setMinimumHeight(shown * (self.fontMetrics().height() + 4) + 8)
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
@@ -116,6 +118,7 @@ class FormEntries(QWidget):
             previous_widget = widget
         return previous_widget
 
+    @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             for name, (_, key) in ENTRY_KEYS.items():

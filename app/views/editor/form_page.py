@@ -29,6 +29,7 @@ from app.views.editor.form_rows import FieldRow, add_row
 from app.views.editor.form_schema import fields, kinds
 from app.views.editor.form_words import KINDS
 from app.words.language import tr
+from engine.overrides import override
 
 FIELD_LEAST: Final = 24
 """Minimum characters of a field next to its label; with less space it moves below it."""
@@ -241,10 +242,12 @@ class FormPage(QScrollArea):
         for layout in inside.findChildren(QFormLayout):
             layout.setRowWrapPolicy(policies.DontWrapRows if beside else policies.WrapAllRows)
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.wrap()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from app.files.scenario_edit import ScenarioEditError
 from app.views.editor.pool_edit import Pool, create_pool, edited, pools, replace_pool
 from app.words.language import mark, tr
+from engine.overrides import override
 
 COLUMNS: Final = (
     (mark("Name"), mark("Written in the texts as {name}, in braces. Small letters, digits and _, at most 30.")),
@@ -97,6 +98,7 @@ class Pools(QWidget):
                 self.table.setCurrentCell(row, 0)
                 return
 
+    @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             for key, do in ((Qt.Key.Key_Insert, self._add), (Qt.Key.Key_Delete, self._remove)):

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QComboBox, QCompleter, QLineEdi
 
 from app.views.editor.input_completion import UNFINISHED
 from engine.drill.authoring.run_scenario import TO_WRITE
+from engine.overrides import override
 
 TEXT_PAUSE_MS: Final = 700
 """Pause in typing after which a text is written to the file, so that the findings follow."""
@@ -137,6 +138,7 @@ class ChoiceBox(QComboBox):
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(LEAST_SHOWN)
 
+    @override
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
 
@@ -178,6 +180,7 @@ def write_over(field: QLineEdit | QPlainTextEdit, text: str, reason: Qt.FocusRea
 class TextLine(QLineEdit):
     """Text line that selects its text on request."""
 
+    @override
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         write_over(self, self.text(), event.reason())
@@ -191,6 +194,7 @@ class CompletingLine(TextLine):
         self.completion = Completion(self)
         self.textEdited.connect(lambda _: self.completion.show_completions())
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.completion.leaves(event):
             event.ignore()
@@ -228,6 +232,7 @@ class TextArea(QPlainTextEdit):
         written = self.toPlainText()
         return written + self._ends if written.strip() else ""
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.completion.leaves(event):
             event.ignore()
@@ -236,16 +241,19 @@ class TextArea(QPlainTextEdit):
             if event.text().strip() or event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Backspace):
                 self.completion.show_completions()
 
+    @override
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         write_over(self, self.toPlainText(), event.reason())
 
+    @override
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         if event.reason() != Qt.FocusReason.PopupFocusReason and self.pause.isActive():
             self.pause.stop()
             self._finish()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

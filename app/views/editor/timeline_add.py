@@ -23,6 +23,7 @@ from app.views.editor.timeline_entries import AT, WAIT, WINDOW, seconds_of
 from app.words.language import mark, tr
 from app.words.localization import localize
 from engine.inputs import InputError
+from engine.overrides import override
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line
 from engine.verbs.verb import VerbParameter
@@ -243,6 +244,7 @@ class AddFault(QFrame):
             return
         self.wanted.emit(times, self.line, self.note.text().strip())
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.left.emit()

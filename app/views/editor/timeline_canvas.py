@@ -43,6 +43,7 @@ from app.widgets.strip import draw_shape, nice_step
 from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.language import tr
+from engine.overrides import override
 
 MARGIN: Final = 14.0
 LABEL_SCALE: Final = 0.88
@@ -186,13 +187,16 @@ class TimelineCanvas(QWidget):
             self.setMinimumHeight(needed)
             self.height_changed.emit()
 
+    @override
     def sizeHint(self) -> QSize:
         return QSize(600, self.minimumHeight())
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._lay_out()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
@@ -228,6 +232,7 @@ class TimelineCanvas(QWidget):
 
     # --- mouse ----------------------------------------------------------------------------------------------
 
+    @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
             event.ignore()
@@ -242,6 +247,7 @@ class TimelineCanvas(QWidget):
         self._chosen = entry.path
         self.update()
 
+    @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self._held is None or not event.buttons() & Qt.MouseButton.LeftButton:
             self._point(event.position())
@@ -268,6 +274,7 @@ class TimelineCanvas(QWidget):
         else:
             self.setCursor(Qt.CursorShape.PointingHandCursor)
 
+    @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton or self._held is None:
             return
@@ -282,10 +289,12 @@ class TimelineCanvas(QWidget):
         else:
             self._lay_out()
 
+    @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self._find_entry(event.position()) is None:
             self.add_wanted.emit(float(round(self.scale.time_at(event.position().x()))))
 
+    @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
             box = self.box_of(self._chosen) if self._chosen is not None else None
@@ -304,6 +313,7 @@ class TimelineCanvas(QWidget):
         self._lay_out()
         return True
 
+    @override
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             found = self._find_entry(QPointF(event.pos()))
@@ -314,6 +324,7 @@ class TimelineCanvas(QWidget):
 
     # --- painting -------------------------------------------------------------------------------------------
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

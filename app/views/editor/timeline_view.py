@@ -47,6 +47,7 @@ from app.views.editor.timeline_list import TimelineList, path_of
 from app.views.editor.timeline_zoom import ZOOM_KEYS, ZOOM_STEP, ZoomArea
 from app.widgets import theme
 from app.words.language import tr
+from engine.overrides import override
 
 STEP_S: Final = 1.0
 LEAP_S: Final = 10.0
@@ -149,6 +150,7 @@ class TimelineView(QWidget):
             tool.setIcon(theme.icon(icon, colours))
             tool.setIconSize(QSize(side, side))
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         looks = (QEvent.Type.PaletteChange, QEvent.Type.FontChange)
@@ -403,6 +405,7 @@ class TimelineView(QWidget):
 
     # --- keys -----------------------------------------------------------------------------------------------
 
+    @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if (
             isinstance(event, QKeyEvent)

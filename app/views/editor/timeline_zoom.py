@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QScrollArea
 
 from app.views.editor.timeline_canvas import TimelineCanvas
+from engine.overrides import override
 
 ZOOM_STEP: Final = 1.5
 ZOOM_MAX: Final = 60.0
@@ -42,11 +43,13 @@ class ZoomArea(QScrollArea):
         scroll.setRange(0, max(0, wide - seen))
         scroll.setValue(round(at * wide - about))
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self.zoom > 1.0:
             self._canvas.setMinimumWidth(round(self.viewport().width() * self.zoom))
 
+    @override
     def wheelEvent(self, event: QWheelEvent) -> None:
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             by = event.angleDelta().y()

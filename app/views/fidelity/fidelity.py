@@ -15,6 +15,7 @@ from app.views.fidelity.rows_page import PASS, RowsPage
 from app.views.fidelity.worker import FidelityStep, FidelityWorker, StepResult, steps
 from app.widgets import theme
 from app.words.language import tr
+from engine.overrides import override
 from engine.published.fidelity import SECTIONS
 
 
@@ -48,6 +49,7 @@ class FidelityView(QWidget):
         if application is not None:
             application.aboutToQuit.connect(self.work.stop)
 
+    @override
     def sizeHint(self) -> QSize:
         return QSize(1240, 690)
 
@@ -107,16 +109,19 @@ class FidelityView(QWidget):
         layout.addLayout(head)
         layout.addWidget(self.tabs, 1)
 
+    @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not self.work.complete and not self.work.isRunning():
             self.work.start()
 
+    @override
     def closeEvent(self, event: QCloseEvent) -> None:
         self.stop()
         super().closeEvent(event)
         self.closed.emit()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "tabs"):

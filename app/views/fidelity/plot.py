@@ -16,6 +16,7 @@ from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.counters import KB, KB_PER_S, PER_S, PERCENT, SECONDS, Unit
 from app.words.language import tr
+from engine.overrides import override
 from engine.planning.figures import Figure, FigureLine, FigurePanel
 
 UNITS: Final = {
@@ -174,6 +175,7 @@ class FigurePlot(QWidget):
         dots.setZValue(10 if line.measured else 5)
         plot.addItem(dots)
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):

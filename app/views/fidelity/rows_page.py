@@ -24,6 +24,7 @@ from app.widgets.reader import name_box
 from app.widgets.tables import CELL_PADDING_PX, TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
+from engine.overrides import override
 from engine.published.rows import FigureClass, FigureRow
 
 PASS: Final = "pass"
@@ -280,14 +281,17 @@ class RowsPage(QWidget):
             least = metrics.horizontalAdvance(COLUMNS[place].sample) + CELL_PADDING_PX
             header.resizeSection(place, max(least, round(share * left)))
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._share_width()
 
+    @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._share_width()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:

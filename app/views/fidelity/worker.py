@@ -9,6 +9,7 @@ from functools import partial
 from PySide6.QtCore import QObject, QThread, Signal
 
 from app.views.fidelity.display_names import FAILOVERS
+from engine.overrides import override
 from engine.planning.figures import FIGURES, Figure
 from engine.published import whitepaper_failover
 from engine.published.fidelity import EXCEPTIONS, SECTIONS
@@ -71,6 +72,7 @@ class FidelityWorker(QThread):
         self._todo = tuple(todo)
         self.done = 0
 
+    @override
     def run(self) -> None:
         for step in self._todo[self.done :]:
             if self.isInterruptionRequested():

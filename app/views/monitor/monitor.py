@@ -31,6 +31,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.time.event_log import select_events
 from engine.events import Event
 from engine.model import World
+from engine.overrides import override
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -219,10 +220,12 @@ class Monitor(QWidget):
         self.databases.setToolTip(self.databases.currentText())  # with large text the end of it is cut
         self.databases.blockSignals(False)
 
+    @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._draw()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):

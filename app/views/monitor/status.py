@@ -23,6 +23,7 @@ from app.views.monitor.readout import (
 from app.widgets import theme
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr
+from engine.overrides import override
 
 NARROW_UNITS: Final = 38.0
 """Width in line heights below which the grid has short titles."""
@@ -91,6 +92,7 @@ class LabeledValues(QWidget):
         self._recolour()
         self._fit()
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
@@ -110,6 +112,7 @@ class LabeledValues(QWidget):
             known = field.text() not in (tr(UNKNOWN), tr(WAITING))
             field.setStyleSheet("font-weight: 600;" if known else f"color: {muted};")
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:

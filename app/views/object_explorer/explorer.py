@@ -20,6 +20,7 @@ from app.widgets.reader import follow_selection
 from app.words.language import mark, tr
 from engine.events import Event
 from engine.model import World
+from engine.overrides import override
 
 WINDOW: Final = "explorer"
 """Name of the window for the tree's statements."""
@@ -337,6 +338,7 @@ class ObjectExplorer(QWidget):
 
     # --- looks --------------------------------------------------------------------------------------------
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):

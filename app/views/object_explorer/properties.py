@@ -25,6 +25,7 @@ from app.words import formatting
 from app.words.language import mark, tr
 from engine.events import Event
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
+from engine.overrides import override
 
 WINDOW: Final = "mirroring"
 """Name of the window for statements of a page, which separates their answers."""
@@ -273,6 +274,7 @@ class MirroringPage(QDialog):
         self._show_status(tr("Sent; waiting for the server."), "muted")
         self.requested.emit(f"sql {self.window_id} {statement}")
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and self._world is not None:

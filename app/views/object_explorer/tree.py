@@ -18,6 +18,7 @@ from app.widgets.tables import plain_tip
 from app.words.language import tr
 from engine.constants import CLIENT_LOGIN_TIMEOUT_S
 from engine.model import World, ticks
+from engine.overrides import override
 
 Path = tuple[str, ...]
 
@@ -74,6 +75,7 @@ class Tree(QStandardItemModel):
 
     # --- dragging -----------------------------------------------------------------------------------------
 
+    @override
     def mimeTypes(self) -> list[str]:
         return ["text/plain"]
 

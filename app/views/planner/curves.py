@@ -16,6 +16,7 @@ from app.widgets import theme
 from app.widgets.axes import value_range
 from app.words.language import mark, tr
 from engine.flow import SafetyMode
+from engine.overrides import override
 from engine.planning import MirroringPlan, Steady, Sweep, points_about, statements_about
 
 Sweeps = Mapping[SafetyMode, Sweep]
@@ -132,6 +133,7 @@ class PlanCurves(QWidget):
                 parts.append(f'{dot} <span style="color:{colours.text.name()}">{words}</span>')
             title.setText("&nbsp;&nbsp;&nbsp;".join(parts), size=f"{self.font().pointSizeF():g}pt")
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):

@@ -26,6 +26,7 @@ from app.words.language import mark, tr
 from engine.drill.judging.failover_times import CAUSES, failover_times, scenario_of
 from engine.drill.judging.sweep import RunOutcome, compute_confidence_interval, percentile
 from engine.drill.time.cooperative_tasks import Slices
+from engine.overrides import override
 from engine.planning import MirroringPlan
 
 RUNS: Final = 100
@@ -93,6 +94,7 @@ class FailoverTimesDialog(QDialog):
         items = filter(None, (self._rows.itemAt(place) for place in range(self._rows.count())))
         return [label.text() for item in items if isinstance(label := item.widget(), QLabel)]
 
+    @override
     def closeEvent(self, event: QCloseEvent) -> None:
         self._timer.stop()
         super().closeEvent(event)
@@ -188,10 +190,12 @@ class Shares(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(tr("Share of runs that are back by then"))
 
+    @override
     def sizeHint(self) -> QSize:
         unit = self.fontMetrics().height()
         return QSize(46 * unit, 18 * unit)
 
+    @override
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint() / 2
 
@@ -208,6 +212,7 @@ class Shares(QWidget):
         )
         self.update()
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -266,6 +271,7 @@ class Stroke(QWidget):
         self._number, self._stroke = number, STROKES[cause]
         self.setFixedWidth(3 * self.fontMetrics().height())
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

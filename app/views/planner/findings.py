@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePol
 from app.widgets import theme
 from app.words.language import tr
 from app.words.localization import localize
+from engine.overrides import override
 from engine.planning import PlanFinding, Tone
 
 SIGNS: Final = {Tone.OK: "✓", Tone.WARN: "!", Tone.BAD: "✕", Tone.INFO: "·"}
@@ -83,6 +84,7 @@ class PlannerFindings(QScrollArea):
                 self._rows.addWidget(label, number, column, Qt.AlignmentFlag.AlignTop)
         self.setAccessibleDescription(self.text)
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and self._shown:

@@ -23,6 +23,7 @@ from app.widgets import theme
 from app.widgets.number_locale import number_locale
 from app.words import formatting
 from app.words.language import tr
+from engine.overrides import override
 
 STEPS_PER_DECADE: Final = 60
 DIGITS: Final = 3
@@ -111,6 +112,7 @@ class FigureBox(QDoubleSpinBox):
         self.setLocale(number_locale())
         self._show_font()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
@@ -119,6 +121,7 @@ class FigureBox(QDoubleSpinBox):
     def _show_font(self) -> None:
         self.setFixedWidth(self.fontMetrics().horizontalAdvance(FIELD_SAMPLE) + FIELD_MARGIN_PX)
 
+    @override
     def textFromValue(self, value: float) -> str:
         return formatting.significant(value, 6)
 
@@ -146,6 +149,7 @@ class SliderLabels(QWidget):
             )
         )
 
+    @override
     def sizeHint(self) -> QSize:
         return QSize(100, self.fontMetrics().height() + 2)
 
@@ -158,6 +162,7 @@ class SliderLabels(QWidget):
         position = self._position_of(value)
         return handle // 2 + QStyle.sliderPositionFromValue(0, self._slider.maximum(), position, span)
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = theme.tokens(self.palette())
         painter = QPainter(self)

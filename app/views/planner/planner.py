@@ -35,6 +35,7 @@ from app.words import formatting
 from app.words.language import tr
 from app.words.localization import localize
 from engine.drill.judging.failover_times import CAUSES, scenario_of
+from engine.overrides import override
 from engine.planning import (
     BANDWIDTH_MBPS,
     RTT_MS,
@@ -94,6 +95,7 @@ class Planner(QWidget):
         self.controls.changed.connect(self._on_change)
         self.curves.moved.connect(self._on_moved)
 
+    @override
     def sizeHint(self) -> QSize:
         return QSize(1240, 690)
 
@@ -173,6 +175,7 @@ class Planner(QWidget):
         timer.timeout.connect(do)
         return timer
 
+    @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if self._stale:
@@ -180,12 +183,14 @@ class Planner(QWidget):
             self._curves_due.start()
             self._findings_due.start()
 
+    @override
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._stale = self._stale or self._curves_due.isActive() or self._findings_due.isActive()
         self._curves_due.stop()
         self._findings_due.stop()
 
+    @override
     def closeEvent(self, event: QCloseEvent) -> None:
         super().closeEvent(event)
         self.closed.emit()
@@ -292,6 +297,7 @@ class Planner(QWidget):
         self._left.setMaximumWidth(ANY_SIZE if narrow else left_px)
         self._left.setMinimumHeight(CONTROLS_LINES * self.fontMetrics().height() if narrow else 0)
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
@@ -350,6 +356,7 @@ class Planner(QWidget):
                 )
             note.setText("; ".join(parts))
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_left"):

@@ -26,6 +26,7 @@ from app.widgets import theme
 from app.widgets.tables import TableModel, TableView
 from app.words.language import tr
 from engine.drill.authoring.contents import escape_invisible
+from engine.overrides import override
 
 TEXT_MAX: Final = 200_000
 """Maximum characters of the file on the page. Assumed: nobody reads more, and the window stays fast."""
@@ -152,6 +153,7 @@ class Quarantine(QWidget):
     def take_focus(self) -> None:
         (self.items.tree if self.items.isVisibleTo(self) else self.facts).setFocus()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

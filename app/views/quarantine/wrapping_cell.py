@@ -15,6 +15,8 @@ from PySide6.QtWidgets import (
     QTableView,
 )
 
+from engine.overrides import override
+
 MARGIN_PX: Final = 3
 
 
@@ -34,6 +36,7 @@ class WrappingDelegate(QStyledItemDelegate):
         super().__init__(table)
         self._table = table
 
+    @override
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
@@ -51,6 +54,7 @@ class WrappingDelegate(QStyledItemDelegate):
         painter.drawText(room, _flags(text, room.width(), QFontMetrics(ground.font)), text)
         painter.restore()
 
+    @override
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         made = QStyleOptionViewItem(option)
         self.initStyleOption(made, index)

@@ -34,6 +34,7 @@ from app.views.scenario_picker.text_lines import cached_lines
 from app.widgets import theme
 from app.widgets.reader import follow_selection
 from app.words.language import tr
+from engine.overrides import override
 
 CARD_UNITS: Final = 28.0
 """Minimum width of a card in line heights."""
@@ -140,15 +141,18 @@ class CardGrid(QListWidget):
         rows = -(-self.count() // columns)
         self.setFixedHeight(max(1, rows) * height + 4)
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._fit()
         super().resizeEvent(event)
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._fit()
 
+    @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
         item = self.currentItem() if by_key else self.itemAt(event.pos())

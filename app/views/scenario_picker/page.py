@@ -29,6 +29,7 @@ from app.views.scenario_picker.top_cards import TopCards
 from app.widgets import theme
 from app.widgets.scroll_container import ScrollContainer
 from app.words.language import mark, tr, trn
+from engine.overrides import override
 
 SEARCH_KEY: Final = "Ctrl+K"
 NO_MATCH: Final = mark("No drill matches. Clear the search and the filters.")
@@ -248,15 +249,18 @@ class ScenarioPicker(QWidget):
 
     # --- looks ----------------------------------------------------------------------------------------------
 
+    @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._show_font()  # the first polishing by the style sheet has taken the fonts back
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._follow.start()
         self._show_placeholder()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

@@ -14,6 +14,7 @@ from app.view_models.start_page import PathProgress
 from app.views.scenario_picker.text_lines import cached_lines
 from app.widgets import theme
 from app.words.language import tr
+from engine.overrides import override
 
 ICONS: Final = {
     "mirroring": "database",
@@ -81,11 +82,13 @@ class PathButtons(QWidget):
         for button in self.buttons.values():
             button.set_lines(max(title for title, _ in lines), max(after for _, after in lines))
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange()
         self._fit()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
@@ -157,20 +160,24 @@ class PathButton(QAbstractButton):
         font = self.font()
         return theme.sized(font, TITLE_SCALE * self.shrink, bold=True), theme.sized(font, SMALL_SCALE)
 
+    @override
     def sizeHint(self) -> QSize:
         font, small = (QFontMetricsF(font).height() for font in self._fonts())
         title, after = self._lines
         height = (title + 0.55) * font + (after + 1) * small + BAR_PX + 2 * PADDING_PX - 4
         return QSize(round(BUTTON_UNITS * self.fontMetrics().height()), round(height))
 
+    @override
     def minimumSizeHint(self) -> QSize:
         return QSize(60, self.sizeHint().height())
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self.updateGeometry()
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = theme.tokens(self.palette())
         checked, lit = self.isChecked(), self.underMouse() or self.hasFocus()

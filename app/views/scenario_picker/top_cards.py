@@ -25,6 +25,7 @@ from app.widgets import theme
 from app.widgets.busy_cursor import preparing
 from app.words import formatting
 from app.words.language import tr
+from engine.overrides import override
 
 BESIDE_UNITS: Final = 62.0
 """Minimum width in line heights for the two cards side by side."""
@@ -84,6 +85,7 @@ class TopCard(QFrame):
         self.reason.setFont(theme.sized(self.font(), 0.95))
         self.button.setFont(theme.sized(self.font(), 1.08 if self.primary else 1.0, bold=self.primary))
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self.primary:
@@ -213,10 +215,12 @@ class TopCards(QWidget):
         way = QBoxLayout.Direction
         self._row.setDirection(way.LeftToRight if beside else way.TopToBottom)
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange()
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

@@ -24,6 +24,7 @@ from app.words import formatting
 from app.words.language import mark, tr
 from engine.events import Event
 from engine.model import World
+from engine.overrides import override
 
 if TYPE_CHECKING:
     from app.views.system_monitor.lines import CounterPlot
@@ -85,6 +86,7 @@ COLUMNS: Final = (
 class CounterLegend(TableModel):
     """The list of counters with the colour of each line."""
 
+    @override
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if role == Qt.ItemDataRole.DecorationRole and index.isValid() and index.column() == 0:
             return self.colours.server(self.rows[index.row()].number)
@@ -307,11 +309,13 @@ class SystemMonitor(QWidget):
         for name, icon in (("add", "plus"), ("remove", "minus"), ("highlight", "marker")):
             self.tools[name].setIcon(theme.icon(icon, colours))
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
             self._show_theme()
 
+    @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if self._lines is None:

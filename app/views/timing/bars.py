@@ -14,6 +14,7 @@ from app.widgets.tables import TableView
 from app.words import formatting
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
+from engine.overrides import override
 
 BAR_WIDTH_PX: Final = 200
 
@@ -21,6 +22,7 @@ BAR_WIDTH_PX: Final = 200
 class PhaseBar(QStyledItemDelegate):
     """Paints the phases of a row as one stacked bar."""
 
+    @override
     def paint(
         self,
         painter: QPainter,
@@ -36,6 +38,7 @@ class PhaseBar(QStyledItemDelegate):
             painter.fillRect(option.rect, colours.selection)
         paint_phases(painter, place, row, row.longest_ticks, colours)
 
+    @override
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         return QSize(BAR_WIDTH_PX, super().sizeHint(option, index).height())
 
@@ -96,6 +99,7 @@ class Phases(QWidget):
         self._words.setToolTip("\n".join(f"{tr(kind.name)}: {tr(kind.help)}" for kind in kinds))
         self._bar.show_row(row)
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:

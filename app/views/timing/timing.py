@@ -26,6 +26,7 @@ from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.model import World
+from engine.overrides import override
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -115,6 +116,7 @@ class Timing(QWidget):
         layout.addWidget(self._split, 1)
         layout.addWidget(self._empty, 1)
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         narrow = self.width() < NARROW_LINES * self.fontMetrics().height()

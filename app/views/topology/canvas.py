@@ -9,6 +9,7 @@ from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QGraphicsView, QWidget
 
 from app.views.topology.scene import TopologyScene
+from engine.overrides import override
 
 ZOOM_STEP: Final = 1.2
 ZOOM_MIN, ZOOM_MAX = 0.25, 4.0
@@ -107,11 +108,13 @@ class TopologyCanvas(QGraphicsView):
         if self._fitted and not self._fitting and self._scene.mouseGrabberItem() is None:
             self.fit()
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self._fitted:
             self.fit()
 
+    @override
     def wheelEvent(self, event: QWheelEvent) -> None:
         steps = event.angleDelta().y() / 120.0
         if steps:
@@ -122,6 +125,7 @@ class TopologyCanvas(QGraphicsView):
         self._pan_from = position
         self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
 
+    @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self._pan_from is None:
             super().mouseMoveEvent(event)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from app.widgets import theme
 from app.words.language import tr
+from engine.overrides import override
 
 
 class FindBox(QLineEdit):
@@ -62,10 +63,12 @@ class FindBox(QLineEdit):
     def _move_status_label(self) -> None:
         self.place.move(self.width() - self.place.width() - 8, (self.height() - self.place.height()) // 2)
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._move_status_label()
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.hide()

@@ -115,10 +115,12 @@ class LinkItem(QGraphicsItem):
         face = self.face
         return face.log_kb_per_s > 0.0 or face.pinged or (face.kind == "client" and face.active)
 
+    @override
     def boundingRect(self) -> QRectF:
         box = QRectF(self._line.p1(), self._line.p2()).normalized().adjusted(-14, -14, 14, 14)
         return box.united(self._label_box().adjusted(-4, -4, 4, 4))
 
+    @override
     def shape(self) -> QPainterPath:
         path = QPainterPath(self._line.p1())
         path.lineTo(self._line.p2())
@@ -128,6 +130,7 @@ class LinkItem(QGraphicsItem):
         shape.addRect(self._label_box())
         return shape
 
+    @override
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:

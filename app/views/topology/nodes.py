@@ -23,6 +23,7 @@ from app.widgets.signs import (
     squeezed,
 )
 from app.words.language import tr
+from engine.overrides import override
 
 Face = TypeVar("Face", bound=ServerFace | ClientFace)
 
@@ -81,14 +82,17 @@ class NodeItem(QGraphicsItem, Generic[Face]):
         """Return the card itself, centred on the item's position."""
         raise NotImplementedError
 
+    @override
     def boundingRect(self) -> QRectF:
         return self.card().adjusted(-5, -5, 5, 5)
 
+    @override
     def shape(self) -> QPainterPath:
         path = QPainterPath()
         path.addRect(self.card())
         return path
 
+    @override
     def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: object) -> object:
         scene = self.scene()
         if change == QGraphicsItem.GraphicsItemChange.ItemPositionHasChanged and isinstance(
@@ -121,6 +125,7 @@ class ServerNode(NodeItem[ServerFace]):
     """Server: its instance with each copy's role, state and queue, or a grid of many copies."""
 
     @property
+    @override
     def target(self) -> ActionTarget:
         return ActionTarget("server", (self.face.name,))
 
@@ -130,6 +135,7 @@ class ServerNode(NodeItem[ServerFace]):
     def small(self) -> bool:
         return self.face.kind in SMALL
 
+    @override
     def card(self) -> QRectF:
         unit = self.style.unit
         width = (SMALL_WIDTH_UNITS if self.small else WIDTH_UNITS[self.style.narrow]) * unit
@@ -194,6 +200,7 @@ class ServerNode(NodeItem[ServerFace]):
         index = names.index(database) + round(direction[0]) + round(direction[1]) * self._grid_columns()
         return names[max(0, min(len(names) - 1, index))]
 
+    @override
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
@@ -338,14 +345,17 @@ class ClientNode(NodeItem[ClientFace]):
     """Client application."""
 
     @property
+    @override
     def target(self) -> ActionTarget:
         return ActionTarget("client", (self.face.name,))
 
+    @override
     def card(self) -> QRectF:
         unit = self.style.unit
         width, height = SMALL_WIDTH_UNITS * unit, 3.9 * unit
         return QRectF(-width / 2.0, -height / 2.0, width, height)
 
+    @override
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:

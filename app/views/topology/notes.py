@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsTextItem, QStyleOptionGrap
 from app.view_models.offers import ActionTarget
 from app.widgets.signs import SceneStyle
 from app.words.language import tr
+from engine.overrides import override
 
 WIDTH_UNITS: Final = 11.0
 """Width of a note in line heights."""
@@ -86,24 +87,29 @@ class NoteItem(QGraphicsTextItem):
                 self.setPlainText(self.toPlainText()[:LENGTH_MAX])
             self._changed(self)
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.finish_editing()
         else:
             super().keyPressEvent(event)
 
+    @override
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.finish_editing()
 
+    @override
     def mouseDoubleClickEvent(self, event: object) -> None:
         self.write()
 
+    @override
     def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: object) -> object:
         if change == QGraphicsItem.GraphicsItemChange.ItemPositionHasChanged and self.scene() is not None:
             self._changed(self)
         return super().itemChange(change, value)
 
+    @override
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:

@@ -45,6 +45,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.running.modes import Terms
 from engine.events import Event
 from engine.model import Role, World
+from engine.overrides import override
 
 MOVING_SPEED_MAX: Final = 10.0
 """Maximum speed with moving traffic: above it, the links would only flicker."""
@@ -247,6 +248,7 @@ class Topology(TopologyCanvas):
         if target is not None:
             self.fill_menu(menu, target)
 
+    @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         by_mouse = event.reason() == QContextMenuEvent.Reason.Mouse
         item = self._item_at(event.pos()) if by_mouse else self._selected()
@@ -287,6 +289,7 @@ class Topology(TopologyCanvas):
 
     # --- keys -----------------------------------------------------------------------------------------------
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if any(note.writing for note in self._scene.notes):
             super().keyPressEvent(event)
@@ -466,9 +469,11 @@ class Topology(TopologyCanvas):
 
     # --- mouse and places ----------------------------------------------------------------------------------
 
+    @override
     def covered(self) -> QRect:
         return self._bar.geometry()
 
+    @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._bar.move_to_corner()
         super().resizeEvent(event)
@@ -495,6 +500,7 @@ class Topology(TopologyCanvas):
         self._scene.put({})
         self.fit()
 
+    @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._press_at = event.position().toPoint()
         empty = self._item_at(event.position().toPoint()) is None
@@ -507,6 +513,7 @@ class Topology(TopologyCanvas):
         if event.button() != Qt.MouseButton.RightButton:  # the right one opens the menu and keeps the choice
             super().mousePressEvent(event)
 
+    @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if self._end_pan():
             return
@@ -537,6 +544,7 @@ class Topology(TopologyCanvas):
                 return True
         return super().viewportEvent(event)
 
+    @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         item = self._item_at(event.position().toPoint())
         if item is None:
@@ -548,6 +556,7 @@ class Topology(TopologyCanvas):
 
     # --- theme ----------------------------------------------------------------------------------------------
 
+    @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):

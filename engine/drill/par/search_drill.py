@@ -37,6 +37,7 @@ class SearchDrill(Drill):
         super().__init__(scenario, seed, mode)
         self.events = list(self.events)
 
+    @override
     def fork(self) -> Self:
         if self.world.flow.memory is None:
             self.world.flow.enable_run_cache()
@@ -48,6 +49,7 @@ class SearchDrill(Drill):
         twin._settlings, twin._changed = self._settlings, self._changed
         return twin
 
+    @override
     def score(self) -> Score:
         if not self.finished:
             return super().score()

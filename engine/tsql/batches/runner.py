@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.model import World
+from engine.overrides import override
 from engine.protocol import logspace, statements
 from engine.tsql.batches import (
     cursors,
@@ -109,9 +110,11 @@ class Runner(Machine):
         self._statement: s.Statement | None = None
         """The statement that runs."""
 
+    @override
     def create_sibling(self, run: Submission, session: SqlSession, meter: Meter) -> Runner:
         return Runner(self.world, run, session, self._perform_statement, meter)
 
+    @override
     def perform(self, statement: s.Statement) -> None:
         self._perform_statement(self, statement)
 
@@ -142,6 +145,7 @@ class Runner(Machine):
         finally:
             self.release()
 
+    @override
     def release(self) -> None:
         if self._scratch is not None:
             self._scratch.close()
@@ -513,10 +517,12 @@ class Runner(Machine):
         _, rows = self.select(plan)
         return (rows[0][0] if rows else None), plan.kinds[0] if plan.kinds else None
 
+    @override
     def evaluate_condition(self, condition: str) -> bool:
         _, rows = self.select(self.plan("condition", condition))
         return bool(rows and rows[0][0])
 
+    @override
     def select(self, plan: QueryPlan) -> tuple[tuple[str, ...], list[Row]]:
         scratch = self.scratch()
         scratch.warnings.clear()
@@ -533,6 +539,7 @@ class Runner(Machine):
             for number in sorted(scratch.warnings):
                 self.say_number(number)
 
+    @override
     def declare(self, statement: s.Declare) -> None:
         for item in statement.variables:
             if item.type == "table":

@@ -1,0 +1,13 @@
+"""`override` for Python 3.11, without the import of typing_extensions at run time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import override as override
+else:
+
+    def override(method: Any) -> Any:
+        """Mark a method that overrides one of a base class; the type checker proves it."""
+        return method
