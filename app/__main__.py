@@ -31,6 +31,7 @@ def open_window(scenario: Scenario | None) -> int:
 
 
 def main() -> int:
+    """Run the command line; return the exit code."""
     if len(sys.argv) == 1:
         return open_window(None)  # which waits for nothing that only commands need
     try:

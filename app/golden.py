@@ -48,4 +48,5 @@ def recorded() -> Golden:
 
 
 def as_text(golden: Golden) -> str:
+    """Format the golden runs as they are stored."""
     return json.dumps(asdict(golden), indent=2) + "\n"

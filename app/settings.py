@@ -107,6 +107,7 @@ class WindowSettings:
         return said.format(file=self._store.fileName())
 
     def get(self, key: WindowSettingKey[Value]) -> Value:
+        """Return the value of a setting, or its default."""
         stored = self._store.value(key.name)
         kind = type(key.default)
         if isinstance(stored, str) and kind in (bool, float):
@@ -125,6 +126,7 @@ class WindowSettings:
             return None
 
     def set(self, key: WindowSettingKey[Value], value: Value) -> None:
+        """Store the value of a setting."""
         self._store.setValue(key.name, str(value) if isinstance(value, (bool, float)) else value)
         self.changed()
 

@@ -1,0 +1,1 @@
+"""Simulation of SQL Server failover: deterministic, without Qt."""

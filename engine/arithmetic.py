@@ -93,6 +93,7 @@ def log1p(x: float) -> float:
 
 
 def log10(x: float) -> float:
+    """Return the decimal logarithm. ValueError for a number that is not positive."""
     return float(_EXACT.log10(_positive(x)))
 
 
@@ -133,21 +134,25 @@ def _as_float(number: Decimal) -> float:
 
 
 def sin(x: float) -> float:
+    """Return the sine. ValueError for infinity or NaN."""
     return float(_sine(_reduced(x)))
 
 
 def cos(x: float) -> float:
+    """Return the cosine. ValueError for infinity or NaN."""
     if abs(x) <= fixed_point.ANGLE_MAX and (found := fixed_point.cos(x)) is not None:
         return found
     return float(_sine(_EXACT.add(_reduced(x), _PI / 2)))
 
 
 def tan(x: float) -> float:
+    """Return the tangent. ValueError for infinity or NaN."""
     angle = _reduced(x)
     return float(_EXACT.divide(_sine(angle), _sine(_EXACT.add(angle, _PI / 2))))
 
 
 def atan(x: float) -> float:
+    """Return the arc tangent, between -pi/2 and pi/2."""
     return float(_arc_tangent(Decimal(x)))
 
 

@@ -20,9 +20,11 @@ class Chance:
 
     @classmethod
     def from_seed(cls, seed: int) -> Chance:
+        """Return a generator for a seed of any size."""
         return cls(seed & _MASK)
 
     def fork(self) -> Chance:
+        """Return a generator that continues identically."""
         return Chance(self.state)
 
     def bits(self) -> int:

@@ -339,9 +339,11 @@ class Event(Struct, frozen=True, gc=False):
 
     @property
     def t_s(self) -> float:
+        """Return the time in seconds since the start of the run."""
         return self.tick / TICKS_PER_S
 
     def get(self, name: str, default: object = None) -> Any:
+        """Return a field of the event's data, or *default*."""
         for key, value in self.data:
             if key == name:
                 return value

@@ -44,6 +44,7 @@ class Input(Struct, frozen=True):
     """Key of the team role that acts; empty outside teams."""
 
     def option(self, name: str, default: float) -> float:
+        """Return the number of an option `name=value`, or *default*."""
         return next((float(value) for key, value in self.options if key == name), default)
 
     @property

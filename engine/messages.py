@@ -30,6 +30,7 @@ class Message(Struct, frozen=True):
 
     @property
     def is_error(self) -> bool:
+        """Return whether the severity is that of an error (11 or more)."""
         return self.severity > 10
 
 

@@ -1,4 +1,27 @@
-"""Main loop: log flows in compiled steps, and the protocol acts when something is due."""
+"""Main loop: log flows in compiled steps, and the protocol acts when something is due.
+
+Guarantees
+    The same world and inputs give the same world, however the time is divided into calls. Within a tick the order is
+    fixed: crossings of the flow, then timers in the order in which they were set, then inputs. Changes are propagated
+    after each of these groups, so every part that depends on a changed thing is updated before the next tick.
+
+Change propagation
+    Rules do not call the parts that depend on them. They change fields of immutable structs through
+    `World.update_copy` and similar methods, which note the change (`changed`, `dirty`). When something has changed,
+    `_propagate_changes` calls the listeners once in a fixed order: log space, witnesses, membership and roles of the
+    cluster, availability groups, clients, SQL connections, accounts, ledger, and last the flow. `streams.refresh`
+    rebuilds the setups of exactly the log sources that were noted. Timers that only
+    look and change nothing (`LOOKS`) do not start it: a quiet second costs one compiled run.
+
+Why this way
+    The order is visible in one place, so two rules cannot depend on the order of their imports. Setups are derived
+    from the world as a whole. Therefore no rule can forget to restore a rate after it changed one.
+
+Rejected
+    Observers registered by each part: the order depends on registration, and a stored world would have to store them.
+    Recalculation of all setups in each step: the most expensive part of a run with a hundred databases.
+    Threads or asyncio: the engine would depend on a scheduler (decision 4).
+"""
 
 from __future__ import annotations
 

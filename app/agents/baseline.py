@@ -66,6 +66,7 @@ def game(env: DrillEnv, player: Player, seed: int) -> float:
 
 
 def main() -> None:
+    """Play drills with a simple player and print the scores."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

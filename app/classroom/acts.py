@@ -83,6 +83,7 @@ def answered(log: Sequence[LogEntry]) -> set[int]:
 
 
 def format_entry(entry: LogEntry) -> str:
+    """Format the entry with its time, for people."""
     return json.dumps(entry)
 
 

@@ -19,6 +19,8 @@ _VIRTUAL: Final = re.compile(
 
 
 class InterfaceAddress(NamedTuple):
+    """Address of a network interface of this computer."""
+
     interface: str
     address: str
 

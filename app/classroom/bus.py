@@ -54,6 +54,8 @@ class SeatNews(SeatStatus):
 
 
 class OfHost(WireMessage):
+    """Message with the host that sent it."""
+
     host: str = ""
     """Host that sends the message."""
 
@@ -144,6 +146,7 @@ class Bus:
             ) from problem
 
     async def close(self) -> None:
+        """Close the connection to the server."""
         if self._client is not None:
             with suppress(Exception):  # the server may have gone before
                 await asyncio.wait_for(self._client.close(), AGAIN_S)

@@ -17,6 +17,7 @@ def create_certificate() -> tuple[str, str]:
 
 
 def convert_to_der(pem: str) -> bytes:
+    """Convert a certificate from PEM to DER."""
     return ssl.PEM_cert_to_DER_cert(pem)
 
 

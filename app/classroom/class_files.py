@@ -107,6 +107,7 @@ def archive(record: ClassRecord, person: int | None = None) -> bytes:
 
 
 def folder_of_part(number: int) -> str:
+    """Return the folder of a part in an archive."""
     return f"{PART}{number}/" if number > 1 else ""
 
 

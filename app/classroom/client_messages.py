@@ -31,6 +31,8 @@ Key = Annotated[str, Field(min_length=16, max_length=100)]
 
 
 class WireMessage(BaseModel):
+    """Base of all messages; unknown fields are refused."""
+
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
@@ -54,6 +56,8 @@ class Resume(WireMessage):
 
 
 class AppendEntries(WireMessage):
+    """Add entries to the seat's log."""
+
     kind: Literal["acts"] = "acts"
     acts: Annotated[list[object], Field(max_length=500)]
     """As in app/classroom/acts.py."""
@@ -99,6 +103,8 @@ class SeatTarget(WireMessage):
 
 
 class Freeze(SeatTarget):
+    """Freeze or release seats."""
+
     kind: Literal["freeze"] = "freeze"
     tick: Tick | None = None
     """None: at once; otherwise as soon as a seat has come so far."""

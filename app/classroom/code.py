@@ -52,6 +52,7 @@ class Invitation:
 
 
 def address_of(host: str, port: int) -> str:
+    """Return `host:port`, with brackets around an IPv6 address."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
@@ -67,6 +68,7 @@ def fingerprint(certificate: bytes) -> str:
 
 
 def new_secret() -> str:
+    """Return a random secret of a class."""
     return _letters(secrets.randbits(5 * SECRET_LETTERS), SECRET_LETTERS)
 
 
@@ -75,6 +77,7 @@ def _letters(bits: int, count: int) -> str:
 
 
 def grouped(code: str) -> str:
+    """Return the code in groups of letters, for reading aloud."""
     return "-".join(code[start : start + GROUP] for start in range(0, len(code), GROUP))
 
 

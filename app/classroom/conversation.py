@@ -27,11 +27,13 @@ class RequestRefusedError(Exception):
 
 
 def check_permission(role: str, request: client_messages.Request) -> None:
+    """Refuse a request that the role may not send."""
     if not isinstance(request, client_messages.MAY[role]):
         raise RequestRefusedError(tr("a {role} may not ask for {kind}").format(role=role, kind=request.kind))
 
 
 async def hear(socket: WebSocket) -> client_messages.Request:
+    """Receive the next request. Raises Garbage."""
     message = await socket.receive()
     if message["type"] != "websocket.receive":
         raise WebSocketDisconnect(message.get("code", 1006))
@@ -39,6 +41,7 @@ async def hear(socket: WebSocket) -> client_messages.Request:
 
 
 async def send_message(socket: WebSocket, message: ToSeat | ToInstructor) -> None:
+    """Send a message as JSON."""
     await send(socket, json.dumps(message, ensure_ascii=False))
 
 

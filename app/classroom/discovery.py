@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 def is_installed() -> bool:
+    """Return whether the package for discovery is installed."""
     return find_spec("zeroconf") is not None
 
 

@@ -64,6 +64,7 @@ class GuiSeat:
 
     @property
     def is_recording(self) -> bool:
+        """Return whether the run is recorded."""
         return self.phase in RECORDING
 
     @property
@@ -122,6 +123,7 @@ class GuiSeat:
     # --- as a recorder
 
     def line(self, tick: int, line: str) -> None:
+        """Append an input line to the log."""
         item = self._drill.journal[-1]
         if item.verb in NOT_IN_A_CLASS:
             raise RecordingError(tr("A class cannot go back in time."))
@@ -133,6 +135,7 @@ class GuiSeat:
         self._note(tick, words, self._drill.state_hash(), number)
 
     def heartbeat(self, tick: int) -> None:
+        """Report the position of the run."""
         self._check_recording()
         self.link.tick = tick
         last = self._kept.acts[-1].tick if self._kept.acts else 0
@@ -140,9 +143,11 @@ class GuiSeat:
             self.checkpoint(tick, self._drill.state_hash())
 
     def checkpoint(self, tick: int, state_hash: str) -> None:
+        """Append the world's hash to the log."""
         self._note(tick, "", state_hash)
 
     def finish(self, report: Mapping[str, object]) -> None:
+        """Append the end of the run."""
         self._note(self._drill.tick, "", str(report["state_hash"]))
         self.link.over = True
         self.link.wake()
@@ -166,6 +171,7 @@ class GuiSeat:
         self._note(self._drill.tick, "", "", number)
 
     def tell_frozen(self, frozen: bool) -> None:
+        """Report that the seat is frozen or released."""
         self.link.frozen = frozen
         self.link.wake()
 
@@ -184,10 +190,12 @@ class GuiSeat:
         self.link.wake()
 
     def allow_looks(self, consent: bool) -> None:
+        """Allow or forbid the instructor to observe the seat."""
         self.link.consent = consent
         self.link.wake()
 
     def tell_held(self, takeover: bool) -> None:
+        """Report that the run stands at a limit, or continues."""
         self.link.held = takeover
         self.link.wake()
 

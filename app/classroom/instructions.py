@@ -12,11 +12,14 @@ from app.words.language import tr
 
 
 class Addressee(Protocol):
+    """Seat, group or all, as recipients of an instruction."""
+
     number: int
     group: str
 
 
 def is_recipient(instruction: ClassInstruction, seat: Addressee) -> bool:
+    """Return whether the instruction is for the seat."""
     return instruction.seat_id in (None, seat.number) and instruction.group_name in (None, seat.group)
 
 
@@ -77,6 +80,7 @@ def answered(log: Sequence[LogEntry], instructions: Iterable[ClassInstruction]) 
 
 
 def as_message(instruction: ClassInstruction) -> server_messages.InstructionMessage:
+    """Return the instruction as a message to a seat."""
     return {
         "kind": "instruction",
         "number": instruction.number,

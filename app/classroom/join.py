@@ -143,6 +143,7 @@ def _await_verdict(run: SeatRun, seat_log: SeatLog, link: HostLink) -> LogVerdic
 
 
 def report_of(run: SeatRun, seat_log: SeatLog, verdict: LogVerdict | None) -> SeatReport:
+    """Return the report of a seat's run, with the host's verdict."""
     report = run.drill.report()
     assert seat_log.given is not None
     if not run.drill.terms.truth:  # of an exam the seat has no rubric: what it would compute says nothing

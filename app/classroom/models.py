@@ -10,7 +10,7 @@ MESSAGE, INJECT, BACK = "message", "inject", "back"
 
 
 class Base(DeclarativeBase):
-    pass
+    """Base of the tables."""
 
 
 class ClassPart(Base):

@@ -32,6 +32,7 @@ class SeatSpeed:
         self._before: tuple[float, int] | None = None
 
     def note(self, tick: int, is_idle: bool) -> None:
+        """Note the position of a seat, and whether it is idle."""
         now = time.monotonic()
         if is_idle:
             self._before = None
@@ -74,14 +75,17 @@ class ClassPace:
         return the_class.clock_tick + max(0.0, gone_s) * the_class.clock_speed * TICKS_PER_S
 
     def clock_s(self) -> float | None:
+        """Return the time of the class clock; None without one."""
         tick = self.clock_tick()
         return None if tick is None else tick / TICKS_PER_S
 
     def break_s(self) -> float | None:
+        """Return the time of the next break; None without one."""
         left = self._class.break_until
         return None if left is None else max(0.0, left - time.time())
 
     def break_is_over(self) -> bool:
+        """Return whether the break has ended."""
         return self._class.break_until is not None and time.time() >= self._class.break_until
 
     def get_stop_tick(self, line: Paced) -> int | None:
@@ -89,6 +93,7 @@ class ClassPace:
         return self._class.until if line.until is None else line.until
 
     def until_s(self, line: Paced) -> float | None:
+        """Return the limit of a seat in simulated seconds; None without one."""
         until = self.get_stop_tick(line)
         return None if until is None or until >= TICK_MAX else until / TICKS_PER_S
 
@@ -98,6 +103,7 @@ class ClassPace:
         return self._class.state == FROZEN or line.stopped or (until is not None and line.tick >= until)
 
     def ends_in_s(self, line: Paced) -> float | None:
+        """Return the real seconds until a seat ends; None if that is unknown."""
         speed = line.progress.speed
         if line.over or not speed or speed <= 0.0:
             return None

@@ -40,6 +40,7 @@ class PeerHosts:
             self.tell(self.news(seats))
 
     def news(self, seats: Iterable[SeatState] = ()) -> Seats:
+        """Return the changed seats of this host for the others."""
         return Seats(
             seats=tuple(
                 SeatNews(
@@ -54,6 +55,7 @@ class PeerHosts:
         )  # fmt: skip
 
     def look_at(self, number: int) -> bool:
+        """Return whether a console of another host observes the seat."""
         return any(number in seats for seats in self._their_looks.values())
 
     def process_news(self, message: News) -> set[int]:

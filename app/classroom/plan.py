@@ -33,6 +33,8 @@ class InvalidPlanError(Exception):
 
 
 class PlanSection(BaseModel):
+    """Section of a lesson plan."""
+
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
@@ -78,14 +80,18 @@ class PlannedPart(PlanSection):
 
     @property
     def is_test(self) -> bool:
+        """Return whether the part is a test."""
         return self.kind != "lesson"
 
     @property
     def has_drawn_seed(self) -> bool:
+        """Return whether the seed is drawn at the beginning of the class."""
         return self.is_test and self.seed is None
 
 
 class LessonPlan(PlanSection):
+    """Parts of a lesson, and its groups."""
+
     scenario: Annotated[str, Field(min_length=1)]
     """Name of a scenario, or its file, seen from the plan's folder."""
     mode: Mode

@@ -97,6 +97,7 @@ class ClassRecord:
         return self._engine.dialect.name == "postgresql"
 
     def close(self) -> None:
+        """Close the database."""
         self._engine.dispose()
 
     # --- the class
@@ -122,6 +123,7 @@ class ClassRecord:
             return list(session.scalars(select(ClassPart).order_by(ClassPart.id)))
 
     def begin(self, *made: ClassPart, instructions: Iterable[ClassInstruction] = ()) -> None:
+        """Store the parts of a new class, with its instructions."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             session.add_all(made)
             session.add_all(instructions)
@@ -163,14 +165,17 @@ class ClassRecord:
             connection.execute(update(Seat).where(Seat.id.in_(list(seats))).values(columns))
 
     def seats(self) -> list[Seat]:
+        """Return all seats."""
         with Session(self._engine) as session:
             return list(session.scalars(select(Seat).order_by(Seat.id)))
 
     def seat(self, number: int) -> Seat | None:
+        """Return the seat with a number; None if there is none."""
         with Session(self._engine) as session:
             return session.get(Seat, number)
 
     def seat_with(self, token_hash: str) -> Seat | None:
+        """Return the seat with a token's hash; None if there is none."""
         with Session(self._engine) as session:
             return session.scalar(select(Seat).where(Seat.token_hash == token_hash))
 
@@ -277,6 +282,7 @@ class ClassRecord:
     # --- instructions
 
     def instructions(self) -> list[ClassInstruction]:
+        """Return all instructions, in their order."""
         with Session(self._engine) as session:
             wanted = select(ClassInstruction).where(ClassInstruction.part == self._part)
             return list(session.scalars(wanted.order_by(ClassInstruction.number)))

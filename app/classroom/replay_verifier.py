@@ -32,6 +32,8 @@ need the processor, too. Assumed.
 
 
 class ReplayVerifier:
+    """Replays of the runs of a class in worker processes."""
+
     def __init__(
         self,
         the_class: ClassPart,
@@ -62,9 +64,11 @@ class ReplayVerifier:
 
     @property
     def places(self) -> range:
+        """Return the indexes of the workers."""
         return range(self._workers.count)
 
     def close(self) -> None:
+        """Stop all workers."""
         self._workers.close()
 
     def add(self, number: int, entries: Sequence[LogEntry]) -> None:

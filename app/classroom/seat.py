@@ -60,6 +60,7 @@ class Limit:
         self._since = 0.0
 
     def hear(self, state: PaceState) -> None:
+        """Take a new limit from the host."""
         self.until, self.clock, self._since = state["until"], state["clock"], time.monotonic()
 
     def reached(self, tick: Tick) -> bool:
@@ -127,6 +128,7 @@ class SeatRun:
 
     @property
     def frozen(self) -> bool:
+        """Return whether the instructor has frozen the seat."""
         return self._is_blocked()
 
     @property

@@ -242,6 +242,7 @@ class SeatLog:
         return self.acts[number:]
 
     def close(self) -> None:
+        """Close the file and release its lock."""
         if self.given is not None:
             with suppress(OSError):  # of a disk that is full: the entry was reported as not written
                 self._open.close()

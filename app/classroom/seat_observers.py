@@ -16,6 +16,8 @@ from app.words.language import tr
 
 
 class SeatObservers:
+    """Consoles that observe seats of this host."""
+
     def __init__(
         self,
         the_class: ClassPart,
@@ -63,6 +65,7 @@ class SeatObservers:
         )
 
     async def end(self, console: WebSocket) -> None:
+        """End all observations of a console."""
         before, _ = self._looks.pop(console, (None, []))
         if before is not None:
             await self._changed(self._seats[before])

@@ -12,6 +12,8 @@ from app.words.language import mark
 
 
 class SeatPhase(StrEnum):
+    """Phase of a seat in the protocol."""
+
     JOINING = "joining"
     """The host has not said yet what is played."""
     REPLAYING = "replaying"
@@ -25,6 +27,8 @@ class SeatPhase(StrEnum):
 
 
 class SeatEvent(StrEnum):
+    """Event that changes the phase of a seat."""
+
     REPLAY = "replay"
     """The desk begins to play the log again."""
     REPLAYED = "replayed"
@@ -56,4 +60,5 @@ LABELS: Final = {
 
 
 def next_phase(phase: SeatPhase, event: SeatEvent) -> SeatPhase:
+    """Return the phase after an event. Raises for an impossible one."""
     return TRANSITIONS.get((phase, event), phase)

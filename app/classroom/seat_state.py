@@ -72,6 +72,7 @@ class SeatState:
 
     @property
     def connected(self) -> bool:
+        """Return whether the seat is connected."""
         return self.socket is not None or self.away
 
     def weigh(self, t_s: float, points: float) -> None:

@@ -158,6 +158,8 @@ class VerdictMessage(TypedDict):
 
 
 class SeatRefusal(TypedDict):
+    """Reason why a seat is refused."""
+
     kind: Literal["refused"]
     text: str
 
@@ -265,11 +267,15 @@ class Unseen(TypedDict):
 
 
 class RequestDone(TypedDict):
+    """Success of an instructor's request."""
+
     kind: Literal["done"]
     of: str
 
 
 class RequestFailed(TypedDict):
+    """Failure of an instructor's request, with the reason."""
+
     kind: Literal["refused"]
     of: str
     text: str

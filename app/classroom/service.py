@@ -221,6 +221,7 @@ class CurrentHost:
         self._there.set()
 
     async def end(self) -> None:
+        """End the host of the current part."""
         if self._following is not None:
             await asyncio.gather(self._following, return_exceptions=True)
         if self._host is not None:

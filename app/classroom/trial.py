@@ -43,6 +43,7 @@ class Person:
 
     @property
     def gain(self) -> float | None:
+        """Return the points gained from the first to the second test; None without both."""
         return None if self.pre is None or self.post is None else self.post - self.pre
 
 
@@ -124,6 +125,7 @@ def compare_groups(persons: Sequence[Person]) -> list[GroupComparison]:
 
 
 def people_csv(persons: Iterable[Person], names: bool) -> str:
+    """Format the people as CSV, with names or numbers."""
     rows = (
         (one.name if names else number, one.group, one.pre, one.post, one.gain, one.retention)
         for number, one in enumerate(persons, 1)
@@ -132,6 +134,7 @@ def people_csv(persons: Iterable[Person], names: bool) -> str:
 
 
 def analysis_csv(comparisons: Iterable[GroupComparison]) -> str:
+    """Format the comparisons as CSV."""
     head = (
         "measure", "group", "other_group", "people", "other_people", "mean", "other_mean", "difference",
         "standardised_difference", "chance",

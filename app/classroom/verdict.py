@@ -62,6 +62,7 @@ class Rerun:
 
     @property
     def drill(self) -> Drill:
+        """Return the replayed drill."""
         return self._player.drill
 
     def fork(self) -> Rerun:
@@ -251,6 +252,7 @@ def is_fault(line: str) -> bool:
 
 
 def first_line(text: str) -> str:
+    """Return the first line of a text, shortened."""
     return next(iter(text.splitlines()), "")
 
 

@@ -162,5 +162,6 @@ class Workers:
             return None, True
 
     def close(self) -> None:
+        """Stop the workers."""
         for pool in self._pools.values():
             pool.shutdown(wait=False, cancel_futures=True)

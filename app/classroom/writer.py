@@ -44,6 +44,7 @@ class RecordWriter:
         self._to_do = asyncio.Event()
 
     def close(self) -> None:
+        """Write all that waits, then stop."""
         self._thread.shutdown()
 
     async def keep(self, write: Callable[What, Kept], *what: What.args, **named: What.kwargs) -> Kept:

@@ -66,6 +66,7 @@ def _statement(review: ClassReview, seat: SeatReview, key: str, names: bool) -> 
 
 
 def activity(review: ClassReview) -> str:
+    """Return the web page of the course unit."""
     return f"{HOME}/drill/{review.scenario}"
 
 
@@ -101,4 +102,5 @@ def cmi5(review: ClassReview, page: str) -> bytes:
 
 
 def as_json(review: ClassReview, key: str, names: bool) -> str:
+    """Return the xAPI statements of a class, with names or numbers."""
     return json.dumps(statements(review, key, names), ensure_ascii=False, indent=1)

@@ -66,6 +66,7 @@ class BenchmarkFigure:
     ratio: float | None
 
     def as_json(self) -> dict[str, object]:
+        """Return the figure in JSON types."""
         return asdict(self)
 
 

@@ -33,6 +33,7 @@ DIGITS_MIN: Final = 8
 
 
 def add_to(command: SubcommandFactory) -> None:
+    """Add the commands of this module."""
     bundles = command("bundle", "drills in one file to hand on, and imported bundles")
     bundles.set_defaults(do=_run)
     doing = bundles.add_subparsers(dest="doing", metavar="COMMAND", required=True)

@@ -15,6 +15,7 @@ from engine.drill.authoring.scenario import schema
 
 
 def add_to(command: SubcommandFactory) -> None:
+    """Add the commands of this module."""
     check = command("check", "list every problem of scenario files and bundles: line, column, expected value")
     check.set_defaults(do=_check)
     check.add_argument("files", nargs="*", metavar="FILE")

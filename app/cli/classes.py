@@ -48,6 +48,7 @@ COMPARED: Final = {
 
 
 def add_to(command: SubcommandFactory) -> None:
+    """Add the commands of this module."""
     parser = command("class", "a class: hold one, take part in one, check what came of it")
     does = parser.add_subparsers(
         dest="class_command",

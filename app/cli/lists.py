@@ -18,6 +18,7 @@ NAME_WIDTH: Final = 26
 
 
 def add_to(command: SubcommandFactory) -> None:
+    """Add the commands of this module."""
     listing = command("list", "list the shipped scenarios and your own")
     listing.set_defaults(do=_list)
     listing.add_argument(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 def add_to(command: SubcommandFactory) -> None:
+    """Add the commands of this module."""
     agents = command(
         "agents", "check that the score ranks players rightly: reference, idle, random, exploits"
     )

@@ -43,6 +43,7 @@ LEAST: Final = 0.05
 
 
 def add_to(command: SubcommandFactory) -> None:
+    """Add the commands of this module."""
     par = command("par", "search for the best that could have been done in a drill")
     par.set_defaults(do=_par)
     par.add_argument("scenario", metavar="NAME|FILE")

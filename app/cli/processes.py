@@ -13,6 +13,7 @@ WAIT_S: Final = 10
 
 
 def add_on(command: argparse.ArgumentParser) -> None:
+    """Add the option that selects a cluster."""
     command.add_argument(
         "--on", default="local", metavar="local|dask://HOST:PORT", help="this computer, or a Dask cluster"
     )

@@ -30,6 +30,7 @@ INPUTS_MAX: Final = 4_000_000
 
 
 def add_to(command: SubcommandFactory) -> None:
+    """Add the commands of this module."""
     run = command("run", "play a scenario without a window")
     run.set_defaults(do=_run)
     run.add_argument("scenario", metavar="NAME|FILE")

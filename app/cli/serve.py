@@ -25,6 +25,7 @@ PORT_BASE: Final = 14_331
 
 
 def add_to(command: SubcommandFactory) -> None:
+    """Add the commands of this module."""
     serve = command("serve", "a world for real SQL clients, on 127.0.0.1")
     serve.set_defaults(do=_serve)
     serve.add_argument("scenario", metavar="NAME|FILE")

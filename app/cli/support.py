@@ -11,6 +11,7 @@ from app.files import atomic_write
 
 
 def add_to(command: SubcommandFactory) -> None:
+    """Add the commands of this module."""
     doctor = command("doctor", "check this installation")
     doctor.set_defaults(do=_doctor)
     doctor.add_argument("--bundle", metavar="FILE", help="also write a support bundle, a zip file")

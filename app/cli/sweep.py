@@ -28,6 +28,7 @@ Job = tuple[str, str, str, int]
 
 
 def add_to(command: SubcommandFactory) -> None:
+    """Add the commands of this module."""
     sweep = command("sweep", "many runs in one table: mean, percentiles, failures")
     sweep.set_defaults(do=_sweep)
     sweep.add_argument("scenarios", nargs="+", metavar="NAME|FILE")
@@ -107,6 +108,7 @@ def limit_of(text: str) -> tuple[str, float]:
 
 
 def check_measure(name: str) -> None:
+    """Check the name of a measure. Raises Unusable."""
     from engine.drill.judging.sweep import MEASURES
 
     if name not in MEASURES:
@@ -124,6 +126,7 @@ def seeds_of(text: str) -> range:
 
 
 def jobs_of(scenarios: Iterable[Scenario], players: Sequence[str], seeds: range) -> list[Job]:
+    """Return a job for each scenario, player and seed."""
     return [
         (scenario.name, scenario.text, player, seed)
         for scenario in scenarios

@@ -21,7 +21,8 @@ class UsageError(Exception):
 class SubcommandFactory(Protocol):
     """Factory with which a module adds its commands. The parser's default `do` executes a command."""
 
-    def __call__(self, name: str, help: str) -> argparse.ArgumentParser: ...
+    def __call__(self, name: str, help: str) -> argparse.ArgumentParser:
+        """Add a command; return its parser."""
 
 
 def loaded(name_or_path: str) -> Scenario:
@@ -30,11 +31,13 @@ def loaded(name_or_path: str) -> Scenario:
 
 
 def check_seed(seed: int | None) -> None:
+    """Check the range of a seed. Raises Unusable."""
     if seed is not None and not 0 <= seed < 2**63:
         raise UsageError(f"--seed {seed} is not from 0 to 2**63 - 1")
 
 
 def print_json(value: object) -> None:
+    """Print the value as indented JSON."""
     print(_as_json(value))
 
 
@@ -51,6 +54,7 @@ def _as_json(value: Any) -> str:
 
 
 def write_json(value: object, file: str) -> None:
+    """Write the value as indented JSON. Raises Unusable."""
     if file == "-":
         print_json(value)
     else:
@@ -71,6 +75,7 @@ def check_file(file: str) -> None:
 
 
 def write(content: str, file: Path) -> None:
+    """Write the file. Raises Unusable."""
     try:
         if file.is_symlink() or no_file(file):  # /dev/stdout, a pipe to another program: not to be replaced
             file.write_text(content, encoding="utf-8", newline="")

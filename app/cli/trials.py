@@ -112,6 +112,7 @@ class Helper:
 
     @property
     def has_capacity(self) -> bool:
+        """Return whether the helper can take a job."""
         is_ready = self.starting is None or self.starting.done()
         return is_ready and len(self.asked) < (sys.maxsize if self.cluster else AHEAD)
 

@@ -27,6 +27,7 @@ class TerminalProgress:
 
     @property
     def passed_s(self) -> float:
+        """Return the seconds since the start."""
         return time.monotonic() - self._begun
 
     def tell(self, text: str, total_text: str = "") -> None:

@@ -12,14 +12,17 @@ def escape_text(content: object) -> str:
 
 
 def heading(level: int, content: str) -> str:
+    """Return a heading of a level."""
     return f"<h{level}>{escape_text(content)}</h{level}>"
 
 
 def paragraph(content: str, kind: str = "") -> str:
+    """Return a paragraph, with a CSS class."""
     return f'<p class="{kind}">{escape_text(content)}</p>' if kind else f"<p>{escape_text(content)}</p>"
 
 
 def bullets(lines: Iterable[str]) -> str:
+    """Return a bullet list."""
     return f"<ul>{''.join(f'<li>{escape_text(line)}</li>' for line in lines)}</ul>"
 
 
@@ -28,6 +31,7 @@ class Markup(str):
 
 
 def link(url: str, content: str) -> Markup:
+    """Return a link."""
     return Markup(f'<a href="{html.escape(url)}">{escape_text(content)}</a>')
 
 

@@ -64,6 +64,7 @@ def _of_run(source: ExportSource) -> list[object]:
 
 
 def of_move(move: RunSegment) -> list[object]:
+    """Return the cells of an action or wait."""
     times = (move.tick / TICKS_PER_S, move.until / TICKS_PER_S)
     return [*times, move.line or "waiting", round(move.before, 1), round(move.after, 1), move.label]
 

@@ -34,12 +34,15 @@ class JournalFile:
         self._file: IO[str] | None = None
 
     def line(self, tick: int, line: str) -> None:
+        """Write an input line."""
         self._write_progress(tick, line)
 
     def heartbeat(self, tick: int) -> None:
+        """Write the position of the run."""
         self._write_progress(tick)
 
     def checkpoint(self, tick: int, state_hash: str) -> None:
+        """Write the world's hash."""
         self._write_progress(tick)
 
     def finish(self, report: Report) -> None:
@@ -47,6 +50,7 @@ class JournalFile:
         self.close()
 
     def close(self) -> None:
+        """Close the file."""
         if self._file is not None:
             with suppress(OSError):  # what did not fit was refused
                 self._file.close()

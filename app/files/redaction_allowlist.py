@@ -94,6 +94,7 @@ def act(line: str, names: NameMasks) -> str:
 
 
 def number(text: str) -> str:
+    """Return a number with each digit masked, except for known figures."""
     return text if _NUMBER.fullmatch(text) else HIDDEN
 
 

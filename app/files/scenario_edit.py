@@ -174,6 +174,7 @@ def _read(text: str) -> tomlkit.TOMLDocument:
 
 
 def not_toml(error: Exception) -> ScenarioEditError:
+    """Return the error of a text that is not TOML."""
     return ScenarioEditError(tr("The text is not TOML yet: {reason}").format(reason=error))
 
 

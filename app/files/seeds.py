@@ -10,4 +10,5 @@ SEED_MAX: Final = 999_999
 
 
 def any_seed() -> int:
+    """Return a random seed."""
     return 1 + secrets.randbelow(SEED_MAX)

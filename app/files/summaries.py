@@ -59,6 +59,7 @@ def read(
 
 
 def summary_of(scenario: Scenario, shipped: bool, origin: str = "") -> ScenarioSummary:
+    """Return the summary of a scenario for lists."""
     return ScenarioSummary(
         name=scenario.name,
         title=scenario.title,

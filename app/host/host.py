@@ -244,6 +244,7 @@ class Host:
 
     @property
     def running(self) -> bool:
+        """Return whether the time runs."""
         return self._running
 
     @property
@@ -262,6 +263,7 @@ class Host:
         return self._pace.speed
 
     def play(self) -> None:
+        """Let the time run."""
         if not self._may_advance() or self.drill is None:
             return
         if self._stands_still(self.drill):
@@ -270,6 +272,7 @@ class Host:
             self._set_running(True)
 
     def pause(self) -> None:
+        """Stop the time."""
         if self._running:
             self._set_running(False)
             self._beat()
@@ -284,6 +287,7 @@ class Host:
             self.play()
 
     def set_speed(self, speed: float) -> None:
+        """Set the speed in simulated seconds per second."""
         if self._pace.set_speed(speed):
             self.speed_changed.emit(self._pace.speed)
 

@@ -22,6 +22,7 @@ class Playback:
 
     @property
     def has_finished(self) -> bool:
+        """Return whether all steps have been played."""
         return not self._ahead and (self.drill.tick >= self._until or self.drill.finished)
 
     def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:

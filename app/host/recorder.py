@@ -32,16 +32,16 @@ class NoRecorder:
     """Recorder of a run that is not stored."""
 
     def line(self, tick: int, line: str) -> None:
-        pass
+        """Record nothing."""
 
     def heartbeat(self, tick: int) -> None:
-        pass
+        """Record nothing."""
 
     def checkpoint(self, tick: int, state_hash: str) -> None:
-        pass
+        """Record nothing."""
 
     def finish(self, report: Report) -> None:
-        pass
+        """Record nothing."""
 
 
 HEARTBEAT_MS: Final = 500.0

@@ -15,6 +15,7 @@ class HostSignal(Generic[Said]):
         self._guests: list[Callable[[Said], object]] = []
 
     def connect(self, guest: Callable[[Said], object]) -> None:
+        """Connect a listener."""
         self._guests.append(guest)
 
     def disconnect(self, guest: Callable[[Said], object]) -> None:

@@ -99,6 +99,7 @@ class Practised:
 
     @property
     def is_unaided_pass(self) -> bool:
+        """Return whether the run passed without hints and rewinds."""
         return self.mode is not DrillMode.GUIDED and not self.hints and self.rating is not Rating.Again
 
 
@@ -119,6 +120,7 @@ class SkillStanding:
     """Due time of the next review; None: never practiced."""
 
     def is_review_due(self, current_time: datetime) -> bool:
+        """Return whether the skill is due for review."""
         return self.due is not None and self.due <= current_time
 
 

@@ -109,6 +109,7 @@ class Appearance(QObject):
     # --- theme and text -------------------------------------------------------------------------------------
 
     def set_theme(self, choice: str) -> None:
+        """Set and store the theme."""
         self._store.set(settings.THEME, choice)
         self._tick("theme", choice)
         self.apply()
@@ -123,11 +124,13 @@ class Appearance(QObject):
         self._tick("moment", choice)
 
     def next_theme(self) -> None:
+        """Set the next theme of the list."""
         choices = list(theme.CHOICES)
         at = choices.index(self.theme) if self.theme in choices else 0
         self.set_theme(choices[(at + 1) % len(choices)])
 
     def set_font_scale(self, scale: float) -> None:
+        """Set and store the text size."""
         self._store.set(settings.FONT_SCALE, scale)
         self.apply()
 
@@ -154,6 +157,7 @@ class Appearance(QObject):
             self.apply()
 
     def apply(self) -> None:
+        """Apply theme, text size and keys."""
         with show_busy_cursor():
             apply_theme(self._store)
             self.changed.emit()
@@ -166,18 +170,22 @@ class Appearance(QObject):
 
     @property
     def key_scheme(self) -> str:
+        """Return the name of the key scheme."""
         scheme = self._store.get(KEY_SCHEME)
         return scheme if scheme in keys.SCHEMES else keys.SSMS
 
     @property
     def key_changes(self) -> dict[str, tuple[str, ...]]:
+        """Return the user's changes to the key scheme."""
         return keys.from_text(self._store.get(KEY_CHANGES))
 
     @property
     def keys_now(self) -> dict[str, tuple[str, ...]]:
+        """Return the keys of all commands."""
         return keys.keys_of(self.key_scheme, self.key_changes)
 
     def set_keys(self, scheme: str, changes: keys.Keys) -> None:
+        """Set and store the key scheme and its changes."""
         self._store.set(KEY_SCHEME, scheme)
         self._store.set(KEY_CHANGES, keys.to_text(changes))
         self.bind_keys()
@@ -189,12 +197,14 @@ class Appearance(QObject):
         keys.bind(actions, self.keys_now)
 
     def bind_keys(self) -> None:
+        """Bind the current keys to their actions."""
         keys.bind(self._actions, self.keys_now)
 
     # --- layout ---------------------------------------------------------------------------------------------
 
     @property
     def layout(self) -> str:
+        """Return the layout of the desk."""
         profile = self._store.get(settings.LAYOUT_PROFILE)
         return profile if profile in PROFILES else PROFILES[0]
 
@@ -207,6 +217,7 @@ class Appearance(QObject):
             self.restore_layout()
 
     def restore_layout(self) -> None:
+        """Restore the stored layout for this screen size."""
         self._desk.restore(self._store.get(self._key(self._desk.is_short_of_room)), self.layout)
 
     def reset_layout(self) -> None:
@@ -215,6 +226,7 @@ class Appearance(QObject):
         self._desk.arrange(self.layout)
 
     def keep_layout(self) -> None:
+        """Store the layout for this screen size."""
         if self._desk.has_been_visible:
             self._store.set(self._key(self._desk.narrow), self._desk.state())
 

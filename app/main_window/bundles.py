@@ -138,6 +138,7 @@ class Bundling(QObject):
             self.remove(key)
 
     def remove(self, key: str) -> None:
+        """Remove an imported bundle."""
         try:
             bundle_store.remove(key)
         except (ScenarioNotFoundError, BundleStoreError) as problem:

@@ -248,6 +248,7 @@ class Desk(QMainWindow):
             self.show_world(self._world)
 
     def add_events(self, events: list[Event]) -> None:
+        """Pass new events to the views."""
         for name, view in self.views.items():
             if self._shown.get(name) is self._drill:
                 view.add_events(events)
@@ -340,6 +341,7 @@ class Desk(QMainWindow):
 
     @property
     def is_short_of_room(self) -> bool:
+        """Return whether the desk is narrow."""
         return self.window().width() < NARROW_UNITS * self.fontMetrics().height()
 
     def _find_area(self, dock_spec: Dock) -> tuple[Qt.DockWidgetArea, int]:

@@ -150,6 +150,7 @@ class RunFacts(QLabel):
         play.recorded.connect(self._show)
 
     def show_seat(self, text: str) -> None:
+        """Show the seat in a class."""
         self._seat = text
         if self._drill is not None and self._play.attending:
             self._show(self._drill)

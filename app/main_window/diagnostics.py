@@ -36,6 +36,7 @@ class Doctor(QObject):
 
     @property
     def busy(self) -> bool:
+        """Return whether a check is running."""
         return self._process is not None
 
     def examine(self) -> None:

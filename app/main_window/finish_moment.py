@@ -31,6 +31,7 @@ class FinishMoment(QObject):
 
     @property
     def waiting(self) -> bool:
+        """Return whether the end of the run is shown before the debrief."""
         return self._then is not None
 
     def hold(self, reason: str, callback: Callable[[], object]) -> None:
@@ -49,6 +50,7 @@ class FinishMoment(QObject):
         self._then = None
 
     def proceed(self) -> None:
+        """Open the debrief now."""
         then, self._then = self._then, None
         self._timer.stop()
         if then is not None:

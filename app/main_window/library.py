@@ -64,6 +64,7 @@ class Library:
         return self.scenarios[name]
 
     def title(self, name: str) -> str:
+        """Return the title of a scenario, or its name."""
         found = self.scenarios.get(name) or self.summaries.get(name)
         return found.title if found is not None else name
 

@@ -80,6 +80,7 @@ def fill_menu(
     actions: Mapping[str, QAction],
     fillers: Mapping[str, Callable[[QMenu], object]],
 ) -> None:
+    """Fill a menu with actions, separators and submenus."""
     for entry in entries:
         if entry is None:
             menu.addSeparator()

@@ -84,6 +84,7 @@ class Navigation(QObject):
 
     @show_busy_cursor()
     def show_history(self) -> None:
+        """Show the page of finished runs."""
         self._history.show_runs(self._library.runs())
         self._pages.show_page(self._history, tr("History"))
 

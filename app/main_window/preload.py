@@ -51,6 +51,7 @@ class Preload(QObject):
 
     @property
     def busy(self) -> bool:
+        """Return whether modules are still being imported."""
         return self._looking.isActive()
 
     def _load(self) -> None:

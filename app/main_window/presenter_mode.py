@@ -32,6 +32,7 @@ class PresenterMode(QObject):
 
     @property
     def is_active(self) -> bool:
+        """Return whether the mode is on."""
         return bool(self._store.get(settings.BEFORE_PRESENTING))
 
     def toggle(self) -> None:

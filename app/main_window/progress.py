@@ -28,6 +28,7 @@ class ProgressPages(QObject):
 
     @show_busy_cursor()
     def show(self) -> None:
+        """Show the page of skills."""
         navigation = self._navigation
         navigation.pause_run()
         if self.page is None:

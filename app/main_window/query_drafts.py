@@ -38,6 +38,7 @@ class Pause(QTimer):
         self._changing = QElapsedTimer()
 
     def changed(self) -> None:
+        """Restart the pause after a change."""
         if not self.isActive():
             self._changing.start()
         if not self.isActive() or self._changing.elapsed() < LATEST_MS:

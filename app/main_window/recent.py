@@ -33,6 +33,7 @@ class Recent(QObject):
         self.menu.aboutToShow.connect(self._fill)
 
     def files(self) -> list[Path]:
+        """Return recent files that still exist, newest first."""
         found = self._store.json(settings.RECENT)
         names = found[:KEPT] if isinstance(found, list) else []
         return [Path(name) for name in names if isinstance(name, str) and "\0" not in name]
@@ -43,6 +44,7 @@ class Recent(QObject):
         self._keep([path, *(other for other in self.files() if other != path)][:KEPT])
 
     def clear(self) -> None:
+        """Remove all entries."""
         self._keep([])
 
     def _keep(self, files: list[Path]) -> None:

@@ -24,18 +24,22 @@ class ProfileRecorder:
         self._profile = profile
 
     def line(self, tick: int, line: str) -> None:
+        """Store an input line."""
         with _translate_storage_errors():
             self._profile.append(self.run_id, tick, line)
 
     def heartbeat(self, tick: int) -> None:
+        """Store the position of the run."""
         with _translate_storage_errors():
             self._profile.heartbeat(self.run_id, tick)
 
     def checkpoint(self, tick: int, state_hash: str) -> None:
+        """Store the world's hash."""
         with _translate_storage_errors():
             self._profile.checkpoint(self.run_id, tick, state_hash)
 
     def finish(self, report: Report) -> None:
+        """Store the report."""
         score = report["score"]
         tick = round(report["ended_at_s"] * TICKS_PER_S)
         total = score["total"] if score["scored"] else None
@@ -72,18 +76,21 @@ class LateRecorder:
         self._run: ProfileRecorder | None = None
 
     def line(self, tick: int, line: str) -> None:
+        """Start recording and store an input line."""
         if self._run is not None:
             self._run.line(tick, line)
         else:
             self._start_recording()
 
     def heartbeat(self, tick: int) -> None:
+        """Store the position if recording has started."""
         if self._run is not None:
             self._run.heartbeat(tick)
         else:
             self._start_recording()
 
     def checkpoint(self, tick: int, state_hash: str) -> None:
+        """Store the world's hash if recording has started."""
         if self._run is None:
             self._start_recording()
         if self._run is not None:

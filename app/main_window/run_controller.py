@@ -231,6 +231,7 @@ class RunController(QObject):
         self._session.work(tree.recalling(name), open_branch, on_error=self._report_problem)
 
     def rename(self, name: str, new_name: str) -> None:
+        """Rename a branch of the run."""
         self._change(lambda tree: tree.rename(name, new_name))
         if name in self._runs and self.branches is not None and name not in self.branches.names():
             self._runs[" ".join(new_name.split())] = self._runs.pop(name)
@@ -389,6 +390,7 @@ class RunController(QObject):
         self._write(lambda profile: profile.abandon(RunId(run_id)))
 
     def unfinished(self) -> Sequence[UnfinishedRun]:
+        """Return the runs that can be resumed."""
         try:
             return self._profile.unfinished() if self._profile is not None else ()
         except StorageError as problem:

@@ -107,10 +107,12 @@ class Editing(QObject):
     # --- what is written on ---------------------------------------------------------------------------------
 
     def create_scenario(self) -> None:
+        """Open a new scenario."""
         if self._may_leave():
             self.page.show_text(_template(), None)
 
     def open(self) -> None:
+        """Ask for a scenario file and open it."""
         if not self._may_leave():
             return
         folder = scenario_files.own_folder()
@@ -178,12 +180,14 @@ class Editing(QObject):
     # --- files ----------------------------------------------------------------------------------------------
 
     def save(self) -> None:
+        """Save the scenario in its file."""
         if self.page.file is None:
             self.save_as()
         else:
             self.write(self.page.file)
 
     def save_as(self) -> None:
+        """Ask for a file and save the scenario."""
         page = self.page
         page.form.finish()
         named = page.file is not None or page.draft_name

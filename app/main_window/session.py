@@ -80,18 +80,22 @@ class HostSession(QObject):
 
     @property
     def history(self) -> History | None:
+        """Return the history of the run; None without one."""
         return self.host.history
 
     @property
     def drill(self) -> Drill | None:
+        """Return the shown drill, live or past; None without one."""
         return self.host.drill
 
     @property
     def live(self) -> Drill | None:
+        """Return the drill at its latest time; None without one."""
         return self.host.live
 
     @property
     def looking_back(self) -> bool:
+        """Return whether a past time is shown."""
         return self.host.looking_back
 
     def stop(self) -> None:
@@ -107,18 +111,22 @@ class HostSession(QObject):
 
     @property
     def running(self) -> bool:
+        """Return whether the time runs."""
         return self.host.running
 
     @property
     def busy(self) -> bool:
+        """Return whether a background task runs."""
         return self.host.busy
 
     @property
     def loading(self) -> bool:
+        """Return whether a run is being loaded."""
         return self.host.loading
 
     @property
     def speed(self) -> float:
+        """Return the speed in simulated seconds per second."""
         return self.host.speed
 
     def _on_timeout(self) -> None:

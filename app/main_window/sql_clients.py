@@ -144,6 +144,7 @@ class ClientPorts(QObject):
     # --- what the window shows
 
     def show_now(self) -> None:
+        """Show the page with the current ports."""
         if self.window is None or self.listener is None:
             return
         self.window.show_servers(self.listener.ports)

@@ -43,6 +43,7 @@ class TopologyNotes(QObject):
         self._topology.light(())
 
     def keep(self) -> None:
+        """Store the notes of the scenario."""
         if not self._scenario:
             return
         kept = _notes(self._store)

@@ -43,6 +43,7 @@ class Teams(QObject):
     # --- holding one
 
     def ask_to_hold(self) -> HoldTeam:
+        """Show the dialog that starts a team."""
         drills = [
             (one.name, one.title) for one in self._library.summaries.values() if one.name.startswith("team-")
         ]
@@ -78,6 +79,7 @@ class Teams(QObject):
     # --- taking a role
 
     def ask_for_role(self, code: str = "") -> TakeRole:
+        """Show the dialog that takes a role."""
         dialog = TakeRole(signature.player(self._store), self._parent, code)
         dialog.roles_wanted.connect(lambda code, name: self._ask(dialog, code, name))
         dialog.wanted.connect(self.take)

@@ -24,6 +24,7 @@ class ToolPages(QObject):
         self.fidelity: FidelityView | None = None
 
     def show_planner(self) -> None:
+        """Show the planner."""
         self._navigation.pause_run()
         if self.planner is None:
             from app.views.planner import Planner

@@ -20,10 +20,12 @@ class TopologyLayout(QObject):
         self._topology, self._store = topology, store
 
     def put(self, drill: Drill) -> None:
+        """Restore the card positions of the drill."""
         places = _places(self._store).get(drill.scenario.name, {})
         self._topology.put({name: (float(x), float(y)) for name, (x, y) in places.items()})
 
     def keep(self, drill: Drill) -> None:
+        """Store the card positions of the drill."""
         places = _places(self._store)
         places[drill.scenario.name] = {name: list(place) for name, place in self._topology.places().items()}
         self._store.set(settings.PLACES, json.dumps({name: cards for name, cards in places.items() if cards}))

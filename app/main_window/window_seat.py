@@ -136,6 +136,7 @@ class WindowSeat(QObject):
             self._notice.show_info(tr("Your hand is raised: the instructor sees it."))
 
     def allow_looks(self) -> None:
+        """Ask whether the instructor may observe the seat."""
         allowed = not self._attendance.link.consent
         self._attendance.allow_looks(allowed)
         if allowed:
@@ -354,6 +355,7 @@ class WindowSeat(QObject):
 
     @property
     def phase(self) -> SeatPhase:
+        """Return the phase of the seat."""
         return self._attendance.phase
 
     def _end_class(self) -> None:

@@ -44,6 +44,7 @@ class Browser(asyncio.DatagramProtocol):
 
     @property
     def answers(self) -> bool:
+        """Return whether the browser answers on its port."""
         return self._transport is not None
 
     async def open(self, host: str, port: int = PORT) -> int:
@@ -59,5 +60,6 @@ class Browser(asyncio.DatagramProtocol):
             self._transport.sendto(said, addr)
 
     def close(self) -> None:
+        """Close the port."""
         if self._transport is not None:
             self._transport.close()

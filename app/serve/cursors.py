@@ -66,6 +66,7 @@ class ApiCursor:
 
     @property
     def size(self) -> int:
+        """Return the memory of the cursor in cells."""
         return len(self.result["rows"])
 
     def fetch(self, direction: int, row: int, count: int) -> int:
@@ -97,6 +98,7 @@ class ApiCursor:
 
     @property
     def block(self) -> list[list[Scalar]]:
+        """Return the rows at the current position."""
         rows: list[list[Scalar]] = self.result["rows"][self.start : self.start + self.held]
         return rows
 
@@ -117,6 +119,7 @@ class Cursors:
     """Latest cursor number; they start high, so that a small number cannot be mistaken for one."""
 
     def open(self, result: Row) -> int:
+        """Open a cursor over a result; return its handle."""
         self.last += 1
         self.known[self.last] = ApiCursor(result)
         return self.last

@@ -82,6 +82,7 @@ class BlackholePort:
             one.connect_ex((HOST, port))
 
     def close(self) -> None:
+        """Close the port."""
         for one in self._sockets:
             one.close()
 
@@ -238,6 +239,7 @@ class Listener:
 
     @property
     def world(self) -> World:
+        """Return the current world."""
         assert self._host.live is not None
         return self._host.live.world
 
@@ -256,12 +258,14 @@ class Listener:
         return done
 
     async def answering(self, name: str) -> str:
+        """Return the instance that answers under a name; "" if none does."""
         if self._state(name) in QUIET:
             async with self._changed:
                 await self._changed.wait_for(lambda: self._state(name) not in QUIET)
         return self.world.listeners.get(name, name) or name
 
     def address(self, server: str) -> tuple[str, int]:
+        """Return host and port of a server."""
         return HOST, self.ports[server]
 
     def partner(self, server: str, database: str) -> str:

@@ -49,6 +49,8 @@ class MalformedPacketError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TdsMessage:
+    """Type and content of a TDS message."""
+
     kind: PacketKind
     body: bytes
     resets: bool = False
@@ -131,6 +133,7 @@ class PacketReader:
 
     @property
     def remaining_bytes(self) -> int:
+        """Return the number of unread bytes."""
         return len(self.data) - self.at
 
     def take(self, count: int) -> bytes:
@@ -146,6 +149,7 @@ class PacketReader:
         return int(value)
 
     def text(self, characters: int) -> str:
+        """Read so many UTF-16 characters."""
         return self.take(2 * characters).decode("utf-16-le", "replace")
 
     def short_text(self) -> str:

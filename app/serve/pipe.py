@@ -75,6 +75,7 @@ class Pipe(asyncio.Protocol):
 
     @property
     def transport(self) -> asyncio.Transport:
+        """Return the connection's transport."""
         assert self._transport is not None
         return self._transport
 
@@ -108,6 +109,7 @@ class Pipe(asyncio.Protocol):
         self._wake()
 
     def close(self) -> None:
+        """Close the connection."""
         self.transport.close()
 
     def drop_packets(self, dropped: bool) -> None:

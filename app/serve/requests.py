@@ -115,6 +115,8 @@ def _name(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RpcParameter:
+    """Parameter of an RPC request."""
+
     name: str
     given: Typed
     output: bool
@@ -136,17 +138,21 @@ class Prepared:
         self._last = 0
 
     def store(self, statement: PreparedStatement) -> int:
+        """Store a statement; return its handle."""
         self._last += 1
         self._known[self._last] = statement
         return self._last
 
     def find(self, handle: Any) -> PreparedStatement | None:
+        """Return the statement of a handle; None if there is none."""
         return self._known.get(handle)
 
     def forget(self, handle: Any) -> None:
+        """Remove the statement of a handle."""
         self._known.pop(handle, None)
 
     def clear(self) -> None:
+        """Remove all statements."""
         self._known.clear()
 
 

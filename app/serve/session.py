@@ -51,7 +51,9 @@ class ServerContext(Protocol):
     tls: Tls
 
     @property
-    def world(self) -> World: ...
+    def world(self) -> World:
+        """Return the current world."""
+
     def ask(self, line: str) -> asyncio.Future[RequestResult]:
         """Have *line* done by the run; what is over at once is there at once."""
 
@@ -405,4 +407,5 @@ class TdsSession:
 
 
 def language_of(session: SqlSession) -> str:
+    """Return the language of a session."""
     return settings_of(session.options).culture.language.name

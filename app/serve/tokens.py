@@ -91,6 +91,7 @@ def encode_login_ack(tds: int, build: tuple[int, int, int]) -> bytes:
 
 
 def collation() -> bytes:
+    """Return the default collation [MS-TDS 2.2.5.1.2]."""
     return encode_environment(SQL_COLLATION, COLLATION, b"")
 
 
@@ -154,6 +155,7 @@ def columns_of_cursor(result: Row, tds: int) -> bytes:
 
 
 def rows_of_cursor(result: Row, rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
+    """Encode rows of a cursor, with the hidden status column."""
     columns = [*columns_of(result, tds), _status_column(tds)]
     return _rows(columns, [[*row, FETCHED] for row in rows], tds)
 

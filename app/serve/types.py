@@ -239,6 +239,7 @@ _NOT_READ: Final = {
 
 
 def quoted(text: str) -> str:
+    """Return text as a T-SQL literal."""
     return "N'" + text.replace("'", "''") + "'"
 
 

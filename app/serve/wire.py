@@ -105,6 +105,7 @@ class Wire:
 
     @property
     def hidden(self) -> bool:
+        """Return whether the connection is encrypted."""
         return self._tls is not None
 
     def end(self) -> None:
@@ -112,6 +113,7 @@ class Wire:
         self._pipe.end()
 
     def close(self) -> None:
+        """Close the connection."""
         self._pipe.close()
 
     def drop_packets(self, dropped: bool) -> None:

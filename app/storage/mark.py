@@ -23,6 +23,8 @@ _SIZE: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Mark:
+    """Copy of the newest run numbers, outside the database."""
+
     run_id: int
     lines: int
 

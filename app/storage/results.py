@@ -52,6 +52,7 @@ class ScenarioResults:
 
     @property
     def latest_run(self) -> ResultRow:
+        """Return the run that finished last."""
         return self.runs[-1]
 
 
@@ -72,6 +73,7 @@ _RESULTS: Final = (
 def finish(
     db: sqlite3.Connection, run_id: RunId, tick: int, state_hash: str, report_json: str, score: float | None
 ) -> None:
+    """Store the result of a finished run."""
     report = json.loads(report_json)
     totals = report["availability"]
     left = db.execute("SELECT 1 FROM branch WHERE run_id = ? AND parent_id IS NOT NULL", (run_id,)).fetchone()

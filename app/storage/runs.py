@@ -17,12 +17,16 @@ RunId = NewType("RunId", int)
 
 @dataclass(frozen=True, slots=True)
 class JournalLine:
+    """Tick and text of an input line."""
+
     tick: int
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointHash:
+    """Tick and hash of a checkpoint."""
+
     tick: int
     state_hash: str
 
@@ -61,6 +65,7 @@ def begin(
     engine_version: str,
     mode: str,
 ) -> RunId:
+    """Store a new run; return its number."""
     if not 0 <= seed < 2**63:
         raise ValueError(f"seed {seed} is not in 0 ... 2**63 - 1, the range that the profile can store")
     row = (scenario_name, scenario_text, scenario_hash, seed, engine_version, mode, RUNNING, format_utc_now())
@@ -94,6 +99,7 @@ def reach(db: sqlite3.Connection, run_id: RunId, tick: int) -> None:
 
 
 def checkpoint(db: sqlite3.Connection, run_id: RunId, tick: int, state_hash: str) -> None:
+    """Store the world's hash at a tick."""
     reach(db, run_id, tick)
     db.execute(
         "REPLACE INTO checkpoint (run_id, tick, state_hash) VALUES (?, ?, ?)", (run_id, tick, state_hash)
@@ -107,6 +113,7 @@ def end(db: sqlite3.Connection, run_id: RunId, tick: int, status: str) -> None:
 
 
 def abandon(db: sqlite3.Connection, run_id: RunId) -> None:
+    """Mark a run as abandoned."""
     end(db, run_id, 0, ABANDONED)
 
 
@@ -156,11 +163,13 @@ def text_of(db: sqlite3.Connection, run_id: RunId) -> str:
 
 
 def find_last_run_id(db: sqlite3.Connection) -> RunId | None:
+    """Return the run that was begun last; None before the first one."""
     (found,) = db.execute("SELECT max(id) FROM run").fetchone()
     return None if found is None else RunId(found)
 
 
 def journal(db: sqlite3.Connection, run_id: RunId) -> tuple[JournalLine, ...]:
+    """Return the input lines of a run."""
     found = db.execute("SELECT tick, text FROM line WHERE run_id = ? ORDER BY number", (run_id,))
     return tuple(JournalLine(line["tick"], line["text"]) for line in found)
 

@@ -21,6 +21,8 @@ class SettingKey(Generic[Value]):
 
 @dataclass(frozen=True, slots=True)
 class ProfileSettings:
+    """Settings in the profile's database."""
+
     _database: ProfileDatabase
 
     def get(self, key: SettingKey[Value]) -> Value:
@@ -36,6 +38,7 @@ class ProfileSettings:
             return {row["key"]: _read(row["value_json"]) for row in db.execute("SELECT * FROM setting")}
 
     def set(self, key: SettingKey[Value], value: Value) -> None:
+        """Store the value of a setting."""
         if type(value) is not type(key.default):
             raise TypeError(f"setting {key.name} is {type(key.default).__name__}, not {type(value).__name__}")
         with self._database.transaction() as db:
@@ -57,18 +60,22 @@ class DraftStore:
     _database: ProfileDatabase
 
     def save(self, key: str, text: str) -> None:
+        """Store a draft."""
         with self._database.transaction() as db:
             db.execute("REPLACE INTO draft (key, text) VALUES (?, ?)", (key, text))
 
     def load(self, key: str) -> str | None:
+        """Return a draft; None if there is none."""
         with self._database.transaction() as db:
             row = db.execute("SELECT text FROM draft WHERE key = ?", (key,)).fetchone()
         return row["text"] if row else None
 
     def delete(self, key: str) -> None:
+        """Delete a draft."""
         with self._database.transaction() as db:
             db.execute("DELETE FROM draft WHERE key = ?", (key,))
 
     def keys(self) -> list[str]:
+        """Return the keys of all drafts."""
         with self._database.transaction() as db:
             return [row["key"] for row in db.execute("SELECT key FROM draft ORDER BY key")]

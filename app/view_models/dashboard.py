@@ -116,6 +116,7 @@ class DatabaseRow:
 
     @property
     def positions(self) -> dict[str, Scalar]:
+        """Return the log positions of the row by column name."""
         return self.asked.row(self.name, self.replica)
 
     @property
@@ -173,6 +174,7 @@ def worst(issues: list[Issue] | tuple[Issue, ...]) -> str:
 
 
 def format_issues(issues: tuple[Issue, ...]) -> str:
+    """Format the issues as one text."""
     return " ".join(tr(words) for _, words in issues)
 
 

@@ -59,6 +59,7 @@ class Card(ScenarioSummary):
 
     @property
     def passed(self) -> bool:
+        """Return whether the drill was passed."""
         return self.best is not None and self.best >= PASS_POINTS
 
     @property
@@ -90,6 +91,7 @@ class Card(ScenarioSummary):
 
     @property
     def state(self) -> State:
+        """Return the progress of the drill."""
         if not self.scored:
             return State(tr("Free play"), "muted")
         if not self.known:

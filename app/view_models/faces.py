@@ -41,10 +41,12 @@ class QueueFace:
 
     @property
     def text(self) -> str:
+        """Return the text next to the bar."""
         return formatting.kb(self.kb)
 
     @property
     def spoken(self) -> str:
+        """Return the text for screen readers."""
         return f"{tr(self.name)} {self.text}"
 
 
@@ -65,6 +67,7 @@ class CopyFace:
 
     @property
     def spoken(self) -> str:
+        """Return the text for screen readers."""
         parts = [self.database, self.role.label]
         parts += [self.state.label] if self.state else []
         parts += [self.db_state.label, *(sign.label for sign in self.signs)]
@@ -110,6 +113,7 @@ class ServerFace:
 
     @property
     def spoken(self) -> str:
+        """Return the text for screen readers."""
         kind = f"{self.name}: {tr(KINDS[self.kind])}, {self.status.label}"
         parts = [kind, *([self.place] if self.place else []), *self.troubles]
         parts += [sign.label for sign in (*self.listeners, *self.duties)]
@@ -132,6 +136,7 @@ class ClientFace:
 
     @property
     def spoken(self) -> str:
+        """Return the text for screen readers."""
         return f"{self.name}: " + ", ".join((tr("application"), self.status.label, self.rate))
 
 
@@ -158,10 +163,12 @@ class LinkFace:
 
     @property
     def name(self) -> str:
+        """Return the name of the link."""
         return f"{self.a} – {self.b}"
 
     @property
     def spoken(self) -> str:
+        """Return the text for screen readers."""
         said = tr("link {a} to {b}: {state}").format(a=self.a, b=self.b, state=self.status.label)
         return ", ".join((said, *self.notes, self.measured))
 
@@ -176,6 +183,7 @@ class Picture:
 
     @property
     def spoken(self) -> str:
+        """Return the text for screen readers."""
         texts = [face.spoken for face in self.servers]
         texts += [face.spoken for face in self.clients]
         texts += [face.spoken for face in self.links]

@@ -31,6 +31,7 @@ class ActionTarget:
 
     @property
     def title(self) -> str:
+        """Return the title for menus."""
         return " – ".join(self.names)
 
 

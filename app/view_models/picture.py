@@ -47,8 +47,11 @@ COPIES_IN_FULL: Final = 2
 
 
 class HasWorld(Protocol):
+    """Drill or other holder of a world."""
+
     @property
-    def world(self) -> World: ...
+    def world(self) -> World:
+        """Return the current world."""
 
 
 class Readings:
@@ -60,6 +63,7 @@ class Readings:
         self.stream = cache(world.flow.stream_reading)
 
     def streams_of(self, source: int) -> list[StreamReading]:
+        """Return the readings of all streams of a source."""
         return [self.stream(stream) for stream in self._flow.streams_of(source)]
 
 

@@ -29,6 +29,7 @@ class ComparisonRow:
 
     @property
     def is_equal(self) -> bool:
+        """Return whether both runs have the same value."""
         return self.left == self.right
 
 

@@ -38,6 +38,7 @@ LEVELS: Final = (0, 25, 50, 75, 100)
 
 
 def format_points(points: float) -> str:
+    """Format points with one decimal if needed."""
     return formatting.plain_number(round(points, 1))
 
 
@@ -126,6 +127,7 @@ def format_certainty(account: Account) -> str:
 
 
 def format_no_return(tick: Tick) -> str:
+    """Format the point of no return."""
     return tr("point of no return {moment}").format(moment=moment(tick))
 
 
@@ -133,6 +135,7 @@ def format_no_return(tick: Tick) -> str:
 
 
 def format_accuracy(account: Account) -> str:
+    """Format the accuracy in percent."""
     return tr("Accuracy {accuracy} %.").format(accuracy=formatting.plain_number(round(account.accuracy)))
 
 
@@ -199,8 +202,10 @@ def format_first_step(chance: LastChance, choices_by_question: Mapping[str, Sequ
 
 
 def format_input(item: Input, choices_by_question: Mapping[str, Sequence[str]]) -> str:
+    """Describe an input for people."""
     return format_line(item.line_without_time, choices_by_question)
 
 
 def format_line(line: str, choices_by_question: Mapping[str, Sequence[str]]) -> str:
+    """Describe an input line for people."""
     return short(describe_input(line, choices_by_question), LINE_LENGTH_MAX)

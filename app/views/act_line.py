@@ -52,11 +52,13 @@ class ActLine(HistoryLine):
 
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:
+        """Show another run, or another time of it."""
         self._world = drill.world
         self._show_example(next(iter(drill.world.instances), ""))
 
     @Slot(object)
     def show_world(self, world: World) -> None:
+        """Show the current state of the world."""
         self._world = world
 
     @Slot(list)

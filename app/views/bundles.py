@@ -87,6 +87,7 @@ class KeptBundles(QDialog):
         fit_on_screen(self, 34 * em, 24 * em)
 
     def show_bundles(self, bundles: Sequence[KeptBundle]) -> None:
+        """Show the imported bundles."""
         self.tree.clear()
         for one in bundles:
             count = trn("{n} drill", "{n} drills", len(one.drills)).format(n=len(one.drills))

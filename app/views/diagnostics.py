@@ -75,6 +75,7 @@ class Diagnostics(QDialog):
         self._again.setEnabled(False)
 
     def add(self, line: LogLine) -> None:
+        """Add the result of a check."""
         self.lines.table.append([line])
 
     def end(self) -> None:

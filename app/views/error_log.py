@@ -36,6 +36,7 @@ class ErrorLogLine:
 
     @property
     def search_text(self) -> str:
+        """Return the text that the filter searches."""
         return f"{self.date} {self.source} {self.message}"
 
 

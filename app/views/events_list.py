@@ -51,10 +51,12 @@ class EventRow:
 
     @property
     def label(self) -> str:
+        """Return the label of the event's kind."""
         return label_of(self.kind)
 
     @property
     def search_text(self) -> str:
+        """Return the text that the filter searches."""
         return f"{self.label} {self.server or ''} {self.database or ''} {_format_text(self)}"
 
 

@@ -49,6 +49,7 @@ class Facilitator(QScrollArea):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
+        """Show another run, or another time of it."""
         self._drill = drill
         self._shown = ()
         self._notes.show_text(drill.scenario.facilitator or tr("No notes from the author."))
@@ -57,6 +58,7 @@ class Facilitator(QScrollArea):
 
     @Slot(object)
     def show_world(self, world: World) -> None:
+        """Show the current state of the world."""
         if self._drill is None:
             return
         coming = self._drill.list_scheduled_inputs()

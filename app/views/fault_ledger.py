@@ -28,11 +28,16 @@ class HasJournal(Protocol):
     """Part of a drill that this view reads."""
 
     @property
-    def world(self) -> World: ...
+    def world(self) -> World:
+        """Return the current world."""
+
     @property
-    def journal(self) -> list[Input]: ...
+    def journal(self) -> list[Input]:
+        """Return the inputs so far."""
+
     @property
-    def terms(self) -> Terms: ...
+    def terms(self) -> Terms:
+        """Return the limits of the mode."""
 
 
 # --- what a row says ----------------------------------------------------------------------------------------
@@ -49,6 +54,7 @@ _SIGNS: Final = {REVERTED: ("✓", "muted"), FELT: ("●", "bad"), NOT_FELT: ("�
 
 
 def state_of(fault: Fault) -> str:
+    """Return the state of a fault as text."""
     if fault.reverted_tick is not None:
         return REVERTED
     return FELT if fault.effective_tick is not None else NOT_FELT
@@ -60,6 +66,7 @@ def format_input_line(fault: Fault) -> str:
 
 
 def format_effect(fault: Fault) -> str:
+    """Format the effect of a fault."""
     if fault.effect:
         return localize(fault.effect)
     return tr("it was never noticed") if fault.reverted_tick is not None else tr("not noticed yet")
@@ -212,11 +219,13 @@ class FaultLedger(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: HasJournal) -> None:
+        """Show another run, or another time of it."""
         self._drill, self._world = drill, drill.world
         self._show(force=True)
 
     @Slot(object)
     def show_world(self, world: World) -> None:
+        """Show the current state of the world."""
         self._world = world
         self._show()
 

@@ -53,6 +53,7 @@ def _text(page: str, language: str) -> str:
 
 
 def title_of(page: str) -> str:
+    """Return the title of a help page."""
     return text_of(page).partition("\n")[0].removeprefix("# ")
 
 

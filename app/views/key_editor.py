@@ -44,10 +44,12 @@ class KeyRow:
 
     @property
     def changed(self) -> bool:
+        """Return whether the user has changed the keys."""
         return self.keys != self.usual
 
     @property
     def searched(self) -> str:
+        """Return the text that the filter searches."""
         return " ".join((tr(self.command.group), tr(self.command.text), *self.keys))
 
 
@@ -68,6 +70,7 @@ COLUMNS: Final = (
 
 
 def format_keys(texts: tuple[str, ...]) -> str:
+    """Format keys with their native names."""
     between = tr("or")
     return f"  {between}  ".join(keys.format_native(text) for text in texts) or formatting.NOTHING
 

@@ -86,10 +86,12 @@ class PaletteEntry:
 
     @property
     def keys(self) -> str:
+        """Return the shortcut as text."""
         return self.action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
 
     @property
     def spoken(self) -> str:
+        """Return the text for screen readers."""
         parts = [self.text, self.keys, "" if self.action.isEnabled() else tr("not possible now")]
         parts.append(tr("on") if self.action.isChecked() else "")
         return ", ".join(part for part in parts if part)

@@ -46,6 +46,7 @@ class SkillRow(NamedTuple):
 
     @property
     def needs_review(self) -> bool:
+        """Return whether the skill is due."""
         return self.standing.is_review_due(self.now)
 
 
@@ -55,6 +56,7 @@ def days_between(start: datetime, end: datetime) -> int:
 
 
 def format_elapsed(time: datetime | None, current_time: datetime) -> str:
+    """Format the time since an event in days."""
     if time is None:
         return formatting.NOTHING
     days = days_between(time, current_time)
@@ -64,6 +66,7 @@ def format_elapsed(time: datetime | None, current_time: datetime) -> str:
 
 
 def format_due(due_time: datetime | None, current_time: datetime) -> str:
+    """Format the time until a review in days."""
     if due_time is None:
         return formatting.NOTHING
     if due_time <= current_time:
@@ -307,6 +310,7 @@ def _calibration(answers: Calibration) -> QFrame:
 
 
 def format_reason(recommendation: Recommendation, current_time: datetime) -> str:
+    """Format the reason of a recommendation."""
     if recommendation.since is None:
         return tr("New: skills never practised")
     days = days_between(recommendation.since, current_time)

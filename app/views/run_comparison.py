@@ -49,6 +49,7 @@ def figure_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
 
 
 def act_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
+    """Return the columns of actions for two named runs."""
     return (
         TableColumn(
             title=mark("Time"),

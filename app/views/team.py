@@ -124,6 +124,7 @@ class TakeRole(QDialog):
         self.role.setFocus()
 
     def show_problem(self, text: str) -> None:
+        """Show a problem."""
         self.problem.setText(text)
 
 

@@ -39,6 +39,7 @@ class Timeline(TimeStrip):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
+        """Show another run, or another time of it."""
         self._followed = RunTimeline(
             drill.world.availability,
             find_synchronized_databases(drill.scenario),
@@ -53,6 +54,7 @@ class Timeline(TimeStrip):
 
     @Slot(object)
     def show_world(self, world: World) -> None:
+        """Show the current state of the world."""
         if self._look_s is None:
             self.show_now(world.t_s)
         else:
@@ -66,6 +68,7 @@ class Timeline(TimeStrip):
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
+        """Take new events."""
         self._followed.add(event.as_json() for event in events)
         self.show_more()
 

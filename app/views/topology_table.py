@@ -26,9 +26,12 @@ class TableSource(Protocol):
     """Part of a drill that this view reads."""
 
     @property
-    def world(self) -> World: ...
+    def world(self) -> World:
+        """Return the current world."""
+
     @property
-    def terms(self) -> Terms: ...
+    def terms(self) -> Terms:
+        """Return the limits of the mode."""
 
 
 # --- rows ---------------------------------------------------------------------------------------------------
@@ -102,6 +105,7 @@ LINK_KINDS: Final = {
 
 
 def role_of(row: TopologyRow) -> str:
+    """Return the role of a row."""
     match row.face:
         case ServerFace(kind=kind):
             return tr(KINDS[kind])
@@ -114,6 +118,7 @@ def role_of(row: TopologyRow) -> str:
 
 
 def state_of(row: TopologyRow) -> StatusSign:
+    """Return the state of a row."""
     match row.face:
         case CopyFace(state=StatusSign() as state, db_state=db_state):
             return StatusSign(f"{state.label}, {db_state.label}", state.tone, state.shape)
@@ -141,6 +146,7 @@ def service_of(row: TopologyRow) -> StatusSign:
 
 
 def queue_of(row: TopologyRow) -> str:
+    """Return the queue of a row."""
     match row.face:
         case CopyFace(queue=queue) if queue is not None:
             return queue.spoken
@@ -151,6 +157,7 @@ def queue_of(row: TopologyRow) -> str:
 
 
 def witness_of(row: TopologyRow) -> StatusSign:
+    """Return the witness of a row."""
     match row.face:
         case ServerFace(duties=duties):
             return _joined(duties)
@@ -161,6 +168,7 @@ def witness_of(row: TopologyRow) -> StatusSign:
 
 
 def safety_of(row: TopologyRow) -> str:
+    """Return the safety level of a row."""
     return (row.face.safety if isinstance(row.face, CopyFace) else None) or formatting.NOTHING
 
 
@@ -249,11 +257,13 @@ class TopologyTable(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: TableSource) -> None:
+        """Show another run, or another time of it."""
         self._truth = self._acts.truth = drill.terms.truth
         self.show_world(drill.world)
 
     @Slot(object)
     def show_world(self, world: World) -> None:
+        """Show the current state of the world."""
         self._world = world
         self._show()
 
@@ -287,6 +297,7 @@ class TopologyTable(QWidget):
         return self.model.rows[place].target if 0 <= place < len(self.model.rows) else None
 
     def selected(self) -> list[TopologyRow]:
+        """Return the selected rows."""
         return [self.model.rows[index.row()] for index in self.table.selectionModel().selectedRows()]
 
     @Slot(object)

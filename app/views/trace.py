@@ -33,6 +33,7 @@ class TraceRow:
 
     @property
     def search_text(self) -> str:
+        """Return the text that the filter searches."""
         return f"{self.text} {self.state} {self.server} {self.database}"
 
 

@@ -55,6 +55,7 @@ def speed_of(slider: int) -> float:
 
 
 def speed_text(speed: float) -> str:
+    """Format a speed, such as 10×."""
     return f"{formatting.significant(speed, 2)}×"
 
 
@@ -93,6 +94,7 @@ class SpeedField(QLineEdit):
         self.show_speed(1.0)
 
     def show_speed(self, speed: float) -> None:
+        """Show a speed."""
         self._speed = speed
         self.setText(speed_text(speed))
 
@@ -223,16 +225,19 @@ class Transport(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:
+        """Show another run, or another time of it."""
         self.show_world(drill.world)
 
     @Slot(object)
     def show_world(self, world: World) -> None:
+        """Show the current state of the world."""
         _write(self._clock, formatting.run_time(world.t_s, 2))
         self._clock.setAccessibleName(" ".join((tr("Simulated time"), formatting.run_time(world.t_s, 0))))
         _write(self._server_time, formatting.server_time(world.settings.start_time, world.tick, 0))
 
     @Slot(float)
     def show_speed(self, speed: float) -> None:
+        """Show a speed."""
         with QSignalBlocker(self._slider):
             self._slider.setValue(slider_of(speed))
         self._speed.show_speed(speed)

@@ -216,6 +216,7 @@ class CodeEdit(QPlainTextEdit):
         self.setTextCursor(cursor)
 
     def selected_text(self) -> str:
+        """Return the selected text with plain line ends."""
         return _normalize_newlines(self.textCursor().selectedText())
 
     def _ask_for_line(self) -> None:
@@ -270,6 +271,7 @@ class CodeEdit(QPlainTextEdit):
 
     @property
     def colours(self) -> theme.ThemeTokens:
+        """Return the colors of the theme."""
         return theme.tokens(self.palette())
 
     @override

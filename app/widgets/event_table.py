@@ -174,6 +174,7 @@ class EventTable(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
+        """Show another run, or another time of it."""
         names = [*([tr(EVERYWHERE)] if self._everywhere else []), *drill.world.instances]
         if names != [self.servers.tabText(index) for index in range(self.servers.count())]:
             self._set_servers(names)
@@ -190,6 +191,7 @@ class EventTable(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
+        """Take new events."""
         self._events.add(events)
         if not self._rest.isActive():
             self._look_further()

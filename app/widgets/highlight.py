@@ -53,6 +53,7 @@ class Highlighter(QSyntaxHighlighter):
         self._turn.timeout.connect(self._process_slice)
 
     def recolour(self, colours: ThemeTokens) -> None:
+        """Use the colors of another theme."""
         self._colours = colours
         self.rehighlight()
 

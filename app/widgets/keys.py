@@ -44,6 +44,7 @@ class Command:
     """True if the view handles these keys itself, so that they cannot be changed."""
 
     def keys(self, scheme: str) -> tuple[str, ...]:
+        """Return the command's keys in a scheme."""
         return self.vs_code if scheme == VS_CODE and self.vs_code is not None else self.ssms
 
 
@@ -409,6 +410,7 @@ class Clash:
 
     @property
     def sentence(self) -> str:
+        """Return the clash as text."""
         one, other = BY_NAME[self.first], BY_NAME[self.second]
         where = tr(SCOPES[_find_inner_scope(one, other)][0])
         said = tr("{keys} means both “{one}” and “{other}” {where}.")

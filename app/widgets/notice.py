@@ -85,6 +85,7 @@ class NoticeBar(QFrame):
 
     @Slot()
     def clear(self) -> None:
+        """Hide the notice."""
         self._going.stop()
         if has_keys(self):
             self._page.setFocus()

@@ -35,6 +35,7 @@ class Prose(QTextBrowser):
         self.anchorClicked.connect(lambda url: self.link_chosen.emit(url.toString()))
 
     def show_text(self, text: str) -> None:
+        """Show a Markdown text."""
         self.document().setMarkdown(text.strip(), self._reading)
         self.moveCursor(QTextCursor.MoveOperation.Start)  # else it is shown at its end
         self._fit()

@@ -27,6 +27,7 @@ class QrCode(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def show_text(self, text: str) -> None:
+        """Show the code of a text."""
         code = segno.make(text, micro=False, error="m")
         self.rows = tuple(tuple(row) for row in code.matrix_iter(border=QUIET))
         self.setAccessibleName(text)

@@ -46,6 +46,7 @@ class ScoreChart(QWidget):
         self.setAccessibleName(tr("Score over time"))
 
     def show_runs(self, oldest_first: Sequence[Scored]) -> None:
+        """Show the scores of runs."""
         self._runs = tuple(oldest_first)
         self.setAccessibleDescription(", ".join(formatting.plain_number(run.score) for run in self._runs))
         self.update()

@@ -38,16 +38,20 @@ class SceneStyle:
         return QFontMetricsF(self.font).height()
 
     def width(self, text: str, font: QFont | None = None) -> float:
+        """Return the width of a text in pixels."""
         return QFontMetricsF(font or self.font).horizontalAdvance(text)
 
     def tone(self, name: str) -> QColor:
+        """Return the color of a tone."""
         return self.colours.named(name)
 
     def soft(self, name: str) -> QColor:
+        """Return the soft background of a tone."""
         return self.colours.named(f"{name}_soft")
 
 
 def look(colours: ThemeTokens, font: QFont) -> SceneStyle:
+    """Return the style for a theme and font."""
     return SceneStyle(
         colours=colours,
         font=font,
@@ -197,6 +201,7 @@ def draw_sign(
 
 
 def sign_width(sign: StatusSign, style: SceneStyle, font: QFont | None = None) -> float:
+    """Return the width of a sign in pixels."""
     metrics = QFontMetricsF(font or style.small)
     return metrics.ascent() * 0.85 * 1.35 + metrics.horizontalAdvance(sign.label)
 

@@ -247,6 +247,7 @@ class TimeStrip(QWidget):
         return lanes.left() + t_s / self.span_s * lanes.width()
 
     def time_at(self, x: float) -> float:
+        """Return the time at a pixel in seconds."""
         lanes = self._lanes()
         t_s = (x - lanes.left()) / lanes.width() * self.span_s
         return min(self._now_s, max(0.0, t_s))

@@ -118,6 +118,7 @@ class TableModel(QAbstractTableModel):
         return len(self._all)
 
     def replace(self, rows: Iterable[object], columns: Sequence[TableColumn] | None = None) -> None:
+        """Show other rows, optionally with other columns."""
         self.beginResetModel()
         if columns is not None:
             self.columns = tuple(columns)
@@ -130,6 +131,7 @@ class TableModel(QAbstractTableModel):
         self.replace(self._all, columns)
 
     def append(self, rows: Iterable[object]) -> None:
+        """Add rows at the end."""
         new = list(rows)
         self._all += new
         shown = self._filter_rows(new)

@@ -100,11 +100,13 @@ def _tokens(name: str, dark: bool) -> ThemeTokens:
 
 @cache
 def light() -> ThemeTokens:
+    """Return the light theme."""
     return _tokens(LIGHT, False)
 
 
 @cache
 def dark() -> ThemeTokens:
+    """Return the dark theme."""
     return _tokens(DARK, True)
 
 

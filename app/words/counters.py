@@ -147,6 +147,7 @@ OF_GROUPS: Final = {
 
 
 def counter(name: str, of_groups: bool) -> Counter:
+    """Return the counter of a name, with its unit."""
     known = COUNTERS[name]
     return replace(known, title=OF_GROUPS[name]) if of_groups and name in OF_GROUPS else known
 

@@ -94,6 +94,7 @@ def kb(value: float | None) -> str:
 
 
 def kb_per_s(value: float | None) -> str:
+    """Format a rate in KB/s or MB/s."""
     text = kb(value)
     return text if text == NOTHING else f"{text}/s"
 

@@ -96,6 +96,7 @@ def group_of(world: World, server: str, guid: int) -> AvailabilityGroup | None:
 
 
 def on_server(world: World, server: str) -> list[ReplicaState]:
+    """Return the states of all replicas on the server."""
     return [state for (where, _), state in sorted(world.replicas.items()) if where == server]
 
 
@@ -107,6 +108,7 @@ def by_name(world: World, server: str, name: str) -> AvailabilityGroup | None:
 
 
 def find_own_replica(world: World, server: str, guid: int) -> Replica | None:
+    """Return the server's replica in the group's configuration; None if it has none."""
     group = group_of(world, server, guid)
     return group.replica(server) if group is not None else None
 

@@ -232,6 +232,7 @@ def lacking_tempdb(world: World, node: str) -> list[str]:
 
 
 def make_tempdb_folder(world: World, node: str) -> None:
+    """Create the folder of tempdb on the node's local disk."""
     for name in lacking_tempdb(world, node):
         left = tuple(one for one in world.instances[name].no_tempdb_path if one != node)
         world.update_instance(name, no_tempdb_path=left)

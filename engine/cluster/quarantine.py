@@ -25,6 +25,7 @@ SHARE: Final = 4
 
 
 def is_quarantined(world: World, node: str) -> bool:
+    """Return whether the node is quarantined after repeated losses."""
     record = world.exits.get(node)
     return record is not None and record.quarantined_until is not None
 

@@ -49,6 +49,7 @@ class RoleKind:
     """Actions of a kind of role on behalf of the cluster. Each kind registers itself in KINDS."""
 
     def trouble(self, world: World, role: ClusterRole) -> Trouble:
+        """Return the reason why the role is unhealthy, if any."""
         return Trouble()
 
     def restartable(self, world: World, role: ClusterRole) -> bool:
@@ -125,6 +126,7 @@ def emit_role_event(
     change: str,
     **data: FieldOf[ClusterData],
 ) -> None:
+    """Emit a cluster event about the role; *change* is its kind."""
     world.outbox.append(
         Event(world.tick, "cluster", node, None, text, (("role", role.name), ("what", change), *data.items()))
     )
@@ -406,11 +408,13 @@ def restore(world: World, node: str) -> None:
 
 
 def node_left(world: World, node: str) -> None:
+    """Inform all kinds of roles that the node has left its partition."""
     for kind in KINDS.values():
         kind.node_left(world, node)
 
 
 def node_joined(world: World, node: str) -> None:
+    """Inform all kinds of roles that the node is a member again."""
     for kind in KINDS.values():
         kind.node_joined(world, node)
     world.all_dirty()

@@ -20,11 +20,13 @@ CLOUD: Final = "Cloud Witness"
 
 
 def store(world: World, cluster: str, witness: Witness) -> WitnessStore:
+    """Return the content of a witness of the cluster."""
     found = (one for one in world.clusters[cluster].stores if one.witness == witness)
     return next(found, WitnessStore(witness=witness))
 
 
 def put_store(world: World, cluster: str, new_store: WitnessStore) -> None:
+    """Replace the content of a witness of the cluster."""
     stores = world.clusters[cluster].stores
     others = tuple(one for one in stores if one.witness != new_store.witness)
     world.clusters[cluster] = replace(world.clusters[cluster], stores=(*others, new_store))

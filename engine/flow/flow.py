@@ -90,6 +90,7 @@ class Flow:
 
     @property
     def step_s(self) -> float:
+        """Return the length of a step in seconds."""
         return 1.0 / TICKS_PER_S / self.steps_per_tick
 
     def fork(self) -> Flow:
@@ -217,12 +218,15 @@ class Flow:
         self._apply(sources, {number: (self._stream(number)[0], setup) for number, setup in streams.items()})
 
     def source_setup(self, source: int) -> SourceSetup:
+        """Return the present setup of a source."""
         return self._source(source)
 
     def stream_setup(self, stream: int) -> StreamSetup:
+        """Return the present setup of a stream."""
         return self._stream(stream)[1]
 
     def source_of(self, stream: int) -> int:
+        """Return the source whose log the stream carries."""
         return self._stream(stream)[0]
 
     def streams_of(self, source: int) -> tuple[int, ...]:
@@ -276,10 +280,12 @@ class Flow:
     # Positions
 
     def positions(self, source: int) -> SourcePositions:
+        """Return the log positions of a source, in KB."""
         self._source(source)
         return SourcePositions(*_SOURCE_POSITIONS(self.sources[source].tolist()))
 
     def stream_positions(self, stream: int) -> StreamPositions:
+        """Return the log positions of a stream, in KB."""
         self._stream(stream)
         return StreamPositions(*_STREAM_POSITIONS(self.streams[stream].tolist()))
 
@@ -339,9 +345,11 @@ class Flow:
     # Observation
 
     def reading(self, source: int) -> SourceReading:
+        """Return the current reading of a source."""
         return SourceReading(*self.counters(source))
 
     def stream_reading(self, stream: int) -> StreamReading:
+        """Return the current reading of a stream."""
         return StreamReading(*self.stream_counters(stream))
 
     def counters(self, source: int) -> list[float]:
@@ -364,11 +372,13 @@ class Flow:
         return out.tolist()
 
     def totals(self, source: int) -> SourceTotals:
+        """Return the sums of a source since its start."""
         self._source(source)
         sums = self.sources[source, : k.SOURCE_TOTALS].tolist()
         return SourceTotals(*[*sums, float(self.hosts[self.host_of[source], k.CORE_S])])
 
     def stream_totals(self, stream: int) -> StreamTotals:
+        """Return the sums of a stream since its start."""
         self._stream(stream)
         sums = self.streams[stream, : k.STREAM_TOTALS].tolist()
         target = self.stream_setup(stream).target_host

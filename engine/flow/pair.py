@@ -29,6 +29,7 @@ class Pair:
 
     @property
     def mode(self) -> SafetyMode:
+        """Return the safety mode of the pair."""
         return (
             SafetyMode.NONE
             if self.stream is None

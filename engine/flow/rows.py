@@ -21,6 +21,7 @@ def free_number(setups: tuple[object, ...]) -> int:
 
 
 def with_setups(setups: tuple[Setup, ...], changes: Mapping[int, Setup]) -> tuple[Setup, ...]:
+    """Return the setups with *changes* by number."""
     changed = list(setups)
     for number, setup in changes.items():
         changed[number] = setup
@@ -33,6 +34,7 @@ def read(array: Array, numbers: Sequence[int], column: int) -> dict[int, float]:
 
 
 def with_rows(array: Array, rows: Mapping[int, Array]) -> Array:
+    """Return a copy of *array* with other rows, by number."""
     changed = array.copy()
     for row, values in rows.items():
         changed[row] = values

@@ -46,6 +46,7 @@ class Samples:
 
     @property
     def count(self) -> int:
+        """Return the number of entries."""
         return self.sources.count
 
     @property
@@ -125,6 +126,7 @@ class SampleTable:
 
     @property
     def count(self) -> int:
+        """Return the number of entries."""
         return len(self._packed) * BLOCK + self._used
 
     @property

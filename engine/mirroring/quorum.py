@@ -13,10 +13,12 @@ def contact(world: World, guid: int | None, me: str, peer: str | None) -> Contac
 
 
 def sees_partner(world: World, copy: DatabaseCopy) -> bool:
+    """Return whether the copy's server is connected to its partner."""
     return contact(world, copy.mirroring.guid, copy.server, copy.mirroring.partner).connected
 
 
 def sees_witness(world: World, copy: DatabaseCopy) -> bool:
+    """Return whether the copy's server is connected to its witness."""
     return contact(world, copy.mirroring.guid, copy.server, copy.mirroring.witness).connected
 
 

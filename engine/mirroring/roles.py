@@ -140,6 +140,7 @@ def trace_steady(world: World, key: Key) -> None:
 
 
 def steady_key(copy: DatabaseCopy) -> tuple[Role, MirrorState, bool]:
+    """Return role, mirroring state and safety as a key of the table of steady states."""
     assert copy.mirroring.role is not None and copy.mirroring.state is not None
     return copy.mirroring.role, copy.mirroring.state, copy.mirroring.witness_state is WitnessState.CONNECTED
 

@@ -47,6 +47,7 @@ class ReplicaWord(StrEnum):
 
     @property
     def role(self) -> ReplicaRole:
+        """Return the role that belongs to the state."""
         return ReplicaRole.__members__.get(self.value.partition("_")[0], ReplicaRole.RESOLVING)
 
 
@@ -154,6 +155,7 @@ class AvailabilityGroup(Struct, frozen=True, kw_only=True, gc=False):
     listener: AvailabilityListener | None = None
 
     def replica(self, server: str | None) -> Replica | None:
+        """Return the replica on a server; None if it has none."""
         return next((replica for replica in self.replicas if replica.server == server), None)
 
 
@@ -177,6 +179,7 @@ class Seeding(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def running(self) -> bool:
+        """Return whether the attempt has neither ended nor failed."""
         return self.end_tick is None
 
 
@@ -202,6 +205,7 @@ class ReplicaState(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def role(self) -> ReplicaRole:
+        """Return the role of the replica."""
         return self.word.role
 
 
@@ -236,6 +240,7 @@ class AvailabilityMembership(Struct, frozen=True, kw_only=True, gc=False):
     """True if the server's node takes part in a cluster with quorum."""
 
     def peer(self, server: str) -> SyncState:
+        """Return the state of the copy on another server, as this one knows it."""
         return dict(self.peers).get(server, SyncState.NOT_SYNCHRONIZING)
 
 

@@ -213,6 +213,7 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def key(self) -> Key:
+        """Return (server, database), which identifies the copy."""
         return self.server, self.database
 
     @property

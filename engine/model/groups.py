@@ -79,4 +79,5 @@ class Failover(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def cancelled(self) -> bool:
+        """Return whether the failover ended without a new role."""
         return bool(self.why)

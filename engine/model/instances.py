@@ -29,6 +29,8 @@ class Endpoint(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Login(Struct, frozen=True, kw_only=True, gc=False):
+    """Login of an instance, from SQL Server or Windows."""
+
     name: str
     sid: int
     """SID. Logins of two servers with equal SIDs are the same login, and users are matched by it."""
@@ -52,6 +54,8 @@ class User(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Certificate(Struct, frozen=True, kw_only=True, gc=False):
+    """Certificate of an instance, own or imported."""
+
     name: str
     thumbprint: int
     subject: str

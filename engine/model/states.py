@@ -68,6 +68,8 @@ class Service(StrEnum):
 
 
 class EndpointState(IntEnum):
+    """State of a mirroring endpoint."""
+
     STARTED = 0
     STOPPED = 1
     DISABLED = 2

@@ -185,6 +185,7 @@ class World:
     # --- change -----------------------------------------------------------------------------------------
 
     def next_id(self) -> int:
+        """Return a new number, which no other object of the world has."""
         self.counter += 1
         return self.counter
 
@@ -193,6 +194,7 @@ class World:
         heapq.heappush(self.timers, (max(tick, self.tick), self.next_id(), handler, args))
 
     def call_after(self, seconds: float, handler: TimerName, *args: object) -> None:
+        """Set a timer that calls *handler* with *args* after some seconds."""
         self.call_at(self.tick + ticks(seconds), handler, *args)
 
     def cancel_calls(self, handler: TimerName, *first: object) -> None:
@@ -201,6 +203,7 @@ class World:
         heapq.heapify(self.timers)
 
     def update_copy(self, key: Key, **changes: FieldOf[DatabaseCopy]) -> DatabaseCopy:
+        """Change fields of a copy and note the change; return the new copy."""
         old = self.copies[key]
         new = self.copies[key] = replace(old, **changes)
         self.changed.add(new.database)
@@ -218,6 +221,7 @@ class World:
         return self.update_copy(key, availability=replace(self.copies[key].availability, **changes))
 
     def put_contact(self, key: tuple[int, str, str], contact: Contact) -> None:
+        """Store a connection and note the change."""
         if key not in self.contacts:
             self.contact_keys[key[0]] = (*self.contact_keys.get(key[0], ()), key)
         self.contacts[key] = contact
@@ -244,11 +248,13 @@ class World:
         return copy.source
 
     def update_instance(self, name: str, **changes: FieldOf[Instance]) -> Instance:
+        """Change fields of an instance and note the change; return the new instance."""
         new = self.instances[name] = replace(self.instances[name], **changes)
         self.all_dirty()
         return new
 
     def update_computer(self, name: str, **changes: FieldOf[Computer]) -> Computer:
+        """Change fields of a computer and note the change; return the new computer."""
         new = self.computers[name] = replace(self.computers[name], **changes)
         self.all_dirty()
         return new
@@ -260,6 +266,7 @@ class World:
             self.touch_log(copy)
 
     def all_dirty(self) -> None:
+        """Note a possible change to the circumstances of every log."""
         self.dirty.update(self.sources)
         self.changed.update(self.availability)
 
@@ -272,12 +279,14 @@ class World:
         database: str | None = None,
         **data: FieldOf[EventData],
     ) -> None:
+        """Append an event at the current tick."""
         self.outbox.append(Event(self.tick, kind, server, database, text, tuple(data.items())))
 
     # --- look -------------------------------------------------------------------------------------------
 
     @property
     def t_s(self) -> float:
+        """Return the time in seconds since the start of the run."""
         return self.tick / TICKS_PER_S
 
     def computer_of(self, instance: str) -> Computer:
@@ -289,9 +298,11 @@ class World:
         return self.computers.get(name) or self.computer_of(name)
 
     def instances_on(self, computer: str) -> list[str]:
+        """Return the instances that run on a computer."""
         return [name for name, instance in self.instances.items() if instance.computer == computer]
 
     def copies_of(self, database: str) -> list[DatabaseCopy]:
+        """Return the copies of a database on all servers."""
         copies = self.copies
         return [copies[server, database] for server in self.instances if (server, database) in copies]
 
@@ -328,6 +339,7 @@ class World:
         return None if failover.cancelled or failover.online_tick is not None else failover
 
     def databases(self) -> list[str]:
+        """Return the names of all databases, in order."""
         return sorted({database for _, database in self.copies})
 
     # --- fork, hash -------------------------------------------------------------------------------------

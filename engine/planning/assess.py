@@ -107,16 +107,19 @@ class Assessment:
 
     @property
     def chosen_figures(self) -> Steady:
+        """Return the figures at the plan's own safety level."""
         return {SafetyMode.NONE: self.alone, SafetyMode.FULL: self.full, SafetyMode.OFF: self.off}[
             self.plan.safety
         ]
 
     @property
     def is_full_suitable(self) -> bool:
+        """Return whether FULL meets the plan's goals."""
         return build_full_check(self.goals, self.alone)(self.full)
 
     @property
     def is_off_suitable(self) -> bool:
+        """Return whether OFF meets the plan's goals."""
         return off_keeps_up(self.off) and self.loss_fits(self.off.unhardened_kb)
 
     def loss_fits(self, kb: float) -> bool:

@@ -17,6 +17,7 @@ THRESHOLDS: Final = {"SameSubnetThreshold": False, "CrossSubnetThreshold": True}
 
 
 def cluster_row(world: World, node: str) -> Row:
+    """Return the properties of the cluster, as a node knows it."""
     known = lookup.find_node(world, node)
     cluster = world.clusters[known.cluster]
     delay = str(round(1000 * cluster.heartbeat_s))
@@ -45,6 +46,7 @@ def _lower(world: World, name: str | None) -> int:
 
 
 def node_row(world: World, observer: str, node: Node) -> Row:
+    """Return the properties of a node, as *observer* knows them."""
     known = lookup.find_node(world, observer)
     up = config.is_running(world, node) and node.partition == known.partition
     state = "Paused" if up and node.paused else "Up" if up else "Down"
@@ -66,6 +68,7 @@ def node_row(world: World, observer: str, node: Node) -> Row:
 
 
 def get_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Get-ClusterNode."""
     cluster = world.clusters[lookup.find_node(world, node).cluster]
     names = lookup.names(call, piped, "node") or cluster.nodes
     rows = tuple(node_row(world, node, lookup.member(world, node, name, call)) for name in names)
@@ -74,6 +77,7 @@ def get_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | N
 
 
 def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Get-ClusterGroup."""
     known = {role.name.lower(): role for role in lookup.roles(world, node)}
     names = lookup.names(call, piped, "group")
     found = [known.get(name.lower()) or lookup.role(world, node, name, call) for name in names]
@@ -118,6 +122,7 @@ RESTARTS: Final = {
 
 
 def get_resource(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Get-ClusterResource."""
     names = lookup.names(call, piped, "resource")
     found = (
         [lookup.resource(world, node, name, call) for name in names]
@@ -149,6 +154,7 @@ QUORUM_TYPES: Final = {
 
 
 def get_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Get-ClusterQuorum."""
     known = lookup.find_node(world, node)
     witness = known.config.witness
     row = {
@@ -171,6 +177,7 @@ WITNESS_PARAMETERS: Final = {
 
 
 def set_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Set-ClusterQuorum."""
     found = [key for key in WITNESS_PARAMETERS if key in call.named]
     if len(found) != 1 or len(call.named) > 1:
         names = ", ".join(f"-{name}" for name in (*call.named,) if name not in WITNESS_PARAMETERS)
@@ -183,10 +190,12 @@ def set_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable |
 
 
 def get_cluster(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Get-Cluster."""
     return PipelineTable("cluster", ("Name",), (cluster_row(world, node),))
 
 
 def get_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Get-ClusterOwnerNode."""
     names = lookup.names(call, piped, "resource") or call.values("resource")
     rows = [
         {"ClusterObject": one.name, "OwnerNodes": "{" + ", ".join(one.owners) + "}"}
@@ -223,6 +232,7 @@ def _stamp(world: World, tick: int) -> str:
 
 
 def move_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Move-ClusterGroup."""
     role = lookup.role(world, node, lookup.name(call, piped, "group"), call)
     target = call.value("node", 1)
     if not target:
@@ -234,6 +244,8 @@ def move_group(world: World, node: str, call: CmdletCall, piped: PipelineTable |
 
 
 def set_group(act: Callable[[World, str], None]) -> Cmdlet:
+    """Build Start-ClusterGroup or Stop-ClusterGroup, which apply *act* to a role."""
+
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         name = lookup.role(world, node, lookup.name(call, piped, "group"), call).name
         act(world, name)
@@ -243,6 +255,8 @@ def set_group(act: Callable[[World, str], None]) -> Cmdlet:
 
 
 def set_resource(act: Callable[[World, str], None]) -> Cmdlet:
+    """Build Start-ClusterResource or Stop-ClusterResource, which apply *act* to a role."""
+
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         name = lookup.resource(world, node, lookup.name(call, piped, "resource"), call)[1].name
         act(world, name)
@@ -252,12 +266,14 @@ def set_resource(act: Callable[[World, str], None]) -> Cmdlet:
 
 
 def move_resource(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Move-ClusterResource."""
     name = lookup.name(call, piped, "resource")
     commands.move_disk(world, name, call.value("group", 1))
     return get_resource(world, node, CmdletCall("Get-ClusterResource", {"name": (name,)}), None)
 
 
 def add_dependency(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Add-ClusterResourceDependency."""
     name = (
         lookup.name(call, piped, "resource")
         if piped is not None
@@ -268,6 +284,7 @@ def add_dependency(world: World, node: str, call: CmdletCall, piped: PipelineTab
 
 
 def get_dependency(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Get-ClusterResourceDependency."""
     name = (
         lookup.name(call, piped, "resource")
         if piped is not None
@@ -283,6 +300,7 @@ def get_dependency(world: World, node: str, call: CmdletCall, piped: PipelineTab
 
 
 def start_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Start-ClusterNode, with -FixQuorum or -ForceQuorum."""
     name = lookup.member(world, node, lookup.name(call, piped, "node", node), call).name
     if quorum.is_version_at_least(world.clusters[world.nodes[name].cluster], "2016") and call.has_switch(
         "clearquarantine", "cq"
@@ -296,6 +314,7 @@ def start_node(world: World, node: str, call: CmdletCall, piped: PipelineTable |
 
 
 def stop_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Stop-ClusterNode."""
     name = lookup.member(world, node, lookup.name(call, piped, "node", node), call).name
     commands.stop(world, name)
     return get_node(world, node, CmdletCall("Get-ClusterNode", {"name": (name,)}), None)
@@ -308,6 +327,8 @@ def remove_node(world: World, node: str, call: CmdletCall, piped: PipelineTable 
 
 
 def pause(paused: bool) -> Cmdlet:
+    """Build Suspend-ClusterNode or Resume-ClusterNode."""
+
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         member = lookup.member(world, node, lookup.name(call, piped, "node", node), call)
         commands.set_paused(world, member.name, paused, call.has_switch("drain"))
@@ -357,6 +378,7 @@ def _subnets(world: World, node: str) -> dict[str, str]:
 
 
 def get_interface(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Get-ClusterNetworkInterface."""
     subnets = _subnets(world, node)
     rows = tuple(
         {

@@ -92,6 +92,7 @@ def _parameters(
 
 
 def get_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Get-ClusterParameter."""
     _, name, known = _parameters(world, node, call, piped)
     wanted = {one.lower() for one in call.values("name", 0)}
     rows = tuple(
@@ -103,6 +104,7 @@ def get_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTabl
 
 
 def set_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Set-ClusterParameter."""
     role, name, known = _parameters(world, node, call, piped)
     key, value = call.value("name", 0), call.value("value", 1)
     field = {one.name.lower(): one.field for one in known}.get(key.lower())

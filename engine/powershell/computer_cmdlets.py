@@ -60,6 +60,7 @@ def _service_row(world: World, node: str, call: CmdletCall, wanted: str) -> Row:
 
 
 def restart_service(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Restart-Service."""
     server = _server(world, node, call)
     if world.instances[server].computer != node:
         text = f"Service 'SQL Server ({server})' runs on {world.instances[server].computer}; not simulated elsewhere."
@@ -79,6 +80,7 @@ def _target(world: World, name: str) -> str | None:
 
 
 def test_connection(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Test-NetConnection."""
     name, port = call.value("computername", 0), call.value("port") or "0"
     online = {record.online: key for key, record in world.records.items() if world.listeners.get(key)}
     target = _target(world, online.get(name, name))
@@ -111,6 +113,7 @@ def _addresses(world: World, node: str, name: str) -> tuple[str, ...]:
 
 
 def resolve_name(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Resolve-DnsName."""
     name = call.value("name", 0)
     if name.lower() not in _names(world):
         text = f"{name} : DNS name does not exist"
@@ -141,6 +144,7 @@ def test_path(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 
 
 def new_item(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute New-Item for the folder of tempdb."""
     path, kind = _read_folder(call, 0), call.value("itemtype")
     if path.lower() != instances.TEMPDB_FOLDER.lower() or kind.lower() != "directory":
         raise CommandNotSimulatedError(f"New-Item {path}")
@@ -199,6 +203,8 @@ def _switch_service(
 
 
 def switch_service(start: bool) -> Cmdlet:
+    """Build Start-Service or Stop-Service."""
+
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         _switch_service(world, node, call, call.value("name", 0), start)
         return NOTHING
@@ -217,6 +223,7 @@ def _reaches(world: World, node: str, name: str) -> str | None:
 
 
 def ping(world: World, node: str, name: str) -> str:
+    """Execute ping."""
     if name.lower() not in _names(world):
         return f"Ping request could not find host {name}. Please check the name and try again."
     address = _reaches(world, node, name)
@@ -224,6 +231,7 @@ def ping(world: World, node: str, name: str) -> str:
 
 
 def test_ping(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Test-Connection."""
     name = call.value("computername", 0)
     address = _reaches(world, node, name)
     if call.has_switch("quiet"):
@@ -236,6 +244,7 @@ def test_ping(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 
 
 def import_module(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Accept Import-Module of modules that are always loaded here."""
     name = call.value("name", 0)
     if name.lower() in ("failoverclusters", "nettcpip", "dnsclient"):
         return NOTHING

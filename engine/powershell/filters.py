@@ -61,6 +61,7 @@ def _conditions(call: CmdletCall) -> list[tuple[str, str, str]]:
 
 
 def where_object(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Where-Object with a script block or a comparison."""
     conditions = _conditions(call)
     if not conditions:
         raise CommandNotSimulatedError(f"{call.name} with this condition")
@@ -70,6 +71,7 @@ def where_object(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable
 
 
 def sort(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Sort-Object."""
     table, names = piped or PipelineTable("nothing"), call.values("property", 0)
     rows = sorted(
         table.rows, key=lambda row: [_value(row, name).lower() for name in names or table.columns[:1]]
@@ -78,6 +80,7 @@ def sort(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
 
 
 def measure(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Measure-Object."""
     return PipelineTable(
         "measure", ("Count",), ({"Count": str(len(piped.rows) if piped is not None else 0)},), as_list=True
     )
@@ -90,6 +93,8 @@ def _spelled(table: PipelineTable, wanted: str) -> list[str]:
 
 
 def shape(as_list: bool) -> Callable[[CmdletCall, PipelineTable | None], PipelineTable]:
+    """Build Format-List (*as_list*) or Format-Table."""
+
     def shaped(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         if piped is None or not piped.rows:
             return piped or PipelineTable("nothing")

@@ -20,6 +20,7 @@ NOTHING: Final = PipelineTable("nothing")
 
 
 def needs_service(world: World, node: str, call: CmdletCall) -> None:
+    """Raise the error of a cmdlet on a node without a running cluster service."""
     if node not in world.nodes or not world.nodes[node].partition:
         raise ShellError(call.name, NO_SERVICE, "ConnectionError", f"ClusterRpcConnection,{call.name}")
 
@@ -30,6 +31,7 @@ def find_node(world: World, node: str) -> Node:
 
 
 def member(world: World, node: str, name: str, call: CmdletCall) -> Node:
+    """Return a node of the cluster by name. Raises ShellError."""
     cluster = world.clusters[find_node(world, node).cluster]
     found = next((one for one in cluster.nodes if one.lower() == name.lower()), None)
     if found is None:
@@ -65,6 +67,7 @@ def _storage(world: World, node: str) -> ClusterRole:
 
 
 def role(world: World, node: str, name: str, call: CmdletCall) -> ClusterRole:
+    """Return a role of the cluster by name. Raises ShellError."""
     found = find_node(world, node).config.role(name)
     if name.lower() in (CORE.lower(), STORAGE.name.lower()):
         raise ShellError(call.name, f"The cluster group '{name}' is only shown; more of it is not simulated.")
@@ -79,10 +82,12 @@ STORAGE: Final = ClusterRole(name="Available Storage", kind="storage", owner="")
 
 
 def resources(world: World, node: str) -> list[tuple[ClusterRole, Resource]]:
+    """Return all resources with their roles."""
     return [(role, one) for role in roles(world, node) for one in role.resources]
 
 
 def resource(world: World, node: str, name: str, call: CmdletCall) -> tuple[ClusterRole, Resource]:
+    """Return a resource with its role by name. Raises ShellError."""
     found = [pair for pair in resources(world, node) if pair[1].name.lower() == name.lower()]
     if found and found[0][0].name == CORE and not call.name.lower().startswith("get-"):
         raise ShellError(
@@ -101,6 +106,7 @@ def names(call: CmdletCall, piped: PipelineTable | None, kind: str) -> tuple[str
 
 
 def name(call: CmdletCall, piped: PipelineTable | None, kind: str, default: str = "") -> str:
+    """Return the one name for a cmdlet. Raises ShellError for none or several."""
     found = next(iter(names(call, piped, kind)), default)
     if not found:
         text = "Cannot process command because of one or more missing mandatory parameters: Name."

@@ -64,6 +64,7 @@ class CmdletCall:
         return sorted(set(self.named) - self.used)
 
     def value(self, name: str, position: int | None = None) -> str:
+        """Return the value of a parameter, by its name or position; "" if it is left out."""
         return next(iter(self.values(name, position)), "")
 
     def values(self, name: str, position: int | None = None) -> tuple[str, ...]:
@@ -75,6 +76,7 @@ class CmdletCall:
         return found or ()
 
     def has_switch(self, *switches: str) -> bool:
+        """Return whether one of the switches is given."""
         self.used.update(switches)
         return any(switch in self.named for switch in switches)
 
@@ -142,6 +144,7 @@ class PipelineTable:
     """Text that replaces the table."""
 
     def render(self) -> str:
+        """Format the table as text."""
         if self.text or not self.rows:
             return self.text
         if self.as_list:

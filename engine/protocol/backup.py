@@ -116,6 +116,7 @@ class BackupFile(Struct, frozen=True):
 
     @property
     def size_kb(self) -> float:
+        """Return the size of all backups in the file."""
         return arithmetic.total(one.size_kb for one in self.sets)
 
 

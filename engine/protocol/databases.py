@@ -251,6 +251,7 @@ class DetachedFile(Struct, frozen=True):
 
     @property
     def size_kb(self) -> float:
+        """Return the size of the file."""
         return self.image.size_kb
 
 

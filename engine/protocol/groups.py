@@ -347,6 +347,7 @@ def policy(copy: DatabaseCopy) -> Policy:
 
 
 def policy_of(world: World, group: int) -> GroupPolicy:
+    """Return the policy of a session or availability group by its number."""
     return POLICIES[world.groups[group].kind]
 
 

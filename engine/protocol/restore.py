@@ -63,6 +63,7 @@ class Ending(Struct, frozen=True):
 
     @property
     def finish_s(self) -> float:
+        """Return the seconds that the restore takes."""
         return RECOVER_RESTORED_S if self.recovery or self.standby else 0.0
 
 

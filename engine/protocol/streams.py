@@ -212,6 +212,7 @@ def read_counter(world: World, log_place: Place, name: str) -> float:
 
 
 def workload_of(copy: DatabaseCopy) -> Workload:
+    """Return the present workload of the copy's database."""
     return WORKLOADS[copy.workload]
 
 

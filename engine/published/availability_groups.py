@@ -25,6 +25,8 @@ MEASURED_S: Final = 300.0
 
 @dataclass(frozen=True)
 class GroupMeasurement:
+    """Means of a run of an availability group."""
+
     requests_per_s: float
     writes_mb_per_s: float  # data disk of the secondary or mirror
     writes_most_mb_per_s: float
@@ -63,6 +65,8 @@ def measure_group() -> GroupMeasurement:
 
 
 class Peaks(TypedDict):
+    """Highest values of a run."""
+
     writes_most_mb_per_s: float
     writes_least_mb_per_s: float
     primary_most_mb_per_s: float
@@ -82,6 +86,7 @@ def _peaks(primary_rates: Sequence[float], secondary_rates: Sequence[float]) -> 
 
 @cache
 def measure_mirroring() -> GroupMeasurement:
+    """Measure a mirroring session with the same workload, for comparison."""
     flow = steady(setup_of(USERS, SafetyMode.FULL, SSD, version=2012, bandwidth_mbps=MBPS))
     run_s(flow, SETTLE_S)
     twin = flow.fork()
@@ -147,6 +152,7 @@ def isolated_s() -> float:
 
 
 def rows() -> list[FigureRow]:
+    """Return the rows of this section."""
     group, mirroring = measure_group(), measure_mirroring()
     minutes = MEASURED_S / 60.0
     return [

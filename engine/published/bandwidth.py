@@ -46,6 +46,7 @@ def measure(mode: SafetyMode, mbps: float = 1000.0) -> tuple[float, float]:
 
 
 def rows() -> list[FigureRow]:
+    """Return the rows of this section."""
     none, _ = measure(SafetyMode.NONE)
     fast, _ = measure(SafetyMode.FULL, 1000.0)
     medium, used = measure(SafetyMode.FULL, 100.0)

@@ -273,4 +273,5 @@ def _partition_in_time() -> list[FigureRow]:
 
 
 def rows() -> list[FigureRow]:
+    """Return the rows of this section."""
     return [*_survival(), *_heartbeats(), *_votes(), *_special(), *_forced(), *_partition_in_time()]

@@ -286,6 +286,7 @@ def has_running_partition(world: World) -> bool:
 
 
 def cluster_config(world: World) -> ClusterConfig:
+    """Return the configuration of the only cluster."""
     return config.current(world, CLUSTER)
 
 

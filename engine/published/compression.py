@@ -17,6 +17,7 @@ QUEUE_KB: Final = 2 * 1024.0 * 1024.0
 
 
 def rows() -> list[FigureRow]:
+    """Return the rows of this section."""
     return [*_synchronous(), *_asynchronous(), *_rule()]
 
 

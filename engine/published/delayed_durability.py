@@ -19,6 +19,8 @@ FAR_RTT_MS: Final = 100.0
 
 @dataclass(frozen=True)
 class DurabilityMeasurement:
+    """Throughput and latency with or without delayed durability."""
+
     rows_in_30_s: float
     delay_ms_per_s: float  # counter Transaction Delay: all transactions together
     unsent_kb: float  # generated and not yet sent, mean
@@ -27,6 +29,7 @@ class DurabilityMeasurement:
 
 @cache
 def measure(mode: SafetyMode, delayed: bool, rtt_ms: float = 0.2) -> DurabilityMeasurement:
+    """Measure a workload at a safety mode, with or without delayed durability."""
     setup = setup_of(LOG_ROWS, mode, DELAYED, version=2014, delayed_durability=delayed, rtt_ms=rtt_ms)
     flow = steady(setup)
     got = means(flow, FAILOVER_AFTER_S)
@@ -40,6 +43,7 @@ def measure(mode: SafetyMode, delayed: bool, rtt_ms: float = 0.2) -> DurabilityM
 
 
 def rows() -> list[FigureRow]:
+    """Return the rows of this section."""
     full, delayed = measure(SafetyMode.FULL, False), measure(SafetyMode.FULL, True)
     off_full, off_delayed = measure(SafetyMode.OFF, False), measure(SafetyMode.OFF, True)
     far_full, far_delayed = (

@@ -617,6 +617,7 @@ def _arithmetic() -> list[FigureRow]:
 
 
 def rows() -> list[FigureRow]:
+    """Return the rows of this section."""
     return [
         *_detection(),
         *_timeouts(),

@@ -90,6 +90,7 @@ def _quorum() -> FigureRow:
 
 
 def rows() -> list[FigureRow]:
+    """Return the rows of this section."""
     crash_s = _outage_s("power-off NODE_1")
     return [
         number("FCI.move", _outage_s("move-role FCI NODE_2")),

@@ -43,6 +43,8 @@ MEASURED_S: Final = 30.0
 
 @dataclass(frozen=True)
 class ManyDatabasesMeasurement:
+    """Means of many mirrored databases on one pair of servers."""
+
     requests_per_s: float
     cpu_percent: float
     mirror_cpu_percent: float
@@ -79,6 +81,7 @@ def measure(databases: int) -> ManyDatabasesMeasurement:
 
 
 def rows() -> list[FigureRow]:
+    """Return the rows of this section."""
     C, S, P, I = FigureClass.CALIBRATED, FigureClass.SHARED, FigureClass.PREDICTED, FigureClass.INPUT  # noqa: E741
     found = []
     for databases, published in PUBLISHED.items():

@@ -64,6 +64,7 @@ def steady(setup: Pair) -> Flow:
 
 
 def run_s(flow: Flow, seconds: float) -> None:
+    """Run the flow for some seconds, through all crossings."""
     run(flow, round(seconds * TICKS_PER_S))
 
 

@@ -64,6 +64,7 @@ class FailoverRuns:
 
 
 def rows() -> list[FigureRow]:
+    """Return the rows of this section."""
     return [*_table_4(), *_table_5(), *_table_6(), *_figure_5(), *_losses()]
 
 

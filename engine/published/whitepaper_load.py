@@ -74,6 +74,7 @@ PROFILE: Final = {
 
 
 def rows() -> list[FigureRow]:
+    """Return the rows of this section."""
     return [*_table_1(), *_tables_2_and_3(), *_text()]
 
 

@@ -26,6 +26,7 @@ LITTLE_KB_PER_S: Final = 1.0
 
 
 def rows() -> list[FigureRow]:
+    """Return the rows of this section."""
     return [*_encryption(), *_networks(), *_full_by_rtt(), *_off_by_rtt(), *_by_bandwidth()]
 
 

@@ -19,6 +19,7 @@ LOG_DISK_KB: Final = 40 * GB_KB
 
 
 def rows() -> list[FigureRow]:
+    """Return the rows of this section."""
     return [*_indexes(), *_rebuild(), *_bulk(), *_suspended()]
 
 

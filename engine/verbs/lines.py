@@ -174,6 +174,7 @@ def parse_script(text: str) -> tuple[list[Input], list[LocalizableMessage]]:
 
 
 def in_line(number: int, problem: str) -> LocalizableMessage:
+    """Return the problem with its line number."""
     return say("line {n}: {problem}", n=number, problem=problem)
 
 

@@ -152,6 +152,7 @@ class Verb:
 
     @property
     def in_ledger(self) -> bool:
+        """Return whether the fault ledger lists the verb."""
         return self.do is not None and (self.group in ("fault", "repair") or self.cure)
 
     def is_own_reverse(self, item: Input) -> bool:
@@ -192,6 +193,7 @@ def reject_computer_if(reason: str, condition: Callable[[Computer], bool]) -> Ca
 
 
 def other_servers(world: World, name: str, truth: bool) -> Iterable[str]:
+    """Return the servers other than *name*."""
     return (server for server in world.instances if server != name)
 
 
@@ -199,6 +201,7 @@ def other_servers(world: World, name: str, truth: bool) -> Iterable[str]:
 
 
 def describe_pending_effect(world: World, fault: Fault) -> str:
+    """Describe the effect of a fault that is not visible yet."""
     return say("takes effect at the next write or packet")
 
 

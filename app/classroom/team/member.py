@@ -59,6 +59,7 @@ class TeamMember(threading.Thread):
         self._ended = False
 
     def do(self, line: str) -> None:
+        """Send an input line to the team's world."""
         self._lines.append(line)
         self._wake()
 
@@ -68,6 +69,7 @@ class TeamMember(threading.Thread):
         self._wake()
 
     def end(self) -> None:
+        """Leave the team."""
         self._ended = True
         self._wake()
         self.join(5.0)

@@ -24,6 +24,8 @@ class TeamRole(TypedDict):
 
 
 class Roles(TypedDict):
+    """Roles of the team, and their members."""
+
     kind: Literal["roles"]
     title: str
     roles: list[TeamRole]
@@ -54,11 +56,15 @@ class RoleView(TypedDict):
 
 
 class InputDone(TypedDict):
+    """Success of a member's input."""
+
     kind: Literal["done"]
     number: int
 
 
 class InputFailed(TypedDict):
+    """Refusal of a member's input, with the reason."""
+
     kind: Literal["not_done"]
     number: int
     text: str

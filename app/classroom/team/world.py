@@ -65,6 +65,7 @@ class RoleTable:
             atomic_write.write(self._file, json.dumps(self._taken, ensure_ascii=False))
 
     def name_of(self, role: str) -> str | None:
+        """Return the member with a role; None if it is vacant."""
         return self._taken[role][0] if role in self._taken else None
 
     def __bool__(self) -> bool:
@@ -115,6 +116,7 @@ class TeamWorld:
             self._run.raise_hand("hand down" if question is None else f"hand {name}: {question}")
 
     def roles(self) -> list[TeamRole]:
+        """Return the roles with their members."""
         there = {viewer.role for viewer in self.viewers}
         return [
             {

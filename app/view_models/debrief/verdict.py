@@ -52,6 +52,7 @@ class Retry:
 
     @property
     def begin_s(self) -> float:
+        """Return the start of the retry in seconds."""
         return self.begin_tick / TICKS_PER_S
 
 

@@ -151,6 +151,7 @@ class BriefPage(QWidget):
             self.started.emit(self.mode)
 
     def show_scenario(self, scenario: Scenario) -> None:
+        """Show the brief of a scenario."""
         self._title.setText(scenario.title)
         facts = [level_title(scenario.level), tr("about {minutes} minutes").format(minutes=scenario.minutes)]
         facts += (
@@ -238,6 +239,7 @@ def _details(scenario: Scenario) -> list[str]:
 
 
 def heading(text: str) -> QLabel:
+    """Build a heading label."""
     label = QLabel(text)
     label.setWordWrap(True)
     label.setFont(theme.sized(label.font(), 1.05, bold=True))

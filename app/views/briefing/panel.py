@@ -140,6 +140,7 @@ class Briefing(QScrollArea):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
+        """Show another run, or another time of it."""
         self._drill = drill
         self._shown = None
         self.shelf.clear()
@@ -157,12 +158,14 @@ class Briefing(QScrollArea):
 
     @Slot(object)
     def show_world(self, world: World) -> None:
+        """Show the current state of the world."""
         second = world.tick // TICKS_PER_S
         if self._drill is not None and self._shown != (second, len(self._drill.hints)):
             self._refresh()
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
+        """Take new events."""
         for event in events:
             if event.kind == "answer":
                 self._ends[str(event.get("question"))] = localize(event.text)

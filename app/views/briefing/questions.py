@@ -142,6 +142,7 @@ class QuestionShelf(QScrollArea):
         return self.cards[0].confirm if self.cards else None
 
     def clear(self) -> None:
+        """Remove all questions."""
         for card in list(self.cards):
             self._remove(card)
 

@@ -242,6 +242,7 @@ class Charts(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
+        """Show another run, or another time of it."""
         self._drill = drill
         self._name_counters(bool(drill.world.replicas))
         self._truth = drill.terms.truth
@@ -291,6 +292,7 @@ class Charts(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
+        """Take new events."""
         events = list(events)
         self._states.add(events)
         count = len(self._course.markers)

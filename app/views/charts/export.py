@@ -42,14 +42,17 @@ class Sheet:
 
     @property
     def colours(self) -> theme.ThemeTokens:
+        """Return the colors of the picture."""
         return theme.tokens(self.below.palette())
 
     @property
     def title_height(self) -> int:
+        """Return the height of the title in pixels."""
         return self.plots.fontMetrics().height() + 2 * MARGIN_PX
 
     @property
     def size(self) -> QSize:
+        """Return the size of the picture."""
         plots = self.plots.sceneRect().size().toSize()
         lanes = sum(lane.height() for lane in (*self.above, self.below))
         return QSize(plots.width() + MARGIN_PX, self.title_height + lanes + plots.height() + MARGIN_PX)

@@ -49,6 +49,7 @@ class AxisStrip(QWidget):
         self.setAccessibleName(name)
 
     def show_cursor(self, at_s: float | None) -> None:
+        """Show the cursor at a time in seconds; None hides it."""
         self._cursor_s = at_s
         self.update()
 

@@ -192,6 +192,7 @@ class ChartPanel:
         self.background.update()
 
     def recolour(self, colours: ThemeTokens, axis_width: int, font: QFont) -> None:
+        """Use the colors of another theme."""
         self._font, self._bold = QFont(font), theme.sized(font, 1.0, bold=True)
         self._label_px = max(LABEL_PX, QFontMetricsF(font).height() + 2.0)
         line = QColor(colours.series[self._series % len(colours.series)])

@@ -98,6 +98,7 @@ class States:
         self.add(events)
 
     def add(self, events: Iterable[Event]) -> None:
+        """Add the states in events."""
         for event in events:
             if event.kind == "cluster" and event.get("role") in self._clustered:
                 word = ROLE_WORDS.get(str(event.get("what")))

@@ -219,6 +219,7 @@ class InvitationSheet(QDialog):
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 110, self.fontMetrics().height() * 32)
 
     def show_code(self, code: str) -> None:
+        """Show the code of the class."""
         secret, _, address = code.partition("@")
         self.code.setText(secret)
         self.address.setText(f"@{address}")
@@ -348,6 +349,7 @@ class ClassBoard(QDialog):
         )
 
     def show_code(self, code: str) -> None:
+        """Show the code of the class."""
         self.code.setText(code)
         self._enable(True)
 

@@ -159,6 +159,7 @@ class JoinClass(QDialog):
         form.addRow(buttons)
 
     def ask_to_join(self) -> None:
+        """Show the dialog."""
         if not self.code.text().strip():
             self.show_problem(tr("Type the code from the instructor’s screen."))
             self.code.setFocus()
@@ -168,6 +169,7 @@ class JoinClass(QDialog):
         self.wanted.emit(self.code.text(), self.name.text().strip(), self.consent.isChecked())
 
     def show_progress(self, text: str) -> None:
+        """Show the progress of the connection."""
         self.state.setText(text)
 
     def show_problem(self, text: str) -> None:

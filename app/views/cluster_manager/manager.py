@@ -73,11 +73,13 @@ class ClusterManager(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
+        """Show another run, or another time of it."""
         self._drawn = ()
         self.show_world(drill.world)
 
     @Slot(object)
     def show_world(self, world: World) -> None:
+        """Show the current state of the world."""
         self._world = world
         if self.isVisible():
             seen = (*map(id, world.nodes.values()), *map(id, world.computers.values()))
@@ -114,6 +116,7 @@ class ClusterManager(QWidget):
 
     @property
     def selected_row(self) -> ClusterRow | None:
+        """Return the selected row; None without one."""
         index = self.table.currentIndex()
         return self.model.rows[index.row()] if index.isValid() else None
 

@@ -117,11 +117,13 @@ class Console(QWidget):
 
     @Slot(object)
     def show_world(self, world: World) -> None:
+        """Show the current state of the world."""
         self._world = world
         self.tabs.show_world(world)
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
+        """Take new events."""
         of_console = [event for event in events if event.kind in ("sql", "sql_done", "powershell")]
         self._apply_events(event for event in of_console if event.kind != "powershell")
         self._show_answers(event for event in of_console if event.kind == "powershell")
@@ -169,6 +171,7 @@ class Console(QWidget):
         return self.tabs.current
 
     def windows(self) -> list[QueryWindow]:
+        """Return the open windows."""
         return self.tabs.windows()
 
     def drafts(self) -> dict[str, str]:
@@ -289,12 +292,14 @@ class Console(QWidget):
             self._send(window, f"USE [{database.replace(']', ']]')}]")
 
     def parse(self) -> None:
+        """Check the syntax of the front window."""
         window = self.current
         if window is not None and not window.busy and window.editor.chosen_text.strip():
             window.parsing(tsql.parsing(window.editor.chosen_text))
             self._refresh(window)
 
     def cancel(self) -> None:
+        """Cancel the query of the front window."""
         window = self.current
         if window is not None and window.state == "parsing":
             window.stop_parsing()

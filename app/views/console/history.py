@@ -22,10 +22,12 @@ def first_line(batch: QueryBatch) -> str:
 
 
 def summary(batch: QueryBatch) -> str:
+    """Return the batch in one line."""
     return batch.outcome.summary.partition("\n")[0] if batch.outcome else tr("running")
 
 
 def tone(batch: QueryBatch) -> str:
+    """Return the color of the batch's result."""
     return "info" if batch.outcome is None else "bad" if batch.outcome.failed else "ok"
 
 
@@ -82,9 +84,11 @@ class QueryHistory(QWidget):
         self._refresh()
 
     def replace(self, batches: list[QueryBatch]) -> None:
+        """Show other batches."""
         self.model.replace(batches)
 
     def append(self, batch: QueryBatch) -> None:
+        """Add a batch."""
         self.model.append([batch])
 
     def refresh(self) -> None:

@@ -18,6 +18,8 @@ CANCELLED_SEVERITY: Final = 11
 
 @dataclass(frozen=True, slots=True)
 class Rowset:
+    """Columns and rows of a result set."""
+
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
     after_messages: int = 0
@@ -40,10 +42,12 @@ class BatchOutcome:
 
     @property
     def failed(self) -> bool:
+        """Return whether the batch had an error."""
         return any(message.is_error for message in self.messages)
 
     @property
     def cancelled(self) -> bool:
+        """Return whether the batch was canceled."""
         return any(m.number == 0 and m.severity == CANCELLED_SEVERITY for m in self.messages)
 
     @property

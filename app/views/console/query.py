@@ -176,6 +176,7 @@ class QueryWindow(QWidget):
 
     @property
     def busy(self) -> bool:
+        """Return whether a batch runs."""
         return self.state in ("sent", "running", "parsing")
 
     def show_sent(self) -> None:
@@ -185,10 +186,12 @@ class QueryWindow(QWidget):
         self.set_state("sent")
 
     def running(self, started_tick: int) -> None:
+        """Show that a batch has run since a tick."""
         self.started_tick = started_tick
         self.set_state("running")
 
     def show_finished(self, outcome: BatchOutcome) -> None:
+        """Show the result of the batch."""
         self.started_tick = None
         self._heard = True
         self.results.show_outcome(outcome)
@@ -218,6 +221,7 @@ class QueryWindow(QWidget):
         self._parse_on()
 
     def stop_parsing(self) -> None:
+        """Stop the syntax check in the background."""
         self._parsing = None
         self._turn.stop()
         self.set_state("cancelled")
@@ -267,6 +271,7 @@ class QueryWindow(QWidget):
             self._show_facts(formatting.hms((tick - self.started_tick) / TICKS_PER_S))
 
     def toggle_results(self) -> None:
+        """Show or hide the results."""
         had_focus = has_keys(self.results)
         if self.results.isHidden():
             self._show_results()
@@ -295,6 +300,7 @@ class QueryWindow(QWidget):
     # --- status line and band -----------------------------------------------------------------------------
 
     def set_state(self, state: str, facts: str = "") -> None:
+        """Show state and facts in the status line."""
         self.state = state
         self._show_status("")
         self._show_facts(facts)

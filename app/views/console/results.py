@@ -165,6 +165,7 @@ class Results(QTabWidget):
             self._text.setPlainText(as_text(wanted) if wanted else "")
 
     def show_as_text(self, yes: bool) -> None:
+        """Show results as text or in grids."""
         self._as_text = yes
         self._show_text()
         self._pages.setCurrentIndex(int(yes))

@@ -18,6 +18,8 @@ PLACE: Final = re.compile(r"<([^,<>\n]++),([^,<>\n]*+),([^<>\n]*+)>")
 
 @dataclass(frozen=True, slots=True)
 class TemplateParameter:
+    """Placeholder of a snippet: name, type, default."""
+
     name: str
     type: str
     value: str
@@ -143,4 +145,5 @@ class PlacesDialog(QDialog):
 
     @property
     def values(self) -> dict[str, str]:
+        """Return the value of each placeholder."""
         return {name: field.text() for name, field in self.fields.items()}

@@ -120,6 +120,7 @@ class QueryTabs(QTabWidget):
             self.current_shell.line.setFocus()
 
     def window_called(self, name: str) -> QueryWindow | None:
+        """Return the window of a name; None if there is none."""
         return next((window for window in self.windows() if window.window_id == name), None)
 
     def open_another(self, server: str, text: str = "") -> QueryWindow:
@@ -256,6 +257,7 @@ class QueryTabs(QTabWidget):
     # --- what the world says ------------------------------------------------------------------------------
 
     def set_world(self, world: World) -> None:
+        """Give the windows the current world."""
         self._world = world
 
     def show_waits(self, visible: bool) -> None:
@@ -303,6 +305,7 @@ class QueryTabs(QTabWidget):
         self.setTabIcon(self.indexOf(window), self.icon(window))
 
     def icon(self, window: QueryWindow) -> QIcon:
+        """Return the icon of a tab."""
         if window.busy:
             return QIcon(theme.pixmap("play", self.colour(window.server, self.palette()), 16))
         return self.square(window.server)
@@ -314,6 +317,7 @@ class QueryTabs(QTabWidget):
         return QIcon(mark)
 
     def colour(self, server: str, palette: QPalette) -> QColor:
+        """Return the color of a server."""
         return theme.tokens(palette).server(self._number(server))
 
     def _number(self, server: str) -> int:

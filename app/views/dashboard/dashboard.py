@@ -168,11 +168,13 @@ class Dashboard(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
+        """Show another run, or another time of it."""
         self._truth, self._drawn = drill.terms.truth, ()
         self.show_world(drill.world)
 
     @Slot(object)
     def show_world(self, world: World) -> None:
+        """Show the current state of the world."""
         self._world = world
         if self.isVisible():
             seen = (

@@ -19,6 +19,7 @@ LIST_GAP_PX: Final = 6
 
 
 def label(text: str, scale: float = 1.0, bold: bool = False) -> QLabel:
+    """Build a label with a text scale."""
     label = QLabel(text)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
@@ -28,6 +29,7 @@ def label(text: str, scale: float = 1.0, bold: bool = False) -> QLabel:
 
 
 def card(title: str, *parts: QWidget) -> QFrame:
+    """Build a framed card with a title."""
     card = QFrame()
     card.setProperty("card", "true")
     layout = QVBoxLayout(card)
@@ -40,6 +42,7 @@ def card(title: str, *parts: QWidget) -> QFrame:
 
 
 def muted(text: str) -> QLabel:
+    """Build a label in the muted color."""
     found = label(text)
     found.setProperty("muted", "true")
     return found
@@ -100,6 +103,7 @@ def _list(head: Sequence[str], rows: Sequence[Sequence[str | QWidget]]) -> QWidg
 
 
 def format_loss(points: float) -> str:
+    """Format lost points with a minus sign."""
     return f"−{formatting.plain_number(round(points, 1))}"
 
 

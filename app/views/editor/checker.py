@@ -52,6 +52,7 @@ class SolutionTrial:
 
 
 def read(text: str, file: str) -> ScenarioReading:
+    """Read a scenario and collect its problems."""
     try:
         scenario = load_scenario(text, file)
         return ScenarioReading(text, scenario, (), tuple(check_without_playing(scenario, file)))
@@ -121,10 +122,12 @@ class Checker(QObject):
         self._stop = Flag()
 
     def read(self, text: str, file: str) -> None:
+        """Read the text in the background."""
         self._readings.clear()
         self._readings.start(lambda: self._emit_result(self.was_read, read(text, file)))
 
     def try_out(self, scenario: Scenario, file: str) -> None:
+        """Play the solution in the background."""
         self.give_up_trial()
         self._stop = stop = Flag()
         self._trials.start(lambda: self._run_trial(scenario, file, stop))

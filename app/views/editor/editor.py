@@ -201,6 +201,7 @@ class ScenarioEditor(QWidget):
 
     @property
     def file_name(self) -> str:
+        """Return the name of the file; "" for a new one."""
         if self.file is not None:
             return self.file.name
         return f"{self.draft_name}.toml" if self.draft_name else DRAFT_FILE

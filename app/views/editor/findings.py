@@ -105,9 +105,11 @@ class ProblemList(QWidget):
 
     @property
     def heading(self) -> str:
+        """Return the heading with the number of problems."""
         return self._heading.text()
 
     def show_reading(self, reading: ScenarioReading) -> None:
+        """Show the problems of the text."""
         known = self.problems
         found = [*reading.problems, *reading.remarks]
         if known != found or len(known) != self.rows.count():
@@ -131,9 +133,11 @@ class ProblemList(QWidget):
         self._fit()
 
     def show_working(self) -> None:
+        """Show that a check runs."""
         self._heading.setText(tr("Playing the solution …"))
 
     def show_trial(self, trial: SolutionTrial) -> None:
+        """Show the result of the solution's trial."""
         self.rows.clear()
         self._heading.setText(_verdict(trial))
         if trial.reference is not None:

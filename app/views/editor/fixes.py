@@ -34,6 +34,7 @@ FIXES: Final = {
 
 
 def fix_of(problem: Problem) -> Fix | None:
+    """Return the automatic fix of a problem; None if there is none."""
     return FIXES.get((problem.text, problem.where.partition("[")[0]))
 
 

@@ -139,6 +139,7 @@ class Form(QWidget):
 
     @property
     def section(self) -> Section:
+        """Return the selected section."""
         return self._sections[max(0, self.sections.currentRow())]
 
     @property

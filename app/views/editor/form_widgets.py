@@ -45,12 +45,14 @@ class Completion(QObject):
 
     @property
     def popup(self) -> QAbstractItemView:
+        """Return the list of completions."""
         found = self._completer.popup()
         assert found is not None
         return found
 
     @property
     def open(self) -> bool:
+        """Show the completions; return whether there are any."""
         return "_completer" in self.__dict__ and self.popup.isVisible()
 
     def leaves(self, event: QKeyEvent) -> bool:
@@ -152,6 +154,7 @@ class NameBox(ChoiceBox):
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
 
     def offer(self, names: Sequence[str]) -> None:
+        """Set the names to choose from."""
         if [self.itemText(at) for at in range(self.count())] == list(names):
             return
         text = self.currentText()
@@ -162,12 +165,14 @@ class NameBox(ChoiceBox):
         self.blockSignals(blocked)
 
     def show_text(self, text: str) -> None:
+        """Show a text without a signal."""
         line = self.lineEdit()
         if line is not None and line.text() != text:
             self.setCurrentIndex(self.findText(text))
             line.setText(text)
 
     def read_text(self) -> str:
+        """Return the text."""
         return self.currentText()
 
 

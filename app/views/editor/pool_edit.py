@@ -24,6 +24,7 @@ class Pool:
 
     @property
     def path(self) -> tuple[str, ...]:
+        """Return the path of the pool in the file."""
         return (VARIANTS, self.group, self.name) if self.group else (VARIANTS, self.name)
 
     @property

@@ -25,8 +25,11 @@ READERS: Final[Mapping[str, tuple[str, str]]] = {
 class Brief(Protocol):
     """Page before a drill."""
 
-    def show_scenario(self, scenario: Scenario) -> None: ...
-    def show_read_only(self, mode: str, appendix: str) -> None: ...
+    def show_scenario(self, scenario: Scenario) -> None:
+        """Show the brief of a scenario."""
+
+    def show_read_only(self, mode: str, appendix: str) -> None:
+        """Show the brief as in a mode, with an appendix."""
 
 
 class BriefPreview(QWidget):

@@ -123,6 +123,7 @@ class TimelineCanvas(QWidget):
 
     @property
     def scale(self) -> Scale:
+        """Return the scale of the time axis."""
         return Scale(MARGIN, max(40.0, self.width() - 2 * MARGIN), self._plan.length_s)
 
     # --- geometry -------------------------------------------------------------------------------------------

@@ -50,6 +50,7 @@ class TimelineEntry:
 
     @property
     def movable(self) -> bool:
+        """Return whether the entry has a time that can be dragged."""
         return self.kind in (AT, WINDOW) or (self.kind == WAIT and self.sure)
 
     @property
@@ -70,9 +71,11 @@ class TimelinePlan:
 
     @property
     def entries(self) -> tuple[TimelineEntry, ...]:
+        """Return faults and steps in one list."""
         return (*self.faults, *self.steps)
 
     def find_entry(self, path: Path | None) -> TimelineEntry | None:
+        """Return the entry at a path; None if there is none."""
         return next((entry for entry in self.entries if entry.path == path), None)
 
 

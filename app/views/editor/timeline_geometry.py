@@ -29,6 +29,7 @@ class Scale:
     length_s: float
 
     def x_of(self, t_s: float) -> float:
+        """Return the pixel of a time."""
         return self.left + t_s / self.length_s * self.width
 
     def time_at(self, x: float) -> float:
@@ -53,10 +54,12 @@ class FaultLayout:
 
     @property
     def from_x(self) -> float:
+        """Return the left edge in pixels."""
         return min(self.start, self.label) - GRIP_PX
 
     @property
     def to_x(self) -> float:
+        """Return the right edge in pixels."""
         return max(self.end, self.label + self.label_width) + GRIP_PX
 
 

@@ -28,6 +28,7 @@ class TimelineList(QListWidget):
 
     @property
     def selected_paths(self) -> list[Path]:
+        """Return the paths of the selected rows."""
         return [path_of(item) for item in self.selectedItems()]
 
     def show_entries(self, entries: Sequence[TimelineEntry], current: Path | None) -> None:

@@ -31,6 +31,7 @@ SEEN_SHARE: Final = 0.75
 
 
 def tone_of(kind: _TokenType, _: str) -> str | None:
+    """Return the theme token for a kind of text."""
     return next((tone for family, tone in TONES if kind in family), None)
 
 

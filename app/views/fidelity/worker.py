@@ -83,6 +83,7 @@ class FidelityWorker(QThread):
 
     @property
     def complete(self) -> bool:
+        """Return whether all steps are done."""
         return self.done == len(self._todo)
 
     def stop(self) -> None:

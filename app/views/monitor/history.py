@@ -114,6 +114,7 @@ class MonitorHistoryPage(QWidget):
         self._between = span
 
     def show_world(self, world: World, database: str, servers: list[str]) -> None:
+        """Show the recorded rows of a database."""
         if servers != [self.servers.itemText(index) for index in range(self.servers.count())]:
             self.servers.clear()
             self.servers.addItems(servers)

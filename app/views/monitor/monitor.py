@@ -112,6 +112,7 @@ class Monitor(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
+        """Show another run, or another time of it."""
         self._world = drill.world
         self._asked_tick = None
         self._drawn = ()
@@ -121,6 +122,7 @@ class Monitor(QWidget):
 
     @Slot(object)
     def show_world(self, world: World) -> None:
+        """Show the current state of the world."""
         self._world = world
         if not self.isVisible():
             return
@@ -141,6 +143,7 @@ class Monitor(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
+        """Take new events."""
         for event in events:
             if event.kind == "alert":
                 self.warnings.note(event)

@@ -56,6 +56,7 @@ class Partner:
 
     @property
     def role(self) -> str:
+        """Return the role of the partner."""
         if self.row is None or not self.connected:
             return tr(UNKNOWN)
         return tr(self.row.role.name.capitalize())
@@ -70,6 +71,7 @@ class Partner:
 
     @property
     def witness(self) -> tuple[str, str]:
+        """Return text and tone of the witness connection."""
         if not self.connected or self.row is None:
             return tr(UNKNOWN), "muted"
         words, tone = WITNESS_STATES[self.row.witness_state] if self.has_witness else ("", "muted")
@@ -111,10 +113,12 @@ class Readout:
 
     @property
     def stale(self) -> bool:
+        """Return whether the figures are older than the update period."""
         return self.age_s is not None and self.age_s > STALE_S
 
 
 def mirrored_databases(world: World) -> list[str]:
+    """Return the names of mirrored databases."""
     return sorted({copy.database for copy in world.copies.values() if copy.mirroring.guid is not None})
 
 

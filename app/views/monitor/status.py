@@ -69,6 +69,7 @@ class LabeledValues(QWidget):
 
     @property
     def visible_values(self) -> dict[str, str]:
+        """Return the values by their labels."""
         return dict(self._shown)
 
     def needed_px(self) -> int:
@@ -78,6 +79,7 @@ class LabeledValues(QWidget):
         return label + metrics.horizontalAdvance(LARGE_VALUE) + 2 * metrics.height()
 
     def show_lines(self, lines: list[tuple[str, str]]) -> None:
+        """Show (label, value) lines."""
         if lines == self._shown:
             return
         self._shown = lines
@@ -166,6 +168,7 @@ class Status(QScrollArea):
             self.partners.show_columns(columns)
 
     def show_readout(self, readout: Readout | None) -> None:
+        """Show the figures; None clears."""
         self.partners.update(list(readout.partners) if readout else [])
         for box, title in zip(self.logs, log_titles(readout) if readout else (), strict=False):
             box.setTitle(title)

@@ -87,6 +87,8 @@ def _threshold(world: World, server: str, database: str, alert_id: int, unit: st
 
 
 def columns_for(servers: Sequence[str]) -> list[TableColumn]:
+    """Return the columns for these servers."""
+
     def build_column(index: int, server: str) -> TableColumn:
         return TableColumn(
             title=tr("At {server}").format(server=server),
@@ -138,6 +140,7 @@ class Warnings(QWidget):
         layout.addLayout(below)
 
     def forget(self) -> None:
+        """Forget all raised alerts."""
         self._raised.clear()
 
     def note(self, event: Event) -> None:
@@ -146,6 +149,7 @@ class Warnings(QWidget):
         self._raised.setdefault(event.database or "", {})[event.get("alert_id")] = at
 
     def show_world(self, world: World, database: str, servers: list[str]) -> None:
+        """Show the thresholds of a database."""
         self._world, self._database = world, database
         lines = lines_of(world, database, servers, self._raised.get(database, {}))
         if servers != self._servers:

@@ -134,6 +134,7 @@ class ObjectExplorer(QWidget):
 
     @Slot(object)
     def show_world(self, world: World) -> None:
+        """Show the current state of the world."""
         self._world = world
         self.tree.show_world(world)
         for page in self.pages:

@@ -45,6 +45,7 @@ class TreeNode:
 
     @property
     def server(self) -> str:
+        """Return the server of the node."""
         return self.path[0]
 
     @property
@@ -227,6 +228,7 @@ class Tree(QStandardItemModel):
         return self._world
 
     def find(self, path: Path) -> QStandardItem | None:
+        """Return the item at a path; None if there is none."""
         return next((item for item in self._all() if node_of(item).path == path), None)
 
     def find_query(self, index: QModelIndex) -> tuple[str, int] | None:
@@ -283,5 +285,6 @@ class Tree(QStandardItemModel):
 
 
 def node_of(item: QStandardItem) -> TreeNode:
+    """Return the node of an item."""
     node: TreeNode = item.data(NODE)
     return node

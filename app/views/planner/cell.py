@@ -196,6 +196,7 @@ class Cell(QObject):
     # --- looks ----------------------------------------------------------------------------------------------
 
     def recolour(self, colours: ThemeTokens, font: QFont) -> None:
+        """Use the colors of another theme."""
         self._colours, self._font = colours, font
         for name in ("left", "bottom"):
             axis = self.plot.getAxis(name)

@@ -143,9 +143,11 @@ class Controls(QScrollArea):
 
     @property
     def chosen_safety(self) -> SafetyMode:
+        """Return the selected safety level."""
         return SAFETIES[self.safety.checkedId()][1]
 
     def choose_safety(self, safety: SafetyMode) -> None:
+        """Select a safety level."""
         number = [mode for _, mode in SAFETIES].index(safety)
         self.safety.button(number).click()
 
@@ -171,6 +173,7 @@ class Controls(QScrollArea):
         )
 
     def goals(self) -> Goals:
+        """Return the goals of the plan."""
         return Goals(
             rpo_s=self.rpo.value() or None,
             response_limit_s=self.response.value() or None,

@@ -34,6 +34,7 @@ def rows(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]]) -> l
 
 
 def as_csv(table: list[list[str]]) -> str:
+    """Format the table as CSV."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(table)
     return out.getvalue()

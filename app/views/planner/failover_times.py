@@ -86,6 +86,7 @@ class FailoverTimesDialog(QDialog):
 
     @property
     def is_finished(self) -> bool:
+        """Return whether all runs are done."""
         return not self._timer.isActive()
 
     @property
@@ -200,6 +201,7 @@ class Shares(QWidget):
         return self.sizeHint() / 2
 
     def show_times(self, times: Mapping[str, Sequence[float]], limit_s: float) -> None:
+        """Show the distribution of seconds by cause, with the limit."""
         self._times, self._limit_s = times, limit_s
         said = tr("{cause}: {hits} of {runs}")
         self.setAccessibleDescription(

@@ -84,6 +84,7 @@ class LogSlider(QWidget):
 
     @property
     def value(self) -> float:
+        """Return the value."""
         return self.field.value()
 
     def set_value(self, value: float) -> None:

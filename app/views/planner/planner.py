@@ -122,10 +122,12 @@ class Planner(QWidget):
 
     @property
     def curves_due_in_ms(self) -> int:
+        """Return the delay of the next redraw in ms."""
         return self._curves_due.remainingTime()
 
     @property
     def findings_due(self) -> bool:
+        """Return whether findings will be rewritten."""
         return self._findings_due.isActive()
 
     # --- keeping up -----------------------------------------------------------------------------------------
@@ -213,10 +215,12 @@ class Planner(QWidget):
         return export.rows(self.plan, self.sweeps.values()) if self.plan is not None else []
 
     def copy(self) -> None:
+        """Copy the figures to the clipboard."""
         QGuiApplication.clipboard().setText(formatting.tab_separated(self.table()))
         self._show_status(tr("Copied: one row for each point of each curve."))
 
     def save_csv(self, file: str) -> None:
+        """Save the figures as CSV."""
         self._save(file, lambda path: atomic_write.write(path, export.as_csv(self.table())))
 
     def save_picture(self, file: str) -> None:

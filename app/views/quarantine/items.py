@@ -50,6 +50,7 @@ class BundleItem:
 
     @property
     def cells(self) -> list[str]:
+        """Return the cells of the row."""
         texts = (self.title, tr(self.level), self.minutes, self.author, self.remark)
         return [escape_invisible(text).replace("\n", " ") for text in texts]
 

@@ -151,6 +151,7 @@ class Quarantine(QWidget):
         self.accept.setEnabled(count > 0)
 
     def take_focus(self) -> None:
+        """Focus the list."""
         (self.items.tree if self.items.isVisibleTo(self) else self.facts).setFocus()
 
     @override

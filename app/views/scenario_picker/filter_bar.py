@@ -76,6 +76,7 @@ class FilterBar(QWidget):
         self.changed.emit(filters)
 
     def show_filters(self) -> None:
+        """Show the current filters."""
         chosen = self.filters
         for field in ("technology", "version", "duration", "level", "order"):
             getattr(self, field).show_value(getattr(chosen, field))

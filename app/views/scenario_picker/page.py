@@ -199,6 +199,7 @@ class ScenarioPicker(QWidget):
 
     @property
     def filters(self) -> Filters:
+        """Return the current filters."""
         return self._filters.filters
 
     def _search(self, text: str) -> None:

@@ -114,6 +114,7 @@ class PathButton(QAbstractButton):
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
     def show_progress(self, progress: PathProgress) -> None:
+        """Show the progress of the path."""
         self._progress = progress
         self.setAccessibleName(f"{self.text()}, {self._count()}. {self._describe_next_drill()}")
         self.setToolTip(self._describe_next_drill())

@@ -79,6 +79,7 @@ class TopCard(QFrame):
         self.update()
 
     def show_font(self) -> None:
+        """Apply the text size."""
         self.heading.setFont(theme.sized(self.font(), 0.95, bold=self.primary))
         self.facts.setFont(theme.sized(self.font(), 0.95))
         self.title.setFont(theme.sized(self.font(), 1.25, bold=True))
@@ -227,6 +228,7 @@ class TopCards(QWidget):
             self.show_font()
 
     def show_font(self) -> None:
+        """Apply the text size."""
         for card in (self.first_run, self.resume, self.next):
             card.show_font()
         self._arrange()

@@ -151,10 +151,12 @@ class CounterChoice:
 
     @property
     def instance(self) -> str:
+        """Return the instance of the counter, such as a database."""
         return self.database or "_Total"
 
     @property
     def perf(self) -> Perf:
+        """Return the definition of the counter."""
         return BY_NAME[self.group, self.name]
 
     @property

@@ -21,24 +21,36 @@ class SampledState(Protocol):
     """Owners of the logs and state of each server at one sample."""
 
     @property
-    def sources(self) -> Mapping[int, Key]: ...
+    def sources(self) -> Mapping[int, Key]:
+        """Return the copies that write each source."""
+
     @property
-    def places(self) -> Mapping[Key, Place]: ...
+    def places(self) -> Mapping[Key, Place]:
+        """Return the log place of each copy."""
+
     @property
-    def computers(self) -> Mapping[str, Computer]: ...
+    def computers(self) -> Mapping[str, Computer]:
+        """Return the computers by name."""
+
     @property
-    def instances(self) -> Mapping[str, Instance]: ...
+    def instances(self) -> Mapping[str, Instance]:
+        """Return the instances by name."""
 
 
 class SampledRun(Protocol):
     """Part of a drill that this module reads."""
 
     @property
-    def world(self) -> World: ...
+    def world(self) -> World:
+        """Return the current world."""
+
     @property
-    def samples(self) -> Samples: ...
+    def samples(self) -> Samples:
+        """Return the recorded samples."""
+
     @property
-    def standings(self) -> Sequence[SampledState]: ...
+    def standings(self) -> Sequence[SampledState]:
+        """Return the states that belong to the samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +81,11 @@ class SampleHistory:
 
     @property
     def end_s(self) -> float:
+        """Return the time of the last sample in seconds."""
         return float(self._run.samples.ticks[self.count - 1]) / TICKS_PER_S if self.count else 0.0
 
     def times_s(self, start_index: int, end_index: int) -> Array:
+        """Return the times of samples in seconds."""
         times: Array = self._run.samples.ticks[start_index:end_index] / TICKS_PER_S
         return times
 

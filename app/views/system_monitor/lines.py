@@ -58,6 +58,7 @@ class CounterPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not type
             self._cursor.setValue(t_s)
 
     def recolour(self, colours: ThemeTokens, font: QFont) -> None:
+        """Use the colors of another theme."""
         self.setBackground(colours.surface)
         for side in ("left", "bottom"):
             axis = self.getAxis(side)

@@ -52,6 +52,7 @@ class CounterRow:
 
     @property
     def scale(self) -> float:
+        """Return the factor of the plotted value."""
         return 10.0 ** (self.power if self.power is not None else fitting_power(self.figures.high))
 
 
@@ -179,6 +180,7 @@ class SystemMonitor(QWidget):
 
     @Slot(object)
     def show_world(self, world: World) -> None:
+        """Show the current state of the world."""
         if self.isVisible() and self._history is not None and self._history.count != self._drawn:
             self._draw()
 
@@ -190,6 +192,7 @@ class SystemMonitor(QWidget):
 
     @property
     def choices(self) -> list[CounterChoice]:
+        """Return the chosen counters."""
         return [row.choice for row in self.model.rows]
 
     def add(self, choices: Iterable[CounterChoice]) -> None:

@@ -61,6 +61,7 @@ def paint_phases(
 
 
 def phase_colour(colours: theme.ThemeTokens, series_or_name: str | int) -> QColor:
+    """Return the color of a phase."""
     found: QColor = (
         colours.series[series_or_name] if isinstance(series_or_name, int) else colours.named(series_or_name)
     )
@@ -84,6 +85,7 @@ class Phases(QWidget):
         self.show_row(None)
 
     def show_row(self, row: TimingRow | None) -> None:
+        """Show the phases of a failover; None clears."""
         self._row = row
         colours = theme.tokens(self.palette())
         took = {kind.name: ticks / TICKS_PER_S for kind, ticks, _ in row.phases} if row else {}

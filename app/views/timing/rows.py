@@ -60,6 +60,7 @@ class TimingRow:
 
     @property
     def summary(self) -> str:
+        """Return the row as text."""
         parts = [
             (tr("{phase} {time}") if done else tr("{phase} {time} so far")).format(
                 phase=tr(kind.name), time=formatting.seconds(ticks / TICKS_PER_S)

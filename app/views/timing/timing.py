@@ -127,6 +127,7 @@ class Timing(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
+        """Show another run, or another time of it."""
         self._drill = drill
         self._seen = ()
         self.model.replace([])
@@ -135,6 +136,7 @@ class Timing(QWidget):
 
     @Slot(object)
     def show_world(self, world: World) -> None:
+        """Show the current state of the world."""
         if self._drill is None:
             return
         running = any(f.undo_done_tick is None and not f.cancelled for f in world.failovers)

@@ -85,13 +85,16 @@ class TopologyCanvas(QGraphicsView):
 
     @Slot()
     def zoom_in(self) -> None:
+        """Zoom in by one step."""
         self._zoom(ZOOM_STEP)
 
     @Slot()
     def zoom_out(self) -> None:
+        """Zoom out by one step."""
         self._zoom(1.0 / ZOOM_STEP)
 
     def zoom(self) -> float:
+        """Return the zoom factor."""
         return self.transform().m11()
 
     def _zoom(self, factor: float) -> None:

@@ -33,6 +33,7 @@ class FindBox(QLineEdit):
         self.hide()
 
     def open(self) -> None:
+        """Show the box and focus its field."""
         width = min(self._canvas.width() - 16, self.fontMetrics().averageCharWidth() * 44)
         self.resize(width, self.sizeHint().height())
         self.move((self._canvas.width() - width) // 2, 8)

@@ -61,6 +61,7 @@ class LinkItem(QGraphicsItem):
 
     @property
     def target(self) -> ActionTarget:
+        """Return the target of actions."""
         return ActionTarget("link", (self.face.a, self.face.b))
 
     @property
@@ -69,12 +70,14 @@ class LinkItem(QGraphicsItem):
         return self._line
 
     def show_face(self, face: LinkFace) -> None:
+        """Show another face of the link."""
         if face != self.face:
             self.prepareGeometryChange()
             self.face = face
             self.update()
 
     def show_style(self, style: SceneStyle) -> None:
+        """Apply colors and fonts."""
         self.prepareGeometryChange()
         self.style = style
         self._place = None

@@ -46,7 +46,8 @@ CELL_UNITS: Final = 0.95
 class NodeListener(Protocol):
     """Listener for moved cards: the scene of the topology, which imports this module."""
 
-    def node_moved(self, name: str, position: QPointF) -> None: ...
+    def node_moved(self, name: str, position: QPointF) -> None:
+        """Take the new position of a card."""
 
 
 class NodeItem(QGraphicsItem, Generic[Face]):
@@ -64,6 +65,7 @@ class NodeItem(QGraphicsItem, Generic[Face]):
 
     @property
     def target(self) -> ActionTarget:
+        """Return the target of actions."""
         raise NotImplementedError
 
     def show_face(self, face: Face) -> None:
@@ -74,6 +76,7 @@ class NodeItem(QGraphicsItem, Generic[Face]):
             self.update()
 
     def show_style(self, style: SceneStyle) -> None:
+        """Apply colors and fonts."""
         self.prepareGeometryChange()
         self.style = style
         self.update()
@@ -133,6 +136,7 @@ class ServerNode(NodeItem[ServerFace]):
 
     @property
     def small(self) -> bool:
+        """Return whether the card shows a grid of cells."""
         return self.face.kind in SMALL
 
     @override

@@ -32,6 +32,7 @@ class NoteFace:
 
     @property
     def spoken(self) -> str:
+        """Return the text for screen readers."""
         return tr("note: {text}").format(text=self.text)
 
 
@@ -50,21 +51,26 @@ class NoteItem(QGraphicsTextItem):
 
     @property
     def face(self) -> NoteFace:
+        """Return the face of the note."""
         return NoteFace(self.toPlainText().strip())
 
     @property
     def target(self) -> ActionTarget:
+        """Return the target of actions."""
         return ActionTarget("note", (self.face.text,))
 
     @property
     def note(self) -> Note:
+        """Return the note with its position."""
         return self.face.text, self.x(), self.y()
 
     @property
     def writing(self) -> bool:
+        """Return whether the text is being edited."""
         return self.textInteractionFlags() != Qt.TextInteractionFlag.NoTextInteraction
 
     def show_style(self, style: SceneStyle) -> None:
+        """Apply colors and fonts."""
         self.style = style
         self.setFont(style.font)
         self.setDefaultTextColor(style.colours.text)

@@ -9,6 +9,8 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Size:
+    """Width and height of a card."""
+
     width: float
     height: float
 

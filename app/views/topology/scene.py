@@ -61,6 +61,7 @@ class TopologyScene(QGraphicsScene):
             self._draw_lines()
 
     def show_style(self, style: SceneStyle) -> None:
+        """Apply colors and fonts to all items."""
         self._style = replace(style, narrow=self._style.narrow)
         for item in self.items_in_order():
             item.show_style(self._style)
@@ -103,6 +104,7 @@ class TopologyScene(QGraphicsScene):
         return [*self.nodes.values(), *self.links.values(), *self.notes]
 
     def item_of(self, target: ActionTarget) -> Item | None:
+        """Return the item of a target; None if there is none."""
         return next((item for item in self.items_in_order() if item.target == target), None)
 
     # --- notes and light ------------------------------------------------------------------------------------
@@ -124,6 +126,7 @@ class TopologyScene(QGraphicsScene):
             self.add_note(text, x, y)
 
     def remove_note(self, note: NoteItem) -> None:
+        """Remove a note."""
         if note in self.notes:
             self.notes.remove(note)
             self.removeItem(note)

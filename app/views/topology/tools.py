@@ -68,6 +68,7 @@ class CanvasTools(QFrame):
         self.move_to_corner()
 
     def show_theme(self) -> None:
+        """Apply the icons of the theme."""
         colours = theme.tokens(self.palette())
         side = round(
             QFontMetrics(QApplication.font()).height() * 1.05

@@ -61,9 +61,12 @@ class TopologySource(Protocol):
     """Part of a drill that this view reads."""
 
     @property
-    def world(self) -> World: ...
+    def world(self) -> World:
+        """Return the current world."""
+
     @property
-    def terms(self) -> Terms: ...
+    def terms(self) -> Terms:
+        """Return the limits of the mode."""
 
 
 _ARROWS: Final = {
@@ -143,6 +146,7 @@ class Topology(TopologyCanvas):
 
     @Slot(object)
     def show_world(self, world: World) -> None:
+        """Show the current state of the world."""
         self._world = world
         self._picture = self._picture_of(world)
         self._scene.show_picture(self._picture)
@@ -172,6 +176,7 @@ class Topology(TopologyCanvas):
 
     @Slot(bool)
     def set_reduced_motion(self, reduced: bool) -> None:
+        """Stop or allow animations."""
         self._reduced_motion = reduced
 
     def voices(self) -> list[AccessibleItem]:

@@ -74,6 +74,7 @@ def read_keyword(value: Value, *allowed: str) -> str:
 
 
 def number(value: Value) -> int:
+    """Read an integer as value; 102 for any other."""
     if not isinstance(value, str) or not value.isdigit():
         raise SqlError(102, value if isinstance(value, str) else "(")
     return int(value)

@@ -68,6 +68,7 @@ class Condition:
     """Of several that are joined by `and` each; else the test itself."""
 
     def holds(self, facts: Facts) -> bool:
+        """Return whether the condition holds for *facts*."""
         return self.test(facts)
 
 
@@ -174,10 +175,12 @@ ABSENT: Final[dict[tuple[Kind, ...], str]] = {
 
 
 def answer_for_seconds(facts: Facts, holds: bool, seconds: int = 1) -> ConditionResult:
+    """Return the answer, valid for some seconds without a change of the world."""
     return ConditionResult(holds, (facts.world.tick // TICKS_PER_S + seconds) * TICKS_PER_S)
 
 
 def poll_each_second(test: Test) -> Asked:
+    """Return a condition that is evaluated every second."""
     return lambda facts: answer_for_seconds(facts, test(facts))
 
 

@@ -107,6 +107,7 @@ class ConditionNames:
     """Keys of the roles of a team."""
 
     def names_of_kind(self, kind: Kind) -> tuple[str, ...]:
+        """Return the names that a condition may use for this kind of object."""
         return {
             "database": self.databases,
             "server": (*self.servers, *self.computers),
@@ -228,11 +229,13 @@ def serves(facts: Facts, database: str, server: str | None) -> bool:
 
 
 def witness_is(facts: Facts, database: str, state: str) -> bool:
+    """Evaluate `Sales witness is CONNECTED`, as the principal knows it."""
     copy = facts.principal(database)
     return state == ((settings.witness_word(copy) if copy is not None else "") or NO_SESSION)
 
 
 def safety_is(facts: Facts, database: str, level: str) -> bool:
+    """Evaluate `Sales safety is FULL`, as the principal knows it."""
     copy = facts.principal(database)
     return level == ((settings.safety_word(copy) if copy is not None else "") or NO_SESSION)
 

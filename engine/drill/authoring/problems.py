@@ -34,6 +34,7 @@ class Problem:
         return say("{place}: {problem}; expected {said}", place=where, problem=self.text, said=self.expected)
 
     def as_json(self) -> dict[str, object]:
+        """Return the problem with its position in JSON types."""
         return asdict(self)
 
 

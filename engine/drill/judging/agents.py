@@ -287,6 +287,7 @@ class AgentResult:
         return (not self.finished, -self.total, self.aids, reached_s, self.last_deed_s)
 
     def as_json(self) -> dict[str, object]:
+        """Return the result in JSON types."""
         return {
             "agent": self.agent,
             "total": self.total,
@@ -309,9 +310,11 @@ class Ranking:
     """Tricks that come level with their twin or before it, and why they may."""
 
     def result_of(self, agent: str) -> AgentResult:
+        """Return the result of an agent by name."""
         return next(standing for standing in self.standings if standing.agent == agent)
 
     def as_json(self) -> dict[str, object]:
+        """Return the ranking in JSON types."""
         return {
             "scenario": self.scenario,
             "seed": self.seed,

@@ -58,6 +58,7 @@ class ActionImpact:
     """Part of the score -> what it has more without the deed."""
 
     def points_gained(self, item: str) -> float:
+        """Return the points that a rubric item gains without the action."""
         return dict(self.gains).get(item, 0.0)
 
 

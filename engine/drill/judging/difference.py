@@ -39,6 +39,7 @@ class StateRow:
 
     @property
     def is_equal(self) -> bool:
+        """Return whether both runs have the same value."""
         return self.left == self.right
 
 

@@ -66,6 +66,7 @@ class Mistake:
         return next((name for points, name in SIZES if self.points >= points), SIZES[-1][1])
 
     def as_json(self) -> dict[str, object]:
+        """Return the mistake in JSON types."""
         return {
             "at_s": self.tick / TICKS_PER_S,
             "rule": self.rule,

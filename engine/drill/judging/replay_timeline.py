@@ -34,9 +34,11 @@ class StateSpan:
 
     @property
     def ticks(self) -> Tick:
+        """Return the length of the span in ticks."""
         return self.to_tick - self.from_tick
 
     def as_json(self) -> dict[str, object]:
+        """Return the span in JSON types."""
         return {"from_s": self.from_tick / TICKS_PER_S, "to_s": self.to_tick / TICKS_PER_S, "what": self.what}
 
 
@@ -57,6 +59,7 @@ class LaneRecorder:
             self._changes.append((tick, state))
 
     def spans(self, end_tick: Tick) -> tuple[StateSpan, ...]:
+        """Return the spans so far, the last one up to *end_tick*."""
         ends = [*(tick for tick, _ in self._changes[1:]), end_tick]
         return tuple(
             StateSpan(tick, end, what)

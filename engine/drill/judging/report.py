@@ -266,6 +266,7 @@ def team_json(drill: DrillState) -> list[Row]:
 
 
 def program_version() -> str:
+    """Return the version of the installed program."""
     try:
         return version("mirrordrill")
     except PackageNotFoundError:

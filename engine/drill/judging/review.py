@@ -53,6 +53,8 @@ ORDERED: Final = {"detection": say("until the command")}
 
 @dataclass(frozen=True, slots=True)
 class Phase:
+    """Part of a failover with its duration."""
+
     name: str
     from_tick: Tick
     to_tick: Tick

@@ -61,6 +61,7 @@ class Loss:
     """A question that was never asked: nothing was answered wrongly."""
 
     def as_json(self) -> LossJson:
+        """Return the loss in JSON types."""
         at_s = None if self.tick is None else self.tick / TICKS_PER_S
         return {
             "points": self.points,
@@ -87,6 +88,7 @@ class RubricItem:
     """False: the run gave no occasion for it, so it is worth what the rest is worth."""
 
     def as_json(self) -> ItemJson:
+        """Return the rubric item in JSON types."""
         return {
             "name": self.name,
             "points": self.points,

@@ -32,6 +32,8 @@ class ItemJson(TypedDict):
 
 
 class ScoreJson(TypedDict):
+    """Score in a report."""
+
     total: float | None
     """0 to 100; None where there is none."""
     scored: bool
@@ -40,6 +42,8 @@ class ScoreJson(TypedDict):
 
 
 class HashJson(TypedDict):
+    """State hash at a tick in a report."""
+
     t_s: float
     inputs: int
     hash: str
@@ -89,6 +93,8 @@ class CalibrationPoint(TypedDict):
 
 
 class Calibration(TypedDict):
+    """Confidence of answers, compared with the share of right ones."""
+
     answers: int
     """Those that were given with a sureness and have been judged."""
     brier: float

@@ -27,6 +27,7 @@ def skills() -> tuple[Skill, ...]:
 
 @cache
 def by_key() -> Mapping[str, Skill]:
+    """Return the skills by their keys in scenario files."""
     return {skill.key: skill for skill in skills()}
 
 

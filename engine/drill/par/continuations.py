@@ -614,9 +614,11 @@ class RetryingRun:
     drill: SearchDrill
 
     def advance_to(self, tick: Tick) -> list[Event]:
+        """Advance to *tick*, with retries of locked lines; return the events."""
         return self.drill.advance_to(tick)
 
     def do(self, line: str) -> Input:
+        """Apply a line, and retry it later if it is locked."""
         for _ in range(TRIES_MAX):
             if self.drill.finished or is_accepted(self.drill, line):
                 break

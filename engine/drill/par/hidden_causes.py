@@ -74,6 +74,7 @@ class HiddenCauses:
 
     @property
     def has_alternatives(self) -> bool:
+        """Return whether the scenario has other causes that could be hidden."""
         return bool(self._looks[()].rivals)
 
     def find_guess(self, plan: Sequence[Input]) -> Input | None:

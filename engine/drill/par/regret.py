@@ -107,6 +107,7 @@ class RunSegment:
 
     @property
     def regret(self) -> float:
+        """Return the value that the segment lost, in points."""
         return self.before - self.after
 
 

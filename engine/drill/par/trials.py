@@ -64,6 +64,7 @@ class SearchPlan:
 
     @property
     def lines(self) -> list[str]:
+        """Return the inputs as lines with their times."""
         return [item.line for item in self.acts]
 
     @property

@@ -20,6 +20,7 @@ class GoalState:
 
     @property
     def is_reached(self) -> bool:
+        """Return whether the goal is reached now."""
         return self.met_tick is not None
 
 

@@ -50,6 +50,7 @@ class InquiryAnswer(Struct, frozen=True):
 
     @property
     def correct(self) -> bool:
+        """Return whether the answer is settled and right."""
         return self.choice is not None and self.choice in self.right
 
 
@@ -66,6 +67,7 @@ class OpenQuestion:
 
 
 def build_open_question(inquiry: Inquiry, answer: InquiryAnswer) -> OpenQuestion:
+    """Build the question that the interface shows, without the right choices."""
     assert answer.asked_tick is not None, "only what has been asked is shown"
     return OpenQuestion(
         inquiry.name,

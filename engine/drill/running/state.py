@@ -203,6 +203,7 @@ class DrillState:
 
     @property
     def tick(self) -> Tick:
+        """Return the current tick."""
         return self.world.tick
 
     @property
@@ -212,6 +213,7 @@ class DrillState:
 
     @property
     def finished(self) -> bool:
+        """Return whether the drill is over."""
         return self.ended_by is not None
 
     @property
@@ -337,6 +339,7 @@ class DrillState:
     # --- inside -----------------------------------------------------------------------------------------------
 
     def state_hash(self) -> str:
+        """Return the hash of the world and of the drill's own state."""
         return self.world.state_hash()
 
     def fork_shallow(self) -> Self:

@@ -22,11 +22,14 @@ class Run(Protocol):
     """A drill, or a history of one."""
 
     @property
-    def drill(self) -> DrillState: ...
+    def drill(self) -> DrillState:
+        """Return the drill that the run plays."""
 
-    def do(self, line: str) -> Input: ...
+    def do(self, line: str) -> Input:
+        """Apply an input line. Raises InputError."""
 
-    def advance_to(self, tick: Tick) -> list[Event]: ...
+    def advance_to(self, tick: Tick) -> list[Event]:
+        """Advance to *tick*; return the events."""
 
 
 Done = TypeVar("Done")

@@ -67,6 +67,7 @@ class EventLog(Sequence[Event]):
         self.extend(events)
 
     def append(self, event: Event) -> None:
+        """Append an event, which is not earlier than the last one."""
         if self._count == len(self._columns):
             grown = np.zeros(2 * self._count, dtype=COLUMNS)
             grown[: self._count] = self._columns
@@ -83,6 +84,7 @@ class EventLog(Sequence[Event]):
         self._count += 1
 
     def extend(self, events: Iterable[Event]) -> None:
+        """Append events in their order."""
         for event in events:
             self.append(event)
 

@@ -41,6 +41,7 @@ class Block:
         return found
 
     def pack(self) -> None:
+        """Compress the block; reading it unpacks it again."""
         if not self._packed:
             written = pickle.dumps(self._entries, pickle.HIGHEST_PROTOCOL)
             self._packed = zlib.compress(written, LEVEL)
@@ -72,6 +73,7 @@ class Blocks:
         }
 
     def as_list(self) -> list[object]:
+        """Return the objects of all blocks."""
         return [value for values in self.values for value in values.entries]
 
     def pack(self, newest: Blocks) -> None:

@@ -74,6 +74,7 @@ class RunSnapshot(Generic[Taken]):
 
     @property
     def tick(self) -> Tick:
+        """Return the tick of the snapshot."""
         return self.drill.tick
 
     @property

@@ -15,6 +15,7 @@ class LibraryError(Exception):
 
 
 def library_name(system: str, machine: str) -> str:
+    """Return the file name of the library for an operating system and processor."""
     machine = MACHINES.get(machine.lower(), machine.lower())
     return f"{system.lower()}-{machine}.{SUFFIXES.get(system, 'so')}"
 

@@ -116,6 +116,7 @@ class ArrayType:
 
     @property
     def c(self) -> str:
+        """Return the type in C."""
         return "Doubles" if self.element == FLOAT else "Longs"
 
 
@@ -130,6 +131,7 @@ class Code(NamedTuple):
 
 
 def c_type(kind: Type) -> str:
+    """Return the C type of a type of the kernel."""
     return kind if isinstance(kind, str) else kind.c
 
 

@@ -42,14 +42,17 @@ class Context:
 
     @property
     def server(self) -> Instance:
+        """Return the instance of the connection."""
         return self.world.instances[self.session.server]
 
     @property
     def computer(self) -> Computer:
+        """Return the computer on which the instance runs."""
         return self.world.computer_of(self.session.server)
 
     @property
     def version(self) -> int:
+        """Return the version of the instance, such as 2012."""
         return self.server.version
 
     def moment(self, tick: int | None = None) -> datetime:
@@ -68,6 +71,7 @@ class Context:
         return sorted(mine, key=lambda copy: (copy.database_id, copy.database))
 
     def copy_named(self, database: str) -> DatabaseCopy | None:
+        """Return the server's copy of a database, in any case; None if it has none."""
         key = (self.session.server, database)
         if key in self.world.copies:
             return self.world.copies[key]
@@ -84,6 +88,7 @@ class Context:
         return picture.database_id if picture is not None else None
 
     def database_name(self, number: int) -> str | None:
+        """Return the name of a database by its id; None if there is none."""
         system = {value: name for name, value in SYSTEM_DATABASES.items()}
         if number in system:
             return system[number]

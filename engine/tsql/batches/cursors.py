@@ -65,6 +65,7 @@ def declare(machine: Machine, statement: s.DeclareCursor) -> None:
 
 
 def keep(machine: Machine, name: str, cursor: SqlCursor | None) -> None:
+    """Store a cursor under its name; None removes it."""
     known = dict(machine.session.cursors)
     known.pop(name, None)
     if cursor is not None:
@@ -76,6 +77,7 @@ def keep(machine: Machine, name: str, cursor: SqlCursor | None) -> None:
 
 
 def open_cursor(machine: Machine, name: str) -> None:
+    """Execute OPEN: run the query of the cursor."""
     key, cursor = find(machine, name)
     if cursor.rows is not None:
         raise SqlError(16905)
@@ -96,6 +98,7 @@ def open_cursor(machine: Machine, name: str) -> None:
 
 
 def fetch(machine: Machine, statement: s.FetchCursor) -> None:
+    """Execute FETCH into variables or a result set."""
     key, cursor = find(machine, statement.name)
     if cursor.rows is None:
         raise SqlError(16917)

@@ -44,6 +44,7 @@ class Table(Struct, frozen=True):
 
     @property
     def cells(self) -> int:
+        """Return the number of cells, which limits memory."""
         return len(self.columns) * len(self.rows)
 
 
@@ -109,6 +110,7 @@ class SqlCursor(Struct, frozen=True):
 
     @property
     def cells(self) -> int:
+        """Return the number of cells, which limits memory."""
         return len(self.columns) * len(self.rows or ())
 
 

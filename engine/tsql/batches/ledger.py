@@ -45,6 +45,7 @@ def rows(world: World, server: str, table: str) -> list[Record]:
 
 
 def is_empty(world: World, server: str, table: str) -> bool:
+    """Return whether the table has no row on this server."""
     return not _find_ledger(world, server, table).rows
 
 

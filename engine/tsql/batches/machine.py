@@ -73,7 +73,8 @@ class Machine(SubmissionOutput):
         """Give back what queries of this slice have used."""
 
     @abstractmethod
-    def perform(self, statement: s.Statement) -> None: ...
+    def perform(self, statement: s.Statement) -> None:
+        """Execute a statement. Raises SqlError."""
 
     @abstractmethod
     def poll(self, reason: str) -> None:
@@ -115,13 +116,16 @@ class Machine(SubmissionOutput):
         """Return the value of an expression and its type."""
 
     @abstractmethod
-    def evaluate_condition(self, condition: str) -> bool: ...
+    def evaluate_condition(self, condition: str) -> bool:
+        """Return whether the condition is true, not false or unknown."""
 
     @abstractmethod
-    def select(self, plan: QueryPlan) -> tuple[tuple[str, ...], list[Row]]: ...
+    def select(self, plan: QueryPlan) -> tuple[tuple[str, ...], list[Row]]:
+        """Return column names and rows of the plan."""
 
     @abstractmethod
-    def declare(self, statement: s.Declare) -> None: ...
+    def declare(self, statement: s.Declare) -> None:
+        """Declare variables, with their initial values."""
 
     def wait(self, reason: str, due_tick: int, pending: tuple[str, tuple[object, ...]] | None = None) -> None:
         """Go on at *due_tick*."""
@@ -181,6 +185,7 @@ class Machine(SubmissionOutput):
 
     @property
     def scope(self) -> Scope:
+        """Return variables and cursors of the running frame."""
         return self.scopes[-1]
 
     def value(self, value: s.Value) -> Scalar:

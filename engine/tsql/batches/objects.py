@@ -93,10 +93,12 @@ class StoredObject(Struct, frozen=True):
 
     @property
     def key(self) -> str:
+        """Return the name for lookups, in lowercase."""
         return key_of((self.schema, self.name))
 
     @property
     def object_id(self) -> int:
+        """Return the id that OBJECT_ID reports."""
         return object_id(self.key)
 
 
@@ -233,6 +235,7 @@ SCHEMA: Final = "\0schema "
 
 
 def schema_of(parts: tuple[str, ...]) -> str:
+    """Return the schema of a name of up to three parts, dbo by default."""
     return parts[-2].lower() if len(parts) > 1 else ""
 
 

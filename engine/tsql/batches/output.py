@@ -48,6 +48,7 @@ class SubmissionOutput:
 
     @property
     def line(self) -> int:
+        """Return the line of the running statement in its batch."""
         return self.scopes[-1].line if self.scopes else 0
 
     @property
@@ -71,6 +72,7 @@ class SubmissionOutput:
         line: int = 0,
         rows: int | None = None,
     ) -> None:
+        """Append a message."""
         self.run = replace(self.run, said=self.run.said + len(text))
         room = self.run.said <= SAID_MAX
         if room and len(self.messages) + len(self.results) < OUTPUT_MAX:
@@ -107,11 +109,13 @@ class SubmissionOutput:
             self.run = replace(self.run, counts=())
 
     def say_messages(self, messages: Iterable[Message]) -> None:
+        """Append messages at the current line."""
         for message in messages:
             line = message.line or (self.line if message.number else 0)
             self.tell(message.text, message.number, message.severity, message.state, line)
 
     def report_unsimulated(self, feature: str) -> None:
+        """Append "Not simulated: *feature*"."""
         self.tell(f"{NOT_SIMULATED}{feature}", severity=10)
 
     def remark(self, notice: str) -> None:
@@ -124,6 +128,7 @@ class SubmissionOutput:
             self.tell(text)
 
     def errors(self, problem: SqlError, line: int) -> list[Caught]:
+        """Append the messages of an error; return them for a CATCH block."""
         version = self.world.instances[self.session.server].version
         severity, text = fill_message(problem.number, *problem.parameters, version=version)
         errors = [Caught(problem.number, severity, problem.state, line, text)]

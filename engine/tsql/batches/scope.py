@@ -52,6 +52,7 @@ class Scope:
 
     @classmethod
     def from_frame(cls, frame: Frame, version: int) -> Scope:
+        """Restore the scope from a stored frame."""
         code = (
             program.compile_batch(frame.text, version, frozenset(frame.parameters))
             if frame.read is None
@@ -107,6 +108,7 @@ class Scope:
                         self.variables.setdefault(item.name, Declared(item.type))
 
     def to_frame(self) -> Frame:
+        """Return the scope as a frame that can be stored."""
         return Frame(
             text=self.text,
             parameters=self.parameters,

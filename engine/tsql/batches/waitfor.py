@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 def wait_for(machine: Machine, statement: s.Waitfor) -> None:
+    """Execute WAITFOR DELAY or TIME."""
     value = machine.value(statement.value)
     if statement.kind == "DELAY":
         length = _delay(value)

@@ -55,6 +55,7 @@ class Meter:
 
     @property
     def exhausted(self) -> bool:
+        """Return whether the work of this turn is used up."""
         return self.spent >= self.allowance
 
     @property
@@ -63,9 +64,11 @@ class Meter:
         return self.spent > self.ceiling
 
     def begin_statement(self) -> None:
+        """Count the fixed cost of a statement."""
         self.ceiling = self.spent + STATEMENT_MAX
 
     def add(self, units: int) -> None:
+        """Count units of work."""
         self.spent += units
 
     def charge(self, units: int) -> None:
@@ -87,6 +90,7 @@ class Meter:
             raise SqlError(217, NESTING_MAX)
 
     def leave(self) -> None:
+        """Leave a view or linked server."""
         self.nesting -= 1
 
 
@@ -160,6 +164,7 @@ class Recall(Generic[T]):
         return made
 
     def clear(self) -> None:
+        """Forget all cached computations."""
         self._kept.clear()
         self._used = 0
 

@@ -45,6 +45,7 @@ def groups(context: Context) -> list[tuple[AvailabilityGroup, ReplicaState]]:
 
 
 def has_quorum(context: Context) -> bool:
+    """Return whether the instance's node has quorum."""
     return config.has_quorum(context.world, context.session.server)
 
 
@@ -70,6 +71,7 @@ def _list_visible_replicas(context: Context) -> Iterator[tuple[AvailabilityGroup
 
 
 def group_row(group: AvailabilityGroup) -> Record:
+    """Return a row of sys.availability_groups."""
     preference = group.backup_preference
     return {
         "group_id": group_id(group.guid),

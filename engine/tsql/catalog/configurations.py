@@ -21,6 +21,8 @@ dynamic; description. Documented [DOC: server configuration options; sys.configu
 
 @dataclass(frozen=True, slots=True)
 class Option:
+    """Option of sp_configure."""
+
     number: int
     name: str
     least: int

@@ -417,6 +417,8 @@ VLF_BYTES: Final = 2**30
 
 
 class VirtualLogFile(NamedTuple):
+    """Virtual log file, as DBCC LOGINFO lists it."""
+
     offset: int
     size: int
     number: int

@@ -37,6 +37,7 @@ class EventSession:
 
 
 def sessions(context: Context) -> Iterator[EventSession]:
+    """Yield the event sessions of the instance."""
     server = context.server
     names: list[tuple[int, str, bool, tuple[str, ...] | None]] = [(65_535, "system_health", True, None)]
     if context.version >= 2012:

@@ -38,6 +38,7 @@ class ReplicaDatabase:
 
     @property
     def local(self) -> bool:
+        """Return whether the row is about the instance's own copy."""
         return self.replica.server == self.copy.server
 
     @property

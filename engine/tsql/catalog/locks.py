@@ -205,6 +205,7 @@ class RedoWait:
 
 
 def redo_waits(context: Context) -> Iterator[RedoWait]:
+    """Yield redo threads that wait for a schema lock of a query."""
     world = context.world
     spids = {one.client.name: one.spid for one in connections.on_server(world, context.server.name)}
     for copy in context.copies():

@@ -184,6 +184,7 @@ def _mirroring_endpoints(context: Context) -> Iterable[Record]:
 
 
 def tcp_endpoints(context: Context) -> Iterable[Record]:
+    """Yield the rows of sys.tcp_endpoints."""
     ports = {1: (0, 1), 4: (0, 0)}
     for row in _endpoints(context):
         if row["protocol"] != 2:

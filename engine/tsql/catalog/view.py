@@ -27,13 +27,16 @@ class CatalogView:
 
     @property
     def name(self) -> str:
+        """Return the full name in lowercase."""
         return self.shape.name
 
     @property
     def first_version(self) -> int:
+        """Return the first version that has the view."""
         return self.shape.since
 
     def columns_in(self, version: int) -> tuple[ColumnShape, ...]:
+        """Return the columns that *version* has, in the order of SELECT *."""
         return self.shape.columns_in(version)
 
 

@@ -14,6 +14,7 @@ FIRST_SPID: Final = 51
 
 
 def as_json(message: Message) -> dict[str, object]:
+    """Return the message in the form of a sql_done event."""
     said: dict[str, object] = {name: getattr(message, name) for name in _SAID}
     if message.above:
         said["above"] = message.above
@@ -61,6 +62,7 @@ def free_spid(world: World, server: str) -> int:
 
 
 def is_alive(world: World, session: SqlSession) -> bool:
+    """Return whether the connection is open at both ends."""
     there = world.instances[session.server]
     return reachable(world, session.server) and there.started_tick == session.started_tick
 

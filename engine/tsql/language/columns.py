@@ -57,6 +57,7 @@ class Key(Struct, frozen=True, kw_only=True):
 
     @property
     def unique(self) -> bool:
+        """Return whether the key forbids duplicates."""
         return self.kind != "INDEX"
 
 

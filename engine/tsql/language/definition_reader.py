@@ -45,12 +45,14 @@ class Definitions(TokenReader):
     # --- writing
 
     def emit(self, line: int, action: Action) -> int:
+        """Append an instruction; return its index."""
         self.lines.append(line)
         self.actions.append(action)
         self.regions.append(self.region)
         return len(self.actions) - 1
 
     def do(self, line: int, statement: s.Statement) -> None:
+        """Append an instruction that executes a statement."""
         self.emit(line, RunStatement(statement))
 
     def work(self) -> int:
@@ -62,6 +64,7 @@ class Definitions(TokenReader):
         raise NotImplementedError
 
     def emit_unsimulated(self, word_count: int = 2) -> None:
+        """Append "Not simulated" with the first words of the statement."""
         line = self.token.line
         first = self.skim()
         shown = [
@@ -228,11 +231,13 @@ class Definitions(TokenReader):
         self.do(line, s.DropIndex(tuple(indexes), if_exists))
 
     def has_keyword(self, start: int, keyword: str) -> bool:
+        """Return whether *keyword* occurs from token *start* to the end of the statement."""
         return any(token.upper == keyword for token in self.tokens[start : self.place])
 
     # --- modules
 
     def create_or_alter(self) -> Steps:
+        """Parse CREATE OR ALTER of a module."""
         words = [self.peek(count).upper for count in (1, 2, 3)]
         if self.token.upper == "CREATE" and words[:2] == ["OR", "ALTER"]:
             words = words[2:]
@@ -411,6 +416,7 @@ class Definitions(TokenReader):
         return s.CreateFunction(name, tuple(parameters), returned, "", verb)
 
     def view(self, verb: str) -> s.Statement:
+        """Parse the definition of a view."""
         name = self.read_qualified_name()
         if name[-1].startswith("#"):
             raise SqlSyntaxError(self.token.line, 4103, name[-1])

@@ -35,6 +35,8 @@ class AlterGroup(OnGroup):
 
 @dataclass(frozen=True, slots=True)
 class CreateGroup(OnGroup):
+    """CREATE AVAILABILITY GROUP."""
+
     options: GroupOptions = ()
     databases: tuple[str, ...] = ()
     replicas: tuple[tuple[str, GroupOptions], ...] = ()
@@ -43,7 +45,7 @@ class CreateGroup(OnGroup):
 
 @dataclass(frozen=True, slots=True)
 class DropGroup(OnGroup):
-    pass
+    """DROP AVAILABILITY GROUP."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +57,14 @@ class HadrJoin(OnDatabase):
 
 @dataclass(frozen=True, slots=True)
 class HadrOff(OnDatabase):
-    pass
+    """ALTER DATABASE … SET HADR OFF."""
 
 
 @dataclass(frozen=True, slots=True)
 class HadrSuspend(OnDatabase):
-    pass
+    """ALTER DATABASE … SET HADR SUSPEND."""
 
 
 @dataclass(frozen=True, slots=True)
 class HadrResume(OnDatabase):
-    pass
+    """ALTER DATABASE … SET HADR RESUME."""

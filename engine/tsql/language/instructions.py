@@ -24,6 +24,8 @@ class BranchIfFalse:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
+    """Jump to an instruction, always or on a condition."""
+
     target: int = -1
 
 
@@ -37,6 +39,8 @@ Action = RunStatement | BranchIfFalse | Jump | EndCatch
 
 @dataclass(frozen=True, slots=True)
 class CompiledInstruction:
+    """Instruction with its line in the batch."""
+
     line: int
     action: Action
     handler: int | None

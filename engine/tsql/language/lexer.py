@@ -46,6 +46,7 @@ class Token(NamedTuple):
         return self.text.upper() if self.kind == "word" else ""
 
     def is_op(self, *signs: str) -> bool:
+        """Return whether the token is one of these signs."""
         return self.kind == "op" and self.text in signs
 
 

@@ -9,55 +9,65 @@ from engine.tsql.language.statements import OnDatabase
 
 @dataclass(frozen=True, slots=True)
 class PartnerSet(OnDatabase):
+    """SET PARTNER = 'address'."""
+
     address: str
 
 
 @dataclass(frozen=True, slots=True)
 class PartnerFailover(OnDatabase):
-    pass
+    """SET PARTNER FAILOVER."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartnerForce(OnDatabase):
-    pass
+    """SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartnerOff(OnDatabase):
-    pass
+    """SET PARTNER OFF."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartnerSuspend(OnDatabase):
-    pass
+    """SET PARTNER SUSPEND."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartnerResume(OnDatabase):
-    pass
+    """SET PARTNER RESUME."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartnerSafety(OnDatabase):
+    """SET PARTNER SAFETY FULL or OFF."""
+
     level: str
     """FULL or OFF."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartnerTimeout(OnDatabase):
+    """SET PARTNER TIMEOUT, in seconds."""
+
     seconds: int
 
 
 @dataclass(frozen=True, slots=True)
 class RedoQueue(OnDatabase):
+    """SET PARTNER REDO_QUEUE, which is not documented."""
+
     limit_mb: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class WitnessSet(OnDatabase):
+    """SET WITNESS = 'address'."""
+
     address: str
 
 
 @dataclass(frozen=True, slots=True)
 class WitnessOff(OnDatabase):
-    pass
+    """SET WITNESS OFF."""

@@ -41,15 +41,19 @@ class TokenReader:
 
     @property
     def token(self) -> Token:
+        """Return the current token."""
         return self.tokens[self.place]
 
     def peek(self, count: int = 1) -> Token:
+        """Return the token *count* places ahead."""
         return self.tokens[min(self.place + count, len(self.tokens) - 1)]
 
     def is_keyword(self, *words: str) -> bool:
+        """Return whether the current token is one of these keywords."""
         return self.token.upper in words
 
     def take(self) -> Token:
+        """Return the current token and move to the next."""
         token = self.token
         if token.kind != "end":
             self.place += 1
@@ -71,17 +75,20 @@ class TokenReader:
             )
 
     def take_if(self, *signs: str) -> bool:
+        """Take the current token if it is one of these signs; return whether it was."""
         if self.token.is_op(*signs):
             self.place += 1
             return True
         return False
 
     def expect(self, keyword: str) -> Token:
+        """Take the keyword. Raises SqlSyntaxError for another token."""
         if not self.is_keyword(keyword):
             raise self.problem()
         return self.take()
 
     def problem(self) -> SqlSyntaxError:
+        """Return the syntax error at the current token."""
         return make_near_error(self.token, self.tokens[self.place - 1] if self.place else None)
 
     def skip_semicolons(self) -> Steps:
@@ -215,6 +222,7 @@ class TokenReader:
                 return tuple(parts)
 
     def parameter(self) -> s.ProcedureParameter:
+        """Parse a parameter of a procedure."""
         name = self.take().text.lower()
         if self.is_keyword("AS"):
             self.take()

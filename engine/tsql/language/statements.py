@@ -81,12 +81,12 @@ class EndpointStatement(Statement):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateEndpoint(EndpointStatement):
-    pass
+    """CREATE ENDPOINT … FOR DATABASE_MIRRORING."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlterEndpoint(EndpointStatement):
-    pass
+    """ALTER ENDPOINT."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +117,8 @@ class TransferObject(Statement):
 
 @dataclass(frozen=True, slots=True)
 class AlterAuthorization(Statement):
+    """ALTER AUTHORIZATION ON DATABASE."""
+
     kind: str
     name: str
     owner: str
@@ -132,6 +134,8 @@ class MasterKey(Statement):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateCertificate(Statement):
+    """CREATE CERTIFICATE, from a file or self-signed."""
+
     name: str
     owner: str | None = None
     subject: str | None = None
@@ -143,6 +147,8 @@ class CreateCertificate(Statement):
 
 @dataclass(frozen=True, slots=True)
 class BackupCertificate(Statement):
+    """BACKUP CERTIFICATE … TO FILE."""
+
     name: str
     file: str
     private_key_file: str | None = None
@@ -163,12 +169,12 @@ class LoginStatement(Statement):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateLogin(LoginStatement):
-    pass
+    """CREATE LOGIN."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlterLogin(LoginStatement):
-    pass
+    """ALTER LOGIN."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,12 +189,12 @@ class UserStatement(Statement):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateUser(UserStatement):
-    pass
+    """CREATE USER."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlterUser(UserStatement):
-    pass
+    """ALTER USER."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +239,7 @@ class Backup(Statement):
 
     @property
     def title(self) -> str:
+        """Return the statement's name, for messages."""
         return f"BACKUP {self.what}"
 
 
@@ -249,6 +256,7 @@ class Restore(Statement):
 
     @property
     def title(self) -> str:
+        """Return the statement's name, for messages."""
         return f"RESTORE {self.what}"
 
 
@@ -262,6 +270,7 @@ class RestoreInfo(Statement):
 
     @property
     def title(self) -> str:
+        """Return the statement's name, for messages."""
         return f"RESTORE {self.what}"
 
 
@@ -275,6 +284,8 @@ class FileSpec:
 
 @dataclass(frozen=True, slots=True)
 class CreateDatabase(Statement):
+    """CREATE DATABASE."""
+
     name: str
     snapshot_of: str | None = None
     attach: str = ""
@@ -297,16 +308,22 @@ class CreateEncryptionKey(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Shutdown(Statement):
+    """SHUTDOWN [WITH NOWAIT]."""
+
     nowait: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Use(Statement):
+    """USE database."""
+
     database: str
 
 
 @dataclass(frozen=True, slots=True)
 class Dbcc(Statement):
+    """DBCC command (arguments) WITH options."""
+
     command: str
     arguments: tuple[Value, ...] = ()
     options: tuple[str, ...] = ()
@@ -314,16 +331,18 @@ class Dbcc(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Reconfigure(Statement):
-    pass
+    """RECONFIGURE."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint(Statement):
-    pass
+    """CHECKPOINT."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kill(Statement):
+    """KILL session."""
+
     spid: Value
     status_only: bool = False
 
@@ -360,6 +379,8 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class Declare(Statement):
+    """DECLARE of variables."""
+
     variables: tuple[Declaration, ...]
 
 
@@ -381,6 +402,8 @@ class SetSession(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Print(Statement):
+    """PRINT."""
+
     expression: str
 
 
@@ -431,6 +454,8 @@ class CreateFunction(Statement):
 
 @dataclass(frozen=True, slots=True)
 class CreateView(Statement):
+    """CREATE VIEW or ALTER VIEW."""
+
     name: tuple[str, ...]
     query: str
     verb: str = "CREATE"
@@ -526,6 +551,8 @@ class InsertExec(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Raiserror(Statement):
+    """RAISERROR."""
+
     message: Value
     severity: Value
     state: Value
@@ -563,6 +590,8 @@ class CursorAction(Statement):
 
 @dataclass(frozen=True, slots=True)
 class FetchCursor(Statement):
+    """FETCH from a cursor."""
+
     direction: str
     offset: Value
     name: str
@@ -571,6 +600,8 @@ class FetchCursor(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Return(Statement):
+    """RETURN [value]."""
+
     expression: str = ""
 
 
@@ -584,7 +615,7 @@ class ExecuteAs(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Revert(Statement):
-    pass
+    """REVERT of EXECUTE AS."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,19 +28,24 @@ class ProcedureCall:
 
     @property
     def world(self) -> World:
+        """Return the world of the call."""
         return self.machine.world
 
     @property
     def server(self) -> str:
+        """Return the server of the call."""
         return self.machine.session.server
 
     def get(self, parameter: str) -> Scalar:
+        """Return the value of a parameter; NULL if it is left out."""
         return self.arguments.get(parameter)
 
     def text(self, parameter: str) -> str:
+        """Return a parameter as text; "" for NULL."""
         return to_text(self.arguments.get(parameter))
 
     def number(self, parameter: str, default: int = 0) -> int:
+        """Return a parameter as integer; *default* for NULL."""
         value = self.arguments.get(parameter)
         return default if value is None else int(to_number(value))
 
@@ -52,6 +57,7 @@ class ProcedureCall:
             self.machine.say_rows(len(fixed))
 
     def tell(self, messages: Iterable[Message]) -> None:
+        """Append messages to the output."""
         self.machine.say_messages(messages)
 
 
@@ -61,6 +67,8 @@ RETURN_VALUE: Final = "RETURN_VALUE"
 
 @dataclass(frozen=True, slots=True)
 class ProcedureDefinition:
+    """Parameters and function of a system procedure."""
+
     run: Callable[[ProcedureCall], None]
     required: tuple[str, ...]
     parameters: tuple[str, ...]

@@ -33,6 +33,7 @@ SIMULATED: Final = {"fn_my_permissions": (1, ("SERVER",))}
 
 
 def apply(select: exp.Select, join: exp.Join) -> None:
+    """Replace CROSS APPLY or OUTER APPLY in the SELECT."""
     lateral = join.this
     outer = not lateral.args.get("cross_apply")
     inner = lateral.this

@@ -23,13 +23,26 @@ class Binder(Protocol):
     problems: list[SqlError]
 
     @staticmethod
-    def part(identifier: object) -> str: ...
-    def expr(self, node: exp.Expr) -> Kind: ...
-    def parts(self, node: exp.Expr) -> Kind: ...
-    def fit(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None: ...
-    def inner_query(self, node: object) -> Columns | None: ...
-    def at_most_one_row(self, node: exp.Expr) -> None: ...
-    def convert_column(self, query: exp.Expr, source: SqlType, target: Kind) -> None: ...
+    def part(identifier: object) -> str:
+        """Return the name of an identifier."""
+
+    def expr(self, node: exp.Expr) -> Kind:
+        """Bind an expression; return its type."""
+
+    def parts(self, node: exp.Expr) -> Kind:
+        """Bind the parts of a node; return their common type."""
+
+    def fit(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None:
+        """Convert a node to *kind*."""
+
+    def inner_query(self, node: object) -> Columns | None:
+        """Bind a subquery; return its columns."""
+
+    def at_most_one_row(self, node: exp.Expr) -> None:
+        """Mark a subquery as a value: 512 for more than one row."""
+
+    def convert_column(self, query: exp.Expr, source: SqlType, target: Kind) -> None:
+        """Convert the only column of a query."""
 
 
 Rule = Callable[[Binder, exp.Expr], Kind]
@@ -51,6 +64,7 @@ def wrap_in_call(
 
 
 def text(value: object) -> exp.Expr:
+    """Return a literal of text."""
     return exp.Literal.string(str(value))
 
 

@@ -105,6 +105,7 @@ class Sizes:
         self._counted: dict[tuple[str, str], Counter[Scalar]] = {}
 
     def add(self, table: str, columns: Iterable[str], rows: Sequence[Sequence[Scalar]]) -> None:
+        """Add the rows of a table."""
         self._columns[table] = tuple(name.lower() for name in columns)
         self._rows[table] = rows
 
@@ -117,6 +118,7 @@ class Sizes:
         return value if isinstance(value, int) and value >= 0 and not by_length else query.most
 
     def rows(self, table: str) -> int:
+        """Return the number of rows of a table."""
         return len(self._rows.get(table, ()))
 
     def find_rows_within(self, table: str, bounds: Sequence[Bound]) -> list[Sequence[Scalar]]:

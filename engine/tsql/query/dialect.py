@@ -58,6 +58,8 @@ class TsqlReader(TSQL):
     """T-SQL whose functions are read as plain calls, and whose types keep their names."""
 
     class Tokenizer(TSQL.Tokenizer):
+        """Tokens of T-SQL."""
+
         KEYWORDS = {  # noqa: RUF012
             word: kind for word, kind in TSQL.Tokenizer.KEYWORDS.items() if word != "NTEXT"
         }
@@ -69,6 +71,8 @@ class SqliteWriter(SQLite):
     """SQLite whose names are quoted with backticks: an unknown name in double quotes would pass for a string."""
 
     class Tokenizer(SQLite.Tokenizer):
+        """Tokens of SQLite."""
+
         IDENTIFIERS = ["`"]  # noqa: RUF012
 
 

@@ -27,6 +27,7 @@ class Grouping:
 
     @staticmethod
     def part(identifier: object) -> str:
+        """Return the name of an identifier."""
         if not isinstance(identifier, exp.Expr):
             return ""
         if isinstance(identifier, exp.Parameter):
@@ -140,6 +141,7 @@ class Grouping:
 
 
 def value_of(projection: exp.Expr) -> exp.Expr:
+    """Return the expression of a result column, without its alias."""
     value = projection.unalias()
     if isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Literal | exp.Parameter):
         expression: exp.Expr = value.args["expression"]
@@ -148,6 +150,7 @@ def value_of(projection: exp.Expr) -> exp.Expr:
 
 
 def bare_column(node: exp.Expr) -> exp.Expr:
+    """Return the column inside parentheses and casts."""
     return exp.column(node.name) if isinstance(node, exp.Column) and not node.is_star else node
 
 
@@ -175,6 +178,7 @@ def _own_aggregate(node: exp.Expr) -> bool:
 
 
 def has_aggregate(nodes: Iterable[exp.Expr]) -> bool:
+    """Return whether an expression contains an aggregate outside subqueries."""
     return any(_own_aggregate(node) for node in nodes)
 
 

@@ -40,6 +40,7 @@ class QuerySource:
     parts: tuple[str, ...] = ()
 
     def find(self, name: str) -> list[SqlType | None]:
+        """Return the types of all columns with that name."""
         wanted = name.lower()
         return [kind for known, kind in self.columns or () if known.lower() == wanted]
 

@@ -16,6 +16,7 @@ PIVOTED_MAX: Final = 250
 
 
 def find_pivoted_sources(select: exp.Select) -> list[exp.Expr]:
+    """Return the sources of a SELECT with PIVOT or UNPIVOT."""
     source = select.args.get("from_")
     places = [source.this] if source is not None else []
     places += [join.this for join in select.args.get("joins") or ()]
@@ -23,6 +24,7 @@ def find_pivoted_sources(select: exp.Select) -> list[exp.Expr]:
 
 
 def unpivot_or_pivot(source: exp.Expr) -> None:
+    """Rewrite PIVOT or UNPIVOT of a source."""
     pivots = source.args["pivots"]
     if len(pivots) > 1:
         raise UnsimulatedFeatureError("PIVOT of a PIVOT")

@@ -50,6 +50,7 @@ class TableRef:
 
     @property
     def dotted(self) -> str:
+        """Return the name with dots between its parts."""
         return ".".join(self.parts) + ("()" if self.call else "")
 
     @property

@@ -179,6 +179,7 @@ class Scratch:
 
     @property
     def context(self) -> Context:
+        """Return the context of the running slice."""
         assert self._context is not None, "a slice of work has begun"
         return self._context
 

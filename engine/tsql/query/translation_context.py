@@ -32,6 +32,7 @@ class Rewritten:
     outputs: tuple[str, ...] = ()
 
     def parameter(self, name: str) -> exp.Expr:
+        """Return the node of a parameter by its name."""
         return exp.Placeholder(this=self.variables.setdefault(name.lower(), f"p{len(self.variables)}"))
 
 
@@ -45,6 +46,7 @@ def _part(identifier: exp.Expr | None) -> str:
 
 
 def table_ref(table: exp.Table | None) -> TableRef:
+    """Return the reference of a table node."""
     assert table is not None
     this = table.this
     database, schema = _part(table.args.get("catalog")), _part(table.args.get("db"))
@@ -72,6 +74,7 @@ def _open_query(call: exp.Anonymous) -> TableRef:
 
 
 def rewrite_table(table: exp.Expr, query: Rewritten) -> exp.Expr:
+    """Replace a table by its name in SQLite."""
     assert isinstance(table, exp.Table)
     if table.args.get("pivots"):
         raise UnsimulatedFeatureError("PIVOT")
@@ -88,6 +91,7 @@ def rewrite_table(table: exp.Expr, query: Rewritten) -> exp.Expr:
 
 
 def rewrite_column(column: exp.Expr, query: Rewritten) -> exp.Expr:
+    """Replace a column by its name in SQLite."""
     assert isinstance(column, exp.Column)
     if is_bare_function(column):
         return exp.Anonymous(this=f"t_{column.name.lower()}")
@@ -100,6 +104,7 @@ def rewrite_column(column: exp.Expr, query: Rewritten) -> exp.Expr:
 
 
 def variable_name(parameter: exp.Parameter) -> str:
+    """Return the name of a variable node, in lowercase."""
     inner = parameter.this
     if isinstance(inner, exp.Parameter):
         return f"@@{inner.name.lower()}"
@@ -107,6 +112,7 @@ def variable_name(parameter: exp.Parameter) -> str:
 
 
 def rewrite_parameter(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    """Replace a variable by a parameter of SQLite."""
     if isinstance(node.parent, exp.Parameter | exp.Table):
         return node
     assert isinstance(node, exp.Parameter)

@@ -20,10 +20,12 @@ def cells(row: exp.Expr) -> list[exp.Expr]:
 
 
 def projection_name(projection: exp.Expr) -> str:
+    """Return the name of a result column; "" without one."""
     if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Column):
         return str(projection.this.name)  # name = value
     return str(projection.alias_or_name)
 
 
 def size(tree: exp.Expr) -> int:
+    """Count the nodes of a tree."""
     return sum(1 for _ in tree.walk())

@@ -28,6 +28,7 @@ def plain_text(text: str) -> str:
 
 
 def remove_marks(text: str) -> str:
+    """Return the text without the marks of stored values."""
     return text.replace(MARK, "\ufffd").replace(decimals.MARK, "\ufffd")
 
 
@@ -65,25 +66,31 @@ class DateTimeValue(NamedTuple):
 
     @property
     def total(self) -> int:
+        """Return the units of 100 ns since the year 1."""
         return self.day * DAY + self.ticks
 
     @property
     def utc(self) -> int:
+        """Return the units of 100 ns since the year 1, in UTC."""
         return self.total - (self.offset or 0) * 60 * TICKS_PER_S
 
     @property
     def date(self) -> date:
+        """Return the date."""
         return date.fromordinal(self.day)
 
     def as_datetime(self) -> datetime:
+        """Return the value as datetime, with microseconds."""
         return datetime.combine(self.date, datetime.min.time()) + timedelta(microseconds=self.ticks // 10)
 
 
 def of_total(total: int, offset: int | None = None) -> DateTimeValue:
+    """Build a value from units of 100 ns since the year 1."""
     return DateTimeValue(total // DAY, total % DAY, offset)
 
 
 def of_datetime(moment: datetime) -> DateTimeValue:
+    """Build a value from a datetime."""
     seconds = moment.hour * 3600 + moment.minute * 60 + moment.second
     return DateTimeValue(moment.toordinal(), seconds * TICKS_PER_S + moment.microsecond * 10)
 

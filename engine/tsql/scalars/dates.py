@@ -73,6 +73,7 @@ def _check_part(part: str, kind: SqlType, function: str) -> None:
 
 
 def dateadd(culture: Culture, name: Scalar, count: Scalar, value: Scalar, kind: Scalar = "") -> Scalar:
+    """Evaluate DATEADD; 517 beyond the calendar."""
     part = _part(name)
     if count is None or value is None:
         return None
@@ -122,6 +123,7 @@ def datediff(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scal
 
 
 def datediff_big(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scalar:
+    """Evaluate DATEDIFF_BIG."""
     part = _part(name)
     if start is None or end is None:
         return None
@@ -193,6 +195,7 @@ def to_datetimeoffset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
 
 
 def datepart(culture: Culture, name: Scalar, value: Scalar) -> Scalar:
+    """Evaluate DATEPART."""
     part = _part(name)
     if value is None:
         return None
@@ -230,6 +233,7 @@ def _compute_part(part: str, moment: DateTimeValue, culture: Culture) -> int:
 
 
 def datename(culture: Culture, name: Scalar, value: Scalar) -> Scalar:
+    """Evaluate DATENAME in the session's language."""
     part = _part(name)
     if value is None:
         return None
@@ -289,6 +293,7 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
 
 @strict
 def agent_datetime(day: Scalar, clock: Scalar) -> Scalar:
+    """Evaluate msdb.dbo.agent_datetime."""
     return stamp(parse_moment(f"{to_integer(day):08d}") + _clock(to_integer(clock)))
 
 

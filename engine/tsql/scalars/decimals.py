@@ -27,10 +27,12 @@ def encode_decimal(number: Decimal) -> str:
 
 
 def is_encoded_decimal(value: object) -> TypeGuard[str]:
+    """Return whether the value is a decimal in its stored form."""
     return isinstance(value, str) and value.startswith(MARK)
 
 
 def decode_decimal(value: str) -> Decimal:
+    """Return the decimal of a stored form."""
     return Decimal(value.removeprefix(MARK))
 
 

@@ -174,6 +174,7 @@ def scalar_text(text: str, node: JsonNode) -> str | None:
 
 
 def is_json(value: Scalar) -> Scalar:
+    """Evaluate ISJSON."""
     if value is None:
         return None
     try:
@@ -184,6 +185,7 @@ def is_json(value: Scalar) -> Scalar:
 
 
 def json_value(value: Scalar, path: Scalar) -> Scalar:
+    """Evaluate JSON_VALUE."""
     if value is None or path is None:
         return None
     text, where = to_text(value), path_of(to_text(path))
@@ -203,6 +205,7 @@ def json_value(value: Scalar, path: Scalar) -> Scalar:
 
 
 def json_query(value: Scalar, path: Scalar = "$") -> Scalar:
+    """Evaluate JSON_QUERY."""
     if value is None or path is None:
         return None
     text, where = to_text(value), path_of(to_text(path))

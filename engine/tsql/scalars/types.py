@@ -94,14 +94,17 @@ class SqlType:
 
     @property
     def is_text(self) -> bool:
+        """Return whether the type is a char type."""
         return self.name in TEXTS
 
     @property
     def is_integer(self) -> bool:
+        """Return whether the type is an integer type or bit."""
         return self.name in INT_RANGES
 
     @property
     def is_number(self) -> bool:
+        """Return whether the type is numeric."""
         return self.is_integer or self.name in DECIMALS or self.name in MONEYS or self.name in FLOATS
 
     @property
@@ -113,10 +116,12 @@ class SqlType:
 
     @property
     def is_moment(self) -> bool:
+        """Return whether the type is a date or time type."""
         return self.name in MOMENTS
 
     @property
     def is_binary(self) -> bool:
+        """Return whether the type is a binary type."""
         return self.name in BINARIES
 
     @property
@@ -160,10 +165,12 @@ def of_literal(text: str) -> SqlType:
 
 
 def varchar(length: int) -> SqlType:
+    """Return varchar of a length; -1 for max."""
     return SqlType("varchar", _limit_length(length, 8000))
 
 
 def nvarchar(length: int) -> SqlType:
+    """Return nvarchar of a length; -1 for max."""
     return SqlType("nvarchar", _limit_length(length, 4000))
 
 

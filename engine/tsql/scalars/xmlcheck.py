@@ -38,11 +38,13 @@ class XmlChecker:
         self.prefixes: list[set[str]] = [{"xml", "xmlns"}]
 
     def problem(self, number: int, offset: int | None = None) -> SqlError:
+        """Return an XML parsing error with line and character."""
         at = min(self.place if offset is None else offset, max(len(self.text) - 1, 0))
         before = self.text[:at]
         return SqlError(number, before.count("\n") + 1, at - before.rfind("\n"))
 
     def document(self) -> None:
+        """Check the whole text."""
         text = self.text
         while self.place < len(text):
             aside = next((known for known in _ASIDE if text.startswith(known[0], self.place)), None)
@@ -59,6 +61,7 @@ class XmlChecker:
             raise self.problem(9400)
 
     def skip_section(self, begin: str, end: str, number: int) -> None:
+        """Skip a comment, CDATA or instruction up to *end*; raise *number* without it."""
         close = self.text.find(end, self.place + len(begin))
         if close < 0:
             raise self.problem(number, len(self.text))
@@ -79,12 +82,14 @@ class XmlChecker:
             at = self.text.find("&", found.end(), end)
 
     def blanks(self) -> int:
+        """Skip blanks; return their number."""
         found = _BLANKS.match(self.text, self.place)
         assert found is not None
         self.place = found.end()
         return found.end() - found.start()
 
     def name(self) -> str:
+        """Read a name."""
         found = _NAME.match(self.text, self.place)
         if found is None:
             raise self.problem(9400 if self.place >= len(self.text) else 9455)
@@ -92,6 +97,7 @@ class XmlChecker:
         return found.group()
 
     def tag(self) -> None:
+        """Check a start tag with its attributes."""
         self.place += 1
         if self.text.startswith("/", self.place):
             self.end_tag()
@@ -124,6 +130,7 @@ class XmlChecker:
         self.prefixes.append(prefixes)
 
     def attribute(self) -> str:
+        """Check an attribute; return its name."""
         name = self.name()
         self.blanks()
         if not self.text.startswith("=", self.place):
@@ -140,6 +147,7 @@ class XmlChecker:
         return name
 
     def end_tag(self) -> None:
+        """Check an end tag against the open element."""
         self.place += 1
         name = self.name()
         self.blanks()

@@ -60,6 +60,8 @@ class PathStep:
 
 @dataclass(frozen=True, slots=True)
 class XmlPath:
+    """Compiled path of an XML method."""
+
     steps: tuple[PathStep, ...]
     call: str = ""
     """A function of what the path gives."""

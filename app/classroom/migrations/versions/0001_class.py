@@ -8,6 +8,7 @@ down_revision = None
 
 
 def upgrade() -> None:
+    """Create the tables."""
     op.create_table(
         "class",
         sa.Column("id", sa.Integer, primary_key=True),

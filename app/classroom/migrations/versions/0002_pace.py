@@ -12,6 +12,7 @@ INSTRUCTION = "number, seat_id, tick, kind, text"
 
 
 def upgrade() -> None:
+    """Add the columns of the pace."""
     for column in (
         sa.Column("until", sa.Integer, nullable=True),
         sa.Column("break_until", sa.Float, nullable=True),

@@ -10,6 +10,7 @@ ACT = "seat_id, number, tick, line, digest, instruction"
 
 
 def upgrade() -> None:
+    """Add the parts of a class."""
     op.add_column("class", sa.Column("part", sa.String, nullable=False, server_default=""))
     op.add_column("class", sa.Column("current", sa.Boolean, nullable=False, server_default=sa.true()))
     op.add_column("instruction", sa.Column("part", sa.Integer, nullable=False, server_default=sa.text("1")))

@@ -8,6 +8,7 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
+    """Add the table of reflections."""
     op.create_table(
         "reflection",
         sa.Column("seat_id", sa.Integer, sa.ForeignKey("seat.id"), primary_key=True),

@@ -10,6 +10,7 @@ APPLICATION_ID = 0x4D524452  # as in database.py; repeated, because a migration 
 
 
 def upgrade() -> None:
+    """Create the tables."""
     op.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     op.create_table(
         "run",

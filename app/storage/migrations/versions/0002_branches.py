@@ -8,6 +8,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
+    """Add the branches of runs."""
     op.create_table(
         "branch",
         sa.Column("run_id", sa.Integer, sa.ForeignKey("run.id"), primary_key=True),

@@ -121,6 +121,7 @@ class Scenario(ScenarioTable):
 
     @property
     def scored(self) -> bool:
+        """Return whether the scenario has a rubric: it is a drill, no lab."""
         return bool(self.rubric)
 
     @property

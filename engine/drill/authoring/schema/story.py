@@ -116,6 +116,7 @@ class Question(ScenarioTable):
 
     @property
     def texts(self) -> tuple[str, ...]:
+        """Return the texts of the choices."""
         return self.choices
 
 
@@ -161,6 +162,7 @@ class Prediction(ScenarioTable):
 
     @property
     def texts(self) -> tuple[str, ...]:
+        """Return the texts of the choices."""
         return tuple(choice.text for choice in self.choices)
 
 

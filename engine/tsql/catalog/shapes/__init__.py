@@ -20,6 +20,8 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class ColumnShape:
+    """Column of a catalog view: name, type, first version."""
+
     name: str
     type: str
     since: int = 2005
