@@ -120,6 +120,7 @@ class Appearance(QObject):
         self._tick("language", choice)
 
     def set_failover_moment(self, choice: str) -> None:
+        """Set and store how failovers are shown."""
         self._store.set(settings.FAILOVER_MOMENT, choice)
         self._tick("moment", choice)
 

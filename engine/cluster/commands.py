@@ -199,13 +199,13 @@ def move(world: World, name: str, target: str) -> None:
 
 
 def stop_role(world: World, name: str) -> None:
-    """Take the role offline until it is started again.."""
+    """Take the role offline until it is started again."""
     node, role = _role(world, name)
     roles.set_offline(world, node.name, role)
 
 
 def start_role(world: World, name: str) -> None:
-    """Bring the role online on its owner or another node.."""
+    """Bring the role online on its owner or another node."""
     node, role = _role(world, name)
     if role.state is ResourceState.ONLINE:
         raise InputError(say("{role} is online", role=role.name))

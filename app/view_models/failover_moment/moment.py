@@ -60,6 +60,7 @@ class Moment:
 
     @property
     def is_over(self) -> bool:
+        """Return whether the failover has ended."""
         return self.failover.cancelled or self.end_tick is not None
 
     def phase_at(self, tick: Tick) -> int:

@@ -60,9 +60,11 @@ class MomentReplay:
 
     @property
     def length_s(self) -> float:
+        """Return the length of the replay in seconds."""
         return times.replay_length(self.moment)
 
     def phase_at(self, wall_s: float) -> int:
+        """Return the index of the phase at a wall time."""
         return times.replay_tick(self.moment, wall_s)[0]
 
     def view_at(self, wall_s: float) -> StageView:

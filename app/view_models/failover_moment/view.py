@@ -65,6 +65,7 @@ class Vessel:
 
     @property
     def share(self) -> float:
+        """Return the filled share, 0 to 1."""
         return min(1.0, self.kb / self.limit_kb)
 
 
@@ -113,6 +114,7 @@ class StageView:
 
     @property
     def spoken(self) -> str:
+        """Return the text for screen readers."""
         rows = "; ".join(f"{row.name}: {row.text}" for row in self.rows)
         return f"{self.heading}. {self.sentence} {self.since_words}: {self.since}. {rows}."
 

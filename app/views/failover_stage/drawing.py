@@ -56,6 +56,7 @@ class StageStyle:
         )
 
     def series(self, colour: str | int) -> QColor:
+        """Return the color of a server or a named tone."""
         return self.colours.server(colour) if isinstance(colour, int) else self.colours.named(colour)
 
     @property
@@ -65,6 +66,7 @@ class StageStyle:
 
 
 def make_style(colours: ThemeTokens, far: bool) -> StageStyle:
+    """Build the style, with large fonts for a view from *far*."""
     fonts = {}
     for name, sizes in SIZES.items():
         font = theme.fixed_font() if name in FIXED else QFont(QApplication.font())
@@ -111,9 +113,11 @@ class StagePainter:
             painter.drawText(box, int(align.value) | int(Qt.AlignmentFlag.AlignVCenter.value), words)
 
     def line_height(self, font: str) -> float:
+        """Return the height of a font in pixels."""
         return QFontMetricsF(self.style.fonts[font]).height()
 
     def place(self, technology: str, name: str) -> QRectF | None:
+        """Return the place of a part; None if the technology has none."""
         return places.place(technology, name, self.height)
 
     # --- what stands still ------------------------------------------------------------------------------------
@@ -461,6 +465,7 @@ class StagePainter:
 
     @property
     def panel(self) -> QRectF:
+        """Return the area of the panel."""
         return QRectF(PANEL[0], BODY_TOP, PANEL[1], self.height - BODY_TOP - BODY_BOTTOM)
 
     def _panel_rows(self, view: StageView) -> dict[str, float]:
@@ -686,6 +691,7 @@ class StagePainter:
         return [QRectF(24 + place * (width + 8), self.height - 98, width, 50) for place in range(count)]
 
     def draw_ribbon(self, view: StageView, beat: float) -> None:
+        """Draw the ribbon of phases."""
         painter, colours = self.painter, self.colours
         for chip, box in zip(view.chips, self.chip_places(len(view.chips)), strict=True):
             running = chip.state == RUNNING

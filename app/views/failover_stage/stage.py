@@ -14,6 +14,7 @@ from app.views.failover_stage.drawing import StagePainter, make_style
 from app.views.failover_stage.places import LEAST_HEIGHT, WIDTH
 from app.widgets import keys, theme
 from app.words.language import mark, tr
+from engine.overrides import override
 
 FAR_SCALE: Final = 1.3
 """From this text size on the stage is drawn for the back row."""
@@ -73,12 +74,14 @@ class StageCanvas(QWidget):
         self.setAccessibleName(tr("Failover, phase by phase"))
 
     def show_view(self, view: StageView) -> None:
+        """Show another state of the failover."""
         changed = self.view is None or self.view.heading != view.heading
         self.view = view
         if changed:
             self.setAccessibleDescription(view.spoken)
         self.update()
 
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.view is None:
             return
@@ -107,6 +110,7 @@ class StageCanvas(QWidget):
         )
         painter.end()
 
+    @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if self.view is None:
             return
@@ -155,9 +159,11 @@ class FailoverStage(QWidget):
 
     @property
     def view(self) -> StageView | None:
+        """Return the shown state; None without one."""
         return self.canvas.view
 
     def show_view(self, view: StageView) -> None:
+        """Show another state of the failover."""
         self.canvas.show_view(view)
 
     def show_running(self, running: bool) -> None:
@@ -180,6 +186,7 @@ class FailoverStage(QWidget):
             return self._take_key(event)
         return super().eventFilter(watched, event)
 
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if not self._take_key(event):
             super().keyPressEvent(event)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 from app.view_models.faces import LinkFace, StatusSign
 from app.view_models.offers import ActionTarget
 from app.widgets.signs import SceneStyle, arrow_head, draw_mark, draw_sign, draw_text, sign_width
+from engine.overrides import override
 
 LOG_CROSSING_S: Final = 1.6
 """Time in which a drawn log block crosses its link: slow enough to follow. It is an illustration, not a measurement."""

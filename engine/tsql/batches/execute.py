@@ -194,7 +194,7 @@ def _shutdown(machine: Machine, statement: s.Shutdown) -> Outcome:
     raise ConnectionLostError
 
 
-def _use(machine: Machine, statement: s.Use) -> Outcome:
+def _use(machine: Machine, statement: s.UseDatabase) -> Outcome:
     database = machine.context.open_database(statement.database)
     access.admit(machine.context, database)
     machine.note(database=database)
@@ -240,7 +240,7 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
     ms.WitnessOff: _on_database(commands.witness_off),
     s.SetOption: _set_option,
     s.Shutdown: _shutdown,
-    s.Use: _use,
+    s.UseDatabase: _use,
     **administer.COMMANDS,
 }
 """Statements that act on the world."""

@@ -34,7 +34,7 @@ _BY_CLASS: Final[dict[type[s.Statement], str]] = {
     s.Kill: "KILL",
     s.Shutdown: "SHUTDOWN",
     s.Reconfigure: "RECONFIGURE",
-    s.Use: "USE DATABASE",
+    s.UseDatabase: "USE DATABASE",
     s.Execute: "EXECUTE",
     s.ExecuteString: "EXECUTE",
     s.InsertExec: "INSERT",

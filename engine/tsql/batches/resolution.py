@@ -67,7 +67,7 @@ def _look(machine: Machine, scope: Scope, instruction: CompiledInstruction) -> N
         _bind(machine, scope, "statement", without_cursor_options(statement.query))
     elif isinstance(statement, s.Print | s.Assign | s.ExecuteString | s.Return):
         _bind(machine, scope, "expression", statement.expression)
-    elif isinstance(statement, s.Use):
+    elif isinstance(statement, s.UseDatabase):
         scope.database = machine.context.open_database(statement.database)
     elif isinstance(statement, s.SetSession) and "QUOTED_IDENTIFIER" in statement.words:
         scope.quoting = statement.words[-1]

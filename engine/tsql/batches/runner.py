@@ -81,7 +81,7 @@ SCOPE_ENDS: Final = frozenset(
 )  # fmt: skip
 """Errors of names that are found out when the statement is compiled: they end the batch or the text of an EXEC."""
 
-FMTONLY_RUNS: Final = (s.SetSession, s.QueryStatement, s.Execute, s.Declare, s.Use)
+FMTONLY_RUNS: Final = (s.SetSession, s.QueryStatement, s.Execute, s.Declare, s.UseDatabase)
 """With SET FMTONLY ON all others do nothing; of these queries show their columns, and what a procedure's own text asks
 shows its own [DOC: SET FMTONLY]. Conditions hold as they do otherwise, where SQL Server goes every way. Assumed."""
 

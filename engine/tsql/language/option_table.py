@@ -34,6 +34,7 @@ class OptionRule(NamedTuple):
     reason: str
 
     def takes(self, value: str) -> bool:
+        """Return whether the option accepts the value."""
         return any(form == "*" or form == value or (form == "#" and value.isdigit()) for form in self.values)
 
 

@@ -528,7 +528,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "create_key": lambda c: s.CreateEncryptionKey(_upper(c[-2]), c[-1]),
     # the instance
     "shutdown": lambda c: s.Shutdown(bool(c)),
-    "use": lambda c: s.Use(c[0]),
+    "use": lambda c: s.UseDatabase(c[0]),
     "dbcc_list": lambda c: {"arguments": tuple(str(part) if isinstance(part, Token) else part for part in c)},
     "dbcc": _dbcc,
     "reconfigure": lambda c: s.Reconfigure(),

@@ -314,7 +314,7 @@ class Shutdown(Statement):
 
 
 @dataclass(frozen=True, slots=True)
-class Use(Statement):
+class UseDatabase(Statement):
     """USE database."""
 
     database: str
