@@ -18,6 +18,7 @@ from engine.drill.running.state import Storage, attributes
 from engine.events import Event
 from engine.model import Tick, World
 from engine.model.world import FieldUse, parts
+from engine.overrides import override
 
 GROWING: Final = attributes(Storage.SEARCHED)
 """Lists that a fork goes on with on its own; the other records of the past stay empty here."""
