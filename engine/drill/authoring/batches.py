@@ -1,4 +1,4 @@
-"""Batches and lines at a prompt, as conditions and judges ask of them: plain text, errors, whose they are."""
+"""Batches and prompt lines in the form that conditions and judges need: plain text, errors, origin."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LITERAL: Final = re.compile(r"N?'[^']*+(?:''[^']*+)*+(?:'|\Z)")
 
 
 PLAIN_KEPT: Final = 2_000_000
-"""Characters of the batches whose plain text is remembered: each condition asks for all of them each second."""
+"""Characters of batches whose plain text is cached, because each condition reads all of them each second."""
 
 
 def normalize_sql(sql: str, keep_literals: bool) -> str:
@@ -36,7 +36,7 @@ _PLAIN: Final[Recall[str]] = Recall(PLAIN_KEPT)
 
 
 ERROR_SEVERITY_MIN: Final = 11
-"""Below it a message informs. Documented."""
+"""Lowest severity of an error; lower messages are information. Documented."""
 
 
 def errors(batch: Event) -> list[int]:
@@ -46,7 +46,7 @@ def errors(batch: Event) -> list[int]:
 
 
 STORY: Final = "story"
-"""Name of the window from which a timeline sends T-SQL: SERVER_A#story. The trainee has no such window."""
+"""Suffix of the window from which a timeline sends T-SQL (SERVER_A#story). The trainee has no such window."""
 
 
 def is_story_window(window: str) -> bool:

@@ -17,7 +17,10 @@ Known = Callable[[ProblemFinder, Path, str | None, Sequence[str], str], bool]
 
 REPLICAS_MAX = {2012: 5}
 REPLICAS_MAX_LATER = 9
-"""Replicas of a group, the primary included, by version. Documented [DOC: prerequisites of availability groups]."""
+"""Maximum replicas of a group, including the primary, by version.
+
+Documented [DOC: prerequisites of availability groups].
+"""
 
 
 def check_clusters(scenario: Scenario, finder: ProblemFinder, check_name: Known) -> None:
@@ -101,7 +104,7 @@ def _check_group(
 
 
 BASIC_SINCE: Final = 2016
-"""Version that brought basic groups, the only ones of Standard edition. [DOC: basic availability groups]"""
+"""First version with basic groups, the only ones of Standard edition. [DOC: basic availability groups]"""
 
 
 def is_basic(scenario: Scenario, group: AvailabilityGroupSpec) -> bool:

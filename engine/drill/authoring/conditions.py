@@ -1,4 +1,4 @@
-"""A small typed language for goals and forbidden states: facts and comparisons joined by and, or, not.
+"""Typed language for goals and forbidden states: facts and comparisons joined by and, or, not.
 
 `Sales is SYNCHRONIZED and downtime_s(Sales) <= 30 and not ran "SET WITNESS OFF" on SERVER_A`
 """
@@ -26,28 +26,28 @@ if TYPE_CHECKING:  # lark comes with the first condition: the start of the progr
     from lark import Lark, Token, Tree
 
 LENGTH_MAX: Final = 600
-"""Characters of one condition; with it its depth and the work of one look are bounded."""
+"""Maximum characters of a condition, which also bounds its depth and the work of one evaluation."""
 
 Test = Callable[[Facts], bool]
 NEVER: Final = 2**40
-"""As a tick: that second does not come."""
+"""Tick that is never reached."""
 
 
 class ConditionResult(NamedTuple):
-    """Result of a condition, and how long it stays the same if nothing happens."""
+    """Result of a condition, and how long it remains valid without events."""
 
     holds: bool
     until: Tick = NEVER
-    """The first whole second at which it may be otherwise."""
+    """First whole second at which the result may change."""
     levels: tuple[Level, ...] = ()
-    """Before, too, where the flow passes one of these."""
+    """Levels of the flow at which the result may change earlier."""
 
 
 Asked = Callable[[Facts], ConditionResult]
 
 
 class ConditionError(ValueError):
-    """A condition that cannot be understood. *column* counts from 1 within its text."""
+    """A condition is invalid. *column* counts from 1 within its text."""
 
     def __init__(self, column: int, text: str, expected: str) -> None:
         super().__init__(say("column {n}: {problem}; expected {said}", n=column, problem=text, said=expected))
@@ -58,14 +58,14 @@ class ConditionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition whose names and types have been checked."""
+    """Condition with checked names and types."""
 
     text: str
     test: Test
     answer: Asked | None
-    """None: only what happens changes whether it holds."""
+    """Evaluation over time; None if only events change the result."""
     parts: tuple[Test, ...]
-    """Of several that are joined by `and` each; else the test itself."""
+    """Operands of a conjunction; otherwise the test itself."""
 
     def holds(self, facts: Facts) -> bool:
         """Return whether the condition holds for *facts*."""
@@ -160,7 +160,7 @@ OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
     ">": operator.gt,
 }
 MIRRORED: Final = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">=": "<=", ">": "<"}
-"""The sign with its two sides exchanged."""
+"""Comparison sign -> sign with its two sides exchanged."""
 
 
 ABSENT: Final[dict[tuple[Kind, ...], str]] = {
@@ -193,7 +193,7 @@ def poll_if_clustered(test: Test) -> Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """A number in a comparison: a quantity of something, or a literal."""
+    """Number in a comparison: a quantity or a literal."""
 
     quantity: f.Quantity
     name: str
@@ -211,7 +211,7 @@ class _Part:
 
 
 class _ConditionReader:
-    """Turns a parse tree into functions, with every name and word checked against what there is."""
+    """Converter of a parse tree into functions, which checks every name and word."""
 
     def __init__(self, names: ConditionNames) -> None:
         self.names = names

@@ -18,39 +18,37 @@ _IMAGE: Final = re.compile(r"!\[|<\s*+img\b|\bdata:image/", re.IGNORECASE)
 _LINK: Final = re.compile(
     r"(?:(?<![a-z0-9+.-])[a-z0-9+.-]++://|\bwww\.|\bmailto:)[^\s<>\"')\]]++|\\\\\w[^\s\"']*", re.IGNORECASE
 )
-"""Addresses of the network, also as Windows writes a share."""
+"""Network addresses, including Windows shares."""
 LINKS_MAX: Final = 20
-"""Links that are shown one by one. Assumed: more are not read."""
+"""Maximum number of listed links. Assumed: nobody reads more."""
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """Nothing in here has run; all texts are plain, with invisible characters refused by the loader."""
+    """Contents of a scenario that has not run; all texts are plain, because the loader rejects invisible characters."""
 
     name: str
     title: str
     author: str | None
     """Author that the file names. Unverified, because a file can contain any name."""
     sources: tuple[str, ...]
-    """The papers that it names. Unverified as well."""
+    """Papers that the file names. Unverified as well."""
     sha256: str
-    """Of the file's text; the same as is kept with each run of it."""
+    """SHA-256 of the file's text, which is also stored with each run of it."""
     characters: int
     counts: tuple[tuple[str, int], ...]
-    """Tables of the file and how many of each, those that are there."""
+    """Tables of the file with their counts."""
     verbs: tuple[tuple[str, int], ...]
-    """Verbs that the scenario itself applies, on the timeline and before the start, with their counts. The most
-    frequent is first.
-    """
+    """Verbs on the timeline and before the start with their counts, the most frequent first."""
     texts: tuple[tuple[str, int], ...]
-    """Key of the file -> characters of the texts under it that are shown; the longest first."""
+    """Key of the file -> characters of its displayed texts; the longest first."""
     images: int
-    """Places that name a picture. A scenario can bring none along, and none is ever loaded."""
+    """Number of references to pictures. A scenario contains none, and none is loaded."""
     links: tuple[str, ...]
-    """Addresses that stand in its texts. They are shown as text and lead nowhere."""
+    """Addresses in its texts, shown as text only."""
     length_s: float | None
-    """None: until the learner ends it."""
+    """Length of the drill; None: the learner ends it."""
 
 
 def contents(scenario: Scenario) -> Contents:

@@ -1,4 +1,4 @@
-"""Descriptions of the values that a scenario expects: pydantic's errors in our words, one line for each kind."""
+"""Descriptions of expected values: pydantic's errors in our words, one line for each kind."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EXPECTED: Final = {
     "value_error": "{error}",
     "missing": mark("more entries"),
 }
-"""pydantic's kind of error -> what was expected. A test tries every field with every sort of value: no others come."""
+"""pydantic's kind of error -> expected value. A test tries every field with every kind of value: no others occur."""
 
 PATTERNS: Final = {
     "[A-Za-z_]": say("a name such as SERVER_A (letters, digits, _ $ -, at most 30)"),

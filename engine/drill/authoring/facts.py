@@ -1,4 +1,4 @@
-"""Facts of a run that conditions can ask for: true states and accounts, and sent batches."""
+"""Facts of a run for conditions: true states and accounts, and sent batches."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ Kind = Literal["database", "server", "client", "program", "role"]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The world of this moment, and the batches that were sent so far."""
+    """World of this moment, and the batches sent so far."""
 
     world: World
     batches: Sequence[Event]
-    """Events of kind sql_done that the trainee has sent, oldest first, each as `conduct` keeps it."""
+    """Events sql_done of the trainee's batches, oldest first, in the form of `conduct`."""
     operations: Sequence[Event] = ()
-    """Long operations (bulk loads, index rebuilds) that have come to their end, oldest first."""
+    """Completed long operations (bulk loads, index rebuilds), oldest first."""
     calls: Calls = ()
     """Calls between the roles of a team."""
     found: dict[tuple[str, str], Any] = field(default_factory=dict, repr=False, compare=False)
-    """Cache of values derived from the world. They stay valid as long as these facts are used."""
+    """Cache of derived values, valid as long as these facts."""
 
     def serving(self, database: str) -> list[DatabaseCopy]:
         """Return `availability.serving_copies`, cached."""
@@ -100,9 +100,9 @@ class ConditionNames:
     servers: tuple[str, ...]
     clients: tuple[str, ...]
     computers: tuple[str, ...] = ()
-    """Those on which no instance lives: file servers, nodes of failover cluster instances."""
+    """Computers without an instance of their own: file servers, nodes of failover cluster instances."""
     programs: tuple[str, ...] = ()
-    """Programs outside of the simulation."""
+    """External programs."""
     roles: tuple[str, ...] = ()
     """Keys of the roles of a team."""
 
@@ -141,7 +141,7 @@ def principal(
 
 NO_SESSION: Final = "NONE"
 ARMED: Final = "ARMED"
-"""The mirror would take over by itself if the principal were lost now."""
+"""State in which the mirror would take over automatically if the principal were lost now."""
 
 GROUP_WORDS: Final = (*ReplicaRole.__members__, *SyncState.__members__, READY)
 DATABASE_WORDS: Final = tuple(
@@ -177,7 +177,7 @@ SERVER_WORDS: Final[dict[str, Callable[[World, str], bool]]] = {
         _takes_part(world, name) and name in world.nodes[world.computer_named(name).name].config.counted
     ),
 }
-"""MEMBER: its node is in a cluster with quorum; VOTING: and its vote is counted."""
+"""Tests by word. MEMBER: its node is in a cluster with quorum; VOTING: its vote also counts."""
 
 
 def _has_instance_state(world: World, name: str, predicate: Callable[[Instance], bool]) -> bool:
@@ -277,17 +277,20 @@ def has_error(facts: Facts, number: int, server: str | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number that a condition may compare. *of* says what stands in its brackets."""
+    """Number that a condition may compare. *of* is the kind of its argument in brackets."""
 
     of: Kind | None
     help: str
     read: Callable[[Facts, str], float]
     moves: Literal["by events", "by the clock", "by itself"] = "by events"
-    """By the clock: while nothing happens it stays, or grows by a second each second. By itself: at any moment."""
+    """Cause of its changes. By the clock: without events it stays constant or grows by a second each second.
+
+    By itself: it may change at any moment.
+    """
     counter: str = ""
-    """That of the flow from which it is read, if it is."""
+    """Counter of the flow that it reads, if any."""
     whole: Callable[[Facts, str], float] = lambda facts, name: 0.0
-    """As a percentage of this; 0: as it is."""
+    """Value of 100 %; 0: it is no percentage."""
 
 
 def _build_flow_quantity(
@@ -603,4 +606,4 @@ QUANTITIES: Final[dict[str, Quantity]] = {
         "server", "age of the newest row in the monitor's history", _monitor_age_s, "by the clock"
     ),
 }
-"""Every number, by the name that conditions use."""
+"""Numbers by their names in conditions."""

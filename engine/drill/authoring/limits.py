@@ -11,19 +11,19 @@ from typing import Final
 from engine.localization import say
 
 SIZE_MAX: Final = 1_000_000
-"""Characters of a file."""
+"""Maximum characters of a file."""
 DEPTH_MAX: Final = 16
-"""Lists and tables within one another; a scenario needs 3."""
+"""Maximum nesting of lists and tables; a scenario needs 3."""
 DOTS_MAX: Final = 8
-"""Dots in one key or header: readers of TOML take a time that grows with their square."""
+"""Maximum dots in one key or header: the time of TOML readers grows with their square."""
 PARTS_MAX: Final = 20_000
-"""Keys, list entries and headers together."""
+"""Maximum keys, list entries and headers together."""
 WORD_MAX: Final = 100
-"""Characters of a name or number that is not in quotes; Python converts no more than 4,300 digits."""
+"""Maximum characters of an unquoted name or number; Python converts no more than 4,300 digits."""
 DATABASES_MAX: Final = 500
-"""Databases of a world in all, with those that `count` adds."""
+"""Maximum databases of a world, including those that `count` adds."""
 PROBLEMS_MAX: Final = 100
-"""Problems that are explained; the rest is counted."""
+"""Maximum number of explained problems; the rest is counted."""
 
 # Each kind of string ends at the end of the text if nothing else ends it: TOML's reader will say so.
 _PIECE: Final = re.compile(

@@ -1,4 +1,4 @@
-"""Warnings for a scenario that can be loaded: missing texts, and points that are too easy to win or lose."""
+"""Warnings for a valid scenario: missing texts, and points that are too easy to win or lose."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from engine.verbs.verb import Verb
 
 SOLUTION_POINTS_MIN: Final = 95.0
 NOTHING_POINTS_MAX: Final = 40.0
-"""A reference solution earns at least the first, doing nothing less than the second. Our promise to trainees."""
+"""Minimum score of a reference solution, and maximum score of inaction. Our promise to trainees."""
 
 
 VARIANT_SEEDS: Final = range(3)
-"""Seeds with which a scenario that has variants is played beside its own: different picks together."""
+"""Seeds with which a scenario with variants is also played: different selections."""
 
 
 def lint(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:

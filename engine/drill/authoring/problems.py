@@ -13,12 +13,12 @@ from engine.localization import join_messages, say
 
 KEY_MAX: Final = 60
 TEXT_MAX: Final = 500
-"""Signs of a key and of a sentence that are told; the longest of ours (a choice of 20 verbs) has 500. Assumed."""
+"""Maximum characters of a key and of a sentence in a problem. Assumed; our longest sentence (20 verbs) has 500."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One thing wrong. *line* and *column* count from 1; *where* is the path of the key (`server[1].site`)."""
+    """Problem in a file. *line* and *column* count from 1; *where* is the path of the key (`server[1].site`)."""
 
     file: str
     line: int
@@ -39,7 +39,7 @@ class Problem:
 
 
 class ScenarioError(ValueError):
-    """A scenario that cannot be used; *problems* names everything wrong with it, in the order of the file."""
+    """A scenario cannot be used; *problems* lists all reasons in the order of the file."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(join_messages("\n", map(str, problems)))
@@ -47,7 +47,7 @@ class ScenarioError(ValueError):
 
 
 class ProblemFinder:
-    """Collects the problems of one file with *text*; turns paths of keys into lines and columns."""
+    """Collector of the problems of one file with *text*; converts paths of keys into lines and columns."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file

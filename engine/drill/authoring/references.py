@@ -1,4 +1,4 @@
-"""Checks of a scenario that pydantic cannot make: names must exist, and lines and conditions must be valid."""
+"""Checks of a scenario beyond pydantic: names must exist, lines and conditions must be valid."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A scenario made from what was done in a drill: faults become its timeline, repairs its solution, the end its goals.
+"""Scenario from a run: faults become its timeline, repairs its solution, the final state its goals.
 
-Texts that only an author can write are left as prompts, marked so that `check` names each of them.
+Texts that only an author can write are prompts with a mark, and `check` lists each of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from engine.protocol import groups
 from engine.verbs import REMARKS, VERBS
 
 TO_WRITE: Final = "TO WRITE: "
-"""Begins every text that an author still has to write."""
+"""Mark at the beginning of every text that an author must write."""
 
 SUMMARY: Final = say("one sentence: what happens, and what the task is")
 BRIEF: Final = say("the trainee's role, what is at stake, the task; not what will break")
@@ -42,10 +42,10 @@ ASKED: Final[dict[str, str]] = {
 """Standard requests to the author: text as in a file -> message."""
 
 UNNAMED: Final = ("to-write",)
-"""Stand among the skills until the author chooses some."""
+"""Skill that stands for the author's choice."""
 
 STORY: Final = frozenset({"fault", "load"})
-"""Groups of verbs that tell the story; all others are what the trainee does about it."""
+"""Groups of verbs that form the story; all others are the trainee's reactions."""
 
 LEFT_OUT: Final = REMARKS | {"cancel", "revert-all"}
 
@@ -61,33 +61,33 @@ KEPT: Final = (
     "source",
     "fidelity",
 )
-"""Tables of the recorded scenario that the new one begins with, in this order. Its own story, goals and points go."""
+"""Tables of the recorded scenario that the new one keeps, in this order; its story, goals and points are dropped."""
 
 ROOM_S: Final = 120.0
-"""Time that a new drill goes on after the last recorded act. Assumed: a person is slower than a record."""
+"""Time of a new drill after the last recorded action. Assumed: a person is slower than a record."""
 
 TARGET_SHARE: Final = 1.15
 LIMIT_SHARE: Final = 4.0
-"""Full points up to so many times what the recorded run needed, none from so many on. Assumed."""
+"""Multiples of the recorded run's need for full points and for none. Assumed."""
 
 SLACK_S: Final = 5.0
-"""Least distance between what the recorded run needed and full points, as runs with other seeds differ."""
+"""Minimum distance between the recorded run's need and the limit for full points, because seeds differ."""
 
 HOLD_S: Final = 2.0
 ASKING_SHARE: Final = 0.75
-"""Least share of the goals' weights that goes to those which nobody reaches by doing nothing."""
+"""Minimum share of the goals' weights for goals that inaction does not reach."""
 
 GOALS_MAX: Final = 8
-"""Goals that are proposed; an author strikes out those that are not meant."""
+"""Maximum number of proposed goals; the author deletes those that are not meant."""
 
 CANDIDATES_MAX: Final = 50
-"""As many goals as a file may have are tried."""
+"""Maximum number of tested goals, the limit of a file."""
 
 POINTS: Final = {"goals": 60.0, "downtime": 20.0, "lost_transactions": 10.0, "conduct": 10.0}
 
 
 class ScenarioRecordingError(ValueError):
-    """Nothing that could become a drill was done; one sentence."""
+    """A run contains nothing for a drill; one sentence."""
 
 
 def scenario_from_drill(drill: Drill, name: str) -> str:

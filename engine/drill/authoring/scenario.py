@@ -1,4 +1,4 @@
-"""Reading a scenario: TOML text in, a checked Scenario out, or every problem with line and column."""
+"""Loader of scenarios: TOML text in, a checked Scenario out, or every problem with line and column."""
 
 from __future__ import annotations
 
@@ -109,14 +109,14 @@ def _toml(text: str, file: str) -> dict[str, Any]:
 # --- what is sound beside what is not -----------------------------------------------------------------------
 
 STAND_INS: Final = {"title": "x", "summary": "x", "level": "beginner", "minutes": 1, "brief": "x"}
-"""For keys at the top that say nothing about anything else."""
+"""Substitutes for missing top-level keys that nothing else depends on."""
 
 WORLD: Final = ("server", "database", "session", "client", "link")
-"""Tables to whose names others refer: without one of them nothing can be said of the rest."""
+"""Tables with names that others reference; without one of them the rest cannot be checked."""
 
 
 class _ShiftedFinder(ProblemFinder):
-    """Finds places in a file of which entries of lists were left out."""
+    """Finder of places in a file from which list entries were left out."""
 
     def __init__(self, finder: ProblemFinder, left_out: dict[str, list[int]]) -> None:
         super().__init__(finder.file, finder.text)
@@ -162,7 +162,7 @@ def _check_the_rest(finder: ProblemFinder, data: dict[str, object], errors: Iter
 
 
 Sound = tuple[dict[str, Any], dict[str, list[int]]]
-"""A file without what is wrong, and the entries of its lists that are left out."""
+"""File without its invalid parts, and the omitted entries of its lists."""
 
 
 def _without_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> Sound | None:

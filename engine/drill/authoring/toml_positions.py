@@ -47,7 +47,7 @@ def find_nearest_position(positions: dict[Path, TextPosition], path: Path) -> Te
 
 
 class _Scan:
-    """One walk through the text. Lines that tomllib would refuse need no care here."""
+    """Single pass over the text. Lines that tomllib rejects need no handling here."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -1,7 +1,8 @@
-"""Variants of a scenario: pools of names, sizes and times, one of each picked by the seed for `{name}` in its texts.
+"""Variants of a scenario: pools of names, sizes and times; the seed picks one of each for `{name}` in its texts.
 
-`[variants]` holds pools (`size = [10, 20]`), each picked for itself, and groups of pools whose picks go together
-(`[variants.site]` with `main = ["BERN", "OSLO"]` and `spare = ["BASEL", "BERGEN"]`: the first of both or the second).
+`[variants]` holds pools that are picked independently (`size = [10, 20]`), and groups of pools that are picked
+together (`[variants.site]` with `main = ["BERN", "OSLO"]` and `spare = ["BASEL", "BERGEN"]`: the first of both, or
+the second).
 """
 
 from __future__ import annotations
@@ -18,25 +19,25 @@ from engine.localization import say
 
 VARIANTS: Final = "variants"
 POOL_MAX: Final = 50
-"""Entries of one pool; more would be a file of its own."""
+"""Maximum entries of one pool; more deserve a separate file."""
 
 ENTRY_LENGTH_MAX: Final = 200
-"""Characters of an entry: pools hold names, sizes and times, and no file grows much by them."""
+"""Maximum characters of an entry: pools hold names, sizes and times."""
 
 COMBINATIONS_MAX: Final = 48
-"""Combinations that `check` loads one by one; of more, so many that every entry is in one."""
+"""Maximum combinations that `check` loads individually; of more, enough to cover every entry."""
 
 VARIANT_STREAM: Final = 0x5641
-"""Keeps the picks apart from the world's own chance. Any number does."""
+"""Random stream that separates the picks from the world's randomness. Any number would do."""
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,29}\Z")
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 Picks = Mapping[str, object]
-"""Name -> the value that stands for it."""
+"""Name -> its picked value."""
 
 Found = tuple[Path, str, str]
-"""A problem: where, what, and what was expected."""
+"""Problem: place, description, and expected value."""
 
 
 def groups(variants: Mapping[str, Any]) -> list[dict[str, list[object]]]:

@@ -1,8 +1,8 @@
-"""Programs that play, to see whether points go to the right ones: the reference first, who games the rubric last.
+"""Automatic players that test whether points go to the right runs, from the reference to those that exploit the rubric.
 
-Every exploit has an honest twin, the same play without the trick, and has to rank behind it. What ranks before what:
-finishers first, then points, then fewer hints and ways back, then goals reached earlier, then the earlier last deed.
-So a player who only wastes time and hurts no user keeps the points and still comes later.
+Every exploit has an honest twin, the same play without the trick, and must rank behind it. The ranking compares, in
+this order: completed runs, points, hints and rewinds, time of the goals, time of the last action. A player who only
+wastes time without hurting users keeps the points and ranks later.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
 
 Play = Callable[[Scenario, int], Drill]
-"""Takes the drill of a scenario with a seed to its end."""
+"""Function that plays the drill of a scenario with a seed to its end."""
 
 RANDOM_ACTS: Final = 25
-"""Acts of a random player. Assumed: as many as a nervous person does in a drill."""
+"""Number of actions of a random player. Assumed: as many as a nervous person takes in a drill."""
 RANDOM_PLAYERS: Final = 3
 STALL_S: Final = 60.0
 """Delay of every action of a stalling player."""
@@ -239,7 +239,7 @@ def _explain_early_finish(scenario: Scenario) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A player by name; an exploit has the name of its honest twin."""
+    """Player by name; an exploit has the name of its honest twin."""
 
     name: str
     play: Play
@@ -275,9 +275,9 @@ class AgentResult:
     finished: bool
     hints_cost: float = 0.0
     aids: int = 0
-    """Layers of hints opened and ways back."""
+    """Number of opened hint layers and rewinds."""
     reached_s: float | None = None
-    """Mean time at which the goals were reached; None: not all were."""
+    """Mean time at which the goals were reached; None if some were not."""
     last_deed_s: float = 0.0
 
     @property
@@ -300,14 +300,14 @@ class AgentResult:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All agents in one scenario, best first, and a sentence for everything that is out of order."""
+    """All agents in one scenario, best first, and a sentence for each violation of the order."""
 
     scenario: str
     seed: int
     standings: tuple[AgentResult, ...]
     wrong: tuple[str, ...]
     allowed: tuple[tuple[str, str], ...] = ()
-    """Tricks that come level with their twin or before it, and why they may."""
+    """Exploits that rank with or before their twin, and the reason why they may."""
 
     def result_of(self, agent: str) -> AgentResult:
         """Return the result of an agent by name."""

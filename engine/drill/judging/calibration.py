@@ -1,7 +1,7 @@
 """Calibration of a trainee's confidence: Brier score and calibration curve of questions and predictions.
 
-Brier (Monthly Weather Review 78, 1950) in its form for one event: the mean of (stated chance - outcome) squared.
-The score is 0 if the trainee is always sure and right, 0.25 if always half sure, and at most 1.
+Brier (Monthly Weather Review 78, 1950) for one event: the mean of (stated probability - outcome) squared. The score
+is 0 for a trainee who is always certain and right, 0.25 for one who always says 50 %, and at most 1.
 """
 
 from __future__ import annotations

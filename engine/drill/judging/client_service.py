@@ -1,4 +1,4 @@
-"""Service as clients see it: a database can be online while no client has found it."""
+"""Service in the view of clients: a database can be online before any client has found it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.shapes import Row
 
 DISCONNECTED: Final = frozenset({"cut", "stopped", "gave up", "timeout", "partner refused", "login failed"})
-"""Changes of a client that leave it without a connection."""
+"""Changes after which a client has no connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseClients:
-    """The clients that write to one database, and the server on which a run begins."""
+    """Clients that write to one database, and the initial server."""
 
     names: tuple[str, ...]
     server: str | None
@@ -36,18 +36,18 @@ def clients_at_start(scenario: Scenario) -> dict[str, DatabaseClients]:
 
 
 class ClientService:
-    """Follows the events of a run, as the report prints them, and knows which databases' clients work."""
+    """Follower of a run's events in report form, which knows the databases whose clients work."""
 
     def __init__(self, clients: Mapping[str, DatabaseClients]) -> None:
         self._clients = clients
         self._serving = {
             database: {users.server} if users.server else set() for database, users in clients.items()
         }
-        """Servers that serve each database: two, when a copy was recovered beside its principal."""
+        """Servers with an open copy of each database: two if a copy was recovered in addition to its principal."""
         self._connected: dict[str, str | None] = {
             name: users.server or "" for users in clients.values() for name in users.names
         }
-        """Server of each client; empty: where its database was at the start, None: no connection."""
+        """Server of each client; empty: the database's initial server; None: no connection."""
 
     def follow(self, event: Row) -> None:
         """Apply one event."""

@@ -27,35 +27,35 @@ from engine.verbs import REMARKS
 from engine.verbs.input_descriptions import describe_input
 
 DEEDS_MAX: Final = 12
-"""Deeds of one run that are tried: those that the reference does not do come first, the earliest first. Assumed."""
+"""Maximum number of tested actions of a run: those that the reference lacks come first, the earliest first. Assumed."""
 
 WORK_MAX: Final = 60 * 3600 * TICKS_PER_S
-"""Ticks times databases that all tries together may play: sixty hours of one database, half a minute. Assumed."""
+"""Maximum ticks times databases of all tests together: sixty hours of one database, half a minute. Assumed."""
 
 BACK_S: Final = 60.0
 """Service that returns within this time needed no emergency measure. Assumed: several times a failover."""
 
 REFUSED_S: Final = 1.0
-"""So long a command is given to be refused; refusals come at once."""
+"""Time in which a command is refused; refusals come at once."""
 
 _EMERGENCY: Final = re.compile(r"FORCE_SERVICE_ALLOW_DATA_LOSS|SET PARTNER OFF|WITH RECOVERY")
 
 
 @dataclass(frozen=True, slots=True)
 class ActionImpact:
-    """One thing that the trainee did, and what the run would have come to without it."""
+    """Action of the trainee, and the result of the run without it."""
 
     place: int
-    """Its place in the journal, from 0."""
+    """Index in the journal."""
     tick: Tick
     what: str
-    """The command, and where; or the act."""
+    """Command with its server, or the action."""
     outcomes: tuple[OutcomeRow, ...]
-    """Left: this run; right: without the deed. The same figures as beside the reference."""
+    """Left: this run; right: without the action. The same figures as for the reference."""
     points: float
     """Points that the run scores more without the action."""
     gains: tuple[tuple[str, float], ...]
-    """Part of the score -> what it has more without the deed."""
+    """Part of the score -> its gain without the action."""
 
     def points_gained(self, item: str) -> float:
         """Return the points that a rubric item gains without the action."""
@@ -64,7 +64,7 @@ class ActionImpact:
 
 LOOKING: Final = ("get-", "test-", "resolve-")
 ACTING: Final = re.compile(r"=|\b(?:set|start|stop|move|suspend|resume|restart|add|remove)-", re.IGNORECASE)
-"""Beginnings of PowerShell lines that only query, and parts of such lines that nevertheless change something."""
+"""Pattern of parts that make an otherwise querying PowerShell line an action."""
 
 _ARGUMENT: Final = r"(?:@\w+ ?= ?)?(?:N?'[^']*'|[\w.-]+)"
 READING: Final = re.compile(
@@ -72,7 +72,7 @@ READING: Final = re.compile(
     r"(?:[XS]P_READERRORLOG|XP_FIXEDDRIVES|SP_HELPDB|SP_WHO2?|SP_DBMMONITORHELPALERT|SP_DBMMONITORRESULTS)\b"
     rf"(?: {_ARGUMENT}(?: ?, ?{_ARGUMENT})*)?[; ]*)+"
 )
-"""A batch, in plain capitals, of procedures that only show something; sp_dbmmonitorresults may record it, too."""
+"""Pattern of a batch, in plain capitals, with procedures that only show data; sp_dbmmonitorresults may also record."""
 
 
 def is_inspection(item: Input) -> bool:

@@ -1,4 +1,4 @@
-"""Two runs of one scenario side by side: where they part, how things stand in each, what it came to."""
+"""Two runs of one scenario side by side: divergence, states, and results."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from engine.model import Tick
 from engine.protocol import groups
 
 CURVES: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s")
-"""Counters whose curves are laid over one another, unless others are asked for."""
+"""Counters whose curves are compared by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstDifference:
-    """The first event that is not the same in both; None where one run has no more."""
+    """First event that differs; None where one run has no more events."""
 
     tick: Tick
     left: Event | None
@@ -31,7 +31,7 @@ class FirstDifference:
 
 @dataclass(frozen=True, slots=True)
 class StateRow:
-    """One thing as it stands in both runs."""
+    """State of an object in both runs."""
 
     what: str
     left: str
@@ -45,7 +45,7 @@ class StateRow:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeRow:
-    """One figure of the outcome."""
+    """Figure of the outcome."""
 
     name: str
     left: float
@@ -59,7 +59,7 @@ class OutcomeRow:
 
 @dataclass(frozen=True, slots=True)
 class CounterCurve:
-    """One counter of one database at each second of both runs; None where no copy was alive."""
+    """Counter of one database at each second of both runs; None where no copy was running."""
 
     database: str
     counter: str

@@ -1,4 +1,4 @@
-"""Durations of failovers on a planned link: the same failure in many runs of a world that is built as planned."""
+"""Durations of failovers on a planned link: the same failure in many runs of the planned world."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CAUSES: Final = ("power-off", "stop-service", "hang", "pull-cable")
 """Faults that can hit the principal."""
 
 LENGTH_S: Final = 180
-"""Of a run, in which the failure comes between 20 and 40 s. Assumed: longer than any automatic failover takes."""
+"""Length of a run, with the failure between 20 and 40 s. Assumed: longer than any automatic failover."""
 
 TEMPLATE: Final = """
 title = "Failover on a planned link"
@@ -66,7 +66,7 @@ rtt_ms = {rtt_ms!r}
 bandwidth_mbps = {bandwidth_mbps!r}
 loss = {loss!r}
 """
-"""The witness stands beside the mirror: the other way round it would fail with the principal's site."""
+"""Link of the witness, which is near the mirror; near the principal it would fail with the principal's site."""
 
 
 def scenario_of(plan: MirroringPlan, cause: str) -> Scenario | None:

@@ -1,7 +1,7 @@
-"""Automatic failover that the trainee gave up by a command, although neither the story nor the reference calls for it.
+"""Automatic failover that the trainee disabled although neither the story nor the reference requires it.
 
-A rubric prices what its author thought of. Without this a trainee who removed the witness before the failure,
-forced service after it and put everything back would keep most of the points.
+A rubric prices only the actions that its author expected. Without this rule a trainee could remove the witness
+before the failure, force service afterwards, restore everything, and keep most of the points.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from engine.model import Tick
 
 PRICE: Final = 30.0
 PRICE_MAX: Final = 45.0
-"""Points for each command, and for all together. Assumed: more than any rule about conduct gives, for the session was
-planned with a witness to take over by itself."""
+"""Maximum points for each command, and for all together. Assumed: more than any conduct rule gives.
+
+The session was planned with a witness, for automatic failover.
+"""
 
 COMMANDS: Final = {
     "SET WITNESS OFF": re.compile(r"\bSET WITNESS OFF\b"),
@@ -36,7 +38,7 @@ _DATABASE: Final = re.compile(r"\bALTER DATABASE (\S+) SET\b")
 
 @dataclass(frozen=True, slots=True)
 class DisabledFailover:
-    """One command that gave automatic failover up: what, on which server, and when it was done."""
+    """Command that disabled automatic failover, with its server and time."""
 
     what: str
     tick: Tick

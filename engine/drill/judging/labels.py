@@ -1,4 +1,4 @@
-"""From how many points on a loss has which name."""
+"""Labels of losses, by the lost points."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 BLUNDER: Final = 15.0
 MISTAKE: Final = 10.0
 INACCURACY: Final = 5.0
-"""Points lost [Lichess, Advice.scala: 0.3, 0.2 and 0.1 of -1 to 1, which are 15, 10 and 5 of 100 points]."""
+"""Minimum lost points [Lichess, Advice.scala: 0.3, 0.2 and 0.1 of -1 to 1, which are 15, 10 and 5 of 100 points]."""
 
 SIZES: Final = ((BLUNDER, "blunder"), (MISTAKE, "mistake"), (INACCURACY, "inaccuracy"))
-"""The greatest first."""
+"""Minimum points and label, the largest first."""

@@ -1,4 +1,4 @@
-"""The moments of a run that are worth a mark on its time line."""
+"""Noteworthy moments of a run, for its timeline."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MarkerKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """One moment: when, of what kind, and what it was."""
+    """Moment with its kind and text."""
 
     tick: Tick
     kind: MarkerKind
@@ -96,4 +96,4 @@ _READERS: Final[dict[str, Callable[[Event], _Found]]] = {
     "goal": _build_text_reader("goal"),
     "note": _note,
 }
-"""Kind of event -> its mark. ERRORLOG lines and traces only repeat what these say."""
+"""Kind of event -> function that makes its marker. ERRORLOG lines and traces only repeat these events."""

@@ -29,18 +29,18 @@ RAN: Final = re.compile(r'(?<!not )\bran "([^"]+)"(?: on (\w+))?', re.IGNORECASE
 FAILING_OVER: Final = ("FAILOVER", "FORCE_SERVICE")
 
 LOOK_BACK: Final = ticks(2.0)
-"""Conditions are looked at once a second, so an act comes up to a second, and its batch a little, before its price."""
+"""Maximum delay of a condition after its action: conditions are checked once per second, and a batch takes time."""
 
 DIFFERENCE: Final = say("This made the difference.")
 """Text for an action without which the run scores more, although no rule covers it."""
 
 DIFFERENCE_MIN: Final = 1.0
-"""Points from which on a deed made a difference."""
+"""Minimum points for an action that made the difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One thing that cost points."""
+    """Mistake that cost points."""
 
     tick: Tick
     rule: str
@@ -55,10 +55,9 @@ class Mistake:
     cause_tick: Tick | None = None
     """Time of the cause, or of the omitted action in the reference."""
     without: ActionImpact | None = None
-    """The deed that it came from, with what the run would have come to without; None: it came from none, or that was
-    not tried."""
+    """Causing action with the result of the run without it; None if there is none or it was not tested."""
     omission: bool = False
-    """Its cause is what was never done."""
+    """True if the cause is an omitted action."""
 
     @property
     def size(self) -> str:

@@ -1,4 +1,4 @@
-"""A run played again and watched from everywhere: who served, who was protected, what stood against a failover."""
+"""Replay of a run with complete observation: service, protection, and obstacles of a failover over time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HOLDS, FAILS = say("holds"), say("does not hold")
 
 @dataclass(frozen=True, slots=True)
 class StateSpan:
-    """A stretch of time in which one thing was so."""
+    """Span of time with one state."""
 
     from_tick: Tick
     to_tick: Tick
@@ -43,7 +43,7 @@ class StateSpan:
 
 
 class LaneRecorder:
-    """One thing over time, noted whenever it changes."""
+    """Value over time, recorded at each change."""
 
     def __init__(self) -> None:
         self._changes: list[tuple[Tick, str]] = []
@@ -70,7 +70,7 @@ class LaneRecorder:
 
 @dataclass(frozen=True, slots=True)
 class PreconditionHistory:
-    """One precondition of an automatic failover over the time in which the database had a mirror."""
+    """Precondition of an automatic failover over the time in which the database had a mirror."""
 
     name: str
     seen_in: str
@@ -78,9 +78,9 @@ class PreconditionHistory:
     spans: tuple[StateSpan, ...]
     """Spans in which it holds or does not hold. A gap means that nothing mirrored the database."""
     begins: bool = False
-    """It says that the loss is noticed."""
+    """True for the detection of the loss."""
     target: str = ""
-    """The secondary, or the node, of which it was asked; empty: of all alike."""
+    """Secondary or node to which it applies; empty: all alike."""
 
     def span_at(self, tick: Tick) -> StateSpan | None:
         """Return the span at *tick*; None: nothing mirrored the database."""
@@ -89,18 +89,18 @@ class PreconditionHistory:
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """One database over a run."""
+    """Database over a run."""
 
     database: str
     service: tuple[StateSpan, ...]
     where: tuple[StateSpan, ...]
-    """The server that served it; empty text while none did."""
+    """Server of the open database; empty while it is closed."""
     protection: tuple[StateSpan, ...]
     state: tuple[StateSpan, ...]
-    """Mirroring state as the principal knew it, or NONE."""
+    """Mirroring state in the principal's knowledge, or NONE."""
     preconditions: tuple[PreconditionHistory, ...]
     estimates: tuple[tuple[Tick, Estimate], ...] = ()
-    """For each failover of an availability group, by the tick of the loss: the formulas just before."""
+    """Published formulas just before each failover of an availability group, by the tick of the loss."""
 
 
 @dataclass(slots=True)
@@ -112,10 +112,10 @@ class _DatabaseRecorder:
     protection: LaneRecorder = field(default_factory=LaneRecorder)
     state: LaneRecorder = field(default_factory=LaneRecorder)
     guards: dict[tuple[str, str, str], LaneRecorder] = field(default_factory=dict)
-    """(precondition, where it is seen, target) -> how it was; another mirror is another place to look at."""
+    """(precondition, place of its check, target) -> its history; another mirror is another place."""
     estimates: list[tuple[Tick, Estimate]] = field(default_factory=list)
     beginnings: set[tuple[str, str, str]] = field(default_factory=set)
-    """Those that say that the loss is noticed."""
+    """Preconditions for the detection of the loss."""
 
     def record_state(self, world: World, database: str) -> None:
         account = world.availability[database]

@@ -1,4 +1,4 @@
-"""The report of a run, as `run --json` prints it: events, failovers, availability, SQL, score, readings."""
+"""Report of a run for `run --json`: events, failovers, availability, SQL, score, readings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from engine.model import Availability, Failover, World
 from engine.protocol import streams
 
 STEPS: Final = ("failed", "detected", "redo_done", "decided", "online", "undo_done")
-"""Steps of a failover in their order; manual and forced ones have the same, without a loss to detect."""
+"""Steps of a failover in order; manual and forced ones have the same, without a loss to detect."""
 
 
 def report(drill: DrillState) -> Report:
@@ -377,7 +377,7 @@ def by_database(drill: DrillState) -> dict[str, dict[str, list[float | None]]]:
 
 
 READINGS_MAX: Final = 500_000
-"""Values in the readings of a report, some six characters each. Assumed: seven hours of one database."""
+"""Maximum values in the readings of a report, about six characters each. Assumed: seven hours of one database."""
 
 
 def _arrays(drill: DrillState, database: str, stride: int = 1) -> dict[str, list[float | None]]:

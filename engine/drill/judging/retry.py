@@ -1,4 +1,4 @@
-"""Start time of a retry: early enough that a person can look, think and type before the decisive moment."""
+"""Start time of a retry: early enough for a person to look, think and type before the decisive moment."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from engine.model import Tick, ticks
 from engine.verbs import REMARKS
 
 LOOK_S: Final = 5.0
-"""For a look at what is so: a query, and its answer. Assumed."""
+"""Time for a query and its answer. Assumed."""
 
 THINK_S: Final = 1.35
 KEY_S: Final = 0.28
-"""To prepare an act, and for each key of one who types as most people do [Card, Moran and Newell 1980, keystroke-level
-model]."""
+"""Time to prepare an action, and per key for an average typist [Card, Moran and Newell 1980, keystroke-level model]."""
 
 LEAD_S_MAX: Final = 60.0
-"""Longer texts are pasted, or typed while the clock stands still. Assumed."""
+"""Maximum typing time: longer texts are pasted, or typed while the clock is paused. Assumed."""
 
 
 def find_retry_tick(tick: Tick, act: Input | None, journal: Iterable[Input]) -> Tick:

@@ -1,6 +1,6 @@
-"""Breaking for nothing, and commands that were taken back: what nothing called for.
+"""Pointless faults, and commands that were reverted without a reason.
 
-Without a price it could be hoped to look busy, or to find out by pulling cables which server is which.
+Without a price, a trainee could look busy, or identify servers by pulling cables.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from engine.verbs.fault_log import UNDOES, arguments, is_requested
 
 PRICE: Final = 2.0
 PRICE_MAX: Final = 10.0
-"""Points for each, and for all together. Assumed: less than a refused command, for nothing is lost by one."""
+"""Maximum points for each, and for all together. Assumed: less than a refused command, because nothing is lost."""
 
 CURES: Final = frozenset(verb.name for verb in VERBS.values() if verb.cure)
-"""In the ledger like faults, but acts that people mend things with."""
+"""Verbs that the ledger lists like faults although people repair with them."""
 
 OPPOSITES: Final = (
     (re.compile(r"\bSET\s+PARTNER\s+SUSPEND\b", re.I), re.compile(r"\bSET\s+PARTNER\s+RESUME\b", re.I)),
     (re.compile(r"\bSAFETY\s+OFF\b", re.I), re.compile(r"\bSAFETY\s+FULL\b", re.I)),
 )
-"""Commands and what takes them back."""
+"""Commands and their reverse."""
 
 
 @dataclass(frozen=True, slots=True)
 class PointlessAction:
-    """One thing that was done for nothing: what, and when."""
+    """Pointless action with its time."""
 
     what: str
     tick: Tick

@@ -1,4 +1,4 @@
-"""Everything that a debrief tells: what was planned, what happened, why, what it cost, and what the reference did."""
+"""All facts of a debrief: plan, events, causes, costs, and the reference."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ PHASES: Final = (
     ("decided", "online", say("role change")),
     ("online", "undo_done", say("undo")),
 )
-"""From step, to step, name: what a failover's time goes into. Undo runs while clients work again."""
+"""Phases of a failover: from step, to step, name. Undo runs while clients already work again."""
 
 INSTANCE_PHASES: Final = (
     PHASES[0],
     ("detected", "online", say("start and recovery on the new node")),
 )
-"""Phases of a failover cluster instance: redo is a part of its recovery."""
+"""Phases of a failover cluster instance, where redo is part of the recovery."""
 
 ORDERED: Final = {"detection": say("until the command")}
-"""Phases by another name where a failover was ordered."""
+"""Phases with another name in a requested failover."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class FailoverReview:
-    """One failover beside the published row, or the reason why there is none for it."""
+    """Failover next to the published row, or the reason why there is none."""
 
     database: str
     kind: str
@@ -71,7 +71,7 @@ class FailoverReview:
     to_server: str
     phases: tuple[Phase, ...]
     took_s: float | None
-    """From detection to the new principal, as in the paper; None if it was not completed."""
+    """Time from detection to the new principal, as in the paper; None if it was not completed."""
     published_s: float | None
     published_ref: str
     unlike: str
@@ -82,50 +82,50 @@ class FailoverReview:
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """A stretch without service, and what stood against an automatic failover meanwhile."""
+    """Span without service, and the obstacles of an automatic failover during it."""
 
     database: str
     span: StateSpan
     server: str
-    """Server that had served the database."""
+    """Last server of the open database."""
     failed_over: bool
     by: str
     """Kind of the failover that ended it: automatic, manual or forced; empty if none did."""
     against: tuple[tuple[PreconditionHistory, Tick], ...]
-    """Preconditions that did not hold, and since when."""
+    """Unmet preconditions, and the time since when."""
     told: str
     """Sentence that names the server that took over."""
     verdict: str
-    """The same, and what stood against an automatic failover."""
+    """Sentence that also names the obstacles of an automatic failover."""
 
 
 @dataclass(frozen=True, slots=True)
 class LostTransactions:
-    """Committed transactions that are gone for good."""
+    """Committed transactions that are permanently lost."""
 
     tick: Tick
     database: str
     server: str
-    """That serves without them."""
+    """Server that is open without them."""
     transactions: int
     kb: float
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
-    """A step of the reference: when it came there, why, and when it was done here; None: never."""
+    """Step of the reference with its time there, its reason, and its time in this run; None: never."""
 
     tick: Tick
     line: str
     why: str
     looks: bool
-    """It changes nothing."""
+    """True if it changes nothing."""
     done_tick: Tick | None
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The reference solution beside this run, with the same seed."""
+    """Reference solution next to this run, with the same seed."""
 
     steps: tuple[PlannedStep, ...]
     besides: tuple[Input, ...]
@@ -137,14 +137,14 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """The data of a debrief, for any page, file or printer to show."""
+    """Data of a debrief for any page, file or printer."""
 
     title: str
     planned: tuple[str, ...]
     """The goals."""
     ended: str
     total: float | None
-    """Points; None where nothing is scored."""
+    """Points; None if nothing is scored."""
     happened: tuple[Marker, ...]
     lanes: Mapping[str, Lanes]
     failovers: tuple[FailoverReview, ...]

@@ -1,7 +1,7 @@
-"""The score of a drill: every point with its reason, its moments and what would have been better.
+"""Score of a drill: every point with its reason, its moments and a better alternative.
 
-Points for outcome and conduct are earned by finishing: as long as a goal is missing only the goals count, so that
-doing nothing is never worth more than doing it badly, and nobody who did not finish ranks above one who did.
+Points for outcome and conduct require a completed drill. While a goal is missing, only the goals count. Therefore
+inaction never scores more than a poor solution, and an incomplete run never ranks above a complete one.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ TOTAL_MAX: Final = 100.0
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Points that one thing cost: how many, when it was, what it was, and what would have been better."""
+    """Points lost by one cause: number, time, cause, and a better alternative."""
 
     points: float
     tick: Tick | None
-    """None: it has no one moment."""
+    """Tick; None if it has no single moment."""
     why: str
     better: str
     cause: str = ""
-    """Cause, if it is known immediately: the command that was refused."""
+    """Cause, if it is known immediately: the refused command."""
     condition: str = ""
-    """The condition by which it was seen, where there is one."""
+    """Condition that revealed it, if any."""
     unasked: bool = False
-    """A question that was never asked: nothing was answered wrongly."""
+    """True for a question that was never asked, so that no answer was wrong."""
 
     def as_json(self) -> LossJson:
         """Return the loss in JSON types."""
@@ -74,7 +74,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class RubricItem:
-    """Points of one rule (negative: a deduction), why, when, and the better way where points are missing."""
+    """Points of one rule (negative: a deduction) with reason, moments, and a better way where points are missing."""
 
     name: str
     points: float
@@ -85,7 +85,7 @@ class RubricItem:
     losses: tuple[Loss, ...] = ()
     """Losses that explain the missing points."""
     counted: bool = True
-    """False: the run gave no occasion for it, so it is worth what the rest is worth."""
+    """False if the run gave no opportunity for it, so that the other rules share its points."""
 
     def as_json(self) -> ItemJson:
         """Return the rubric item in JSON types."""
@@ -102,7 +102,7 @@ class RubricItem:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """0 to 100 points and where they come from. *scored* is False where the scenario has no rubric."""
+    """0 to 100 points and their origin. *scored* is False if the scenario has no rubric."""
 
     total: float
     items: tuple[RubricItem, ...]
@@ -193,7 +193,7 @@ class RuleResult:
     at: Sequence[Tick] = ()
     losses: Sequence[Loss] = ()
     counted: bool = True
-    """False: the run gave no occasion to earn them."""
+    """False if the run gave no opportunity to earn them."""
 
 
 def _redistribute_uncounted(items: list[RubricItem]) -> list[RubricItem]:
@@ -383,8 +383,10 @@ NO_OCCASION: Final = say(
 )
 
 REFUSAL_RANGES: Final = ((1400, 1500), (3101, 3121), (5011, 5012))
-"""Errors that say "this command was wrong here": mirroring, RESTORE, no such database. Looking (954, 955, …) and
-mistyping (102, 156, …) cost nothing but time."""
+"""Ranges of errors that mean "this command was wrong here": mirroring, RESTORE, no such database.
+
+Failed queries (954, 955, …) and typing errors (102, 156, …) cost only time.
+"""
 
 REFUSAL_ADVICE: Final[dict[int, str]] = {
     1404: say("wait until the mirror has finished its current task."),
@@ -414,7 +416,7 @@ REFUSAL_ADVICE: Final[dict[int, str]] = {
 
 
 ON_THE_PRINCIPAL: Final = 1470
-"""The statement works only on the principal."""
+"""Error of a statement that works only on the principal."""
 NO_PRINCIPAL: Final = say(
     "the principal is lost, so FAILOVER cannot work; bring the principal back, or force service on the mirror."
 )
@@ -541,7 +543,7 @@ DISARMED, HINTS = say("Automatic failover disabled"), say("Hints")
 NEEDLESS, REWINDS = say("Needless faults"), say("Rewinds")
 
 DEDUCTIONS: Final[dict[str, str]] = {name: name for name in (DISARMED, HINTS, NEEDLESS, REWINDS)}
-"""Items of a score that no author named; a report that was read back has their texts."""
+"""Score items without an author's name; a report read from a file has their texts."""
 
 
 def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
@@ -609,7 +611,7 @@ def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[Rubr
 
 
 REWINDS_COST_MAX: Final = 10.0
-"""Points that all ways back together cost at most. Assumed: who learns from going back must not stop doing it."""
+"""Maximum cost of all rewinds together. Assumed: people must not avoid rewinding as a way to learn."""
 
 
 def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
@@ -634,7 +636,7 @@ def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
 
 
 DEDUCTED: Final = (_deduct_disabled_failovers, _deduct_hints, _deduct_pointless_actions, _deduct_rewinds)
-"""In their order: each takes no more than the ones before have left."""
+"""Deductions in order: each takes at most what the previous ones have left."""
 
 RULES: Final[dict[str, Callable[[ScoredRun, Any], RuleResult]]] = {
     "goals": _score_goals,
@@ -652,4 +654,4 @@ RULES: Final[dict[str, Callable[[ScoredRun, Any], RuleResult]]] = {
 """Scoring function of each kind of rule."""
 
 MAY_RISE: Final = ("condition", "diagnosis", "prediction", "calls", "status")
-"""Kinds of rules by which a run may be worth more later than it is now; what others take never comes back."""
+"""Kinds of rules whose points may still rise during a run; losses of the others are permanent."""

@@ -1,4 +1,4 @@
-"""All that a score is made of."""
+"""Input of a score."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from engine.model import Tick, World
 
 @dataclass(frozen=True, slots=True)
 class ScoredRun:
-    """A run as it stands, for its score."""
+    """Present state of a run, for its score."""
 
     scenario: Scenario
     world: World
     events: Sequence[Event]
     goals: Mapping[str, GoalState]
     first_held: Mapping[str, Tick | None]
-    """Condition (`forbidden:…`, `price:…`) -> when it first held; None: then it was nothing to be charged."""
+    """Condition (`forbidden:…`, `price:…`) -> tick at which it first held; None: it was not chargeable then."""
     holds_now: Callable[[str], bool]
     """Function that returns whether a condition of the scenario holds now."""
     hints: Sequence[OpenedHint]
     answers: Mapping[str, InquiryAnswer]
     over: bool
-    """The drill is over: nothing that is told now can help any more."""
+    """True if the drill has ended, so that no information can help any more."""
     left_early: bool
-    """It was ended while the story still had something to come."""
+    """True if it ended before the end of the story."""
     given_up: bool
-    """The trainee ended it; what was still to be asked is missing."""
+    """True if the trainee ended it; open questions count as missing."""
     answers_at_once: bool
     rewinds: Sequence[tuple[Tick, Tick]]
-    """(from, to) of each time that time went back."""
+    """(from, to) of each rewind."""
     rewind_cost: float
-    """Points that each of them costs."""
+    """Points that each rewind costs."""
     journal: Sequence[Input]
     """Inputs of the trainee."""
     calls: Calls = ()

@@ -1,4 +1,4 @@
-"""The shapes of the report of a run. A run file of an older version may lack keys."""
+"""Types of a run's report. A run file of an older version may lack keys."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 Row = Mapping[str, Any]
-"""A row whose fields depend on its kind: of an event, a failover, a question, a batch."""
+"""Row whose fields depend on its kind: of an event, a failover, a question, a batch."""
 
 
 class LossJson(TypedDict):
-    """Points that one cause took (negative) or gave."""
+    """Points that one cause cost (negative) or gave."""
 
     points: float
     at_s: float | None
@@ -35,7 +35,7 @@ class ScoreJson(TypedDict):
     """Score in a report."""
 
     total: float | None
-    """0 to 100; None where there is none."""
+    """0 to 100; None without a score."""
     scored: bool
     finished: bool
     items: list[ItemJson]
@@ -50,7 +50,7 @@ class HashJson(TypedDict):
 
 
 class Report(TypedDict, total=False):
-    """As `run --json` prints it."""
+    """Report in the form of `run --json`."""
 
     scenario: str
     title: str
@@ -80,15 +80,15 @@ class Report(TypedDict, total=False):
     readings: Row
     failed_parts: list[dict[str, str]]
     cut_off: bool
-    """Only inputs, end and hashes are known: the program was killed while it recorded the run."""
+    """True if only inputs, end and hashes are known, because the program was killed during the run."""
 
 
 class CalibrationPoint(TypedDict):
-    """Answers that were given with the same sureness."""
+    """Answers with the same confidence."""
 
     sure_percent: float
     right_percent: float
-    """Share of them that was right: the same number where sureness fits knowledge."""
+    """Share of right answers, equal to the confidence of a calibrated person."""
     answers: int
 
 
@@ -96,7 +96,7 @@ class Calibration(TypedDict):
     """Confidence of answers, compared with the share of right ones."""
 
     answers: int
-    """Those that were given with a sureness and have been judged."""
+    """Number of judged answers with a confidence."""
     brier: float
     curve: list[CalibrationPoint]
-    """By sureness, the least first."""
+    """Points by confidence, the lowest first."""

@@ -1,4 +1,4 @@
-"""Skills: what the drills train. How they are kept is in app/learning."""
+"""Skills that the drills train. app/learning keeps their state."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from importlib import resources
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """One thing that can be learnt."""
+    """Skill that can be learned."""
 
     key: str
     title: str

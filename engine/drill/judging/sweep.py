@@ -1,4 +1,4 @@
-"""Many runs in one table: each player in each scenario with each of many seeds."""
+"""Table of many runs: each player in each scenario with each of many seeds."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ PLAYERS: Final[Mapping[str, Agent]] = {
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """One run: what it came to. A measure that the run does not have is None."""
+    """Result of a run. A measure that the run does not have is None."""
 
     scenario: str
     player: str
     seed: int
     points: float | None = None
     finished: bool = False
-    """Every goal was reached; True in free play, which has none."""
+    """True if every goal was reached; also True in free play, which has none."""
     downtime_s: float | None = None
     failover_s: float | None = None
     lost_transactions: float | None = None
@@ -104,18 +104,18 @@ def percentile(ordered: Sequence[float], percent: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class LimitResult:
-    """In how many runs of a scenario and player a measure was at most a number."""
+    """Number of runs of a scenario and player in which a measure was at most a value."""
 
     scenario: str
     player: str
     measure: str
     most: float
     runs: int
-    """Those that have the measure."""
+    """Number of runs with the measure."""
     within: int
     low: float
     high: float
-    """The share that lies behind it, with 95 % confidence."""
+    """Upper limit of the true share, with 95 % confidence."""
 
 
 def check_limit(outcomes: Iterable[RunOutcome], measure: str, limit: float) -> list[LimitResult]:
@@ -142,7 +142,7 @@ def check_limit(outcomes: Iterable[RunOutcome], measure: str, limit: float) -> l
 
 
 NORMAL_95: Final = 1.959963984540054
-"""Standard deviations of the normal distribution between which 95 % lie."""
+"""Standard deviations of the normal distribution that enclose 95 %."""
 
 
 def compute_confidence_interval(hits: int, total: int) -> tuple[float, float]:
@@ -157,7 +157,7 @@ def compute_confidence_interval(hits: int, total: int) -> tuple[float, float]:
 
 
 Limits = Sequence[tuple[str, float]]
-"""Measures, each with the most that is asked for."""
+"""Measures with their maximum values."""
 
 
 def format_limit_results(outcomes: Sequence[RunOutcome], limits: Limits) -> list[str]:

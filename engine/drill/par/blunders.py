@@ -18,29 +18,31 @@ from engine.drill.time.cooperative_tasks import Slices, scale_progress
 from engine.inputs import Input
 
 MOST: Final = 80
-"""Acts on offer that are tried, spread over all of the plan. Assumed: the share is off by a tenth at most, 19 times in
-20."""
+"""Maximum number of tested actions, spread over the plan.
+
+Assumed: the share has an error of at most a tenth, 19 times in 20.
+"""
 
 POINT: Final = 0.1
-"""Totals differ by so much at least."""
+"""Minimum difference of two totals."""
 
 STRIDE: Final = 47
-"""Between two that are tried one after the other, so that they are spread however many they are. Assumed: any prime."""
+"""Distance between consecutively tested actions, so that they are spread at any number. Assumed: any prime."""
 
 
 @dataclass(slots=True)
 class Blunders:
-    """`steps` goes on with it; the figures can be read at any time.
+    """Share of blunders; `steps` continues it, and the figures can be read at any time.
 
-    A moment of choice is just before each act of the plan that is a choice, so that it does not matter how much
-    is seen in between, or how long is waited.
+    A decision is just before each action of the plan that is a choice, so that queries and waits in between do not
+    matter.
     """
 
     trials: Trials
     plan: SearchPlan
     rules: Rules
     known: Sequence[SearchPlan]
-    """Plans whose rests are ways to go on, beside what the scenario itself knows."""
+    """Plans whose remaining parts are possible continuations, in addition to those of the scenario."""
     tried: int = 0
     found: int = 0
 

@@ -21,7 +21,7 @@ from engine.verbs import VERBS, fault_log
 from engine.verbs.lines import parse_line, parse_script
 
 CHORES: Final = ("force-quorum", "move-role", "start-role", "restart-service")
-"""Chores that help in an emergency of any drill; others only where the scenario speaks of them. Assumed."""
+"""Chores that help in an emergency of any drill; others only if the scenario mentions them. Assumed."""
 
 
 def list_scenario_lines(scenario: Scenario, looking: bool = False) -> tuple[str, ...]:

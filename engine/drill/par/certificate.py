@@ -29,13 +29,13 @@ from engine.verbs.lines import parse_script
 METHOD: Final = "best-first over plans, one of each length in turn"
 
 SEEDS: Final = 4
-"""Further seeds with which the reference is played. Assumed."""
+"""Number of further seeds for the reference. Assumed."""
 
 LATE_S: Final = (10.0, 30.0)
-"""By how much all acts of a plan may come late when the safest one is sought. Assumed."""
+"""Delays of all actions of a plan in the search for the safest one. Assumed."""
 
 SAFEST_OF: Final = 3
-"""Plans of which the safest is sought, the best ones and the shortest. Assumed."""
+"""Number of plans in the search for the safest: the best and shortest ones. Assumed."""
 
 SHARES: Final = (0.5, 0.7)
 """Shares of the time after which the fair search and the clairvoyant search end. Assumed."""
@@ -71,7 +71,10 @@ def _parse_inputs(lines: Sequence[str]) -> list[Input]:
 
 
 class CertificateBuilder:
-    """The fair search, then the clairvoyant one with the fair plan as a seed, so that its bound is never less."""
+    """Builder of a certificate: the fair search, then the clairvoyant one with the fair plan as a seed.
+
+    The bound is therefore never less than fair par.
+    """
 
     def __init__(
         self,
@@ -89,14 +92,14 @@ class CertificateBuilder:
         self.fair = ParSearch(scenario, seed, spread=spread)
         self.clairvoyant = ParSearch(scenario, seed, fair=False, spread=spread)
         self.now = self.fair
-        """The search that goes on."""
+        """Running search."""
         self._enough = False
         self._before = before
         self._own = select_variant(scenario, seed).model_copy(update={"variants": {}})
         """Scenario with the variant of this seed, for use with any other seed."""
         self._acts: dict[SearchPlan, tuple[Reaction, ...]] = {}
         self._worth: dict[tuple[SearchPlan, int], float] = {}
-        """Of plans with other seeds."""
+        """Scores of plans with other seeds."""
 
     def steps(self) -> Iterator[float]:
         """Go on by a node or less; yields the share of all the time at which the present search has to end."""

@@ -40,16 +40,16 @@ second of the continuation.
 """
 
 KEPT_S: Final = 30.0
-"""Between two moments from which a run that waits can go on. Assumed."""
+"""Interval of stored moments of a waiting run. Assumed."""
 
 NEAR_S: Final = 1.0
 """Precision of the search for the last chance. Assumed."""
 
 SET_UP_S: Final = 2.0
-"""Between two statements that set up a session. Assumed."""
+"""Time between two statements that set up a session. Assumed."""
 
 MENDED_S: Final = 120.0
-"""For how long it is tried to mend sessions. Assumed: two boots."""
+"""Time for the repair of sessions. Assumed: two boots."""
 
 TRIES_MAX: Final = 8
 """Maximum number of tries of a refused action; each retry follows a new observation. Assumed."""
@@ -61,30 +61,30 @@ class Rollout:
 
     score: float
     reached: bool
-    """Every goal is."""
+    """True if every goal is reached."""
     acts: tuple[Input, ...]
-    """All that was done in it."""
+    """All actions in it."""
     done: int
-    """Those of them that the run had done by then."""
+    """Number of actions that the run had done before."""
 
 
 Do = Callable[[Run], Iterator[None]]
-"""Takes a run on through what is to be done."""
+"""Function that advances a run through its actions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """Continuation of a run in which nothing was done: its start, and the actions from there on."""
+    """Continuation of an inactive run: its start, and the actions from there."""
 
     does: Do
     name: Hashable
-    """Equal for those that do the same from there on."""
+    """Key, equal for continuations with the same actions."""
     when: str | None = None
     """Condition for the start; None: no condition."""
     delay: Tick = 0
-    """From then on."""
+    """Delay after that condition."""
     at: Tick = 0
-    """Not before."""
+    """Earliest tick."""
     first: str = ""
     """First action, if it can be left out as a no-op."""
     rest: Callable[[Tick], Continuation] | None = None
@@ -93,26 +93,26 @@ class Continuation:
 
 @dataclass(frozen=True, slots=True)
 class PrunedRollout:
-    """A way that was not played to its end."""
+    """Continuation that was not played to its end."""
 
     most: float
-    """It is worth no more."""
+    """Upper bound of its score."""
     missed: bool
-    """It misses a goal."""
+    """True if it misses a goal."""
 
 
 @dataclass(slots=True)
 class BaselineRun:
-    """Run in which nothing more is done, played as far as needed, and the values of the continuations that leave it.
+    """Inactive run, played as far as needed, with the values of the continuations that branch off.
 
-    Each continuation is played once, whatever the moments from which it is requested.
+    Each continuation is played once, at whatever moments it is requested.
     """
 
     begun: InitVar[SearchDrill]
     _head: SearchDrill = field(init=False)
     _kept: dict[Tick, SearchDrill] = field(default_factory=dict)
     _held: dict[str, list[Tick]] = field(init=False)
-    """Condition that a step of the solution waits for -> the whole seconds at which it held."""
+    """Condition of a solution step -> whole seconds at which it held."""
     _found: dict[tuple[Tick, Hashable], Rollout | PrunedRollout] = field(default_factory=dict)
     _vain: dict[tuple[Tick, str], bool] = field(default_factory=dict)
 
@@ -609,7 +609,7 @@ def _follow_steps(run: Run, steps: Sequence[SolutionStep]) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class RetryingRun:
-    """A run in which an act that would be refused waits until it is accepted, or nothing more is to be seen."""
+    """Run in which a refused action waits until it is accepted or no new observation is possible."""
 
     drill: SearchDrill
 

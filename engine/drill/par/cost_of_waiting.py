@@ -22,38 +22,39 @@ from engine.inputs import Input
 from engine.model import Tick, ticks
 
 STOPS_MAX: Final = 12
-"""Moments at which something could be seen that are told apart, the first ones. Assumed."""
+"""Maximum number of distinguished moments with a possible observation, the first ones. Assumed."""
 
 HARDER: Final = 200
-"""Plans that a search from just after the point of no return plays in vain before it is believed. Assumed: in half of
-the shipped drills one of them finds a later one, most of them among the first hundred."""
+"""Plans of a search just after the point of no return that must fail before the point is accepted. Assumed.
+
+In half of the shipped drills such a plan finds a later point, mostly among the first hundred.
+"""
 
 
 @dataclass(slots=True)
 class WaitingCost:
-    """`steps` goes on with it; what is known can be told at any time.
+    """Cost of waiting; `steps` continues it, and known results can be read at any time.
 
-    It is never too much: V is what some plan has come to, and the point of no return is where one that reaches
-    all goals begins.
+    It is never too high: V is the result of some plan, and the point of no return is the start of a plan that
+    reaches all goals.
     """
 
     scenario: Scenario
     seed: int
     plans: Sequence[Sequence[Input]]
-    """Plans that a search has found, the best first."""
+    """Plans of a search, best first."""
     par: float
     idle: float
-    """Points of the best plan, and of doing nothing."""
+    """Points of the best plan, and of inaction."""
     last_chance: Sequence[Input] = ()
-    """The plan that reaches every goal and begins last, of those that are known; empty: there is none, or every goal is
-    reached without one."""
+    """Known plan that reaches every goal and starts last; empty if there is none, or inaction reaches every goal."""
     _worth: dict[Tick, float] = field(init=False)
-    """V at each moment that has been looked at."""
+    """V at each examined moment."""
     _still: BaselineRun = field(init=False)
     _chances: list[Sequence[Input]] = field(default_factory=list)
-    """Plans that reach every goal and that a search from a late moment has found."""
+    """Plans that reach every goal, found by a search from a late moment."""
     _weighed: set[Tick] = field(default_factory=set)
-    """Moments whose V was worked out with all of them; it never rises between them."""
+    """Moments whose V uses all of them; V never rises between them."""
 
     def __post_init__(self) -> None:
         begun = SearchDrill(self.scenario, self.seed)

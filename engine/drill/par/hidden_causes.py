@@ -1,4 +1,4 @@
-"""Drills in which one of several things is wrong: until the seat can tell which, one plan has to serve them all."""
+"""Drills with several possible causes: until the seat can distinguish them, one plan must fit all of them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from engine.verbs import REMARKS
 from engine.verbs.lines import parse_script
 
 CAUSES_MAX: Final = 64
-"""Variants of a drill that are told apart, the first ones. Assumed: more than any shipped drill has."""
+"""Maximum number of distinguished variants, the first ones. Assumed: more than any shipped drill has."""
 
 LOOKS_MAX: Final = 32
-"""Beginnings of plans that are kept, the newest: each holds a run of every cause. Assumed."""
+"""Number of cached beginnings of plans, the newest: each holds a run of every cause. Assumed."""
 
 TOLD: Final = (
     "brief", "roles", "settings", "servers", "links", "databases", "sessions", "clusters", "instances", "groups",
@@ -33,7 +33,7 @@ TOLD: Final = (
 """Parts of a scenario that the seat knows from the start."""
 
 HIDDEN: Final = ("before", "timeline")
-"""Parts in which something goes wrong."""
+"""Parts that contain the faults."""
 
 
 def find_alternatives(scenario: Scenario, seed: int) -> list[Scenario]:
@@ -50,16 +50,19 @@ def find_alternatives(scenario: Scenario, seed: int) -> list[Scenario]:
 
 @dataclass(frozen=True, slots=True)
 class BeliefState:
-    """A seat after some looks: its run, and beside it each that may be the true one for all that it has seen."""
+    """Seat after some observations: its run, and every run that would have given the same observations."""
 
     run: SearchDrill
     rivals: tuple[tuple[SearchDrill, frozenset[str]], ...]
-    """Each with what its own solution does."""
+    """Possible runs, each with the actions of its own solution."""
 
 
 @dataclass(slots=True)
 class HiddenCauses:
-    """Tells of plans of one drill whether they act before they can know on what. Looks of earlier plans are kept."""
+    """Check whether plans of a drill act before the seat can know the cause.
+
+    Observations of earlier plans are cached.
+    """
 
     scenario: Scenario
     seed: int

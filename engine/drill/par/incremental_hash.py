@@ -1,4 +1,4 @@
-"""Marks of dictionaries of frozen parts: equal for equal ones, and only what is new since the last mark is read."""
+"""Incremental hashes of dictionaries of frozen parts: only parts that changed since the last hash are read."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from msgspec.msgpack import Encoder
 from engine.model.world import Timer
 
 BYTES: Final = 16
-"""Of a mark: no two states of a search get the same one by chance."""
+"""Bytes of a hash, enough to exclude an accidental collision in a search."""
 
 TIMERS_MAX: Final = 20_000
-"""Timers whose marks are remembered at the same time: some 8 MB. Assumed."""
+"""Maximum number of cached hashes of timers, about 8 MB. Assumed."""
 
 
 @dataclass(slots=True)
 class HashedPart:
-    """One part with its mark. It is held, so that no other object can come to stand at its address."""
+    """Part with its hash. It keeps the part alive, so that no other object can get its address."""
 
     value: object
     mark: int
@@ -33,13 +33,13 @@ NO_PART: Final = HashedPart(object(), 0)
 
 @dataclass(slots=True)
 class HashedDict:
-    """A dictionary as it was when it was last marked, in its order."""
+    """Dictionary at its last hash, in order."""
 
     keys: list[Any]
     values: list[object]
     parts: list[HashedPart]
     before: list[HashedPart]
-    """Parts before the last change. States with the same origin restore these parts again and again."""
+    """Parts before the last change, which states of the same origin restore repeatedly."""
     mark: int
 
 
@@ -58,7 +58,7 @@ def encode_part(part: object) -> bytes:
 
 
 class IncrementalHash:
-    """Marks of dictionaries by their names. Any runs may share one: a part that is another object is read anew."""
+    """Hashes of dictionaries by name. Runs may share it; a part that is another object is read again."""
 
     def __init__(self) -> None:
         self._seen: dict[str, HashedDict] = {}

@@ -1,4 +1,4 @@
-"""Trials as jobs of a process that knows the drill by its text alone."""
+"""Trials as jobs of a process that has only the text of the drill."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.par.trials import Decision, Part, Rules, Trial, Trials
 
 Drill = tuple[str, str, int]
-"""Name and text of its scenario, and the seed."""
+"""Name and text of the scenario, and the seed."""
 
 
 def warm_up(drill: Drill) -> None:

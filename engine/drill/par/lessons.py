@@ -1,4 +1,4 @@
-"""The mistakes of a run that are worth a lesson, each with the position before it and a better continuation."""
+"""Mistakes of a run that deserve a lesson, each with the position before it and a better continuation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from engine.verbs import REMARKS
 from engine.verbs.lines import parse_line
 
 SLACK: Final = LABELS[-1][0]
-"""Points that two continuations may differ by and still count as equal."""
+"""Maximum difference in points between equivalent continuations."""
 
 
 def find_lessons(account: Account) -> tuple[RunSegment, ...]:
@@ -93,7 +93,7 @@ def reference_inputs(steps: Sequence[tuple[Tick, str]]) -> tuple[Input, ...]:
 # --- answers ------------------------------------------------------------------------------------------------
 
 WAIT: Final = ticks(10.0)
-"""Time that passes when the answer is to wait. Assumed: about two looks."""
+"""Time that passes if the answer is to wait. Assumed: about two queries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Judgement:
     value: float
     """Best known score after it."""
     idle: bool
-    """The action was refused, or changed nothing."""
+    """True if the action was refused or changed nothing."""
 
 
 def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgement]:

@@ -25,25 +25,25 @@ from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
 
 KINDS_MAX: Final = 4
-"""Kinds of plans that are played with other seeds, the best ones. Assumed."""
+"""Number of kinds of plans that are played with other seeds, the best ones. Assumed."""
 
 LATE_S: Final = 60.0
-"""By how much later than in the plan the thing may come after which an act is due; then it is done without. Assumed."""
+"""Maximum delay of the clue for an action compared with the plan; afterwards the action is done anyway. Assumed."""
 
 CLUES: Final = frozenset(
     {"detected", "failover", "state", "role", "witness", "cluster", "alert", "sql_done", "powershell"}
 )
-"""Kinds of events after which somebody acts: those that come once, and not again and again."""
+"""Kinds of events that trigger an action: those that occur once, not repeatedly."""
 
 NEVER: Final = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """An act, and when it is due in a run in which everything may come at another time."""
+    """Action, and its trigger in a run with other times."""
 
     item: Input
-    """As it is in the plan."""
+    """Input of the plan."""
     hidden: int
     """Number of hidden story events before it. The reaction waits until the last of them shows."""
     by_clock: bool
@@ -55,9 +55,9 @@ class Reaction:
     occurrence: int
     """Number of the clue's occurrence since the last hidden story event."""
     delay: Tick
-    """After what came last."""
+    """Delay after the trigger."""
     after_symptom: Tick
-    """After the first symptom of what has happened; from the beginning where nothing has."""
+    """Delay after the first symptom of a story event; from the start if there was none."""
     patient: bool
     """True if the reaction waits after a refusal; False if it was refused in the plan already."""
 

@@ -1,4 +1,4 @@
-"""Acts in vain: what a server has refused, or done without changing anything."""
+"""Actions without effect: refused by a server, or executed without any change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STATEMENT: Final = re.compile(r"ALTER (?:DATABASE|AVAILABILITY GROUP) \S+ [^;]+;
 """Statement that leaves no state in its window, in normalized capitals."""
 
 PARTS: Final = parts(FieldUse.COMPARE)
-"""Of a world: all that decides its future, but for the window in which the statement was."""
+"""Parts of a world that determine its future, except the window of the statement."""
 
 _QUOTED: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _NUMBER: Final = re.compile(r"\d+")

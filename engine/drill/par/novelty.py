@@ -22,7 +22,7 @@ from engine.drill.par.search_drill import SearchDrill
 PARTS: Final = (
     "computers", "instances", "links", "copies", "witnesses", "clients", "nodes", "groups", "replicas", "listeners",
 )  # fmt: skip
-"""Of a world: what can be looked at."""
+"""Observable parts of a world."""
 
 
 def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:

@@ -36,8 +36,9 @@ SEEN: Final = frozenset(
         "powershell",
     }
 )
-"""Kinds of events that reach the DBA by themselves: in a window, a log, the monitor, Failover Cluster Manager or
-from a client."""
+"""Kinds of events that reach the DBA without a query: in a window, a log, the monitor, Failover Cluster Manager or from
+a client.
+"""
 
 MONITOR_S: Final = 60.0
 """Time after which the Database Mirroring Monitor shows changes without an event. Its job runs once a minute by

@@ -37,45 +37,49 @@ from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
 
 LABELS: Final = (*SIZES, (0.5, "good"))
-"""Points of V lost from which on an act or a wait is called so; below the last it was best. That 0.5 points are nothing
-is assumed."""
+"""Minimum loss of V in points for each label; below the last the action was best.
+
+Assumed: 0.5 points are insignificant.
+"""
 
 BRILLIANT: Final = 5.0
-"""Points by which an act beats all that was known before it, to be called brilliant. Assumed: as much as an inaccuracy
-loses."""
+"""Minimum gain over everything known before, in points, for "brilliant". Assumed: the loss of an inaccuracy."""
 
 MOVES_MAX: Final = 40
-"""Acts of a run that are weighed, the first ones, looks last; all others count to the waits. Assumed."""
+"""Maximum number of evaluated actions of a run, the first ones, queries last; the others count as waits. Assumed."""
 
 FINISH: Final = "finish"
-"""Giving up is an act, too."""
+"""Verb for giving up, which is an action too."""
 
 STOPS_MAX: Final = 12
-"""Parts of one wait that are told apart, the first ones. Assumed."""
+"""Maximum number of parts of one wait, the first ones. Assumed."""
 
 WINDOW: Final = (2, 8)
 WEIGHT: Final = (0.5, 12.0)
-"""Least and most moves in a window, a tenth of all, and least and most weight of a move [Lichess,
-AccuracyPercent.scala]."""
+"""Minimum and maximum number of moves in a window, a tenth of all, and of the weight of a move [Lichess,
+AccuracyPercent.scala].
+"""
 
 RISE_MAX: Final = 0.5
-"""Points by which V may rise; it is too low before. As little as labels pass over."""
+"""Maximum rise of V in points before it counts as too low. As small as the labels ignore."""
 
 HARDER: Final = 60
-"""Plans that a search from a moment plays, where V is too low or much was lost. Measured: a third of a second with one
-database."""
+"""Number of plans of a search from a moment with a low V or a large loss.
+
+Measured: a third of a second with one database.
+"""
 
 DATABASES_MAX: Final = 20
-"""Databases of a drill in which that is done unasked: with more of them one plan takes longer than a frame. Assumed."""
+"""Maximum databases of a drill for an automatic search: with more, one plan takes longer than a frame. Assumed."""
 
 HARDER_MAX: Final = 6
-"""Moments of a run that are searched so. Assumed."""
+"""Maximum number of searched moments of a run. Assumed."""
 
 FURTHER: Final = 10
 """Factor by which a longer search increases the number of plans. Assumed."""
 
 BRIDGED_MAX: Final = 12
-"""Acts that cost something from whose far side it is tried to come back to the way before, the first ones. Assumed."""
+"""Maximum number of costly actions after which a return to the earlier plan is tried, the first ones. Assumed."""
 
 WAITING: Final = ""
 """Line of a wait."""
@@ -83,22 +87,22 @@ WAITING: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class RunSegment:
-    """An act, or a wait up to the next one or to the next thing that could be seen."""
+    """Action, or wait until the next action or observation."""
 
     tick: Tick
     until: Tick
-    """The same tick for an act."""
+    """End tick, equal to the start for an action."""
     line: str
-    """Its words; WAITING."""
+    """Input line, or WAITING."""
     before: float
-    """V before it, in points."""
+    """V before it in points."""
     after: float
     label: str
     """blunder, mistake, inaccuracy, good, best, brilliant."""
     plan: tuple[Input, ...] = ()
-    """The run up to it and the best that is known from there, where something is lost."""
+    """The run up to it and the best known continuation, if something is lost."""
     done: int = 0
-    """Acts of the plan that are the run's own."""
+    """Number of the plan's actions that belong to the run."""
 
     @property
     def best(self) -> tuple[Input, ...]:
@@ -113,12 +117,12 @@ class RunSegment:
 
 @dataclass(frozen=True, slots=True)
 class RunMoment:
-    """The run as it stood, and what came then."""
+    """State of the run at a moment, and the next segment."""
 
     run: SearchDrill
     line: str
     still: BaselineRun
-    """The run as it would go on by itself, from this moment or an earlier one since the last act."""
+    """Run without further actions, from this moment or an earlier one since the last action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,16 +130,15 @@ class LastChance:
     """Plan that still reaches every goal from the point of no return."""
 
     tick: Tick
-    """The point of no return."""
+    """Point of no return."""
     plan: tuple[Input, ...]
     """The run up to it, and the way to every goal."""
     done: int
-    """Acts of the plan that are the run's own."""
+    """Number of the plan's actions that belong to the run."""
     line: str
     """Cause of its loss: an action of the run, or WAITING."""
     missed: tuple[tuple[str, Tick | None], ...]
-    """Text of each goal that the same way misses after that act, or a little later, and until when it had to be
-    reached."""
+    """Text of each goal that the same way misses after that action or a little later, and its deadline."""
 
     @property
     def acts(self) -> tuple[Input, ...]:
@@ -149,7 +152,7 @@ class BoundGap:
 
     tick: Tick
     known: float
-    """V there."""
+    """V at that moment."""
     most: float
     """Upper bound of all continuations, given the permanent losses by then."""
 
@@ -160,20 +163,24 @@ Best = RunSegment | LastChance
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Value of a run from moment to moment."""
+    """Value of a run over time."""
 
     moves: tuple[RunSegment, ...]
     accuracy: float
-    """0 to 100: how near the acts and the waits between them came to the best from their moments, in the mean, as
-    Lichess has it of a game. Who loses all by one act may have been right in all others before it; those after it, when
-    nothing was left to lose, do not count."""
+    """0 to 100: the mean closeness of actions and waits to the best, as Lichess computes it for a game.
+
+    A player who loses everything by one action may have been right before it. Actions after it do not count, because
+    nothing was left to lose.
+    """
     last_chance: LastChance | None
-    """None: every goal was reached, or none of the known ways reaches them all."""
+    """Last chance; None if every goal was reached, or no known way reaches all."""
     doubt: BoundGap | None = None
     """Moment at which V is least certain to be the best possible; None: no moment allowed a higher score."""
     risen: float = 0.0
-    """The most points by which V rose at an act or a wait, by what was known before it; V itself is told with what the
-    rest of the run has shown, and never rises."""
+    """Largest rise of V at an action or wait with the knowledge before it.
+
+    The reported V uses the rest of the run as well and never rises.
+    """
 
     @property
     def no_return(self) -> Tick | None:
@@ -597,7 +604,7 @@ def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
 
 
 Worth = tuple[Tick, Rollout]
-"""The best from a moment."""
+"""Best result from a moment."""
 
 
 def _find_last_chance(

@@ -1,9 +1,9 @@
-"""The search for par: plans are mended at the moments at which an act is possible, the most promising first.
+"""Search for par: plans are changed at the moments at which an action is possible, the most promising first.
 
-Every plan is played to its end, so that at any time the best one so far is whole and its score exact (anytime); every
-round takes the best open plan of each length, that of the best plan first (after Rectangle Search, arXiv 2312.12554).
-Plans that lead to the same state with the same rest ahead are one. What is found does not depend on how many processes
-try the decisions of a round.
+Every plan is played to its end, so that the best plan so far is complete and its score exact at any time (anytime).
+Every round takes the best open plan of each length, that of the best plan first (after Rectangle Search, arXiv
+2312.12554). Plans that lead to the same state with the same remaining actions are merged. The result does not depend
+on the number of processes.
 """
 
 from __future__ import annotations
@@ -21,40 +21,42 @@ from engine.drill.par.trials import POINTS_MAX, Decision, Key, Rules, SearchPlan
 from engine.inputs import Input
 
 DEEDS_MORE: Final = 3
-"""Acts that a plan may have more than the reference. Assumed."""
+"""Maximum number of actions of a plan beyond the reference's. Assumed."""
 
 Spread = Callable[[Sequence[Decision], Rules, Set[bytes]], Iterator[Iterable[Trial | None]]]
-"""(decisions, rules, states that are known when it is asked) -> the trials of each decision, in their order. Trials of
-known states may be among them, and None where there is only time to look at the clock."""
+"""(decisions, rules, known states) -> trials of each decision, in order.
+
+Trials of known states may be among them, and None where only the time must be checked.
+"""
 
 
 @dataclass(slots=True)
 class ParSearch:
-    """One search of a scenario with a seed. `steps` goes on with it; its results can be read at any time."""
+    """Search of a scenario with a seed; `steps` continues it, and its results can be read at any time."""
 
     scenario: Scenario
     seed: int
     fair: bool = True
-    """Acts only after a symptom; False: the clairvoyant bound."""
+    """True: act only after a symptom; False: the clairvoyant bound."""
     deeds_max: int | None = None
-    """Acts of a plan at most; None: DEEDS_MORE more than the reference."""
+    """Maximum actions of a plan; None: DEEDS_MORE more than the reference."""
     points_max: int = POINTS_MAX
     offered: tuple[str, ...] | None = None
-    """Offer these lines alone; None: what the seat could try."""
+    """Allowed lines; None: everything that the seat could try."""
     start: SearchDrill | None = None
-    """Search from this moment of a run on; None: from the beginning. Plans hold what is done after it alone."""
+    """Moment at which the search starts; None: the start of the drill. Plans contain only later actions."""
     spread: Spread | None = None
     """Function that tries the decisions of a round in parallel; None: this process tries them one after another."""
     nodes: int = 0
     complete: bool = False
-    """Nothing is left to try within deeds_max and the decision points."""
+    """True if nothing is left to try within deeds_max and the decision points."""
     begun_with_all: bool = False
-    """Every plan to begin with has been played."""
+    """True when every initial plan has been played."""
     reference: SearchPlan | None = None
     best: SearchPlan | None = None
     plans: list[SearchPlan] = field(default_factory=list)
     _open: dict[int, list[tuple[tuple[float, int, bool], Key, int, SearchPlan]]] = field(default_factory=dict)
-    """Of each length, those with more points first, then with more of what goals ask for, then with something new."""
+    """Open plans by length, in order of points, met goal parts, and novelty."""
     _facts: set[str] = field(default_factory=set)
     """Facts that any plan has produced."""
     _known: set[bytes] = field(default_factory=set)

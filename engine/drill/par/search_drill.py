@@ -1,4 +1,4 @@
-"""A drill that keeps only what its score and its future need: for the search, which plays thousands, and a class."""
+"""Drill that keeps only the data for its score and its future, for the search, which plays thousands, and a class."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from engine.model.world import FieldUse, parts
 from engine.overrides import override
 
 GROWING: Final = attributes(Storage.SEARCHED)
-"""Lists that a fork goes on with on its own; the other records of the past stay empty here."""
+"""Lists that a fork continues separately; the other records of the past stay empty here."""
 
 
 class SearchDrill(Drill):
@@ -34,7 +34,7 @@ class SearchDrill(Drill):
     ) -> None:
         self.marks = IncrementalHash()
         self._final: Score | None = None
-        """Once it is finished."""
+        """Score of a finished drill."""
         super().__init__(scenario, seed, mode)
         self.events = list(self.events)
 
@@ -106,6 +106,6 @@ def _conduct(event: Event) -> tuple[Tick, str | None, object]:
 
 
 MATTERS: Final = parts(FieldUse.DECIDE)
-"""Parts of a world that decide what will happen."""
+"""Parts of a world that determine its future."""
 
 PARTS_THAT_MATTER: Final[Callable[[World], tuple[Any, ...]]] = attrgetter(*MATTERS)

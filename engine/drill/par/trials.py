@@ -1,7 +1,7 @@
-"""Trials of the search for par: what the plans come to that leave the run of a known plan at one decision point.
+"""Trials of the search for par: results of plans that leave the run of a known plan at one decision point.
 
-A plan is a list of input lines with their times. Its neighbours at a decision point: one act more, the next act brought
-forward to here, the next act left out. Each is played to its end, so that its score is exact.
+A plan is a list of input lines with their times. Its neighbors at a decision point have one action more, the next
+action now, or the next action left out. Each is played to its end, so that its score is exact.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
 
 WAITS_S: Final = (10.0, 30.0, 60.0)
-"""Waits after the last thing that was seen, beside acting at once. Assumed."""
+"""Waiting times after the last observation, in addition to an immediate action. Assumed."""
 
 POINTS_MAX: Final = 16
-"""Decision points of one run. Assumed: as often as a DBA would think anew."""
+"""Maximum decision points of one run. Assumed: as often as a DBA would think again."""
 
 BEGIN: Final = ticks(1.0)
-"""The first decision point: who acts without having seen anything."""
+"""First decision point, before any observation."""
 
 Key = tuple[float, int, tuple[tuple[Tick, str], ...]]
 
@@ -51,14 +51,14 @@ class SearchPlan:
     acts: tuple[Input, ...]
     score: float
     reached: bool
-    """Every goal is."""
+    """True if every goal is reached."""
     fair: bool
     points: tuple[Tick, ...] = ()
     """Decision points of its run."""
     sprung: frozenset[str] = frozenset()
-    """Traps into which it ran: forbidden states and acts that have a price, by their names in Drill.first_held."""
+    """Triggered traps: forbidden states and priced actions, by their names in Drill.first_held."""
     held: int = 0
-    """Parts of goals that hold at its end."""
+    """Number of goal parts that hold at its end."""
     happened: tuple[int, ...] = ()
     """Number of story events before each of its actions."""
 
@@ -75,20 +75,20 @@ class SearchPlan:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Within what a search may try: together with scenario and seed all that a trial depends on."""
+    """Limits of a search; with scenario and seed they determine every trial."""
 
     fair: bool = True
-    """Acts only after a symptom; False: the clairvoyant bound."""
+    """True: act only after a symptom; False: the clairvoyant bound."""
     deeds_max: int = 0
-    """Acts of a plan at most."""
+    """Maximum actions of a plan."""
     points_max: int = POINTS_MAX
     offered: tuple[str, ...] | None = None
-    """Offer these lines alone; None: what the seat could try."""
+    """Allowed lines; None: everything that the seat could try."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One decision point of a known plan."""
+    """Decision point of a known plan."""
 
     acts: tuple[Input, ...]
     tick: Tick
@@ -96,54 +96,54 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A plan that was tried at a decision."""
+    """Plan that was tried at a decision."""
 
     state: bytes
-    """16 bytes that are equal for trials with the same state there and the same rest of acts: they come to the same."""
+    """16 bytes, equal for trials with the same state and the same remaining actions, which have the same result."""
     plan: SearchPlan | None
-    """None: the act was in vain, so that the plan of the decision is worth as much at least."""
+    """None if the action had no effect, so that the plan of the decision is at least as good."""
     facts: frozenset[str] = frozenset()
     """Facts that the plan produces, if a higher score is possible."""
 
 
 Part = tuple[int, int]
-"""(number from 0, of how many): a part of the neighbours of a plan at a decision point, in their order."""
+"""(number from 0, count): part of a plan's neighbors at a decision point, in order."""
 
 WHOLE: Final = (0, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionState:
-    """A run at a decision, and every neighbour of the plan there."""
+    """Run at a decision, with every neighbor of the plan."""
 
     asked: tuple[Decision, Rules]
     run: SearchDrill
     left: int
-    """Acts of the plan that are still to come."""
+    """Number of the plan's remaining actions."""
     neighbours: tuple[tuple[Input | None, Sequence[Input]], ...]
     """Pairs of an action for now and the actions that remain then."""
 
 
 @dataclass(slots=True)
 class Trials:
-    """Plays plans of one scenario and seed."""
+    """Player of plans of one scenario and seed."""
 
     scenario: Scenario
     seed: int
     start: SearchDrill | None = None
-    """The moment of a run from which plans begin; None: the beginning of the drill."""
+    """Moment at which plans start; None: the start of the drill."""
     begun: SearchDrill = field(init=False)
-    """The drill where plans begin, to fork."""
+    """Drill at the start of plans, to be forked."""
     _done: int = field(init=False)
-    """Acts of the run before its start: of no plan."""
+    """Number of the run's actions before the start, which belong to no plan."""
     _causes: HiddenCauses | None = field(init=False)
     """Other possible causes; None: there are none, or the run is too advanced to ask."""
     _known_lines: tuple[str, ...] = field(init=False)
     _idle: SearchDrill | None = None
     _last: tuple[Decision, SearchDrill, list[Input]] | None = None
-    """The run of the decision before: that of the next one of the same plan goes on from there."""
+    """Run of the previous decision, from which the next decision of the same plan continues."""
     _crossing: DecisionState | None = None
-    """The one asked for last: a decision may be tried in parts."""
+    """Latest decision, which may be tried in parts."""
 
     def __post_init__(self) -> None:
         self.begun = SearchDrill(self.scenario, self.seed) if self.start is None else self.start.fork()

@@ -1,1 +1,1 @@
-"""A drill under way: its world, what the trainee may do and be told, questions, goals, and its end."""
+"""Running drill: its world, the trainee's permissions and information, questions, goals, and its end."""

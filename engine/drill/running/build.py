@@ -1,4 +1,4 @@
-"""The start world of a scenario: everything has been running well for a long time."""
+"""Start world of a scenario, in the state after a long healthy run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ START_LOG_KB: Final = 1_000_000.0
 """Log position of every database at the start. Assumed; only differences matter."""
 
 FIRST_DATABASE_ID: Final = 5
-"""1 to 4 are the system databases. Documented."""
+"""First id of a user database; 1 to 4 are the system databases. Documented."""
 
 KB_PER_MB: Final = 1024.0
 DELAYED_DURABILITY: Final = ("DISABLED", "ALLOWED", "FORCED")

@@ -1,4 +1,4 @@
-"""Clusters, availability groups and failover cluster instances of a scenario's start world, all well."""
+"""Healthy clusters, availability groups and failover cluster instances of a scenario's start world."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from engine.model import (
 from engine.protocol import groups, network, streams
 
 ENDPOINT: Final = "Hadr_endpoint"
-"""The New Availability Group wizard names the endpoint so. Known; scripts of public sites rely on it."""
+"""Endpoint name given by the New Availability Group wizard. Known; public scripts rely on it."""
 
 
 def add_clusters(world: World, scenario: Scenario) -> None:

@@ -1,4 +1,4 @@
-"""The look of each whole second: what has come true, asked again only where there may be another answer."""
+"""Polling of conditions at each whole second; conditions are evaluated again only if their result may have changed."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ class PollState:
     """Results of a poll, and the changes to wait for."""
 
     quiet: dict[str, Test]
-    """Conditions that only what happens changes."""
+    """Conditions that only events can change."""
     moving: dict[str, Asked]
-    """Those that may come to hold, or cease to, while nothing happens."""
+    """Conditions that may change without events."""
     held: dict[str, bool]
     """Result of each condition at the poll."""
     answers: list[object]
     """Answers at the poll."""
     tick: Tick
-    """The whole second at which there is something to find although all that stays so."""
+    """Whole second at which a result changes even without events."""
 
 
 class ConditionPoller(DrillState):
-    """A drill that looks."""
+    """Poller of a drill's conditions."""
 
     def __init__(
         self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str | None = None
@@ -60,13 +60,13 @@ class ConditionPoller(DrillState):
         self._asked_besides: list[object] = []
         """Other data that conditions use, as of the last comparison."""
         self._changed = True
-        """It has changed since the last look."""
+        """True if something has changed since the last poll."""
         self._settlings = -1
-        """World.settlings when that was last compared."""
+        """World.settlings at the last comparison."""
         self._watch = PollState({}, {}, {}, [], 0)
         self._next_look: Tick = 0
         self._levels: tuple[Level, ...] = ()
-        """Until the next look nothing is to be found unless something happens or one of these is passed."""
+        """Levels at which a result may change before the next event."""
         super().__init__(scenario, seed, mode)
 
     def fork_shallow(self) -> Self:

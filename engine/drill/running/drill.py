@@ -1,4 +1,4 @@
-"""A drill: scenario, seed and mode; its world; what has been done and what has happened; its end and its score."""
+"""Drill: scenario, seed and mode, its world, its actions and events, its end and its score."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ NO_REVERT_ALL: Final = say(
 """Reason for the refusal of `revert-all` in a scored drill."""
 
 TIMELINE_STREAM: Final = 0x7154
-"""Keeps the moments that a scenario draws apart from the world's own chance. Any number does."""
+"""Random stream that separates a scenario's times from the world's randomness. Any number would do."""
 
 
 ACTS: Final = frozenset({"fault", "note", "answer", "powershell", "sql"})
-"""Kinds of events that say what was done: in a team with its role before it."""
+"""Kinds of events for actions, which a team prefixes with the role."""
 
 SPOKEN: Final = {
     "call": mark("{role} to {other}: {text}"),
@@ -63,19 +63,21 @@ SPOKEN: Final = {
 """Message template of each kind of call."""
 
 SAMPLES_MAX: Final = 28_800
-"""Samples that are taken once a second: eight hours, the longest drill. Assumed."""
+"""Maximum number of samples at one per second: eight hours, the longest drill. Assumed."""
 SAMPLED_ROWS_MAX: Final = 360_000
-"""The same counted by databases: an hour of a hundred, some 30 MB; a day of them has 52 MB, a week 71. Assumed."""
+"""Maximum samples times databases: an hour of a hundred, about 30 MB; a day has 52 MB, a week 71. Assumed."""
 SAMPLED_EVERY: Final = ((300 * TICKS_PER_S, 2.0), (60 * TICKS_PER_S, 1.5), (10 * TICKS_PER_S, 1.0))
-"""(ticks between two samples, share of the two above from which on), the coarsest first: a week of one database has
-50,000 samples."""
+"""(ticks between two samples, share of the two limits above at which it applies), the coarsest first.
+
+A week of one database has 50,000 samples.
+"""
 
 
 class Drill(ConditionPoller):
-    """The one way to run a scenario. Reading its fields is free; change it by `do` and `advance_to` only.
+    """Run of a scenario. Its fields may be read freely; only `do` and `advance_to` change it.
 
-    Whole seconds are when goals, prices and conditional injects are looked at; within a tick, timers come first,
-    then that look, then the timeline's inputs, then the trainee's. So a run is the same in any slices.
+    Goals, prices and conditional injects are evaluated at whole seconds. Within a tick, timers come first, then that
+    evaluation, then the timeline's inputs, then the trainee's. The result does not depend on the slices.
     """
 
     def __init__(

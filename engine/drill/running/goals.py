@@ -1,4 +1,4 @@
-"""Goals as they stand, and conditions that have held once: what a drill knows of its own course."""
+"""State of goals, and conditions that have held once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.model import Tick, ticks
 
 @dataclass(frozen=True, slots=True)
 class GoalState:
-    """One goal: since when its condition holds, when it was reached, whether its time is over."""
+    """Goal with the time since which its condition holds, the time at which it was reached, and whether it is late."""
 
     since_tick: Tick | None = None
     met_tick: Tick | None = None
@@ -62,7 +62,7 @@ def update_goal(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class OpenedHint:
-    """A hint that was opened, with what it costs."""
+    """Opened hint with its cost."""
 
     tick: Tick
     goal: str

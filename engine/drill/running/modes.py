@@ -1,4 +1,4 @@
-"""The ways to take a drill, and what each of them allows."""
+"""Modes of a drill, and their permissions."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Terms:
     hints: bool
     hints_cost: bool
     rewind: bool
-    """Going back to an earlier moment. It is recorded wherever it is allowed and something is scored."""
+    """True if rewinding is allowed. It is recorded in scored drills."""
     rewind_cost: float = 0.0
-    """Points that each way back costs."""
+    """Points that each rewind costs."""
     progress: bool
     """True if the drill reports progress while it runs."""
     answers_at_once: bool
@@ -55,4 +55,4 @@ TERMS: Final[dict[DrillMode, Terms]] = {
         hints=True, hints_cost=False, rewind=True, progress=False, answers_at_once=True, truth=True
     ),
 }
-"""Guided teaches, practice measures what help costs, an exam has one clock and no help, the lab counts nothing."""
+"""Guided teaches, practice charges for help, an exam has one clock and no help, the lab scores nothing."""

@@ -1,4 +1,4 @@
-"""Preparation of a drill: input lines at tick 0 that nobody sees."""
+"""Preparation of a drill: invisible input lines at tick 0."""
 
 from __future__ import annotations
 

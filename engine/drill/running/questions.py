@@ -21,7 +21,7 @@ News = Literal["asked", "missed", "judged"]
 
 
 class InquiryAnswer(Struct, frozen=True):
-    """One inquiry of a run: when it was asked, what was answered, and what is right."""
+    """Question or prediction of a run: its time, its answer, and the right answer."""
 
     since_tick: Tick | None = None
     """Tick at which its condition first held."""
@@ -35,12 +35,13 @@ class InquiryAnswer(Struct, frozen=True):
     """Tick at which the time for an answer was over."""
     judged_tick: Tick | None = None
     right: tuple[int, ...] = ()
-    """Numbers of the right choices, once that is settled."""
+    """Numbers of the right choices, once they are determined."""
     why: str = ""
-    """The explanation, once it is settled which one fits the run."""
+    """Explanation, once it is determined which one fits the run."""
     void_tick: Tick | None = None
-    """Tick at which the question was due although its premise did not hold. (One with `when` waits for another
-    occasion.)
+    """Tick at which the question was due although its premise did not hold.
+
+    A question with `when` waits for another occasion.
     """
 
     @property
@@ -56,7 +57,7 @@ class InquiryAnswer(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """A question that waits for its answer, as it may be shown: nothing here tells what is right."""
+    """Question that waits for its answer, in a form that does not reveal the right one."""
 
     name: str
     prediction: bool

@@ -1,7 +1,8 @@
-"""Going back: how it is written into the journal, and what is known already after it.
+"""Rewinding: its form in the journal, and the knowledge that remains.
 
-A run that has gone back is the journal up to that moment, a line `rewind FROM …`, and what was done since. The line
-carries what was learnt in the future that is given up: opened hints stay opened (and paid for), answers stay given.
+The journal of a rewound run consists of the inputs up to that moment, a line `rewind FROM …`, and the later inputs.
+The line contains what the trainee learned in the discarded future: opened hints stay opened and paid, answers stay
+given.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from engine.localization import say
 
 @dataclass(frozen=True, slots=True)
 class LearnedFact:
-    """Something that was learnt: a layer of a hint, an answer, or a question whose time ran out."""
+    """Learned fact: a hint layer, an answer, or a question whose time ran out."""
 
     what: str
     """hint, answer or missed."""
     name: str
-    """Of the hint's goal, or of the question."""
+    """Name of the hint's goal, or of the question."""
     number: int = 0
     """Layer or choice, from 1."""
 

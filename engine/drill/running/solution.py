@@ -1,4 +1,4 @@
-"""Playing a drill without a person: the reference solution, and nobody at all."""
+"""Automatic play of a drill: the reference solution, and inaction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATIENCE_S: Final = 3600.0
 """Maximum wait of a solution step for its condition if the scenario has no length."""
 
 Begin = Callable[[Scenario, int | None], Drill]
-"""Begins a drill of a scenario with a seed; a program with a window begins one that can be stopped."""
+"""Function that begins a drill of a scenario with a seed; a program with a window begins a cancellable one."""
 
 
 def default_end(drill: DrillState, last_tick: Tick = 0) -> Tick:

@@ -1,4 +1,4 @@
-"""A drill as it stands: all that can be read of one, and nothing that changes it."""
+"""State of a drill: all readable data, and no functions that change it."""
 
 from __future__ import annotations
 
@@ -33,8 +33,10 @@ from engine.model import Computer, Instance, Key, Tick, World, ticks
 from engine.protocol import groups
 
 HASH_EVERY: Final = 60 * TICKS_PER_S
-"""Ticks between two hashes of the state, beside those at each input. Assumed: fine enough to name the place of a
-divergence, and a few percent of a run at most."""
+"""Ticks between two hashes of the state, in addition to those at inputs. Assumed.
+
+The interval is fine enough to locate a divergence, and costs a few percent of a run at most.
+"""
 
 
 class Storage(Flag):
@@ -68,7 +70,7 @@ STORAGE: Final[Mapping[str, Storage]] = {
     **dict.fromkeys(("journal", "_batches", "_operations"), Storage.LOG | Storage.SEARCHED),
     "events": Storage.SEARCHED,
 }  # fmt: skip
-"""Every attribute of a drill. A test compares it with a drill."""
+"""Storage of every attribute of a drill. A test compares it with a drill."""
 
 
 def attributes(storage: Storage) -> tuple[str, ...]:
@@ -81,7 +83,7 @@ _COPIED: Final = attributes(Storage.COPIED)
 
 @dataclass(frozen=True, slots=True)
 class StateHash:
-    """The state's hash at *tick*, after so many inputs of the journal."""
+    """Hash of the state at *tick*, after a number of inputs of the journal."""
 
     tick: Tick
     inputs: int
@@ -101,11 +103,11 @@ class PendingKind(StrEnum):
     """Reason why a drill continues although its goals are reached."""
 
     QUESTION = "question"
-    """One waits for its answer."""
+    """A question waits for its answer."""
     PREDICTION = "prediction"
-    """One is still to come true or not."""
+    """A prediction is not judged yet."""
     STORY = "story"
-    """Something is still to happen by itself."""
+    """An event of the story is still to come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,27 +116,27 @@ class SampledState:
 
     sources: Mapping[int, Key]
     streams: Mapping[int, Key | None]
-    """As in World."""
+    """Streams as in World."""
     places: Mapping[Key, Place]
-    """The log and stream of each copy that has one."""
+    """Log and stream of each copy that has one."""
     computers: Mapping[str, Computer]
     instances: Mapping[str, Instance]
 
 
 @dataclass(frozen=True, slots=True)
 class PendingItem:
-    """One thing for which a drill waits whose goals are all reached."""
+    """Item for which a drill with all goals reached still waits."""
 
     what: Literal["answer", "judgement", "story"]
-    """An answer of the trainee; the moment at which a prediction is judged; the rest of the story."""
+    """Answer of the trainee, judgement of a prediction, or rest of the story."""
     name: str
-    """Of the question; empty for the story."""
+    """Name of the question; empty for the story."""
     until_tick: Tick | None
     """Automatic end of the wait; None: there is none, or it is not revealed."""
 
 
 class DrillState:
-    """Scenario, seed and mode; the world; what has been done and has happened. `Drill` is what moves it on."""
+    """Scenario, seed and mode; the world; actions and events. `Drill` advances it."""
 
     def __init__(
         self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str | None = None
@@ -153,18 +155,19 @@ class DrillState:
         self.states_before = {
             key: groups.policy(copy).state(copy) or None for key, copy in self.world.copies.items()
         }
-        """The state of each copy in its group before the first event; None: in none."""
+        """State of each copy in its group before the first event; None outside a group."""
         self.events = EventLog()
         self.journal: list[Input] = []
         """Inputs of the trainee. With scenario, seed and mode they are sufficient for a replay."""
         self.hashes: list[StateHash] = []
-        """At the start, at each whole minute and after each input that is more than a query: a replay has to come by
-        with the same."""
+        """Hashes at the start, at each whole minute and after each input that is more than a query, which a replay must
+        match.
+        """
         self.samples = Samples(every=TICKS_PER_S, exact=False)
         self.logs: list[dict[str, Place | None]] = []
-        """For each entry of the samples: the log of each database then, and the stream that carried it."""
+        """For each sample: the log of each database, and its stream."""
         self.standings: list[SampledState] = []
-        """For each entry of the samples."""
+        """States for each sample."""
         self.goals = {goal.name: GoalState() for goal in scenario.goals}
         self.first_held: dict[str, Tick | None] = {}
         """Tick at which each forbidden state and each priced action was first seen; None: the premise of the price
@@ -173,17 +176,17 @@ class DrillState:
         self.hints: list[OpenedHint] = []
         self.answers = {inquiry.name: InquiryAnswer() for inquiry in scenario.inquiries}
         self.rewinds: list[tuple[Tick, Tick]] = []
-        """(from, to) of each time that time went back, oldest first."""
+        """(from, to) of each rewind, oldest first."""
         self.story_ticks: list[Tick] = []
         """Tick of each timeline event that has happened."""
         self.published: dict[int, tuple[float, str]] = {}
-        """Place in world.failovers -> published seconds and their reference, where comparable."""
+        """Index in world.failovers -> published seconds and their reference, if comparable."""
         self.unlike: dict[int, str] = {}
-        """Place in world.failovers -> why it cannot be compared, where it cannot."""
+        """Index in world.failovers -> reason why it is not comparable."""
         self.calls: Calls = ()
         """Calls between the roles of a team, oldest first."""
         self.windows: dict[str, str] = {}
-        """T-SQL window -> the role of a team that sent to it last."""
+        """T-SQL window -> team role that last used it."""
         self.ended_by: DrillEnd | None = None
         self._batches: list[Event] = []
         self._operations: list[Event] = []

@@ -23,9 +23,9 @@ FILLER: Final = frozenset(
     ("a", "an", "and", "the", "please", "now", "i", "you", "will", "is", "are", "it",
      "bitte", "das", "dem", "den", "der", "die", "ich", "jetzt", "und", "ist", "sind")
 )  # fmt: skip
-"""Words that need not come back: articles, courtesies, auxiliaries, English and German. Assumed."""
+"""Words that a read-back may omit: articles, courtesies, auxiliaries, English and German. Assumed."""
 NEGATIONS: Final = frozenset(("not", "no", "never", "nicht", "kein", "keine", "nie"))
-"""Words that turn an order into its opposite."""
+"""Words that reverse an order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +38,21 @@ class TeamCall:
     text: str
     tick: Tick
     read_back: str = ""
-    """As the receiver repeated it last; empty: not at all."""
+    """Latest read-back of the receiver; empty: none."""
     read_back_tick: Tick | None = None
     missing: tuple[str, ...] = ()
-    """Words of the order that did not come back."""
+    """Words of the order that the read-back lacks."""
     strange: tuple[str, ...] = ()
     """Names, numbers and negations in the read-back that the order did not have."""
     wrong_before: str = ""
-    """A read-back that was wrong and has been put right since."""
+    """Wrong read-back that was corrected later."""
     confirmed_tick: Tick | None = None
     repeated_tick: Tick | None = None
     """Tick at which the caller repeated the order because its read-back was wrong."""
     acted_tick: Tick | None = None
-    """The receiver's first act that concerns it."""
+    """Tick of the receiver's first related action."""
     status: str = ""
-    """The fact with which a question was answered."""
+    """Fact that answered a question."""
     status_tick: Tick | None = None
     true: bool | None = None
     """True if the fact was true at that moment."""

@@ -17,7 +17,7 @@ from engine.localization import say
 EVERY_ROLE: Final = frozenset({"note", "answer", *HEARS})
 """Verbs that every role may use: speech, and answers to the drill's questions."""
 OF_ALL: Final = frozenset({"finish", "rewind", "hint", "note", "answer"})
-"""Remarks that need no role: of one person who plays all roles, and of the instructor."""
+"""Verbs without a role: for one person who plays all roles, and for the instructor."""
 
 
 def find_role(team: Sequence[StoryRole], key: str) -> StoryRole:

@@ -1,6 +1,6 @@
-"""Roles that no person has taken are played by the scenario: they read back, do what is ordered, and tell what is so.
+"""Stand-ins for roles without a person: they read back, execute orders, and report states.
 
-What a role says and does of its own accord is what it says and does in the scenario's solution, at that place.
+On their own initiative they say and do what the scenario's solution says and does for that role.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.model import Tick, ticks
 from engine.verbs.lines import parse_script
 
 ANSWER_TICKS: Final = ticks(5.0)
-"""A role that is played takes so long for each thing that it says or does. Assumed: the pace of a telephone call."""
+"""Time that a stand-in needs for each message or action. Assumed: the pace of a telephone call."""
 
 
 def find_due_line(

@@ -19,14 +19,14 @@ from engine.protocol import groups, network
 Row = dict[str, object]
 
 LATEST: Final = 200
-"""Events of a role that are shown at most. Assumed."""
+"""Maximum number of visible events of a role. Assumed."""
 
 
 class RoleObservation(TypedDict):
-    """One moment of a run as one role sees it."""
+    """Moment of a run in the view of one role."""
 
     role: str
-    """Its key."""
+    """Key of the role."""
     t_s: float
     over: bool
     computers: list[Row]
@@ -120,7 +120,7 @@ SHOWN_BY: Final[dict[str, str]] = {
     "client": "clients",
     "goal": "goals",
 }
-"""Kind of an event -> what a role has to see to notice it; all other kinds are the drill's own."""
+"""Kind of an event -> sight with which a role notices it; all other kinds belong to the drill itself."""
 OF_SERVERS: Final = frozenset({"errorlog", "alert", "state", "role", "witness"})
 """Kinds of data that a server writes itself. They cannot be read while the server does not respond."""
 WITHOUT_SERVER: Final = frozenset({"clients", "goals"})
@@ -212,4 +212,4 @@ def _queues(drill: DrillState, role: StoryRole) -> Iterator[Row]:
 
 
 QUEUES: Final = ("send_queue_kb", "redo_queue_kb", "log_used_percent")
-"""Numbers of the monitor that are shown."""
+"""Counters of the monitor that are shown."""

@@ -1,4 +1,4 @@
-"""Runs that share a past, as a tree: a branch is its parent, where it left it, and what was done since."""
+"""Runs with a common past, as a tree: a branch has a parent, the point where it left it, and later inputs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAIN: Final = "main"
 """Name of the first branch until it is renamed."""
 
 BRANCHES_MAX: Final = 100
-"""Branches of one tree; more than a learner will compare."""
+"""Maximum branches of one tree; more than a learner will compare."""
 
 NAME_LENGTH_MAX: Final = 60
 
@@ -41,7 +41,7 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A branch as it is stored: all of it but the past that it shares with its parent."""
+    """Stored branch, without the past that it shares with its parent."""
 
     name: str
     root: Root
@@ -49,11 +49,11 @@ class Branch:
     lines: tuple[str, ...]
     """Its journal since the root."""
     until_tick: Tick
-    """Tick up to which the branch was run."""
+    """Last played tick of the branch."""
 
 
 class Branches:
-    """A tree of runs of one scenario with one seed. One branch is current: the one that goes on."""
+    """Tree of runs of one scenario with one seed. One branch is current and continues."""
 
     def __init__(self, history: History, stored: Sequence[Branch] = (), current: str = MAIN) -> None:
         """Begin with *history* of the branch *current*; the others of *stored* are replayed on demand."""

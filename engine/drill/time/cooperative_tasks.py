@@ -1,7 +1,7 @@
-"""Long work in slices: a generator that tells after each what share is done, and returns what was wanted.
+"""Long work in slices: a generator that yields the completed share, and returns the result.
 
-Who has a window goes on with it between two frames, and may give it up; who has none
-takes it `at_once` (engine/generators.py).
+A program with a window continues it between two frames and may cancel it; others run it `at_once`
+(engine/generators.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.model import Tick
 
 
 class Run(Protocol):
-    """A drill, or a history of one."""
+    """Drill or history."""
 
     @property
     def drill(self) -> DrillState:
@@ -35,14 +35,16 @@ class Run(Protocol):
 Done = TypeVar("Done")
 Kind = TypeVar("Kind", bound=Run)
 Slices = Generator[float, None, Done]
-"""Yields shares of the work, 0 to 1."""
+"""Generator of completed shares, 0 to 1."""
 
 SLICE_ROWS: Final = 100 * TICKS_PER_S
-"""Ticks times databases of a run in one slice: a second of a hundred databases, some 3 ms, and 20 in the thick of
-faults. Assumed."""
+"""Ticks times databases of a run in one slice: a second of a hundred databases, about 3 ms, or 20 during faults.
+
+Assumed.
+"""
 
 SQL_TICKS: Final = 5
-"""Ticks of a slice while T-SQL has more to do than it may at once: one turn (engine/tsql/batches/work.py)."""
+"""Ticks of a slice while T-SQL exceeds its share of work: one step (engine/tsql/batches/work.py)."""
 
 
 def scale_progress(work: Slices[Done], start: float, end: float) -> Slices[Done]:

@@ -1,4 +1,4 @@
-"""The events of a run in columns, a few bytes each; texts and fields that repeat are held once."""
+"""Events of a run in columns of a few bytes each; repeated texts and fields are stored once."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from engine.localization import LocalizableMessage
 COLUMNS: Final = np.dtype(
     [("tick", "i8"), ("kind", "i4"), ("server", "i4"), ("database", "i4"), ("text", "i4"), ("data", "i4")]
 )
-"""An event: its tick, and where its words and its fields stand in the tables. 28 bytes."""
+"""Columns of an event: its tick, and the indexes of its texts and fields in the tables. 28 bytes."""
 
 AT_ONCE: Final = 1_024
-"""Events that are taken out of the columns in one go when all of them are read. Assumed."""
+"""Number of events read from the columns at once. Assumed."""
 
 
 LONG: Final = ("sql", "sql_done")
-"""Kinds whose fields hold texts and results of any length: known by their hash."""
+"""Kinds with texts and results of any length, which are identified by their hash."""
 
 
 class EventTables:
-    """Tables of what events say; they only grow, so that logs with the same past share them."""
+    """Append-only tables of event contents, shared by logs with the same past."""
 
     def __init__(self) -> None:
         self.texts: list[str | None] = []
@@ -58,7 +58,7 @@ class EventTables:
 
 
 class EventLog(Sequence[Event]):
-    """A list of events that can only be added to. Reading one makes it anew; `of` finds those of a kind at once."""
+    """Append-only list of events. Events are created on reading; `of` finds those of a kind at once."""
 
     def __init__(self, events: Iterable[Event] = (), words: EventTables | None = None) -> None:
         self._words = EventTables() if words is None else words

@@ -1,4 +1,4 @@
-"""A drill with the way back: kept moments along its run, and from them any other moment in a blink."""
+"""Drill with access to its past: stored moments, from which any other moment is replayed in milliseconds."""
 
 from __future__ import annotations
 
@@ -24,38 +24,44 @@ from engine.tsql.language.read_only import only_reads
 from engine.verbs.lines import parse_line
 
 KEEP_EVERY: Final = 15 * TICKS_PER_S
-"""Ticks between two kept moments, beside those at inputs. Assumed: a quarter of a minute is played again within
-10 ms, with a hundred databases too."""
+"""Ticks between two stored moments, in addition to those at inputs. Assumed.
+
+A quarter of a minute is replayed within 10 ms, also with a hundred databases.
+"""
 
 KEEP_EVENTS: Final = 250
-"""Events that cost as much: a hundred databases that fail over make thousands in seconds."""
+"""Events with the same cost: a hundred failing databases produce thousands in seconds."""
 
 KEEP_TIMERS: Final = 400
-"""Timers that cost as much: a hundred databases that look for one another set hundreds a second, without an event.
-Fitted to an hour of faults, as is what stands beside it: 0.02 ms for one, 0.04 for an event, 12 for an input, 7 for 15
-seconds of a hundred databases."""
+"""Timers with the same cost: a hundred databases that search for each other set hundreds per second, without events.
+
+Fitted to an hour of faults: 0.02 ms for a timer, 0.04 for an event, 12 for an input, 7 for 15 seconds of a hundred
+databases.
+"""
 
 KEEP_HASHES: Final = 1
-"""Hashes that cost as much, each with its input; a moment is kept before each such input while there is room."""
+"""Hashes with the same cost, each with its input; a moment is stored before each such input while there is space."""
 
 KEEP_INPUTS: Final = 10
-"""Inputs that cost as much without a hash: queries that change nothing. Measured: 1 to 3 ms each on the lab."""
+"""Inputs without a hash with the same cost: queries that change nothing. Measured: 1 to 3 ms each on the lab."""
 
 RECENT: Final = 1_000
-"""Two hours of a hundred databases and some trouble, in the same unit: what lies further back is sought less often, and
-its moments lie further apart, the further the older. Assumed."""
+"""Recent part of a run in the same unit: two hours of a hundred databases with some faults. Assumed.
+
+Older moments are needed less often, and their distance grows with their age.
+"""
 
 KEPT_MAX: Final = 480
-"""Kept moments of one run; of a long one half as many, as each shares less with the one before."""
+"""Maximum stored moments of one run; half as many for a long run, whose moments share less."""
 
 KEPT_ROWS_MAX: Final = 32_000
-"""The same counted by databases: 320 moments of a hundred, some 15 MB. Assumed."""
+"""Maximum moments times databases: 320 moments of a hundred, about 15 MB. Assumed."""
 
 
 class History:
-    """Stands in for a drill where it is run: the same `do` and `advance_to`, and every moment stays in reach.
+    """Substitute for a drill: the same `do` and `advance_to`, with access to every past moment.
 
-    `drill` is the run as it stands. What `seek` returns is another drill, to look at; this one is not touched.
+    `drill` is the live run. `seek` returns another drill for viewing and does not change the live run.
     """
 
     def __init__(self, drill: Drill) -> None:

@@ -1,4 +1,4 @@
-"""Result sets that are kept for the record: small while nobody looks at them."""
+"""Stored result sets, compressed while nobody reads them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Final, overload
 from engine.events import Event
 
 ROWS_AS_THEY_ARE: Final = 20
-"""Result sets of so many rows in all are not worth packing. Assumed."""
+"""Maximum rows of result sets that are not compressed. Assumed."""
 
 
 class PackedList(Sequence[object]):
-    """A list that is unpacked whenever it is read; it equals the list that it was made from."""
+    """List that is decompressed on each read; equal to its original list."""
 
     __slots__ = ("_count", "_packed")
 

@@ -1,4 +1,4 @@
-"""Moments of a drill, kept without their past so that hundreds of them cost little; and hashes to know them by."""
+"""Moments of a drill, stored without their past so that hundreds of them cost little, and their hashes."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ LOGS: Final = attributes(Storage.LOG)
 """Append-only lists of a drill, in addition to events and samples."""
 
 OF_THE_WORLD: Final = parts(FieldUse.BLOCKS)
-"""Parts of a world that snapshots hold in blocks. The lines of the ERRORLOGs are in the events, too."""
+"""Parts of a world that snapshots store in blocks. Lines of the ERRORLOGs are also events."""
 
 OF_THE_DRILL: Final = attributes(Storage.BLOCKS)
-"""The drill's own dictionaries that grow with the run."""
+"""Dictionaries of the drill that grow with the run."""
 
 SETUPS: Final = ("source_setups", "stream_setups")
-"""Set-ups that the flow has; lists of the flow for what is said of parts here."""
+"""Lists of setups in the flow, treated like parts."""
 
 PACKED: Final = frozenset((*parts(FieldUse.PACK), *SETUPS))
-"""Parts with entries for each database: in distant snapshots nearly all of them differ."""
+"""Parts with entries per database, nearly all of which differ between distant snapshots."""
 
 ARRAYS: Final = ("sources", "streams", "source_params", "stream_params", "history")
-"""Arrays of the flow with rows for each database, packed at once: they change with every tick."""
+"""Arrays of the flow with rows per database, always compressed because they change with every tick."""
 
 NO_EVENTS: Final = EventLog()
 NO_SAMPLES: Final = Samples(exact=False)
@@ -44,11 +44,11 @@ class Lengths:
     """Lengths of the append-only data at a snapshot."""
 
     logs: tuple[int, ...]
-    """Entries of each of LOGS."""
+    """Number of entries of each of LOGS."""
     events: int
     samples: int
     sampled_every: int
-    """Ticks between two samples from here on."""
+    """Ticks between two later samples."""
 
     @property
     def inputs(self) -> int:
@@ -63,13 +63,13 @@ class Lengths:
 
 @dataclass(frozen=True, slots=True)
 class RunSnapshot(Generic[Taken]):
-    """A moment without its past, of which it knows only how long it was, and without what it has in blocks."""
+    """Moment without its past, of which it knows only the length, and without its blocks."""
 
     drill: Taken
     parts: tuple[Blocks, ...]
-    """OF_THE_WORLD, SETUPS and OF_THE_DRILL, one after the other."""
+    """Blocks of OF_THE_WORLD, SETUPS and OF_THE_DRILL in sequence."""
     arrays: tuple[bytes, ...]
-    """ARRAYS."""
+    """Compressed ARRAYS."""
     lengths: Lengths
 
     @property

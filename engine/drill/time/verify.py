@@ -24,7 +24,7 @@ from engine.model import Tick, ticks
 from engine.verbs.lines import parse_script
 
 EVENTS: Final = 200
-"""Events that are compared in one slice: some 3 ms."""
+"""Number of events compared in one slice: about 3 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +32,15 @@ class Divergence:
     """Point at which a replay differs from the recorded run."""
 
     agreed: StateHash | None
-    """The last hash that was the same."""
+    """Last equal hash."""
     expected: StateHash | None
     found: StateHash | None
     lines: tuple[str, ...] = ()
-    """The inputs between the two."""
+    """Inputs between the two."""
     event: str = ""
     """The first event that differs, if the recorded events are known."""
     claim: tuple[str, str, str] | None = None
-    """States and events are the same, but not what the report makes of them: where, what it says, what is so."""
+    """Part of the report that contradicts equal states and events: place, reported value, true value."""
 
     def __str__(self) -> str:
         if self.claim is not None:
@@ -158,7 +158,7 @@ REPORTED: Final = (
     "goals",
     "questions",
 )
-"""Parts of a report besides events and states. Each of them follows from the inputs."""
+"""Parts of a report besides events and states, all of which follow from the inputs."""
 
 
 def _compare_report(drill: Drill, report: Report) -> Divergence | None:
