@@ -167,7 +167,7 @@ def stop(world: World, key: Key) -> None:
         for server, _ in mine.peers:
             _set_closing(world, key, server, None)
             replicas.set_peer_state(world, key, server, SyncState.NOT_SYNCHRONIZING)
-            replicas.set_state(world, (server, key[1]), SyncState.NOT_SYNCHRONIZING)
+            stop_receiver(world, key, server)
     elif mine.guid is not None:
         primary = (world.replicas[key[0], mine.guid].primary or "", key[1])
         if primary in world.copies:
@@ -175,6 +175,13 @@ def stop(world: World, key: Key) -> None:
     replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
     if mine.guid is not None:
         world.touch(mine.guid)
+
+
+def stop_receiver(world: World, key: Key, server: str) -> None:
+    """Stop the copy on *server* that receives from the primary *key*, if it is there and can hear of it."""
+    contact = world.contacts.get((world.copies[key].availability.guid or 0, key[0], server))
+    if contact is not None and contact.connected and (server, key[1]) in world.copies:
+        replicas.set_state(world, (server, key[1]), SyncState.NOT_SYNCHRONIZING)
 
 
 def forget(world: World, key: Key, server: str) -> None:

@@ -117,7 +117,11 @@ class GroupRole(roles.RoleKind):
         self, world: World, group: AvailabilityGroup, role: ClusterRole, node: str
     ) -> bool:
         server = _server(world, role, node)
-        return server is not None and (server == group.primary or failover.automatic_target(group, server))
+        if server is None or (
+            node not in role.resources[-1].owners and not world.instances[server].clustered
+        ):
+            return False  # a person may have changed the possible owners
+        return server == group.primary or failover.automatic_target(group, server)
 
     @override
     def offline(self, world: World, role: ClusterRole, planned: bool) -> float:

@@ -55,6 +55,14 @@ LOOK_S: Final = 0.1
 """Interval between checks for the end of a stop or a start. Assumed."""
 
 
+def possible_nodes(world: World, server: str) -> tuple[str, ...]:
+    """Return the nodes on which the instance is or may come online: possible owners of its resource. [DOC: 19405]."""
+    instance = world.instances[server]
+    role = role_of(world, server) if instance.clustered else None
+    found = [one.owners for one in role.resources if one.kind == "SQL Server"] if role is not None else []
+    return tuple(dict.fromkeys((instance.computer, *(found[0] if found else ()))))
+
+
 def role_of(world: World, server: str) -> ClusterRole | None:
     """Return the role of a failover cluster instance; None for a standalone instance."""
     found = (

@@ -320,20 +320,13 @@ def check_nodes(world: World, group: AvailabilityGroup) -> None:
         node = config.node_of(world, replica.server)
         if node is None:
             raise SqlError(41015, 5042, replica.server)
-        for name in _possible_nodes(world, replica, node.name):
+        for name in instances.possible_nodes(world, replica.server):
             other = taken.get(name)
             if other is not None and (_clustered(world, replica) or _clustered(world, other)):
                 raise SqlError(19405, group.name, name, other.server, replica.server)
             if other is not None:
                 raise SqlError(41039, name)
             taken[name] = replica
-
-
-def _possible_nodes(world: World, replica: Replica, node: str) -> tuple[str, ...]:
-    """Return the nodes on which the instance is or may come online: possible owners of its resource. [DOC: 19405]."""
-    role = instances.role_of(world, replica.server) if _clustered(world, replica) else None
-    found = [one.owners for one in role.resources if one.kind == "SQL Server"] if role is not None else []
-    return tuple(dict.fromkeys((node, *(found[0] if found else ()))))
 
 
 def _clustered(world: World, replica: Replica) -> bool:
@@ -393,14 +386,13 @@ def remove_replica(
 
 def _fit_owners(world: World, group: AvailabilityGroup) -> None:
     """Make the nodes of the replicas the possible owners of the role. [DOC: WSFC and SQL Server]."""
-    found = roles.find(world, group.name)
+    found = roles.find(world, group.name, group.primary)
     if found is None:
         return
     node, role = found
+    servers = (replica.server for replica in group.replicas if replica.server in world.instances)
     nodes = tuple(
-        world.instances[replica.server].computer
-        for replica in group.replicas
-        if replica.server in world.instances
+        dict.fromkeys(name for server in servers for name in instances.possible_nodes(world, server))
     )
     resources = tuple(replace(resource, owners=nodes) for resource in role.resources)
     config.update_role(world, node.name, role.name, resources=resources, preferred=nodes)

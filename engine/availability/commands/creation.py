@@ -14,7 +14,7 @@ from engine.availability import failover, removal, replicas
 from engine.availability.commands import checks, configuration, databases, listener
 from engine.availability.commands.configuration import Options
 from engine.availability.role import role_of
-from engine.cluster import config, roles
+from engine.cluster import config, instances, roles
 from engine.constants import ENTERPRISE
 from engine.messages import Message, SqlError
 from engine.model import (
@@ -68,7 +68,9 @@ def create(
         raise SqlError(35220)
     world.groups[group.guid] = Group(kind="availability", databases=())
     world.replicas[server, group.guid] = ReplicaState(server=server, guid=group.guid)
-    hosts = tuple(world.instances[replica.server].computer for replica in group.replicas)
+    hosts = tuple(
+        dict.fromkeys(name for one in group.replicas for name in instances.possible_nodes(world, one.server))
+    )
     role = replace(role_of(name, None, hosts, node.name), state=ResourceState.OFFLINE)
     config.update(world, node.name, roles=(*world.nodes[node.name].config.roles, role))
     errorlog.write(world, server, 41058, name)

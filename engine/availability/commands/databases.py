@@ -222,8 +222,7 @@ def suspend(world: World, server: str, database: str) -> list[Message]:
     if primary == server:
         for peer, _ in copy.availability.peers:
             movement.lose(world, key, peer)
-            if (peer, copy.database) in world.copies:  # else it is seeded anew, or was dropped
-                replicas.set_state(world, (peer, copy.database), SyncState.NOT_SYNCHRONIZING)
+            movement.stop_receiver(world, key, peer)
         movement.fit_own_state(world, key)
     elif primary is not None and (primary, copy.database) in world.copies:
         movement.lose(world, (primary, copy.database), server)

@@ -98,7 +98,7 @@ def configure(world: World, server: str, group: AvailabilityGroup, name: str, op
 
 def _fit_resources(world: World, group: AvailabilityGroup) -> None:
     """Add the resources of the listener to the role, or remove them."""
-    found = roles.find(world, group.name)
+    found = roles.find(world, group.name, group.primary)
     if found is None:
         return
     node, role = found

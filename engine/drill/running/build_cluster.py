@@ -131,7 +131,9 @@ def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroupS
             listener=listener,
         )
         owner = world.instances[group.primary].computer
-        nodes = tuple(world.instances[server].computer for server in hosts)
+        nodes = tuple(
+            dict.fromkeys(node for server in hosts for node in instances.possible_nodes(world, server))
+        )
         config.update(world, owner, groups=(*world.nodes[owner].config.groups, group_state))
         _add_role(world, owner, role_of(group.name, listener, nodes, owner))
         for server in hosts:

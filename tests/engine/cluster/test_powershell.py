@@ -6,7 +6,7 @@ import pytest
 
 from engine.inputs import InputError
 from engine.model import World
-from tests.engine.availability.worlds import ag_lab
+from tests.engine.availability.worlds import ag_lab, primaries
 from tests.engine.cluster.worlds import do, fci_lab, made, role, until
 from tests.there import there
 
@@ -272,3 +272,15 @@ def test_the_core_group_stays_on_the_node_to_which_it_moved() -> None:
         until(world, world.t_s + 100)
         owners.append(lines(ask(world, "Get-ClusterGroup 'Cluster Group'", "NODE_3"))[2][2])
     assert owners == ["NODE_2", "NODE_2", "NODE_1", "NODE_1"]
+
+
+def test_a_group_does_not_fail_over_to_a_node_that_is_no_possible_owner() -> None:
+    world = ag_lab()
+    until(world, 5)
+    ask(world, "Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners NODE_1,NODE_3")
+    do(world, "power-off NODE_1")
+    until(world, 60)
+    assert primaries(world) == []
+    ask(world, "Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners NODE_1,NODE_2,NODE_3", "NODE_2")
+    until(world, 90)
+    assert primaries(world) == ["NODE_2"]
