@@ -24,6 +24,14 @@ def course(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
     yield from ((1, None, part["title"], []) for part in tomllib.load(file)["part"])
 
 
+def table(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
+    """Cells of the columns that a table marks with "~" as translated."""
+    head, *lines = (line.split("\t") for line in file.read().decode().splitlines())
+    translated = [index for index, column in enumerate(head) if column.startswith("~")]
+    for number, line in enumerate(lines, 2):
+        yield from ((number, None, line[index], []) for index in translated if line[index : index + 1] > [""])
+
+
 def schema(file: BinaryIO, keywords: Any, comments: Any, options: Any) -> Iterator[Any]:
     """What is marked in the schema, and its notes about tables and keys, which the form shows."""
     yield from extract_python(file, keywords, comments, options)

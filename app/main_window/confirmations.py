@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from app.widgets.input_guard import guard
 from app.words import formatting
 from app.words.language import mark, tr
+from app.words.tables import read_table
 
 if TYPE_CHECKING:
     from app.main_window.session import HostSession
@@ -38,87 +39,7 @@ class ConfirmationText:
 
 
 QUESTIONS: Final = {
-    "finish": ConfirmationText(
-        mark("Finish this run and score it?"),
-        mark("After that the run cannot be continued."),
-        mark("Finish and score"),
-        mark("Keep playing"),
-    ),
-    "finish_free": ConfirmationText(
-        mark("End this run?"),
-        mark("After that the run cannot be continued; no score is kept of it."),
-        mark("End the run"),
-        mark("Keep playing"),
-    ),
-    "restart": ConfirmationText(
-        mark("Start this drill again?"),
-        mark("The run on screen stops; {kept}"),
-        mark("Start again"),
-        mark("Keep playing"),
-    ),
-    "leave": ConfirmationText(
-        mark("Leave this run?"),
-        mark("The run on screen stops; {kept}"),
-        mark("Leave"),
-        mark("Stay"),
-    ),
-    "quit": ConfirmationText(
-        mark("Quit during a run?"),
-        mark("The run on screen stops; {kept}"),
-        mark("Quit"),
-        mark("Stay"),
-    ),
-    "give_up": ConfirmationText(
-        mark("Give up this run?"),
-        mark("It cannot be continued after that, and it is not scored."),
-        mark("Give up"),
-        mark("Keep it"),
-    ),
-    "hint": ConfirmationText(
-        mark("Open this hint?"),
-        mark("It costs {points} of your points, even if it does not help."),
-        mark("Open it"),
-        mark("Not now"),
-    ),
-    "close_busy": ConfirmationText(
-        mark("Cancel the executing query?"),
-        mark("{window} closes, and its query is cancelled."),
-        mark("Cancel and close"),
-        mark("Leave it open"),
-    ),
-    "finish_class": ConfirmationText(
-        mark("End the runs of all seats?"),
-        mark("No seat can continue after that."),
-        mark("End for all"),
-        mark("Continue the class"),
-    ),
-    "send_back": ConfirmationText(
-        mark("Send back to an earlier moment?"),
-        mark("{who}: what was done since then stays in the log, but no longer counts."),
-        mark("Send back"),
-        mark("Leave as it is"),
-    ),
-    "start_over": ConfirmationText(
-        mark("Start over from the beginning?"),
-        mark("{who}: what was done so far stays in the log, but no longer counts."),
-        mark("Start over"),
-        mark("Leave as it is"),
-    ),
-    "quit_class": ConfirmationText(
-        mark("A class is running. Close it?"),
-        mark(
-            "When it is closed, the seats are disconnected. Their runs are kept, and you can continue the class."
-        ),
-        mark("Close the class and quit"),
-        mark("Cancel"),
-        mark("Keep the class running"),
-    ),
-    "close_class": ConfirmationText(
-        mark("Close the class?"),
-        mark("The seats are disconnected; their runs up to now are kept."),
-        mark("Close it"),
-        mark("Keep it open"),
-    ),
+    row.pop("key"): ConfirmationText(**row) for row in read_table("app.main_window", "confirmations.tsv")
 }
 """Act -> how it asks."""
 

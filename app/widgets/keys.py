@@ -19,6 +19,7 @@ from PySide6.QtGui import QAction, QKeySequence
 
 from app.widgets.docks import DOCKS
 from app.words.language import mark, tr
+from app.words.tables import read_table
 
 SSMS, VS_CODE = "SSMS", "VS Code"
 SCHEMES: Final = (SSMS, VS_CODE)
@@ -81,268 +82,24 @@ def _keys(text: str) -> tuple[str, ...]:
     return tuple(text.split(" | ")) if text else ()
 
 
-def _rows(group: str, scope: str, *rows: tuple[str, ...], fixed: bool = False) -> Iterator[Command]:
-    """Yield rows of (name, text, keys, keys in VS Code), keys that mean the same with a bar between them."""
-    for name, text, *schemes in rows:
-        keys = [_keys(choice) for choice in schemes]
-        ssms, vs_code = keys[0] if keys else (), keys[1] if len(keys) > 1 else None
-        yield Command(name, text, group, scope, ssms, vs_code, fixed)
+def _read_commands() -> Iterator[Command]:
+    """Read keys.tsv. Keys for VS Code: empty, as in Management Studio; "-", none. `view.*` stands for the docks."""
+    for row in read_table("app.widgets", "keys.tsv"):
+        if row["name"] == "view.*":
+            for dock in DOCKS:
+                scope = DESK if dock.vs_code_keys else WINDOW
+                vs_code = None if dock.vs_code_keys is None else _keys(dock.vs_code_keys)
+                text = dock.words or dock.title
+                yield Command(f"view.{dock.name}", text, row["group"], scope, _keys(dock.keys), vs_code)
+            continue
+        vs_code = _keys(row["vs_code"].strip("-")) if row["vs_code"] else None
+        fixed = bool(row["fixed"])
+        yield Command(
+            row["name"], row["text"], row["group"], row["scope"], _keys(row["ssms"]), vs_code, fixed
+        )
 
 
-COMMANDS: Final[tuple[Command, ...]] = (
-    *_rows(
-        mark("Drill"), "start",
-        ("start.search", mark("Search the drills"), "Ctrl+K"),
-        fixed=True,
-    ),
-    *_rows(
-        mark("Drill"), WINDOW,
-        ("drill.open", mark("Open a drill…"), "Ctrl+Shift+O"),
-        ("drill.open_file", mark("Open a file…"), "Ctrl+O"),
-        ("drill.open_run", mark("Open a recorded run…"), "Ctrl+Alt+O"),
-        ("drill.restart", mark("Start this drill again"), "Ctrl+Alt+Home"),
-        ("drill.branches", mark("Branches of this run"), "Ctrl+Alt+B"),
-        ("drill.save_scenario", mark("Save this run as a scenario…")),
-        ("drill.editor", mark("Scenario editor"), "Ctrl+Alt+E"),
-        ("drill.edit_copy", mark("Edit a copy of this drill")),
-        ("drill.bundles", mark("Imported bundles…")),
-        ("drill.accepted", mark("Accepted files…")),
-        ("drill.export_bundle", mark("Export as a bundle…")),
-        ("drill.hint", mark("Ask for a hint"), "Ctrl+F1"),
-        ("drill.note", mark("Add a note to the run"), "Ctrl+Alt+M"),
-        ("drill.act", mark("Type a command"), "Ctrl+;"),
-        ("drill.finish", mark("Finish and score"), "Ctrl+Alt+End"),
-        ("drill.quit", mark("Quit"), "Alt+F4"),
-    ),
-    *_rows(
-        mark("Scenario editor"), "scenario",
-        ("edit.new", mark("New")),
-        ("edit.open", mark("Open…")),
-        ("edit.save", mark("Save"), "Ctrl+S"),
-        ("edit.save_as", mark("Save as…"), "Ctrl+Shift+S"),
-        ("edit.undo", mark("Undo"), "Ctrl+Z"),
-        ("edit.redo", mark("Redo"), "Ctrl+Y"),
-        ("edit.record", mark("From the last run")),
-        ("edit.form", mark("Form"), "Ctrl+1"),
-        ("edit.timeline", mark("Timeline"), "Ctrl+2"),
-        ("edit.preview", mark("Preview"), "Ctrl+3"),
-        ("edit.text", mark("Text of the scenario"), "Ctrl+4"),
-        ("edit.findings", mark("Findings"), "Ctrl+5"),
-        ("edit.problem", mark("Next problem"), "F8 | Alt+F8"),
-        ("edit.problem_before", mark("Previous problem"), "Shift+F8 | Alt+Shift+F8"),
-        ("edit.try", mark("Run the solution"), "F5"),
-        ("edit.play", mark("Play the draft"), "F6"),
-        ("edit.close", mark("Close")),
-    ),
-    *_rows(
-        mark("Time"), WINDOW,
-        ("time.play", mark("Run or pause"), "Pause | Ctrl+Shift+Space"),
-        ("time.step", mark("One step of 10 ms"), "F10"),
-        ("time.next_event", mark("Run to the next event"), "F9"),
-        ("time.next_state", mark("Run to the next state change"), "Shift+F9"),
-        ("time.run_to", mark("Run to a moment…"), "Ctrl+F10"),
-        ("time.until", mark("Run until…"), "Alt+F10"),
-        ("time.next_alarm", mark("Run to the next alarm"), "Ctrl+F9"),
-        ("time.faster", mark("Faster"), "Alt+."),
-        ("time.slower", mark("Slower"), "Alt+,"),
-        ("time.normal", mark("Normal speed"), "Alt+-"),
-        ("time.back", mark("Previous marker"), "Alt+Left"),
-        ("time.forward", mark("Next marker"), "Alt+Right"),
-        ("time.now", mark("Return to now"), "Alt+End"),
-        ("time.go_on", mark("Continue from the moment on screen"), "Alt+Shift+End"),
-        ("time.moment", mark("Watch the last failover again"), "F12"),
-        ("time.all", mark("Show the whole time range in every view"), "Ctrl+Alt+0"),
-    ),
-    *_rows(
-        mark("Time"), REST,
-        ("desk.pause", mark("Run or pause, outside of text, lists and buttons"), "Space"),
-        fixed=True,
-    ),
-    *_rows(
-        mark("Faults"), WINDOW,
-        ("fault.revert_all", mark("Undo all faults")),
-    ),
-    *(
-        Command(f"view.{dock.name}", dock.words or dock.title, "Views", DESK if dock.vs_code_keys else WINDOW,
-                _keys(dock.keys), None if dock.vs_code_keys is None else _keys(dock.vs_code_keys))
-        for dock in DOCKS
-    ),
-    *_rows(
-        mark("Views"), WINDOW,
-        ("view.full_screen", mark("Full screen"), "Alt+Shift+Return | F11", "F11"),
-        ("view.larger", mark("Larger text"), "Ctrl++ | Ctrl+="),
-        ("view.smaller", mark("Smaller text"), "Ctrl+-"),
-        ("view.usual_size", mark("Normal text size"), "Ctrl+0"),
-        ("view.theme", mark("Next theme")),
-        ("view.contrast", mark("High contrast"), "Ctrl+Alt+C"),
-        ("view.present", mark("Present: large text, few panels"), "Ctrl+Alt+P"),
-        ("view.zoom", mark("Maximize or restore this panel"), "Ctrl+Alt+Z"),
-        ("view.save_charts", mark("Save the charts…")),
-        ("view.reset_layout", mark("Reset layout")),
-    ),
-    *_rows(
-        mark("Teaching"), WINDOW,
-        ("teach.note", mark("Add a note to the topology"), "Ctrl+Alt+N"),
-        ("teach.spotlight", mark("Toggle spotlight"), "Ctrl+Alt+S"),
-        ("teach.bright", mark("Clear spotlight"), "Ctrl+Alt+L"),
-        ("teach.find", mark("Find an item in the topology"), "Ctrl+Alt+F"),
-    ),
-    *_rows(
-        mark("Help"), WINDOW,
-        ("help.here", mark("Help on this panel"), "F1"),
-        ("view.say", mark("Describe current state"), "Alt+0"),
-        ("help.palette", mark("Find any command…"), "Ctrl+Shift+P | Ctrl+Q"),
-        ("help.first_run", mark("Watch a failover"), "Ctrl+Shift+F1"),
-        ("help.sheet", mark("All shortcuts"), "Shift+F1"),
-        ("help.keys", mark("Change shortcuts…"), "Ctrl+Alt+K"),
-        ("help.check", mark("Check this installation…")),
-        ("help.bundle", mark("Save a support bundle…")),
-    ),
-    *_rows(
-        mark("SQL windows"), WINDOW,
-        ("query.new", mark("New query on this server"), "Ctrl+N"),
-    ),
-    *_rows(
-        mark("SQL windows"), REST,
-        ("desk.run", mark("Execute the SQL window in front, unless F5 has another use there"), "F5"),
-        fixed=True,
-    ),
-    *_rows(
-        mark("SQL windows"), "query",
-        ("query.run", mark("Execute"), "F5 | Ctrl+E | Ctrl+Shift+E | Alt+X", "F5 | Ctrl+Shift+E"),
-        ("query.cancel", mark("Cancel the query"), "Alt+Pause | Alt+Cancel", "Alt+Pause | Alt+Cancel | Esc"),
-        ("query.parse", mark("Parse, without running it"), "Ctrl+F5", "Shift+F5"),
-        ("query.text", mark("Results to text"), "Ctrl+T"),
-        ("query.grid", mark("Results to grid"), "Ctrl+D | Ctrl+Shift+D"),
-        ("query.file", mark("Save results to a file…"), "Ctrl+Shift+F | Ctrl+Shift+T"),
-        ("query.open", mark("Open a script…")),
-        ("query.save", mark("Save this text as a script…"), "Ctrl+S"),
-        ("query.connection", mark("Change connection…")),
-        ("query.database", mark("Go to the list of databases"), "Ctrl+U"),
-        ("query.zoom", mark("Maximize or restore the SQL windows")),
-        ("query.who", mark("Connections (sp_who)"), "Ctrl+1"),
-        ("query.about", mark("Describe the selected object (sp_help)"), "Alt+F1"),
-        ("query.results", mark("Show or hide results"), "Ctrl+R", "Ctrl+R | Ctrl+J"),
-        ("query.focus", mark("Next pane"), "F6"),
-        ("query.focus_back", mark("Previous pane"), "Shift+F6"),
-        ("query.places", mark("Fill in template parameters…"), "Ctrl+Shift+M"),
-        ("query.snippets", mark("Insert a statement"), "Ctrl+Alt+T"),
-        ("query.history", mark("History of batches"), "Ctrl+Alt+H"),
-        ("query.next", mark("Next window"), "Ctrl+F6 | Ctrl+Tab", "Ctrl+PgDown | Ctrl+F6 | Ctrl+Tab"),
-        ("query.before", mark("Previous window"), "Ctrl+Shift+F6 | Ctrl+Shift+Tab",
-         "Ctrl+PgUp | Ctrl+Shift+F6 | Ctrl+Shift+Tab"),
-        ("query.close", mark("Close window"), "Ctrl+F4", "Ctrl+W | Ctrl+F4"),
-    ),
-    *_rows(
-        mark("T-SQL text"), "editor",
-        ("editor.complete", mark("Complete a word"), "Ctrl+Space"),
-        ("editor.comment", mark("Comment out"), "Ctrl+K, Ctrl+C"),
-        ("editor.uncomment", mark("Uncomment"), "Ctrl+K, Ctrl+U"),
-        ("editor.upper", mark("Upper case"), "Ctrl+Shift+U"),
-        ("editor.lower", mark("Lower case"), "Ctrl+Shift+L"),
-        ("editor.to_start", mark("Select to the start"), "Ctrl+Shift+Home"),
-        ("editor.to_end", mark("Select to the end"), "Ctrl+Shift+End"),
-        ("editor.line", mark("Go to a line"), "Ctrl+G"),
-        ("editor.find", mark("Find"), "Ctrl+F"),
-        ("editor.replace", mark("Find and replace"), "Ctrl+H"),
-        ("editor.find_next", mark("Next match"), "F3"),
-        ("editor.find_before", mark("Previous match"), "Shift+F3"),
-        ("editor.undo", mark("Undo"), "Ctrl+Z"),
-        ("editor.redo", mark("Redo"), "Ctrl+Y"),
-        ("editor.cut", mark("Cut"), "Ctrl+X | Shift+Del"),
-        ("editor.copy", mark("Copy"), "Ctrl+C | Ctrl+Ins"),
-        ("editor.paste", mark("Paste"), "Ctrl+V | Shift+Ins"),
-        ("editor.all", mark("Select everything"), "Ctrl+A"),
-        fixed=True,
-    ),
-    *_rows(
-        mark("Object Explorer"), "explorer",
-        ("explorer.refresh", mark("Refresh"), "F5", "F5 | Ctrl+R"),
-        ("explorer.query", mark("New query here"), "Ctrl+Return"),
-        ("explorer.properties", mark("Mirroring properties"), "Alt+Return"),
-    ),
-    *_rows(
-        mark("Topology"), "topology",
-        ("topology.go", mark("Next item in this direction"), "Left | Right | Up | Down"),
-        ("topology.nudge", mark("Move a card"), "Shift+Left | Shift+Right | Shift+Up | Shift+Down"),
-        ("topology.menu", mark("Available actions"), "Return | Menu | Shift+F10"),
-        ("topology.larger", mark("Zoom in"), "+ | ="),
-        ("topology.smaller", mark("Zoom out"), "-"),
-        ("topology.fit", mark("Fit to window"), "0"),
-        ("topology.nothing", mark("Clear the selection, then the spotlight"), "Esc"),
-        ("topology.cell", mark("Next database of a grid"), "Ctrl+Left | Ctrl+Right | Ctrl+Up | Ctrl+Down"),
-        ("topology.find", mark("Find an item by its name"), "Ctrl+F | /"),
-        ("topology.note", mark("Add a note to the canvas"), "N"),
-        ("topology.unnote", mark("Remove the selected note"), "Del"),
-        ("topology.spotlight", mark("Toggle spotlight"), "S"),
-        fixed=True,
-    ),
-    *_rows(
-        mark("Staged failover"), "stage",
-        ("stage.step", mark("Previous phase, next phase"), "Left | Right"),
-        ("stage.go", mark("Pause or continue"), "Space"),
-        ("stage.replay", mark("Replay"), "R"),
-        ("stage.export", mark("Export as GIF…"), "E"),
-        ("stage.leave", mark("Back to the desk"), "Esc"),
-        fixed=True,
-    ),
-    *_rows(
-        mark("Topology table"), "items",
-        ("items.menu", mark("Available actions"), "Return | Menu | Shift+F10"),
-        fixed=True,
-    ),
-    *_rows(
-        mark("Fault ledger"), "ledger",
-        ("ledger.revert", mark("Undo the selected fault"), "Del"),
-    ),
-    *_rows(
-        mark("System Monitor"), "system",
-        ("system.add", mark("Add counters…"), "Ins | Ctrl+I"),
-        ("system.remove", mark("Remove the selected counter"), "Del"),
-        ("system.highlight", mark("Highlight the selected counter"), "Ctrl+H"),
-        ("system.scale", mark("Larger or smaller scale"), "Ctrl+Up | Ctrl+Down"),
-        fixed=True,
-    ),
-    *_rows(
-        mark("Monitor"), "monitor",
-        ("monitor.refresh", mark("Refresh"), "F5"),
-        fixed=True,
-    ),
-    *_rows(
-        mark("Logs"), "logs",
-        ("logs.filter", mark("Go to the filter"), "Ctrl+F"),
-        fixed=True,
-    ),
-    *_rows(
-        mark("Charts"), "charts",
-        ("charts.cursor", mark("Move the time cursor"), "Left | Right"),
-        ("charts.mark", mark("Mark a time span"), "Shift+Left | Shift+Right"),
-        ("charts.go", mark("Show the marked span in every view"), "Return"),
-        ("charts.nothing", mark("Remove span and cursor"), "Esc"),
-        fixed=True,
-    ),
-    *_rows(
-        mark("Timelines"), "strip",
-        ("strip.go", mark("Next marker, previous marker"), "Left | Right"),
-        ("strip.choose", mark("Look back at this moment"), "Return"),
-        fixed=True,
-    ),
-    *_rows(
-        mark("History of batches"), "batches",
-        ("batches.open", mark("Open in its window"), "Return"),
-        ("batches.again", mark("Run again"), "Ctrl+Return"),
-        fixed=True,
-    ),
-    *_rows(
-        mark("Tables"), "table",
-        ("table.copy", mark("Copy"), "Ctrl+C | Ctrl+Ins"),
-        ("table.copy_headers", mark("Copy with headers"), "Ctrl+Shift+C"),
-        ("table.all", mark("Select everything"), "Ctrl+A"),
-        ("table.to_start", mark("Select to the start"), "Ctrl+Shift+Home"),
-        ("table.to_end", mark("Select to the end"), "Ctrl+Shift+End"),
-        fixed=True,
-    ),
-)  # fmt: skip
+COMMANDS: Final = tuple(_read_commands())
 """Commands in the order of the key sheet."""
 
 BY_NAME: Final = {command.name: command for command in COMMANDS}

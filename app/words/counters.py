@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from app.words import formatting
-from app.words.language import mark
+from app.words.tables import read_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,105 +44,17 @@ class Counter:
     help: str
 
 
-COUNTERS: Final[dict[str, Counter]] = {
-    counter.name: counter
-    for counter in (
-        Counter(
-            "send_queue_kb",
-            mark("Send queue"),
-            KB,
-            64.0,
-            mark("log hardened, not yet sent; of several secondaries the longest"),
-        ),
-        Counter(
-            "redo_queue_kb",
-            mark("Redo queue"),
-            KB,
-            64.0,
-            mark("log received and hardened, not yet redone; of several secondaries the longest"),
-        ),
-        Counter(
-            "transactions_per_s", mark("Transactions"), PER_S, 10.0, mark("commits acknowledged to clients")
-        ),
-        Counter(
-            "commit_delay_ms",
-            mark("Commit delay"),
-            MS,
-            1.0,
-            mark("delay of a commit by the wait for a synchronous copy"),
-        ),
-        Counter("response_s", mark("Response time"), SECONDS, 0.1, mark("of a transaction, on the server")),
-        Counter(
-            "log_generation_kb_per_s",
-            mark("Log generation"),
-            KB_PER_S,
-            64.0,
-            mark("log written by transactions"),
-        ),
-        Counter("log_send_kb_per_s", mark("Log send rate"), KB_PER_S, 64.0, mark("log sent")),
-        Counter("redo_kb_per_s", mark("Redo rate"), KB_PER_S, 64.0, mark("log redone")),
-        Counter(
-            "unhardened_kb", mark("Log at risk"), KB, 64.0, mark("log not yet hardened on another server")
-        ),
-        Counter("log_used_kb", mark("Log used"), KB, 1024.0, mark("log that cannot be reused yet")),
-        Counter("log_size_kb", mark("Log file size"), KB, 1024.0, mark("size of the log file")),
-        Counter(
-            "log_since_checkpoint_kb",
-            mark("Log since checkpoint"),
-            KB,
-            64.0,
-            mark("log that a restart would redo"),
-        ),
-        Counter(
-            "in_flight_transactions",
-            mark("Transactions in flight"),
-            COUNT,
-            10.0,
-            mark("begun, not yet answered"),
-        ),
-        Counter("sends_per_s", mark("Messages sent"), PER_S, 10.0, mark("messages that carry log")),
-        Counter(
-            "principal_cpu_percent",
-            mark("Principal CPU"),
-            PERCENT,
-            100.0,
-            mark("of all cores of the instance"),
-        ),
-        Counter(
-            "mirror_cpu_percent", mark("Mirror CPU"), PERCENT, 100.0, mark("of all cores of the instance")
-        ),
-        Counter(
-            "principal_data_writes_kb_per_s",
-            mark("Principal data writes"),
-            KB_PER_S,
-            64.0,
-            mark("page writes"),
-        ),
-        Counter(
-            "mirror_data_writes_kb_per_s", mark("Mirror data writes"), KB_PER_S, 64.0, mark("page writes")
-        ),
-        Counter(
-            "principal_dirty_pages",
-            mark("Principal dirty pages"),
-            COUNT,
-            100.0,
-            mark("changed, not yet written"),
-        ),
-        Counter(
-            "mirror_dirty_pages", mark("Mirror dirty pages"), COUNT, 100.0, mark("changed, not yet written")
-        ),
-    )
+_UNITS: Final = {
+    "KB": KB, "KB_PER_S": KB_PER_S, "MS": MS, "SECONDS": SECONDS, "PER_S": PER_S, "PERCENT": PERCENT, "COUNT": COUNT,
+}  # fmt: skip
+_ROWS: Final = read_table("app.words", "counters.tsv")
+COUNTERS: Final = {
+    row["name"]: Counter(row["name"], row["title"], _UNITS[row["unit"]], float(row["least_top"]), row["help"])
+    for row in _ROWS
 }
 """Every counter of the engine (a test compares), in the order of lists."""
 
-OF_GROUPS: Final = {
-    "principal_cpu_percent": mark("Primary CPU"),
-    "mirror_cpu_percent": mark("Secondary CPU"),
-    "principal_data_writes_kb_per_s": mark("Primary data writes"),
-    "mirror_data_writes_kb_per_s": mark("Secondary data writes"),
-    "principal_dirty_pages": mark("Primary dirty pages"),
-    "mirror_dirty_pages": mark("Secondary dirty pages"),
-}
+OF_GROUPS: Final = {row["name"]: row["of_groups"] for row in _ROWS if row["of_groups"]}
 """Titles for replicas of availability groups."""
 
 

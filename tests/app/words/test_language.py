@@ -24,6 +24,7 @@ CATALOGUES = Path(__file__).parents[3] / "assets" / "languages"
 METHODS = [
     ("**/skills.toml", "tests.collectors:skills"),
     ("**/authoring/schema/*.py", "tests.collectors:schema"),
+    ("**.tsv", "tests.collectors:table"),
     ("**.py", "python"),
 ]
 KEYWORDS = {"tr": None, "mark": None, "say": None, "trn": (1, 2)}
