@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 import tomllib
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from app.classroom.client_messages import NAME_MAX, Group
 from app.classroom.models import INJECT, MESSAGE, ClassInstruction
@@ -92,9 +93,10 @@ class PlannedPart(PlanSection):
 class LessonPlan(PlanSection):
     """Parts of a lesson, and its groups."""
 
-    scenario: Annotated[str, Field(min_length=1)]
-    """Name of a scenario, or its file, seen from the plan's folder."""
-    mode: Mode
+    scenario: Annotated[str, Field(min_length=1)] | None = None
+    """Name of a scenario, or its file, seen from the plan's folder; None if each part has its own."""
+    mode: Mode | None = None
+    """None if each part has its own."""
     title: Annotated[str, Field(max_length=NAME_MAX)] = ""
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     """None: the scenario's own."""
@@ -113,6 +115,16 @@ class LessonPlan(PlanSection):
     """True if people without a named group are drawn into one. This allows a comparison of two lesson plans."""
     injects: Annotated[tuple[PlannedInject, ...], Field(strict=False, alias="inject", max_length=200)] = ()
     messages: Annotated[tuple[PlannedMessage, ...], Field(strict=False, alias="message", max_length=200)] = ()
+
+    @model_validator(mode="after")
+    def _check_parts(self) -> Self:
+        """Require a scenario and a mode for each part, from the part or from the plan."""
+        for number, one in enumerate(self.parts()):
+            for name in ("scenario", "mode"):
+                if getattr(one, name) is None:
+                    place = f"part.{number}.{name}" if self.stages else name
+                    raise PydanticCustomError("missing", f"{place}: Field required")
+        return self
 
     def parts(self) -> list[PlannedPart]:
         """Return the parts of the class in the order of play."""

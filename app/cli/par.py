@@ -16,6 +16,7 @@ from app.cli.terms import SubcommandFactory, UsageError, check_seed, loaded, wri
 from app.cli.waits import TerminalProgress, run_with_progress, stoppable
 from app.exit_codes import AS_ASKED
 from app.files import certificates
+from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
 if TYPE_CHECKING:
@@ -87,9 +88,22 @@ def _par(options: argparse.Namespace) -> int:
         write_json(found, options.json)
     else:
         print("\n".join(_format_certificate(found)))
-    for problem in certificates.warnings(found, options.scenario):
+    for problem in (*_find_refused_step(scenario, seed), *certificates.warnings(found, options.scenario)):
         print(problem, file=sys.stderr)
     return AS_ASKED
+
+
+def _find_refused_step(scenario: Scenario, seed: int) -> list[str]:
+    """Return the reason why the reference solution cannot be played to its end, if there is one."""
+    from engine.drill.running.solution import play_reference
+    from engine.inputs import InputError
+
+    try:
+        play_reference(scenario, seed)
+    except InputError as problem:
+        text = tr("the reference solution cannot be played: {problem}")
+        return [f"{scenario.name}: {text.format(problem=problem)}"]
+    return []
 
 
 def _read_certificate(file: Path, seed: int, text_hash: str) -> dict[str, Any]:

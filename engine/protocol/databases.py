@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -53,6 +54,7 @@ class NewFile(Struct, frozen=True, kw_only=True):
     growth: dict[str, Any] = {}
 
 
+SIZE_LEAST_KB: Final = 512.0
 LOG_SHARE: Final = 0.25
 LOG_LEAST_KB: Final = 512.0
 """Size of a log file that CREATE DATABASE does not name: a quarter of the data files, at least 512 KB. Documented
@@ -89,11 +91,17 @@ def create(
     return []
 
 
+ROOTED: Final = re.compile(r"[A-Za-z]:\\[^\\]")
+"""Path of a file on a drive."""
+
+
 def _check_new_files(world: World, server: str, new_files: Sequence[NewFile]) -> None:
     """Raise 1828, 5133, 5149 or 1803."""
     needed: dict[str, float] = {}
     for place, file in enumerate(new_files):
         drive = volumes.drive_of(file.path)
+        if not ROOTED.match(file.path):
+            raise SqlError(5105, file.path, also=(1802,))
         if any(other.name.lower() == file.name.lower() for other in new_files[:place]):
             raise SqlError(1828, file.name)
         if not volumes.has_drive(world.computer_of(server), drive):
@@ -103,6 +111,8 @@ def _check_new_files(world: World, server: str, new_files: Sequence[NewFile]) ->
         needed[drive] = needed.get(drive, 0.0) + (file.size_kb or NEW_LOG_KB)
         if volumes.free_kb(world, server, drive) < needed[drive]:
             raise SqlError(5149, "CREATE FILE", file.path, also=(1802,))
+    if any(file.size_kb is not None and file.size_kb < SIZE_LEAST_KB for file in new_files):
+        raise SqlError(5174)
     data = [file for file in new_files if not file.log]
     if data and (data[0].size_kb or NEW_DATA_KB) < NEW_DATA_KB:
         raise SqlError(1803, round(NEW_DATA_KB / 1024))

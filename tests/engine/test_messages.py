@@ -160,3 +160,18 @@ def test_no_text_keeps_a_place_of_another_kind() -> None:
 def test_unknown_number_is_our_mistake() -> None:
     with pytest.raises(KeyError):
         fill_message(999_999)
+
+
+@pytest.mark.parametrize(
+    ("number", "version", "part"),
+    [
+        (3908, 2005, "bypass recovery mode"),
+        (3908, 2014, "emergency mode or is damaged"),
+        (19476, 2014, "failed. The WSFC service"),
+        (19476, 2022, "failed. If this is a WSFC availability group"),
+        (443, 2005, "time-dependent operator in"),
+        (443, 2008, "a side-effecting operator"),
+    ],
+)
+def test_a_text_changes_with_the_version(number: int, version: int, part: str) -> None:
+    assert part in fill_message(number, "x", version=version)[1]

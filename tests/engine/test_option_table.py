@@ -383,3 +383,41 @@ def test_a_default_of_backups_changes_the_next_backup(base: World, setting: str)
 
 def test_sid_of_another_login_is_refused(base: World) -> None:
     assert run(base, "CREATE LOGIN n WITH PASSWORD = 'p', SID = 0xA0")[0].numbers == [15433]
+
+
+@pytest.mark.parametrize(
+    ("version", "year"), [(2014, "6.3"), (2017, "2012 R2"), (2019, "2016"), (2022, "2016")]
+)
+def test_version_names_a_windows_that_the_product_supports(version: int, year: str) -> None:
+    assert year in ask(ag_lab(version=version), SERVER, "SELECT @@VERSION", 1).value
+
+
+@pytest.mark.parametrize(
+    ("statement", "number"),
+    [
+        ("CREATE INDEX n ON t (a) WITH ()", 102),
+        ("CREATE INDEX n ON t (a) WITH (,)", 102),
+        ("CREATE INDEX n ON t (a) WITH (= 70)", 102),
+        ("CREATE INDEX n ON t (a) WITH", 102),
+        ("CREATE INDEX n ON t (a) WHERE", 156),
+        ("CREATE INDEX n ON t (a) WHERE a IN (SELECT a FROM t)", 10735),
+        ("CREATE INDEX n ON t (a) WHERE 1 / a = 1", 10735),
+        ("CREATE INDEX n ON t (a) WHERE b = 1; ALTER TABLE t DROP COLUMN b", 5074),
+        ("CREATE TABLE n (a int GENERATED ALWAYS", 102),
+        ("CREATE DATABASE n = = ( ) )", 102),
+        ("CREATE DATABASE n ON ()", 102),
+        ("CREATE DATABASE n ON (NAME)", 102),
+        ("CREATE DATABASE n ON (NAME = f, FILENAME = 'x')", 5105),
+        (r"CREATE DATABASE n ON (NAME = f, FILENAME = 'D:\f.mdf', SIZE = 0)", 5174),
+        (r"BACKUP DATABASE Plain TO DISK = 'D:\y.bak' WITH RETAINDAYS = 1e308", 102),
+        ("CREATE LOGIN n WITH PASSWORD = 'p', SID = 0x" + "F" * 99, 15419),
+    ],
+)
+def test_a_hostile_option_is_an_error_of_the_server(base: World, statement: str, number: int) -> None:
+    assert number in run(base, statement)[0].numbers
+
+
+@pytest.mark.parametrize("value", ["\u0661\u0662", "\u00b2", "'x'"])
+def test_a_number_of_other_digits_is_refused(base: World, value: str) -> None:
+    answer, _ = run(base, f"CREATE INDEX n ON t (a) WITH (FILLFACTOR = {value})")
+    assert any(text.startswith("Not simulated") for text in answer.texts)

@@ -147,8 +147,8 @@ def _check_skills(scenario: Scenario, finder: ProblemFinder) -> None:
             )
 
 
-_LINE: Final = re.compile(rf"(?<![\w-])({'|'.join(VERBS)}) ([A-Z]\w*)")
-_ALTERED: Final = re.compile(r"\b(?:DATABASE|LOG) \[?([A-Za-z_]\w*)\]? (?:SET|TO|FROM|WITH)\b")
+_LINE: Final = re.compile(rf"(?<![\w-])({'|'.join(VERBS)}) ([A-Z](?:[\w-]*\w)?)")
+_ALTERED: Final = re.compile(r"\b(?:DATABASE|LOG) (\[[^\]]+\]|[A-Za-z_]\w*) (?:SET|TO|FROM|WITH)\b")
 
 
 def _names_something(verb: Verb) -> bool:
@@ -171,7 +171,8 @@ def _check_hint_lines(scenario: Scenario, finder: ProblemFinder) -> None:
     for number, hint in enumerate(scenario.hints):
         typed = [m[2] for m in _LINE.finditer(hint.type) if _names_something(VERBS[m[1]])]
         unknown = [name for name in typed if name not in known]
-        unknown += [m[1] for m in _ALTERED.finditer(hint.type) if m[1] not in names.databases]
+        altered = [m[1].strip("[]") for m in _ALTERED.finditer(hint.type)]
+        unknown += [name for name in altered if name not in names.databases]
         for name in unknown:
             finder.add(
                 ("hint", number, "type"),

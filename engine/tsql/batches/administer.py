@@ -251,6 +251,10 @@ def _create_login(machine: Machine, statement: s.CreateLogin) -> Outcome:
     )
 
 
+SID_BYTES: Final = 16
+"""Length of the SID of a SQL login. Documented."""
+
+
 def _sid(value: object) -> int | None:
     """Return 0x0102… as the number by which logins and users are matched."""
     if value is None:
@@ -258,6 +262,8 @@ def _sid(value: object) -> int | None:
     digits = str(value).lower().removeprefix("0x")
     if not re.fullmatch(r"[0-9a-f]+", digits):
         raise SqlError(102, value)
+    if len(digits.lstrip("0")) > 2 * SID_BYTES:
+        raise SqlError(15419)
     return int(digits, 16)
 
 
@@ -309,7 +315,7 @@ def _size_kb(text: str | None) -> float | None:
     if text.upper() == "UNLIMITED":
         return float("inf")
     number, _, unit = text.partition(" ")
-    if not number.isdigit():
+    if not (number.isascii() and number.isdigit()):
         raise SqlError(102, text)
     return int(number) * _SIZES.get(unit.upper() or "MB", 1024.0)
 
@@ -323,7 +329,7 @@ def _growth(text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
     number, _, unit = text.partition(" ")
-    if unit == "%" and number.isdigit():
+    if unit == "%" and number.isascii() and number.isdigit():
         return {"growth_percent": int(number), "growth_kb": None}
     return {"growth_kb": _size_kb(text), "growth_percent": None}
 

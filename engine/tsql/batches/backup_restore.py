@@ -94,6 +94,10 @@ def _stats(options: dict[str, Any]) -> int:
     return min(100, max(1, int(to_number(options["STATS"])))) if options["STATS"] is not None else 10
 
 
+RETAIN_DAYS_MAX: Final = 99_999
+"""Maximum of RETAINDAYS. Known."""
+
+
 def _details(machine: Machine, statement: s.Backup) -> backup.BackupDetails:
     """Return the options that the backup set keeps [DOC: BACKUP; backup checksum default]."""
     options = {name: machine.value(value) for name, value in statement.options}
@@ -106,7 +110,10 @@ def _details(machine: Machine, statement: s.Backup) -> backup.BackupDetails:
         checked = option_value(machine.context, "backup checksum default") == 1
     expires = None
     if options.get("RETAINDAYS") is not None:
-        expires = world.tick + ticks(86_400.0 * int(to_number(options["RETAINDAYS"])))
+        days = to_number(options["RETAINDAYS"])
+        if not 0 <= days <= RETAIN_DAYS_MAX:
+            raise SqlError(102, options["RETAINDAYS"])
+        expires = world.tick + ticks(86_400.0 * int(days))
     elif options.get("EXPIREDATE") is not None:
         stop = options["EXPIREDATE"]
         expires = clock.tick_of(world, to_text(stop, 121 if is_moment(stop) else 0))

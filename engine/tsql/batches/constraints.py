@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -13,6 +14,7 @@ from engine.messages import SqlError
 from engine.tsql.batches import objects
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key
+from engine.tsql.language.lexer import Token, tokens_of
 from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.scalars.types import MAX, NULL
 from engine.tsql.scalars.values import Scalar, comparable, parse_type, to_text
@@ -88,7 +90,7 @@ def check_definition(
             places = find_column_positions(table, item.columns, ref.parts[-1])
             if isinstance(item, Key):
                 check_key(table, places, ref.parts[-1])
-                check_filter(machine, table, item)
+                check_filter(machine, table, item, ref.parts[-1])
         except SqlError as problem:
             problem.also = (1750,)
             raise
@@ -138,9 +140,25 @@ def check_key(table: Table, places: Sequence[int], owner: str) -> None:
             raise SqlError(1919, name, owner)
 
 
-def check_filter(machine: Machine, table: Table, key: Key) -> None:
-    """Read the condition of a filtered index against the columns of its table."""
+_FILTER_WORDS: Final = frozenset({"SELECT", "OR", "LIKE", "BETWEEN", "CASE", "EXISTS", "CAST", "CONVERT"})
+_FILTER_SIGNS: Final = ("+", "*", "/", "%", "&", "|", "^", "~")
+
+
+def _is_simple_filter(tokens: Sequence[Token]) -> bool:
+    """Return whether a condition compares columns with constants, joined by AND [DOC: CREATE INDEX]."""
+    words = {token.upper for token in tokens}
+    called = any(
+        token.kind == "word" and token.upper not in ("IN", "AND") and behind.is_op("(")
+        for token, behind in pairwise(tokens)
+    )
+    return not (words & _FILTER_WORDS or called or any(token.is_op(*_FILTER_SIGNS) for token in tokens))
+
+
+def check_filter(machine: Machine, table: Table, key: Key, owner: str) -> None:
+    """Read the condition of a filtered index against the columns of its table. Raise 10735 for another condition."""
     if key.filter:
+        if not _is_simple_filter(tokens_of(key.filter)):
+            raise SqlError(10735, "index", key.name, owner)
         _evaluate_rows(machine, table.columns, (), [f"CASE WHEN {key.filter} THEN 1 ELSE 0 END"])
 
 

@@ -156,7 +156,7 @@ def create_index(machine: Machine, statement: s.CreateIndex) -> None:
         options=tuple(pair for pair in statement.options if pair[0] != "DROP_EXISTING"),
     )
     check_index_options(machine, ref.parts[-1], replace(new, options=statement.options))
-    constraints.check_filter(machine, table, new)
+    constraints.check_filter(machine, table, new, ref.parts[-1])
     constraints.find_column_positions(table, (*new.columns, *new.included), ref.parts[-1])
     constraints.check_key(
         table, constraints.find_column_positions(table, new.columns, ref.parts[-1]), ref.parts[-1]
@@ -337,7 +337,8 @@ def _drop_columns(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
     if len(keep) + len(gone) != len(table.columns):
         raise SqlError(4924, "ALTER TABLE DROP COLUMN", names[0], ref.parts[-1])
     for item in table.constraints:
-        used = (*item.columns, *_names_in(item.text)) if isinstance(item, Check) else item.columns
+        text = item.text if isinstance(item, Check) else item.filter if isinstance(item, Key) else ""
+        used = (*item.columns, *_names_in(text))
         held = next((name for name in used if name.lower() in gone), None)
         if held is not None:
             kind = "index" if isinstance(item, Key) and "INDEX" in item.kind else "object"

@@ -30,12 +30,15 @@ _BUILDS: Final = {
 
 
 def windows(context: Context) -> tuple[str, tuple[int, int, int]]:
-    """Return year, numbers and build of Windows Server: the cluster's, else the oldest that the product supports."""
+    """Return year, numbers and build of Windows Server.
+
+    It is that of the cluster, or the oldest one that the product supports. Nodes of a newer Windows keep the
+    functional level of an older cluster.
+    """
+    oldest = "2016" if context.version >= 2019 else "2012" if context.version >= 2016 else "2008 R2"
     node = config.node_of(context.world, context.session.server)
-    if node is not None:
-        year = context.world.clusters[node.cluster].windows
-    else:
-        year = "2016" if context.version >= 2019 else "2012" if context.version >= 2016 else "2008 R2"
+    of_cluster = context.world.clusters[node.cluster].windows if node is not None else oldest
+    year = max(oldest, of_cluster, key=list(_BUILDS).index)
     return year, _BUILDS[year]
 
 

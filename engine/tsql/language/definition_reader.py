@@ -130,6 +130,8 @@ class Definitions(TokenReader):
             while self.place < end and not self.is_keyword("WITH", "ON", "FILESTREAM_ON"):
                 self.take()
             filter_text = self.text_between(start, self.place)
+            if not filter_text:
+                raise self.problem()
         options = self.storage_options()
         if self.is_keyword("WITH") and self.place < end:  # without brackets, as before 2005
             first = self.place + 1

@@ -35,7 +35,8 @@ class OptionRule(NamedTuple):
 
     def takes(self, value: str) -> bool:
         """Return whether the option accepts the value."""
-        return any(form == "*" or form == value or (form == "#" and value.isdigit()) for form in self.values)
+        number = value.isascii() and value.isdigit()
+        return any(form in ("*", value) or (form == "#" and number) for form in self.values)
 
 
 @cache
@@ -52,6 +53,8 @@ def rules() -> tuple[OptionRule, ...]:
 def check_options(statement: str, pairs: Iterable[tuple[str, object]], version: int) -> None:
     """Raise 155 for an option that *statement* does not have in *version*, and refuse what is not simulated."""
     for option, value in pairs:
+        if not option[:1].isalpha():
+            raise SqlError(102, option)
         known = [
             rule
             for rule in rules()
@@ -81,18 +84,19 @@ def treatment_of(statement: str, option: str, version: int) -> str:
 
 
 def read_options(tokens: Sequence[Token]) -> Pairs:
-    """Return the options in the tokens between two brackets: `NAME = value, …`."""
-    pairs: list[tuple[str, str]] = []
+    """Return the options in the tokens between two brackets: `NAME = value, …`.
+
+    Anything else has a name that `check_options` refuses with 102.
+    """
+    parts: list[list[str]] = [[]]
     level = 0
-    part: list[str] = []
     for token in tokens:
         level += token.is_op("(") - token.is_op(")")
         if token.is_op(",") and level == 0:
-            pairs.append(_pair(part))
-            part = []
+            parts.append([])
         else:
-            part.append(token.upper or token.text.upper())
-    return (*pairs, _pair(part)) if part else tuple(pairs)
+            parts[-1].append(token.upper or token.text.upper())
+    return tuple(_pair(part or [")"]) for part in parts)
 
 
 def _pair(words: Sequence[str]) -> tuple[str, str]:

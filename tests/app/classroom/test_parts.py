@@ -14,6 +14,7 @@ import pytest
 import sqlalchemy as sa
 from alembic import command as alembic
 from alembic.config import Config
+from pydantic import ValidationError
 
 from app import cli
 from app.classroom import record as records
@@ -241,3 +242,34 @@ def test_a_database_of_a_newer_version_or_another_program_is_refused_with_a_sent
         ClassRecord(str(file))
     with pytest.raises(RecordUnavailableError, match="not in mysql"):
         ClassRecord("mysql://here/class")
+
+
+PARTS_ALONE = """
+[[part]]
+kind = "lesson"
+mode = "practice"
+scenario = "lab"
+
+[[part]]
+kind = "post"
+mode = "exam"
+scenario = "ag-lab"
+"""
+
+
+def test_a_plan_of_parts_needs_no_scenario_of_its_own() -> None:
+    assert [one.scenario for one in of_text(PARTS_ALONE).parts()] == ["lab", "ag-lab"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        'scenario = "lab"',
+        PARTS_ALONE.replace('scenario = "ag-lab"', ""),
+        PARTS_ALONE.replace('mode = "exam"', ""),
+    ],
+)
+def test_a_part_without_scenario_or_mode_is_refused(text: str) -> None:
+    with pytest.raises(ValidationError, match="Field required"):
+        of_text(text)

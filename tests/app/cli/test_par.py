@@ -69,6 +69,15 @@ def test_unusable_arguments(
     assert why in capsys.readouterr().err
 
 
+def test_a_reference_that_cannot_be_played_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "small.toml"
+    file.write_text(texts.SMALL.replace("+5 power-on SERVER_A", "+5 workload Sales Nothing"))
+    assert cli.main(["par", str(file), "--seconds", "0"], lambda scenario: 9) == AS_ASKED
+    assert "the reference solution cannot be played: " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("stopped", [False, True], ids=["time", "Ctrl-C"])
 def test_when_the_time_is_over_what_was_found_is_told_at_once(
     stopped: bool, monkeypatch: pytest.MonkeyPatch

@@ -96,3 +96,9 @@ def test_a_fault_that_was_moved_behind_a_goal_is_named_at_the_goal() -> None:
 
     assert found(text) == []
     assert found(text.replace('at = "30s"', 'at = "90s"')) == ["goal[0].when"]
+
+
+def test_names_with_hyphens_are_no_strangers_in_a_hint() -> None:
+    text = SMALL.replace("SERVER_A", "SQL-EU-1").replace("SERVER_B", "SQL-EU-2")
+    scenario = load_scenario(text, "small.toml")
+    assert not [one for one in lint(scenario, "small.toml") if "is not in this scenario" in one.text]
