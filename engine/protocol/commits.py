@@ -102,4 +102,4 @@ def users_of(world: World, server: str, database: str) -> tuple[User, ...]:
 
 def _users(last_commit: Commit | None, database: str) -> tuple[User, ...]:
     found = last_commit.users.values() if last_commit is not None else ()
-    return tuple(replace(user, database=database) for user in found)
+    return tuple(replace(user, database=database) for user in found if isinstance(user, User))

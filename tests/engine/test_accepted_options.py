@@ -54,6 +54,7 @@ CLAUSES = {
     "certificate_dialog": "CREATE CERTIFICATE c WITH SUBJECT = 's' ACTIVE FOR BEGIN_DIALOG = ON",
     "grant_option": "REVOKE GRANT OPTION FOR CONNECT ON ENDPOINT::Mirroring FROM public",
     "with_grant_option": "GRANT CONNECT ON ENDPOINT::Mirroring TO public WITH GRANT OPTION",
+    "role_name": "ALTER ROLE db_owner WITH NAME = other",
     "as_grantor": "GRANT CONNECT ON ENDPOINT::Mirroring TO public AS sa",
 }
 

@@ -20,7 +20,7 @@ from engine.protocol import (
 )
 from engine.protocol import options as database_options
 from engine.tsql import catalog
-from engine.tsql.batches import access, backup_restore, constraints, objects, schemas
+from engine.tsql.batches import access, backup_restore, constraints, objects, permissions, schemas
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.data import Table
 from engine.tsql.batches.machine import Machine
@@ -95,12 +95,11 @@ def _check_permission(machine: Machine, statement: s.Permission) -> None:
             raise SqlError(15151, "find", "availability group", statement.name)
     if statement.kind == "OBJECT" and statement.name and catalog.object_id(context, statement.name) is None:
         raise SqlError(15151, "find", "object", statement.name.rsplit(".", 1)[-1])
-    if statement.kind in ("OBJECT", "DATABASE"):
+    if statement.kind in ("OBJECT", "DATABASE", "SCHEMA", "USER"):
         view, word = "sys.database_principals", "user"
     else:
         view, word = "sys.server_principals", "login"
     names = {to_text(row["name"]).casefold() for row in catalog.rows_of(context, view)}
-    names |= {to_text(row["name"]).casefold() for row in catalog.rows_of(context, "sys.server_principals")}
     for grantee in statement.grantees:
         if grantee.casefold() not in names:
             raise SqlError(15151, "find", word, grantee)
@@ -123,9 +122,10 @@ def _permission(machine: Machine, statement: s.Permission) -> Outcome:
             machine.world, machine.session.server, statement.permissions, statement.verb == "GRANT"
         )
         return []
-    if statement.kind != "ENDPOINT" or not set(statement.permissions) & {"CONNECT", "ALL", "CONTROL"}:
-        where = f" ON {statement.kind}" if statement.kind == "AVAILABILITY GROUP" else ""
-        raise UnsimulatedFeatureError(f"{statement.verb} {', '.join(statement.permissions)}{where}")
+    if statement.kind != "ENDPOINT":
+        return permissions.permit(machine, statement)
+    if not set(statement.permissions) & {"CONNECT", "ALL", "CONTROL"}:
+        raise UnsimulatedFeatureError(f"{statement.verb} {', '.join(statement.permissions)} ON ENDPOINT")
     return endpoints.permit(
         machine.world, machine.session.server, statement.name, statement.verb, statement.grantees
     )
@@ -521,6 +521,7 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
     s.AlterEndpoint: _alter_endpoint,
     s.AlterAuthorization: _authorization,
     s.Permission: _permission,
+    s.ChangeRole: permissions.change_role,
     s.AlterEventSession: _alter_event_session,
     s.ClusterProperty: _cluster_property,
     s.MasterKey: _master_key,

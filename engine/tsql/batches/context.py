@@ -10,6 +10,7 @@ from typing import Any
 from engine.constants import TICKS_PER_S
 from engine.model import Computer, DatabaseCopy, Instance, Key, Snapshot, World
 from engine.protocol import snapshots, statements
+from engine.tsql.batches import rights
 from engine.tsql.batches.data import Caught, Declared, Place, SqlSession, Table
 from engine.tsql.scalars.values import Scalar, stamp
 
@@ -109,6 +110,7 @@ class Context:
         """Return the name as this server writes it; raises 911, 954, 955 and others if it cannot be opened."""
         inside = name.lower() == self.session.database.lower()
         statements.use_database(self.world, self.session.server, name, self.session.read_intent, inside)
+        rights.admit_database(self, name)
         known = self.copy_named(name)
         if known is not None:
             return known.database

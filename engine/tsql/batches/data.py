@@ -140,6 +140,8 @@ class Outside(Struct, frozen=True):
     tables: tuple[str, ...]
     transactions: int = 0
     """@@TRANCOUNT when it was entered."""
+    principal: tuple[str, str, str, tuple[tuple[str, str, str], ...]] | None = None
+    """Login, user, its database and callers: EXECUTE AS ends with the text that gave it."""
 
 
 class Frame(Struct, frozen=True):
@@ -221,8 +223,11 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     server: str
     spid: int
     login: str
-    callers: tuple[str, ...] = ()
-    """Logins that EXECUTE AS has left, to which REVERT returns."""
+    user: str = ""
+    user_database: str = ""
+    """User whose place EXECUTE AS USER has taken, and its database; empty: the user of the login."""
+    callers: tuple[tuple[str, str, str], ...] = ()
+    """Login, user and database that each EXECUTE AS has left, to which REVERT returns."""
     program: ClientProgram | None = None
     """At the other end; None for a window of the simulation itself. A program's connection that is lost stays lost."""
     database: str = "master"
@@ -264,6 +269,11 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     """Text of the last batch that ended; empty before the first one."""
     last_begun_tick: int = 0
     last_ended_tick: int = 0
+
+    @property
+    def principal(self) -> tuple[str, str, str, tuple[tuple[str, str, str], ...]]:
+        """Login, user, its database and callers."""
+        return self.login, self.user, self.user_database, self.callers
 
     def __repr__(self) -> str:
         """Leave out the last batch, which only views show, and rare parts that are empty: the hash reads this."""
@@ -330,7 +340,7 @@ class Submission(Struct, frozen=True, kw_only=True):
 
 UNSAID: Final = ("steps", "results", "command", "begun_tick", "counts")
 UNSAID_OF_SESSION: Final = ("last_text", "last_begun_tick", "last_ended_tick")
-RARE_IN_SESSION: Final = frozenset({"applocks"})
+RARE_IN_SESSION: Final = frozenset({"applocks", "user", "user_database"})
 
 
 def batch_text(run: Submission) -> str:

@@ -15,7 +15,9 @@ from engine.tsql.batches import (
     column_functions,
     event_files,
     locks,
+    objects,
     properties,
+    rights,
     stored_messages,
 )
 from engine.tsql.batches.context import Context
@@ -23,12 +25,11 @@ from engine.tsql.batches.data import CONSOLE
 from engine.tsql.batches.objects import schemas
 from engine.tsql.catalog import availability, folders, host, security
 from engine.tsql.language.permissions import ON_OBJECT, PERMISSIONS
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.functions import format_message
 from engine.tsql.scalars.settings import context_info, settings_of
 from engine.tsql.scalars.values import Scalar, convert, to_integer, to_number, to_text
-
-SERVER_ROLES: Final = frozenset({"sysadmin", "public"})
 
 
 def version_text(context: Context) -> str:
@@ -42,13 +43,36 @@ def version_text(context: Context) -> str:
 def _has_perms(
     context: Context, securable: Scalar, kind: Scalar, permission: Scalar, *more: Scalar
 ) -> Scalar:
-    """Return 1, as every login is sysadmin here; NULL for an unknown permission, 0 for an unknown database."""
+    """1 for a permission that the connection has. NULL for a permission, 0 for a database that there is not."""
     asked = to_text(permission).upper()
     if permission is None or asked not in PERMISSIONS | {"ANY"}:
         return None
-    if to_text(kind).upper() == "DATABASE" and securable is not None:
-        return int(context.database_id(to_text(securable).strip("[]")) is not None)
-    return 1
+    if rights.is_sysadmin(context):
+        if to_text(kind).upper() == "DATABASE" and securable is not None:
+            return int(context.database_id(to_text(securable).strip("[]")) is not None)
+        return 1
+    if asked == "ANY" or more:
+        raise UnsimulatedFeatureError(
+            "HAS_PERMS_BY_NAME of ANY permission or a column for a login outside sysadmin"
+        )
+    return _has_permission(context, to_text(securable), to_text(kind).upper(), asked, securable is None)
+
+
+def _has_permission(context: Context, securable: str, kind: str, permission: str, server: bool) -> int | None:
+    name = securable.strip("[]")
+    if server and not kind:
+        return int(rights.has_server_permission(context, permission))
+    if kind == "DATABASE":
+        return int(rights.has_permission(context, name or context.session.database, permission))
+    if kind == "SCHEMA":
+        return int(rights.has_permission(context, context.session.database, permission, name))
+    if kind != "OBJECT":
+        raise UnsimulatedFeatureError(f"HAS_PERMS_BY_NAME of {kind} for a login outside sysadmin")
+    parts = tuple(part.strip("[]") for part in securable.split("."))
+    place, found = objects.locate_object(context, parts)
+    if found is None:
+        return None
+    return int(rights.has_permission(context, place[1], permission, found.schema, found.key))
 
 
 def _object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
@@ -217,10 +241,10 @@ def _object_schema_name(context: Context, number: Scalar, database: Scalar = Non
 
 
 def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Scalar:
-    """Return 1, as every login is sysadmin here; 0 for other fixed roles, NULL for an unknown role or login."""
+    """1 for a member, 0 for another login, NULL for a role or login that there is not."""
     fixed = to_text(role).lower() in map(str.lower, security.ROLES)
     known = login is None or _make_principal_lookup("name", "principal_id")(context, login) is not None
-    return int(to_text(role).lower() in SERVER_ROLES) if fixed and known else None
+    return int(rights.is_member(context, to_text(role).lower(), to_text(login))) if fixed and known else None
 
 
 def _file_found(context: Context, path: Scalar) -> Scalar:
@@ -287,24 +311,28 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "suser_name": _make_principal_lookup("principal_id", "name"),
     "suser_id": _make_principal_lookup("name", "principal_id"),
     "suser_sid": _make_principal_lookup("name", "sid"),
-    "original_login": lambda context: (*context.session.callers, context.session.login)[0],
+    "original_login": lambda context: (
+        context.session.callers[0][0] if context.session.callers else context.session.login
+    ),
     "system_user": lambda context: context.session.login,
     "user_name": lambda context, number=None: (
-        "dbo" if number is None else _user(context, "principal_id", number, "name")
+        _current_user(context) if number is None else _user(context, "principal_id", number, "name")
     ),
-    "user": lambda context: "dbo",
-    "current_user": lambda context: "dbo",
-    "session_user": lambda context: "dbo",
-    "user_id": lambda context, name=None: 1 if name is None else _user(context, "name", name, "principal_id"),
-    "database_principal_id": lambda context, name=None: (
-        1 if name is None else _user(context, "name", name, "principal_id")
+    "user": lambda context: _current_user(context),
+    "current_user": lambda context: _current_user(context),
+    "session_user": lambda context: _current_user(context),
+    "user_id": lambda context, name=None: _user(
+        context, "name", _current_user(context) if name is None else name, "principal_id"
+    ),
+    "database_principal_id": lambda context, name=None: _user(
+        context, "name", _current_user(context) if name is None else name, "principal_id"
     ),
     "host_name": lambda context: (context.session.program or CONSOLE).host,
     "host_id": lambda context: "1",
     "app_name": lambda context: (context.session.program or CONSOLE).name,
     "is_srvrolemember": _is_role_member,
     "is_member": lambda context, role: _is_member(context, role),
-    "is_rolemember": lambda context, role, user=None: _is_member(context, role),
+    "is_rolemember": lambda context, role, user=None: _is_member(context, role, user),
     "has_dbaccess": lambda context, name: _has_dbaccess(context, name),
     "has_perms_by_name": _has_perms,
     "default_domain": lambda context: context.computer.domain,
@@ -343,13 +371,19 @@ def _user(context: Context, key_column: str, value: Scalar, wanted: str) -> Scal
     return next((row[wanted] for row in rows if to_text(row[key_column]).casefold() == key), None)
 
 
-def _is_member(context: Context, role: Scalar) -> Scalar:
-    """Return 1 in db_owner and public: every user is dbo here. NULL for a role that there is not [DOC: IS_MEMBER]."""
+def _current_user(context: Context) -> str:
+    return rights.user_in(context, context.session.database) or "guest"
+
+
+def _is_member(context: Context, role: Scalar, user: Scalar = None) -> Scalar:
+    """1 in a role of the user, 0 in another one, NULL for a role that there is not [DOC: IS_MEMBER]."""
     asked = to_text(role).casefold()
     rows = catalog.rows_of(context, "sys.database_principals")
     if all(to_text(row["name"]).casefold() != asked or to_text(row["type"]) != "R" for row in rows):
         return None
-    return int(asked in ("db_owner", "public"))
+    name = to_text(user) or _current_user(context)
+    owner = name.lower() == "dbo" and asked == "db_owner"
+    return int(owner or asked in rights.roles_in(context, context.session.database, name))
 
 
 def _session_property(context: Context, name: Scalar) -> Scalar:

@@ -11,7 +11,7 @@ from engine.availability import commands as group_commands
 from engine.messages import SqlError, count_placeholders, fill_message, fill_placeholders
 from engine.mirroring import commands
 from engine.protocol import backup, connections, disks, options, statements
-from engine.tsql import catalog, procedures
+from engine.tsql import procedures
 from engine.tsql.batches import (
     access,
     administer,
@@ -20,6 +20,7 @@ from engine.tsql.batches import (
     gate,
     maintenance,
     objects,
+    permissions,
     queries,
     sources,
     stored_messages,
@@ -71,6 +72,7 @@ def perform(machine: Machine, statement: s.Statement) -> None:
 
 def _admit(machine: Machine, statement: s.Statement) -> None:
     try:
+        permissions.admit(machine, statement)
         gate.check(machine, statement)
     except SqlError as problem:
         problem.title = getattr(statement, "title", problem.title)
@@ -448,27 +450,11 @@ def _cursor_action(machine: Machine, statement: s.CursorAction) -> None:
 
 
 def _execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
-    """Execute EXECUTE AS; 15406 or 15517 for an unknown principal.
-
-    The login changes the current user; its permissions are not simulated.
-    """
-    view, number = {
-        "LOGIN": ("sys.server_principals", 15406),
-        "USER": ("sys.database_principals", 15517),
-    }[statement.kind]
-    names = {to_text(row["name"]).casefold() for row in catalog.rows_of(machine.context, view)}
-    if statement.name.casefold() not in names:
-        raise SqlError(number, statement.name)
-    session = machine.session
-    machine.report_unsimulated(f"EXECUTE AS {statement.kind}: what follows has the rights of {session.login}")
-    login = statement.name if statement.kind == "LOGIN" else session.login
-    machine.note(login=login, callers=(*session.callers, session.login), error=0)
+    permissions.execute_as(machine, statement)
 
 
 def _revert(machine: Machine, statement: s.Revert) -> None:
-    """Back to the login before the last EXECUTE AS; without one it does nothing [DOC: EXECUTE AS]."""
-    *before, caller = machine.session.callers or (machine.session.login,)
-    machine.note(login=caller, callers=tuple(before), error=0)
+    permissions.revert(machine)
 
 
 def _not_simulated(machine: Machine, statement: s.UnsimulatedStatement) -> None:

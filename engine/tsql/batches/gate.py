@@ -233,7 +233,7 @@ def _of_object(machine: Machine, statement: Any) -> list[Where]:
 
 
 def _permission(machine: Machine, statement: s.Permission) -> list[Where]:
-    return _writes(machine, statement) if statement.kind in ("OBJECT", "DATABASE", "SCHEMA") else []
+    return _writes(machine, statement) if statement.kind in ("OBJECT", "DATABASE", "SCHEMA", "USER") else []
 
 
 def _drops(machine: Machine, statement: s.DropObject) -> list[Where]:
@@ -301,6 +301,7 @@ RULES: Final[dict[type[s.Statement], Callable[[Machine, Any], list[Where]]]] = {
         _writes,
     ),
     s.Permission: _permission,
+    s.ChangeRole: lambda machine, statement: [] if statement.server else _writes(machine, statement),
     s.DropObject: _drops,
     s.SetOption: _sets,
     s.AlterFiles: _files,

@@ -14,6 +14,7 @@ from engine import arithmetic
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol import errorlog, statements
+from engine.tsql.batches import rights
 from engine.tsql.batches.data import Caught, Declared, Outside, Row, SqlCursor, SqlSession, Submission, Table
 from engine.tsql.batches.output import SubmissionOutput
 from engine.tsql.batches.scope import Scope
@@ -48,6 +49,8 @@ class Machine(SubmissionOutput):
         self.capture = ""
         """INSERT … EXEC of a procedure: the table that takes its rows."""
         self.changing = ""
+        self.chained = False
+        """The rows of a view are computed: its owner's permissions count."""
         """The table that the running UPDATE or DELETE changes."""
         self.touched: list[tuple[str, Row | None, Row | None]] = []
         """Rows of the last change of a table: what was done, the row before, the row after."""
@@ -162,7 +165,11 @@ class Machine(SubmissionOutput):
             procedure=procedure,
         )
         scope.outside = Outside(
-            self.session.database, self.session.options, tables, self.session.transactions
+            self.session.database,
+            self.session.options,
+            tables,
+            self.session.transactions,
+            self.session.principal,
         )
         scope.returns, scope.line = returns, self.line
         self.scopes.append(scope)
@@ -175,6 +182,12 @@ class Machine(SubmissionOutput):
         return self.capture or next(
             (scope.insert_into for scope in reversed(self.scopes) if scope.insert_into), ""
         )
+
+    @property
+    def checks_rights(self) -> bool:
+        """The statement needs permissions of its own: it is in no procedure or view that dbo owns."""
+        chained = self.chained or bool(self.scopes and self.scopes[-1].procedure)
+        return not chained and not rights.is_sysadmin(self.context)
 
     @property
     def is_in_try(self) -> bool:

@@ -19,7 +19,7 @@ from engine.commits import USER, Commit
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, World
 from engine.protocol import commits, disks, logspace
-from engine.tsql.batches import access, gate, locks, tables
+from engine.tsql.batches import access, gate, locks, rights, tables
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Place, RowChanges, SqlSession, Table
 from engine.tsql.language.statements import ProcedureParameter
@@ -289,6 +289,20 @@ def find(context: Context, parts: tuple[str, ...], *, waits: bool = True) -> Use
     if waits:
         locks.require_lock(context, place, locks.SCHEMA_STABLE)
     return None if found is None or isinstance(found.item, Schema) else found.item
+
+
+def require_permission(context: Context, parts: tuple[str, ...], permission: str) -> None:
+    """Raise 229 without the permission on an object that a script has made."""
+    place, found = locate_object(context, parts, include_other_sessions=False)
+    if found is not None:
+        rights.require_permission(context, permission, place[1], found.schema, found.name, found.key)
+
+
+def require_alter(context: Context, parts: tuple[str, ...]) -> None:
+    """Raise 1088 without ALTER on an object."""
+    place, found = locate_object(context, parts, include_other_sessions=False)
+    if found is not None and not rights.has_permission(context, place[1], "ALTER", found.schema, found.key):
+        raise SqlError(1088, parts[-1])
 
 
 def exclude_locked_rows(context: Context, parts: tuple[str, ...], table: Table) -> Table:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from engine.messages import SqlError
-from engine.tsql.batches import constraints, gate, sources, tables
+from engine.tsql.batches import constraints, gate, objects, sources, tables
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
@@ -332,6 +332,8 @@ def _truncate(machine: Machine, plan: QueryPlan) -> None:
     table = sources.find_user_table(machine, plan.target)
     if table is None:
         raise SqlError(4701, plan.target.parts[-1])
+    if machine.checks_rights and not plan.target.parts[-1].startswith(("#", "@")):
+        objects.require_alter(machine.context, plan.target.parts)
     if constraints.is_referenced(machine, plan.target.parts):
         raise SqlError(4712, plan.target.parts[-1])
     sources.store_table(

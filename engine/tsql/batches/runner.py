@@ -331,6 +331,8 @@ class Runner(Machine):
             return
         kept = tuple(pair for pair in self.session.tables if pair[0] in outside.tables)
         changes: dict[str, object] = {}
+        if outside.principal is not None and outside.principal != self.session.principal:
+            changes = dict(zip(("login", "user", "user_database", "callers"), outside.principal, strict=True))
         if outside.database.lower() != self.session.database.lower():
             changes["database"] = outside.database
         lasting = tuple(pair for pair in self.session.options if pair[0] == "CONTEXT_INFO")

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql import catalog
-from engine.tsql.batches import constraints, locks, objects, tables
+from engine.tsql.batches import constraints, locks, objects, rights, tables
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.catalog import counters
@@ -60,15 +60,23 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
         context, parts = linked_servers.context_of(machine, parts[0]), parts[1:]
     else:
         made = _read(machine, ref)
+        if made is not None and ref.key != machine.changing:
+            require_permission(machine, ref, "SELECT")
         if isinstance(made, Table):
             return tuple((column.name, column.type) for column in made.columns), made.rows
         if isinstance(made, objects.UserView):
             return _view_rows(machine, made)
     found = catalog.find(context, parts)
+    if machine.checks_rights and len(ref.parts) < 4:
+        rights.require_state(context, found.name)
+        if found.name.startswith(rights.METADATA):
+            machine.remark(f"the visibility of metadata; {found.name} shows all rows")
     database = catalog.database_of(context, parts) or context.session.database
     if database.lower() != context.session.database.lower():
         context = Context(context.world, replace(context.session, database=database))
     columns = tuple((column.name, column.type) for column in found.columns_in(context.version))
+    if machine.checks_rights and found.name in rights.OWN_ROWS and found.rows is not None:
+        found = rights.show_own_rows(context, found)
     return columns, partial(_view_records, machine, context, found)
 
 
@@ -202,6 +210,12 @@ def _read(machine: Machine, ref: TableRef) -> objects.UserObject | None:
     return objects.exclude_locked_rows(machine.context, ref.parts, made) if "READPAST" in hints else made
 
 
+def require_permission(machine: Machine, ref: TableRef, permission: str) -> None:
+    """Raise 229 without the permission on an object that is not temporary. The owner's chain needs none of its own."""
+    if machine.checks_rights and not ref.parts[-1].startswith(("#", "@")) and ref.key not in machine.pseudo:
+        objects.require_permission(machine.context, ref.parts, permission)
+
+
 def find_user_table(machine: Machine, ref: TableRef) -> Table | None:
     """Return the table that a script has made under that name, if there is one."""
     try:
@@ -215,10 +229,12 @@ def _view_rows(machine: Machine, view: objects.UserView) -> tuple[Columns, Itera
     """Return the rows of a view, computed in a scratch of its own."""
     machine.meter.add(SCRATCH_WORK)
     scratch = scratch_for(machine.context, partial(fetch, machine), machine.meter)
+    chained, machine.chained = machine.chained, True
     try:
         machine.meter.enter()
         named, rows = scratch.select(machine.plan("statement", view.query), machine.value_of)
     finally:
+        machine.chained = chained
         machine.meter.leave()
         scratch.close()
     made = tables.from_rows(named, rows)
@@ -255,6 +271,7 @@ def store_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
 
 def change_table(machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str) -> Table:
     """Put a table with other rows in place of the one it was; what it has become. Raises what its constraints do."""
+    require_permission(machine, ref, verb)
     new_table = constraints.enforce_constraints(machine, ref, old_table, new_table, verb)
     store_table(machine, ref, new_table)
     return new_table
@@ -283,6 +300,7 @@ def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Ro
     """Insert rows; how many there are now more."""
     machine.meter.charge(len(rows) * INSERT_WORK)
     before = table(machine, ref)
+    require_permission(machine, ref, "INSERT")
     own = dict(machine.session.options).get("IDENTITY_INSERT", "").lower() == ref.parts[-1].lower()
     try:
         after, identity = tables.insert(ref.parts[-1], before, columns, rows, machine.evaluate, own)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from engine.availability import replicas
-from engine.protocol import accounts, commits, encryption
+from engine.protocol import accounts, commits, encryption, grants
 from engine.protocol.security import FIRST_USER_ID
+from engine.tsql.batches import objects, rights
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.view import Record, view
 from engine.tsql.language import permissions
+from engine.tsql.scalars.values import Scalar
 
 FIRST_LOGIN_ID: Final = 300
 """principal_id of the first login that was made on the server."""
@@ -143,11 +145,76 @@ def _permissions(context: Context) -> Iterable[Record]:
                     yield _permission(
                         100, "SERVER", 0, row["principal_id"], replicas.SYSTEM_NEEDS[name], name
                     )
+    for one in grants.of(context.world, context.session.server, grants.SERVER).grants:
+        if one.kind == "SERVER" and one.grantee in numbers:
+            row = _permission(
+                100, "SERVER", 0, numbers[one.grantee], _CODES.get(one.permission, ""), one.permission
+            )
+            yield {**row, **_state(one)}
     endpoint = context.server.endpoint
     for name in endpoint.granted if endpoint is not None else ():
         number = numbers.get(name.lower())
         if number is not None:
             yield _permission(105, "ENDPOINT", 65536, number, "CO", "CONNECT")
+
+
+_CODES: Final = {
+    "SELECT": "SL", "INSERT": "IN", "UPDATE": "UP", "DELETE": "DL", "EXECUTE": "EX", "CONTROL": "CL", "ALTER": "AL",
+    "CONNECT": "CO", "CREATE TABLE": "CRTB", "CREATE VIEW": "CRVW", "CREATE PROCEDURE": "CRPR", "REFERENCES": "RF",
+    "CREATE FUNCTION": "CRFN", "CREATE SCHEMA": "CRSM", "VIEW DEFINITION": "VW", "IMPERSONATE": "IM",
+    "VIEW DATABASE STATE": "VWDS", "BACKUP DATABASE": "BADB", "BACKUP LOG": "BALO", "VIEW SERVER STATE": "VWSS",
+    "ALTER ANY DATABASE": "ALDB", "ALTER ANY LOGIN": "ALLG", "CONTROL SERVER": "CL", "VIEW ANY DATABASE": "VWDB",
+    "ALTER SERVER STATE": "ALSS", "ALTER SETTINGS": "ALST", "CREATE ANY DATABASE": "CRDB", "SHUTDOWN": "SHDN",
+    "ALTER ANY CONNECTION": "ALCO", "ALTER ANY AVAILABILITY GROUP": "ALAG", "TAKE OWNERSHIP": "TO",
+}  # fmt: skip
+"""Codes of permissions. Documented [DOC: sys.database_permissions; sys.server_permissions]."""
+
+
+def _state(one: grants.Grant) -> Record:
+    return {"state": "D", "state_desc": "DENY"} if one.denied else {"state": "G", "state_desc": "GRANT"}
+
+
+def _database_permissions(context: Context) -> Iterable[Record]:
+    """CONNECT of every user, and what GRANT and DENY have given."""
+    numbers = {str(row["name"]).lower(): row["principal_id"] for row in _users(context)}
+    mine = commits.users_of(context.world, context.session.server, context.session.database)
+    for name in ("dbo", *(user.name.lower() for user in mine)):
+        yield _permission(0, "DATABASE", 0, numbers[name], "CO", "CONNECT")
+    ids = {kept.key: kept.object_id for kept, _ in objects.list_objects(context)}
+    schemas = {name.lower(): made.number for name, made in objects.schemas(context).items()}
+    for one in grants.of(context.world, context.session.server, context.session.database).grants:
+        securables: dict[str, tuple[int, str, Mapping[str, Scalar]]] = {
+            "DATABASE": (0, "DATABASE", dict.fromkeys(("",), 0)),
+            "OBJECT": (1, "OBJECT_OR_COLUMN", ids),
+            "SCHEMA": (3, "SCHEMA", schemas),
+            "USER": (4, "DATABASE_PRINCIPAL", numbers),
+        }
+        number, kind, found = securables[one.kind]
+        major = found.get(one.name)
+        if major is not None and one.grantee in numbers:
+            row = _permission(
+                number,
+                kind,
+                int(str(major)),
+                numbers[one.grantee],
+                _CODES.get(one.permission, ""),
+                one.permission,
+            )
+            yield {**row, **_state(one)}
+
+
+view("sys.database_permissions", _database_permissions)
+
+
+def _database_role_members(context: Context) -> Iterable[Record]:
+    numbers = {str(row["name"]).lower(): row["principal_id"] for row in _users(context)}
+    yield {"role_principal_id": DATABASE_ROLES["db_owner"], "member_principal_id": 1}
+    for role, member in grants.of(context.world, context.session.server, context.session.database).members:
+        if role in numbers and member in numbers:
+            yield {"role_principal_id": numbers[role], "member_principal_id": numbers[member]}
+
+
+view("sys.database_role_members", _database_role_members)
 
 
 def _permission(number: int, kind: str, major: int, grantee: object, code: str, name: str) -> Record:
@@ -169,7 +236,11 @@ view("sys.server_permissions", _permissions)
 
 
 def _role_members(context: Context) -> Iterable[Record]:
+    numbers = {str(row["name"]).lower(): row["principal_id"] for row in _principals(context)}
     yield {"role_principal_id": 3, "member_principal_id": 1}
+    for role, member in grants.of(context.world, context.session.server, grants.SERVER).members:
+        if role in numbers and member in numbers:
+            yield {"role_principal_id": numbers[role], "member_principal_id": numbers[member]}
 
 
 view("sys.server_role_members", _role_members)
@@ -249,13 +320,17 @@ DATABASE_ROLES: Final = {
 """The roles of every database with their ids; all but public are fixed [DOC: database-level roles]."""
 
 
+ROLE_GAP: Final = 1000
+"""Roles of scripts have ids from here on, above those of users. Assumed."""
+
+
 def _role(context: Context, name: str, number: int) -> Record:
     return {
         **_user(context, name, number, number.to_bytes(4, "big")),
         "type": "R",
         "type_desc": "DATABASE_ROLE",
         "default_schema_name": None,
-        "is_fixed_role": int(name != "public"),
+        "is_fixed_role": int(name in DATABASE_ROLES and name != "public"),
         "owning_principal_id": 1,
     }
 
@@ -269,6 +344,9 @@ def _users(context: Context) -> Iterable[Record]:
     mine = commits.users_of(context.world, context.session.server, context.session.database)
     for place, user in enumerate(mine, start=FIRST_USER_ID):
         yield _user(context, user.name, place, _sid(user.sid))
+    made = grants.of(context.world, context.session.server, context.session.database).roles
+    for place, name in enumerate(made, start=FIRST_USER_ID + ROLE_GAP):
+        yield _role(context, name, place)
     monitored = any(server == context.session.server for server, _ in context.world.monitor)
     if monitored and context.session.database.lower() == "msdb":  # [DOC: sp_dbmmonitorupdate]
         yield _role(context, "dbm_monitor", FIRST_USER_ID + len(mine))
@@ -313,8 +391,9 @@ view("sys.sysusers", _sysusers)
 
 
 def _my_permissions(context: Context) -> Iterable[Record]:
-    """Yield all permissions: every login is sysadmin here."""
     for name in permissions.on_server(context.version):
+        if not rights.has_server_permission(context, name):
+            continue
         yield {
             "entity_name": "server",
             "subentity_name": "",

@@ -110,7 +110,7 @@ def user_sessions(context: Context) -> Iterator[SessionRow]:
         yield SessionRow(
             spid=session.spid,
             login=session.login,
-            first_login=session.callers[0] if session.callers else "",
+            first_login=session.callers[0][0] if session.callers else "",
             host=seen.host,
             program=seen.name,
             interface=seen.interface or CONSOLE.interface,

@@ -17,7 +17,7 @@ from engine.tsql.language import lexer
 from engine.tsql.language import mirroring_statements as ms
 from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import SqlSyntaxError, make_near_error, without_comments
-from engine.tsql.language.permissions import ON_SERVER
+from engine.tsql.language.permissions import COLUMNS, ON_SERVER
 
 Children = list[Any]
 Parts = dict[str, Any]
@@ -212,11 +212,23 @@ def _alter_user(c: Children) -> s.Statement:
     return s.AlterUser(name=c[0], login=None if login is None else str(login), options=options)
 
 
+def _permission_name(c: Children) -> str:
+    """The words of a permission; one on columns is marked so."""
+    words = [_upper(word) for word in c if isinstance(word, Token)]
+    return " ".join(words) + (COLUMNS if len(words) < len(c) else "")
+
+
 def _permission(c: Children) -> s.Statement:
     permissions, grantees = (part for part in c if isinstance(part, tuple))
     on = _merge_parts(c)
     default = "SERVER" if ON_SERVER.intersection(permissions) else "DATABASE"
     return s.Permission(_upper(c[0]), permissions, on.get("kind", default), on.get("name", ""), grantees)
+
+
+def _role(c: Children) -> s.Statement:
+    verb, *rest = (_upper(part) for part in c if isinstance(part, Token))
+    names = [str(part) for part in c if isinstance(part, str) and not isinstance(part, Token)]
+    return s.ChangeRole(verb, names[0], server="SERVER" in rest, **_merge_parts(c))
 
 
 def _backup_kind(token: object) -> str:
@@ -367,6 +379,7 @@ UNSIMULATED_CLAUSES: Final = {
     "certificate_dialog": "CREATE CERTIFICATE … ACTIVE FOR BEGIN_DIALOG",
     "grant_option": "GRANT OPTION FOR",
     "with_grant_option": "WITH GRANT OPTION",
+    "role_name": "ALTER ROLE … WITH NAME",
     "as_grantor": "GRANT, DENY or REVOKE … AS grantor",
 }
 """Rules of the grammar whose clause changes the meaning of a statement: such a statement does nothing and says so."""
@@ -498,12 +511,15 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "create_user": lambda c: s.CreateUser(name=c[0], **_merge_parts(c)),
     "alter_user": _alter_user,
     "grant_option": lambda c: None,
-    "permission_name": lambda c: " ".join(_upper(word) for word in c if isinstance(word, Token)),
+    "permission_name": _permission_name,
     "permission_names": tuple,
     "securable": lambda c: {"kind": " ".join(map(_upper, c[:-1])) or "OBJECT", "name": c[-1]},
     "permission_tail": lambda c: None,
     "with_grant_option": lambda c: None,
     "as_grantor": lambda c: None,
+    "role_member": lambda c: {"verb_of_member": _upper(c[0]).split()[0], "member": str(c[1])},
+    "role_name": lambda c: None,
+    "role": _role,
     "permission": _permission,
     "authorization": lambda c: s.AlterAuthorization(" ".join(map(_upper, c[:-2])) or "OBJECT", c[-2], c[-1]),
     # backup, restore, databases

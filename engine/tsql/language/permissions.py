@@ -81,8 +81,12 @@ def on_server(version: int) -> tuple[str, ...]:
     )
 
 
+COLUMNS: Final = " (columns)"
+"""Mark behind a permission that names columns."""
+
+
 def check(names: tuple[str, ...], line: int) -> None:
     """Raise 102 for a permission that there is not."""
     for name in names:
-        if name not in PERMISSIONS:
+        if name.removesuffix(COLUMNS) not in PERMISSIONS:
             raise SqlSyntaxError(line, 102, name)

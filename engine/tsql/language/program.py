@@ -141,6 +141,8 @@ class _Compiler(Definitions):
         label = self.token.kind == "word" and self.peek().is_op(":")
         if word in _BLOCKS and not label:
             yield from _BLOCKS[word](self)
+        elif word == "ALTER" and (self.peek().upper, self.peek(2).upper) == ("SERVER", "ROLE"):
+            self.command()
         elif word in ("CREATE", "ALTER") and not label and (word, self.peek().upper) not in COMMAND_PAIRS:
             yield from self.create_or_alter()
         else:
@@ -547,8 +549,13 @@ class _Compiler(Definitions):
             if kind not in ("LOGIN", "USER") or name.kind != "string":
                 self.emit_unsimulated()
                 return
-            line = self.token.line
+            line, first = self.token.line, self.place
             self.skim()
+            while self.is_keyword("WITH") or self.tokens[self.place - 1].upper == "WITH":
+                self.skim()
+            if any(token.upper == "WITH" for token in self.tokens[first : self.place]):
+                self.do(line, s.UnsimulatedStatement("EXECUTE AS … WITH NO REVERT or COOKIE"))
+                return
             self.do(line, s.ExecuteAs(kind, name.text.partition("'")[2][:-1].replace("''", "'")))
             return
         if not following.is_op("("):

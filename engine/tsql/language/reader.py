@@ -163,6 +163,7 @@ class TokenReader:
         if (
             before.is_op(".")
             or (before.upper, word) in FOLLOWING_PAIRS
+            or (word, self.peek().upper) == ("DROP", "MEMBER")
             or self.is_inner_keyword(start, word, seen_keywords)
         ):
             return False

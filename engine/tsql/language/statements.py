@@ -225,6 +225,20 @@ class Permission(Statement):
     grantees: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ChangeRole(Statement):
+    """CREATE, ALTER or DROP of a role of the database or the *server*."""
+
+    verb: str
+    name: str
+    server: bool = False
+    verb_of_member: str = ""
+    """ADD or DROP MEMBER."""
+    member: str = ""
+    owner: str = ""
+    if_exists: bool = False
+
+
 # --- backup, restore, databases -------------------------------------------------------------------------
 
 

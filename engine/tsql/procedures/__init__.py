@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.tsql import catalog
-from engine.tsql.batches import gate, objects
+from engine.tsql.batches import gate, objects, permissions
 from engine.tsql.batches.data import Declared
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.view import SYSTEM_PROCEDURES
@@ -66,6 +66,8 @@ def execute(machine: Machine, statement: s.Execute) -> None:
         if found is None:
             made = objects.find(machine.context, tuple(parts))
             if isinstance(made, objects.UserProcedure):
+                if machine.checks_rights:
+                    objects.require_permission(machine.context, tuple(parts), "EXECUTE")
                 _run(machine, parts[-1], made, statement, _database_in(parts))
                 return
             raise UnsimulatedFeatureError(f"procedure {name}") if plain in KNOWN else SqlError(2812, name)
@@ -77,6 +79,7 @@ def execute(machine: Machine, statement: s.Execute) -> None:
         arguments = bind_arguments(machine, plain, found, statement.arguments)
         if machine.only_columns:
             raise UnsimulatedFeatureError(f"SET FMTONLY ON for the procedure {name}")
+        permissions.admit_procedure(machine, plain, len(arguments))
         call = ProcedureCall(machine, plain, database or machine.session.database, arguments)
         gate.check_procedure(machine.context, plain, arguments)
         try:

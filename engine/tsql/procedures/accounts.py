@@ -7,8 +7,9 @@ from typing import Final
 from engine.messages import SqlError
 from engine.protocol import accounts, databases, options
 from engine.tsql import catalog
-from engine.tsql.batches import gate
+from engine.tsql.batches import gate, permissions
 from engine.tsql.catalog import security
+from engine.tsql.language import statements as s
 from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import to_text
@@ -47,15 +48,23 @@ def _revoke_access(call: ProcedureCall) -> None:
 
 
 def _role(call: ProcedureCall) -> None:
-    """Note that nothing changes; 15007 for an unknown login, 15402 for an unknown server role."""
-    context = call.machine.context
-    if call.name == "sp_addsrvrolemember":
-        logins = {to_text(row["name"]).lower() for row in catalog.rows_of(context, "sys.server_principals")}
-        if call.text("@loginame").lower() not in logins:
-            raise SqlError(15007, call.text("@loginame"))
+    """sp_addrolemember and relatives. 15007 for an unknown login, 15402 for an unknown role of the server."""
+    server = call.name.endswith("srvrolemember")
+    member = call.text("@loginame" if server else "@membername")
+    if server:
+        rows = catalog.rows_of(call.machine.context, "sys.server_principals")
+        if member.lower() not in {to_text(row["name"]).lower() for row in rows}:
+            raise SqlError(15007, member)
         if call.text("@rolename").lower() not in map(str.lower, security.ROLES):
             raise SqlError(15402, call.text("@rolename"))
-    call.machine.report_unsimulated(f"{call.name}: every login is sysadmin here")
+    verb = "ADD" if call.name.startswith("sp_add") else "DROP"
+    change = s.ChangeRole("ALTER", call.text("@rolename"), server=server, verb_of_member=verb, member=member)
+    call.tell(permissions.change_role(call.machine, change))
+
+
+def _create_role(call: ProcedureCall) -> None:
+    verb = "CREATE" if call.name == "sp_addrole" else "DROP"
+    call.tell(permissions.change_role(call.machine, s.ChangeRole(verb, call.text("@rolename"))))
 
 
 def _refused_while_mirrored(call: ProcedureCall) -> None:
@@ -102,7 +111,11 @@ PROCEDURES: Final[Procedures] = {
     "sp_adduser": procedure(_grant_access, "@loginame @name_in_db? @grpname?"),
     "sp_revokedbaccess": procedure(_revoke_access, "@name_in_db"),
     "sp_addsrvrolemember": procedure(_role, "@loginame @rolename"),
+    "sp_dropsrvrolemember": procedure(_role, "@loginame @rolename"),
     "sp_addrolemember": procedure(_role, "@rolename @membername"),
+    "sp_droprolemember": procedure(_role, "@rolename @membername"),
+    "sp_addrole": procedure(_create_role, "@rolename @ownername?"),
+    "sp_droprole": procedure(_create_role, "@rolename"),
     "sp_detach_db": procedure(_detach, "@dbname @skipchecks? @keepfulltextindexfile?"),
     "sp_renamedb": procedure(_refused_while_mirrored, "@dbname @newname"),
     "sp_dboption": procedure(_database_option, "@dbname @optname? @optvalue?"),

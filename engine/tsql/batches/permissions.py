@@ -1,0 +1,387 @@
+"""EXECUTE AS, GRANT, DENY, REVOKE, roles, and what a statement needs from a login that is not in sysadmin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
+
+from engine.messages import Message, SqlError
+from engine.protocol import commits, grants, security
+from engine.protocol.grants import SERVER, Grant
+from engine.tsql import catalog
+from engine.tsql.batches import gate, objects, rights
+from engine.tsql.batches.context import Context
+from engine.tsql.language import group_statements as gs
+from engine.tsql.language import mirroring_statements as ms
+from engine.tsql.language import statements as s
+from engine.tsql.query.plans import UnsimulatedFeatureError
+from engine.tsql.scalars.values import to_text
+
+if TYPE_CHECKING:
+    from engine.tsql.batches.machine import Machine
+
+# --- EXECUTE AS ------------------------------------------------------------------------------------------
+
+
+def execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
+    """Take the place of a login, or of a user of this database. 15406, 15517 without one or IMPERSONATE.
+
+    [DOC: EXECUTE AS]
+    """
+    context, session = machine.context, machine.session
+    server = statement.kind == "LOGIN"
+    view, number = ("sys.server_principals", 15406) if server else ("sys.database_principals", 15517)
+    name = statement.name.casefold()
+    rows = [row for row in catalog.rows_of(context, view) if to_text(row["name"]).casefold() == name]
+    kinds = ("S", "U")
+    if not rows or rows[0]["type"] not in kinds or not _may_impersonate(context, statement.kind, name):
+        raise SqlError(number, statement.name)
+    before = (session.login, session.user, session.user_database)
+    found, login = to_text(rows[0]["name"]), session.login
+    if server:
+        machine.note(login=found, user="", user_database="", callers=(*session.callers, before), error=0)
+        return
+    for user in commits.users_of(machine.world, session.server, session.database):
+        mapped = security.login_of_user(context.server, user) if user.name == found else None
+        login = mapped.name if mapped is not None else found if user.name == found else login
+    machine.note(
+        login=login, user=found, user_database=session.database, callers=(*session.callers, before), error=0
+    )
+
+
+def _may_impersonate(context: Context, kind: str, name: str) -> bool:
+    if rights.is_sysadmin(context):
+        return True
+    if kind == "USER" and rights.user_in(context, context.session.database) == "dbo":
+        return True
+    database = SERVER if kind == "LOGIN" else context.session.database
+    kept = grants.of(context.world, context.session.server, database)
+    me = context.session.login if kind == "LOGIN" else rights.user_in(context, database) or ""
+    names = {me.lower(), *grants.roles_of(kept, me)}
+    granted = Grant(kind, name, "IMPERSONATE", "")
+    return any(replace(one, grantee="") == granted for one in kept.grants if one.grantee in names)
+
+
+def revert(machine: Machine) -> None:
+    """Return to the caller of the last EXECUTE AS; without one nothing happens. 15199 in another database."""
+    session = machine.session
+    if not session.callers:
+        machine.note(error=0)
+        return
+    if session.user and session.user_database.lower() != session.database.lower():
+        raise SqlError(15199, "Execute As")
+    *before, (login, user, database) = session.callers
+    machine.note(login=login, user=user, user_database=database, callers=tuple(before), error=0)
+
+
+# --- GRANT, DENY, REVOKE, roles --------------------------------------------------------------------------
+
+
+def permit(machine: Machine, statement: s.Permission) -> list[Message]:
+    """GRANT, DENY or REVOKE on the server, a database, a schema, an object, a login or a user."""
+    context, kind = machine.context, statement.kind
+    if kind not in ("SERVER", "LOGIN", "DATABASE", "USER", "SCHEMA", "OBJECT"):
+        where = f" ON {kind}" if kind == "AVAILABILITY GROUP" else ""
+        raise UnsimulatedFeatureError(f"{statement.verb} {', '.join(statement.permissions)}{where}")
+    if any("(" in permission for permission in statement.permissions):
+        raise UnsimulatedFeatureError(f"{statement.verb} on columns")
+    if kind == "SERVER" and context.session.database.lower() != "master":
+        raise SqlError(4621)
+    server = kind in ("SERVER", "LOGIN")
+    database = SERVER if server else context.session.database
+    name = statement.name.lower()
+    if kind == "OBJECT":
+        name = objects.key_of(tuple(part.strip("[]") for part in statement.name.split(".")))
+    elif kind == "SCHEMA":
+        known = objects.schemas(context)
+        if name not in map(str.lower, known):
+            raise SqlError(15151, "find", "schema", statement.name)
+    elif kind == "DATABASE":
+        name = ""
+    names = [_ALIASES.get(one, one) for one in statement.permissions]
+    if "ALL" in names or "ALL PRIVILEGES" in names:
+        raise UnsimulatedFeatureError(f"{statement.verb} ALL")
+    for grantee in statement.grantees:
+        if grantee.lower() in ("sa", "dbo", "sys", "information_schema"):
+            raise SqlError(4617)
+    wanted = tuple(
+        Grant(kind, name, permission, grantee.lower(), statement.verb == "DENY")
+        for permission in names
+        for grantee in statement.grantees
+    )
+    world, here = machine.world, machine.session.server
+    grants.put(world, here, database, grants.change(grants.of(world, here, database), statement.verb, wanted))
+    return []
+
+
+_ALIASES: Final = {"EXEC": "EXECUTE", "CREATE PROC": "CREATE PROCEDURE"}
+
+
+def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
+    """CREATE, ALTER or DROP ROLE, ALTER SERVER ROLE. 15023, 15151, 15150, 15410, 15144."""
+    if statement.owner or (statement.server and statement.verb != "ALTER"):
+        raise UnsimulatedFeatureError(f"{statement.verb} {'SERVER ' * statement.server}ROLE … AUTHORIZATION")
+    if statement.member and machine.context.version < 2012:
+        raise SqlError(102, statement.verb_of_member)
+    context, server = machine.context, statement.server
+    database = SERVER if server else context.session.database
+    world, here = machine.world, machine.session.server
+    kept = grants.of(world, here, database)
+    view = "sys.server_principals" if server else "sys.database_principals"
+    rows = {to_text(row["name"]).lower(): row for row in catalog.rows_of(context, view)}
+    role = rows.get(statement.name.lower())
+    if statement.verb == "CREATE":
+        if role is not None:
+            raise SqlError(15023, statement.name)
+        grants.put(world, here, database, replace(kept, roles=(*kept.roles, statement.name)))
+        return []
+    if role is None or role["type"] != "R":
+        if statement.verb == "DROP" and statement.if_exists:
+            return []
+        raise SqlError(15151, statement.verb.lower(), "server role" if server else "role", statement.name)
+    name, member = statement.name.lower(), statement.member.lower()
+    if statement.verb == "DROP":
+        if role["is_fixed_role"] or name == "public":
+            raise SqlError(15150, "drop", "role", statement.name)
+        if any(one == name for one, _ in kept.members):
+            raise SqlError(15144)
+        roles = tuple(one for one in kept.roles if one.lower() != name)
+        given = tuple(one for one in kept.grants if one.grantee != name)
+        grants.put(world, here, database, replace(kept, roles=roles, grants=given))
+        return []
+    if member not in rows or name == "public":
+        raise SqlError(15151, statement.verb_of_member.lower(), "principal", statement.member)
+    if member in ("dbo", "sa"):
+        raise SqlError(15405, statement.member)
+    members = tuple(pair for pair in kept.members if pair != (name, member))
+    if statement.verb_of_member == "ADD":
+        members = (*members, (name, member))
+    grants.put(world, here, database, replace(kept, members=members))
+    return []
+
+
+# --- what a statement needs --------------------------------------------------------------------------------
+
+Rule = Callable[["Machine", Any], None]
+
+
+def _server(permission: str, number: int, *arguments: object) -> Rule:
+    def check(machine: Machine, statement: Any) -> None:
+        if not rights.has_server_permission(machine.context, permission):
+            raise SqlError(number, *arguments)
+
+    return check
+
+
+def _named(permission: str, verb: str, kind: str, field: str = "name") -> Rule:
+    """Raise 15151 without a permission on the server."""
+
+    def check(machine: Machine, statement: Any) -> None:
+        if not rights.has_server_permission(machine.context, permission):
+            raise SqlError(15151, verb, kind, getattr(statement, field))
+
+    return check
+
+
+def _creates(permission: str) -> Rule:
+    """Raise 262 without the permission to create, 2760 without ALTER on the schema."""
+
+    def check(machine: Machine, statement: Any) -> None:
+        name = statement.name if isinstance(statement.name, tuple) else (statement.name,)
+        if name[-1].startswith("#"):
+            return
+        context, database = machine.context, machine.session.database
+        if not rights.has_permission(context, database, permission):
+            raise SqlError(262, permission, context.database_shown(database))
+        schema = objects.schema_of(name) or "dbo"
+        if permission != "CREATE SCHEMA" and not rights.has_permission(context, database, "ALTER", schema):
+            raise SqlError(2760, schema)
+
+    return check
+
+
+def _alters_object(machine: Machine, statement: Any) -> None:
+    name = statement.name if isinstance(statement.name, tuple) else statement.table
+    schema = objects.schema_of(name) or "dbo"
+    if name[-1].startswith("#"):
+        return
+    if not rights.has_permission(
+        machine.context, machine.session.database, "ALTER", schema, objects.key_of(name)
+    ):
+        raise SqlError(1088, name[-1])
+
+
+def _alters_database(machine: Machine, statement: s.OnDatabase) -> None:
+    context, name = machine.context, statement.database
+    if rights.has_server_permission(context, "ALTER ANY DATABASE") or rights.has_permission(
+        context, name, "ALTER"
+    ):
+        return
+    raise SqlError(5011, name, also=(5069,))
+
+
+def _backs_up(machine: Machine, statement: s.Backup) -> None:
+    database, permission = machine.text(statement.database), f"BACKUP {statement.what}"
+    if not rights.has_permission(machine.context, database, permission):
+        raise SqlError(
+            262, permission, machine.context.database_shown(database), also=(3013,), title=permission
+        )
+
+
+def _restores(machine: Machine, statement: s.Restore) -> None:
+    database = machine.text(statement.database)
+    created = rights.has_server_permission(machine.context, "CREATE ANY DATABASE")
+    if not created and rights.user_in(machine.context, database) != "dbo":
+        raise SqlError(3110, database, also=(3013,), title=statement.title)
+
+
+def _users(verb: str) -> Rule:
+    def check(machine: Machine, statement: Any) -> None:
+        if not rights.has_permission(machine.context, machine.session.database, "ALTER ANY USER"):
+            raise SqlError(15247) if verb == "create" else SqlError(15151, verb, "user", statement.name)
+
+    return check
+
+
+def _roles(machine: Machine, statement: s.ChangeRole) -> None:
+    context, word = machine.context, "server role" if statement.server else "role"
+    allowed = (
+        rights.has_server_permission(context, "ALTER ANY SERVER ROLE")
+        if statement.server
+        else rights.has_permission(context, context.session.database, "ALTER ANY ROLE")
+    )
+    if not allowed:
+        raise SqlError(15151, statement.verb.lower(), word, statement.name)
+
+
+def _grants(machine: Machine, statement: s.Permission) -> None:
+    context, database = machine.context, machine.session.database
+    if statement.kind in ("DATABASE", "SCHEMA", "OBJECT", "USER") and (
+        rights.user_in(context, database) == "dbo"
+        or "db_owner" in rights.roles_in(context, database, rights.user_in(context, database) or "")
+        or rights.has_permission(context, database, "GRANT")
+    ):
+        return
+    if statement.kind == "DATABASE" or not statement.name:
+        raise SqlError(4613)
+    raise SqlError(15151, "find", statement.kind.lower(), statement.name.rpartition(".")[2])
+
+
+def _drops(machine: Machine, statement: s.DropObject) -> None:
+    context, database = machine.context, machine.session.database
+    kind, word = statement.kind, _WORDS.get(statement.kind, statement.kind.lower())
+    for name in statement.names:
+        parts = tuple(part.strip("[]") for part in name.split("."))
+        if kind in ("LOGIN", "ENDPOINT", "CERTIFICATE"):
+            allowed = rights.has_server_permission(context, f"ALTER ANY {kind}")
+            error = SqlError(15151, "drop", word, name)
+        elif kind == "USER":
+            allowed = rights.has_permission(context, database, "ALTER ANY USER")
+            error = SqlError(15151, "drop", "user", name)
+        elif kind == "DATABASE":
+            allowed = rights.has_permission(context, name, "CONTROL") or rights.has_server_permission(
+                context, "ALTER ANY DATABASE"
+            )
+            error = SqlError(3701, "drop", "database", name)
+        else:
+            schema = objects.schema_of(parts) or "dbo"
+            allowed = parts[-1].startswith("#") or rights.has_permission(
+                context, database, "ALTER", schema, objects.key_of(parts)
+            )
+            error = SqlError(3701, "drop", word, parts[-1])
+        if not allowed:
+            raise error
+
+
+_WORDS: Final = {"PROC": "procedure"}
+
+
+def _dbcc(machine: Machine, statement: s.Dbcc) -> None:
+    context, command = machine.context, statement.command
+    database = machine.session.database
+    if command in ("USEROPTIONS", "SHOW_STATISTICS"):
+        return
+    if command == "INPUTBUFFER" and rights.has_server_permission(context, "VIEW SERVER STATE"):
+        return
+    owner = "db_owner" in rights.roles_in(context, database, rights.user_in(context, database) or "")
+    if command in ("CHECKDB", "CHECKTABLE", "OPENTRAN", "CHECKALLOC", "CHECKCATALOG", "CHECKFILEGROUP") and (
+        owner or rights.user_in(context, database) == "dbo"
+    ):
+        return
+    raise SqlError(2571, rights.user_in(context, database) or context.session.login, command)
+
+
+_PUBLIC: Final = """
+sp_executesql sp_getapplock sp_releaseapplock sp_helptext sp_columns sp_tables sp_databases sp_server_info
+sp_datatype_info sp_pkeys sp_fkeys sp_statistics sp_stored_procedures sp_describe_first_result_set sp_spaceused sp_who
+sp_who2 sp_helpdb sp_helpuser sp_helprole sp_helprotect sp_helpindex sp_help sp_lock sp_helpfile sp_msforeachdb
+sp_sproc_columns sp_special_columns
+"""
+PUBLIC: Final = frozenset(_PUBLIC.split())
+"""System procedures that every login may call. [DOC: system stored procedures]"""
+
+
+def admit_procedure(machine: Machine, name: str, arguments: int) -> None:
+    """Raise what a system procedure answers to a login that is not in sysadmin: 229 in msdb, else 15247."""
+    if rights.is_sysadmin(machine.context) or name in PUBLIC:
+        return
+    if name == "sp_configure" and arguments < 2:
+        return
+    if catalog.view.SYSTEM_PROCEDURES[name] == "msdb":
+        raise SqlError(229, "EXECUTE", name, "msdb", "dbo")
+    if name.startswith("xp_"):
+        raise SqlError(229, "EXECUTE", name, "mssqlsystemresource", "sys")
+    raise SqlError(15247)
+
+
+NEEDS: Final[dict[type[s.Statement], Rule]] = {
+    s.CreateTable: _creates("CREATE TABLE"),
+    s.CreateView: _creates("CREATE VIEW"),
+    s.CreateProcedure: _creates("CREATE PROCEDURE"),
+    s.CreateFunction: _creates("CREATE FUNCTION"),
+    s.CreateSchema: _creates("CREATE SCHEMA"),
+    **dict.fromkeys((s.AlterTable, s.CreateIndex), _alters_object),
+    s.DropObject: _drops,
+    s.CreateDatabase: _server("CREATE ANY DATABASE", 262, "CREATE DATABASE", "master"),
+    **dict.fromkeys((kind for kind in gate.RULES if issubclass(kind, s.OnDatabase)), _alters_database),
+    s.Backup: _backs_up,
+    s.Restore: _restores,
+    s.Shutdown: _server("SHUTDOWN", 6004),
+    s.Kill: _server("ALTER ANY CONNECTION", 6102),
+    s.Reconfigure: _server("ALTER SETTINGS", 5812),
+    s.Dbcc: _dbcc,
+    s.CreateLogin: _server("ALTER ANY LOGIN", 15247),
+    s.AlterLogin: _named("ALTER ANY LOGIN", "alter", "login"),
+    s.CreateUser: _users("create"),
+    s.AlterUser: _users("alter"),
+    s.CreateEndpoint: _server("CREATE ENDPOINT", 15247),
+    s.AlterEndpoint: _named("ALTER ANY ENDPOINT", "alter", "endpoint"),
+    gs.CreateGroup: _server("CREATE AVAILABILITY GROUP", 15247),
+    gs.AlterGroup: _named("ALTER ANY AVAILABILITY GROUP", "alter", "availability group", "group"),
+    gs.DropGroup: _named("ALTER ANY AVAILABILITY GROUP", "drop", "availability group", "group"),
+    s.Permission: _grants,
+    s.ChangeRole: _roles,
+}
+"""What each statement asks of a login that is not in sysadmin, and its error. [DOC: each statement's page]"""
+
+FREE: Final = (
+    s.QueryStatement, s.Use, s.Execute, s.ExecuteString, s.ExecuteAs, s.Revert, s.Transaction, s.SetSession, s.Declare,
+    s.Assign, s.Print, s.Return, s.Raiserror, s.Throw, s.Waitfor, s.CursorAction, s.DeclareCursor, s.FetchCursor,
+    s.InsertExec, s.UnsimulatedStatement,
+)  # fmt: skip
+"""Statements that everybody may give; what they read, write or call is checked there."""
+
+
+def admit(machine: Machine, statement: s.Statement) -> None:
+    """Raise the error of a statement that the connection may not give. Unsimulated if the rule is not known."""
+    if rights.is_sysadmin(machine.context) or isinstance(statement, FREE):
+        return
+    rule = NEEDS.get(type(statement))
+    if rule is None:
+        raise UnsimulatedFeatureError(f"{type(statement).__name__} by a login that is not in sysadmin")
+    rule(machine, statement)
+
+
+assert ms.PartnerSet in NEEDS, "statements on databases are in the gate"
