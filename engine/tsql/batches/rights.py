@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
@@ -11,7 +10,6 @@ from engine.protocol.grants import SERVER
 
 if TYPE_CHECKING:
     from engine.tsql.batches.context import Context
-    from engine.tsql.catalog.view import CatalogView
 
 GUEST_ENTERS: Final = frozenset({"master", "msdb", "tempdb"})
 """Databases in which guest may connect. [DOC: principals, guest]"""
@@ -188,12 +186,3 @@ def require_state(context: Context, view: str) -> None:
     elif not has_server_permission(context, "VIEW SERVER STATE"):
         asked = "VIEW SERVER PERFORMANCE STATE" if modern else "VIEW SERVER STATE"
         raise SqlError(300, asked, "server", "master", also=(297,))
-
-
-def show_own_rows(context: Context, view: CatalogView) -> CatalogView:
-    """Return a view of OWN_ROWS that shows only the session itself without VIEW SERVER STATE."""
-    rows, column = view.rows, OWN_ROWS[view.name]
-    if rows is None or has_server_permission(context, "VIEW SERVER STATE"):
-        return view
-    mine = context.session.spid
-    return replace(view, rows=lambda seen: [row for row in rows(seen) if row[column] == mine])

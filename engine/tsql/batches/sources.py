@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -76,8 +77,17 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
         context = Context(context.world, replace(context.session, database=database))
     columns = tuple((column.name, column.type) for column in found.columns_in(context.version))
     if machine.checks_rights and found.name in rights.OWN_ROWS and found.rows is not None:
-        found = rights.show_own_rows(context, found)
+        found = _show_own_rows(context, found)
     return columns, partial(_view_records, machine, context, found)
+
+
+def _show_own_rows(context: Context, view: catalog.CatalogView) -> catalog.CatalogView:
+    """Return a view that shows only the session itself without VIEW SERVER STATE."""
+    rows, column = view.rows, rights.OWN_ROWS[view.name]
+    if rows is None or rights.has_server_permission(context, "VIEW SERVER STATE"):
+        return view
+    mine = context.session.spid
+    return dataclasses.replace(view, rows=lambda seen: [row for row in rows(seen) if row[column] == mine])
 
 
 def _view_records(
