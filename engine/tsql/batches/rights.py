@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from engine.messages import SqlError
+from engine.model import DatabaseCopy, Instance, World
 from engine.protocol import commits, grants, security
 from engine.protocol.grants import SERVER
+from engine.tsql.batches.data import SqlSession
 
-if TYPE_CHECKING:
-    from engine.tsql.batches.context import Context
+
+class Context(Protocol):
+    """The part of a connection's context that permissions depend on."""
+
+    world: World
+    session: SqlSession
+
+    @property
+    def server(self) -> Instance: ...
+
+    @property
+    def version(self) -> int: ...
+
+    def copy_named(self, database: str) -> DatabaseCopy | None: ...
+
+    def database_shown(self, name: str) -> str: ...
+
 
 GUEST_ENTERS: Final = frozenset({"master", "msdb", "tempdb"})
 """Databases in which guest may connect. [DOC: principals, guest]"""
