@@ -18,14 +18,18 @@ class Context(Protocol):
     session: SqlSession
 
     @property
-    def server(self) -> Instance: ...
+    def server(self) -> Instance:
+        """Instance of the connection."""
 
     @property
-    def version(self) -> int: ...
+    def version(self) -> int:
+        """Version of the instance."""
 
-    def copy_named(self, database: str) -> DatabaseCopy | None: ...
+    def copy_named(self, database: str) -> DatabaseCopy | None:
+        """Return the copy of a database on the instance."""
 
-    def database_shown(self, name: str) -> str: ...
+    def database_shown(self, name: str) -> str:
+        """Return the name of a database as the instance writes it."""
 
 
 GUEST_ENTERS: Final = frozenset({"master", "msdb", "tempdb"})
