@@ -367,9 +367,9 @@ NEEDS: Final[dict[type[s.Statement], Rule]] = {
 """What each statement asks of a login that is not in sysadmin, and its error. [DOC: each statement's page]"""
 
 FREE: Final = (
-    s.QueryStatement, s.UseDatabase, s.Execute, s.ExecuteString, s.ExecuteAs, s.Revert, s.Transaction, s.SetSession, s.Declare,
-    s.Assign, s.Print, s.Return, s.Raiserror, s.Throw, s.Waitfor, s.CursorAction, s.DeclareCursor, s.FetchCursor,
-    s.InsertExec, s.UnsimulatedStatement,
+    s.QueryStatement, s.UseDatabase, s.Execute, s.ExecuteString, s.ExecuteAs, s.Revert, s.Transaction,
+    s.SetSession, s.Declare, s.Assign, s.Print, s.Return, s.Raiserror, s.Throw, s.Waitfor, s.CursorAction,
+    s.DeclareCursor, s.FetchCursor, s.InsertExec, s.UnsimulatedStatement,
 )  # fmt: skip
 """Statements that everybody may give; what they read, write or call is checked there."""
 
