@@ -32,6 +32,7 @@ lint:
 	.venv/bin/ruff check
 	.venv/bin/vulture
 	.venv/bin/python -m tests.commit_subjects
+	.venv/bin/python -m tests.prose
 types:
 	.venv/bin/mypy
 # Bytecode is kept even where the surroundings forbid it: the tests start hundreds of processes of the program.

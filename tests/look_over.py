@@ -38,7 +38,7 @@ def settle() -> None:
         QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
 
 
-def faults(shown: QWidget, colours: bool) -> Iterator[str]:
+def faults(shown: QWidget, colors: bool) -> Iterator[str]:
     """What is wrong with what is on screen."""
     yield from painted.out_of_sight(shown)
     found = list(painted.texts(shown))
@@ -46,12 +46,12 @@ def faults(shown: QWidget, colours: bool) -> Iterator[str]:
         how = painted.cut_off(text, shown)
         if how:
             yield f"{text.words!r} {how}: {text.where}"
-    if colours:
+    if colors:
         picture = shown.grab().toImage()
         for text in found:
             faint = painted.too_faint(text, picture, shown)
             if faint is not None:
-                yield f"{text.words!r} has {faint:.1f}:1 ({text.colour.name()}): {text.where}"
+                yield f"{text.words!r} has {faint:.1f}:1 ({text.color.name()}): {text.where}"
 
 
 def main() -> int:
@@ -62,7 +62,7 @@ def main() -> int:
     parser.add_argument("--themes", default=theme.LIGHT)
     parser.add_argument("--scenes", default="")
     parser.add_argument("--pictures", type=Path)
-    parser.add_argument("--no-colours", action="store_true")
+    parser.add_argument("--no-colors", action="store_true")
     asked = parser.parse_args()
     os.environ["MIRRORDRILL_PROFILE"] = tempfile.mkdtemp()
     app = QApplication(sys.argv[:1])
@@ -91,7 +91,7 @@ def main() -> int:
                         settle()
                         label = f"{scene} {choice} {width}x{height} {scale:.0%} {asked.words}"
                         print(label, file=sys.stderr, flush=True)
-                        for fault in set(faults(shown, not asked.no_colours)):
+                        for fault in set(faults(shown, not asked.no_colors)):
                             found[fault].append(label)
                         if asked.pictures:
                             asked.pictures.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What a window really paints: every text with its place, colour and ground, whoever drew it.
+"""What a window really paints: every text with its place, color and ground, whoever drew it.
 
 Each widget is drawn once into an SVG, which names texts instead of drawing them, and the whole into a picture, which
 knows the ground behind them: so delegates, the scene and plots are seen as labels are. `python -m tests.look_over`
@@ -28,7 +28,7 @@ LARGE_PX, LARGE_BOLD_PX = 24.0, 18.66
 """WCAG 2: text of 18 points, or of 14 points and bold, may have the lower contrast."""
 BOLD: Final = 600
 NEAR: Final = 60
-"""So far may a pixel's red, green and blue together be from the colour of a letter whose edge it is."""
+"""So far may a pixel's red, green and blue together be from the color of a letter whose edge it is."""
 
 MOSTLY: Final = 0.8
 """Of a text's height has to be in sight before its ground can be told."""
@@ -43,7 +43,7 @@ class Text:
     words: str
     box: QRectF
     """In the coordinates of the window."""
-    colour: QColor
+    color: QColor
     size_px: float
     weight: int
     widget: QWidget
@@ -90,9 +90,9 @@ def _texts_of(widget: QWidget, window: QWidget) -> Iterator[Text]:
     seen = QRectF(widget.visibleRegion().boundingRect().translated(corner))
     for element, transform in _elements(_drawing(widget)):
         words = (element.text or "").strip("\n")
-        colour = QColor(element.get("fill", "#000000"))
-        colour.setAlphaF(float(element.get("fill-opacity", "1")))
-        if not words.strip() or not colour.alpha():
+        color = QColor(element.get("fill", "#000000"))
+        color.setAlphaF(float(element.get("fill-opacity", "1")))
+        if not words.strip() or not color.alpha():
             continue
         font = QFont()
         font.setFamily(element.get("font-family", ""))
@@ -104,7 +104,7 @@ def _texts_of(widget: QWidget, window: QWidget) -> Iterator[Text]:
         placed = transform.mapRect(box).translated(corner)
         if seen.intersects(placed):
             height = abs(transform.m22()) or abs(transform.m12())
-            yield Text(words, placed, colour, font.pixelSize() * height, font.weight(), widget)
+            yield Text(words, placed, color, font.pixelSize() * height, font.weight(), widget)
 
 
 def _drawing(widget: QWidget) -> ElementTree.Element:
@@ -152,12 +152,12 @@ def contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
     box = there.intersected(picture.rect())
     if box.width() < 3 or box.height() < MOSTLY * whole.height():
         return None
-    colours, places = np.unique(
+    colors, places = np.unique(
         _pixels(picture)[box.top() : box.bottom() + 1, box.left() : box.right() + 1], return_counts=True
     )
-    ground = QColor.fromRgb(int(colours[places.argmax()]))
-    letters = _over(text.colour, ground)
-    parts = (colours[:, None] >> np.array((16, 8, 0)) & 0xFF).astype(int)
+    ground = QColor.fromRgb(int(colors[places.argmax()]))
+    letters = _over(text.color, ground)
+    parts = (colors[:, None] >> np.array((16, 8, 0)) & 0xFF).astype(int)
     if np.abs(parts - _parts(letters)).sum(axis=1).min() > NEAR:
         return None
     return theme.contrast(letters, ground)
@@ -171,9 +171,9 @@ def too_faint(text: Text, picture: QImage, window: QWidget) -> float | None:
     return found if found is not None and found < needed else None
 
 
-def _over(colour: QColor, ground: QColor) -> QColor:
-    share = colour.alphaF()
-    mixed = [share * a + (1.0 - share) * b for a, b in zip(_parts(colour), _parts(ground), strict=True)]
+def _over(color: QColor, ground: QColor) -> QColor:
+    share = color.alphaF()
+    mixed = [share * a + (1.0 - share) * b for a, b in zip(_parts(color), _parts(ground), strict=True)]
     return QColor(*(round(part) for part in mixed))
 
 
@@ -184,8 +184,8 @@ def _pixels(picture: QImage) -> NDArray[np.uint32]:
     return words.reshape(picture.height(), picture.bytesPerLine() // 4)
 
 
-def _parts(colour: QColor) -> tuple[int, int, int]:
-    return colour.red(), colour.green(), colour.blue()
+def _parts(color: QColor) -> tuple[int, int, int]:
+    return color.red(), color.green(), color.blue()
 
 
 def cut_off(text: Text, window: QWidget) -> str:

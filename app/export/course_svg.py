@@ -176,10 +176,10 @@ def _step(end_tick: Tick) -> Tick:
 
 
 def _mark(moment: Marker, end_tick: Tick, height: int) -> str:
-    colour, shape = _SHAPES[moment.kind]
+    color, shape = _SHAPES[moment.kind]
     x = x_of(moment.tick, end_tick)
     words = html.escape(f"{at(moment.tick)} {tr(MARKS[moment.kind])}: {localize(moment.text)}")
     return (
-        f'<g transform="translate({x:.1f},14)" stroke="{colour}" fill="{colour}"><title>{words}</title>'
+        f'<g transform="translate({x:.1f},14)" stroke="{color}" fill="{color}"><title>{words}</title>'
         f'<path d="{shape}"/><path d="M0,8 V{height - 38}" stroke-width="0.6" stroke-dasharray="2,3"/></g>'
     )

@@ -97,9 +97,9 @@ def _levels() -> Iterator[str]:
     yield f'<text x="{LEFT - 30}" y="{_y(50) + 3.5:.1f}" text-anchor="end" fill="{GREY}">{words}</text>'
 
 
-def _line(points: Iterable[tuple[Tick, float]], end_tick: Tick, colour: str, width: float) -> str:
+def _line(points: Iterable[tuple[Tick, float]], end_tick: Tick, color: str, width: float) -> str:
     path = " ".join(f"{x_of(tick, end_tick):.1f},{_y(each):.1f}" for tick, each in points)
-    return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>'
+    return f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="{width:g}"/>'
 
 
 def _curve(account: Account, end_tick: Tick) -> Iterator[str]:
@@ -134,7 +134,7 @@ def _marks(account: Account, end_tick: Tick, choices: Mapping[str, Sequence[str]
             x_of(_middle(move), end_tick),
             _y((move.before + move.after) / 2 if move.line == WAITING else move.after),
         )
-        colour = COLOURS[TONES[move.label][1]]
+        color = COLOURS[TONES[move.label][1]]
         words = html.escape(
             f"{value_curve.format_move(move, choices, account.last_chance)}: {value_curve.format_cost(move)}"
         )
@@ -148,7 +148,7 @@ def _marks(account: Account, end_tick: Tick, choices: Mapping[str, Sequence[str]
                 room = x + 7 + NUMBER_GAP < WIDTH
                 side, beside, base = ("start", x + 7, y + 4) if room else ("end", x - 7, y + 4)
             text = f'<text x="{beside:.1f}" y="{base:.1f}" text-anchor="{side}" font-weight="bold">{number}</text>'
-        yield f'<g fill="{colour}"><title>{words}</title>{dot}{text}</g>'
+        yield f'<g fill="{color}"><title>{words}</title>{dot}{text}</g>'
 
 
 def _middle(move: RunSegment) -> Tick:

@@ -69,10 +69,10 @@ class Actions(QObject):
             if name.partition(".")[0] in ("time", "fault") or name in ONLY_ON_DESK:
                 action.setEnabled(on_desk)
 
-    def show_theme(self, colours: ThemeTokens) -> None:
+    def show_theme(self, colors: ThemeTokens) -> None:
         """Show icons in the colors of the current theme, and tooltips that name the keys."""
         for name, drawing in ICONS.items():
-            self.by_name[name].setIcon(theme.icon(drawing, colours))
+            self.by_name[name].setIcon(theme.icon(drawing, colors))
         show_keys(self.by_name.values())
 
 

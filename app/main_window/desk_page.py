@@ -131,8 +131,8 @@ class DeskPage(QWidget):
         """Set the button to "Run" or "Pause"."""
         action = self._play_action
         action.setText(tr("Pause") if running else tr("Run"))
-        colours = theme.tokens(self.palette())
-        action.setIcon(theme.icon("pause" if running else "play", colours, colours.on_accent))
+        colors = theme.tokens(self.palette())
+        action.setIcon(theme.icon("pause" if running else "play", colors, colors.on_accent))
         actions.show_keys([action])
 
 

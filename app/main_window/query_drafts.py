@@ -28,7 +28,7 @@ LATEST_MS: Final = 2_000
 class Pause(QTimer):
     """Goes off when nothing has changed for a while, or has changed for too long.
 
-    A text is "changed" by its colours, too, and those of a long one go on coming for seconds.
+    A text is "changed" by its colors, too, and those of a long one go on coming for seconds.
     """
 
     def __init__(self, after_ms: int, parent: QObject) -> None:

@@ -95,7 +95,7 @@ class ServerFace:
     name: str
     kind: str
     """One of KINDS."""
-    colour: int
+    color: int
     """Index of the server's color in every view."""
     status: StatusSign
     version: int

@@ -133,7 +133,7 @@ def computer_faces(world: World) -> Iterator[ServerFace]:
         yield ServerFace(
             name=computer.name,
             kind="node" if node is not None else "share" if witness else "computer",
-            colour=place,
+            color=place,
             status=_POWER[computer.powered],
             version=0,
             copies=(),

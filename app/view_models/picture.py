@@ -177,7 +177,7 @@ def _server_face(
     return ServerFace(
         name=server.name,
         kind=group_picture.kind(world, server) or ("witness" if not copies else "partner"),
-        colour=index,
+        color=index,
         status=status_of(world, server),
         version=server.version,
         copies=tuple(

@@ -213,10 +213,10 @@ class CoachMark(QFrame):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         painter = QPainter(self)
-        painter.fillRect(self.rect(), colours.raised)
-        painter.setPen(QPen(colours.accent, 2.0))
+        painter.fillRect(self.rect(), colors.raised)
+        painter.setPen(QPen(colors.accent, 2.0))
         painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
 
 

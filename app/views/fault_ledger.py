@@ -327,9 +327,9 @@ class FaultLedger(QWidget):
             self._show_theme()
 
     def _show_theme(self) -> None:
-        colours = theme.tokens(self.palette())
-        self.tools["ledger.revert"].setIcon(theme.icon("revert", colours))
-        self.revert_all.setIcon(theme.icon("mend", colours))
+        colors = theme.tokens(self.palette())
+        self.tools["ledger.revert"].setIcon(theme.icon("revert", colors))
+        self.revert_all.setIcon(theme.icon("mend", colors))
 
 
 def _filter_requested(faults: Iterable[Fault], journal: Sequence[Input]) -> tuple[Fault, ...]:

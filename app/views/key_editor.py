@@ -250,8 +250,8 @@ class KeyEditor(QDialog):
             self._judge()
 
     def _show_warning(self, tone: str, text: str) -> None:
-        colour = theme.tokens(self.palette()).named(tone)
-        self.warning.setText(f'<span style="color:{colour.name()}">{text}</span>')
+        color = theme.tokens(self.palette()).named(tone)
+        self.warning.setText(f'<span style="color:{color.name()}">{text}</span>')
 
     @property
     def _pressed(self) -> str:

@@ -149,17 +149,17 @@ class LookBack(QFrame):
             self._show_theme()
 
     def _show_theme(self) -> None:
-        colours = theme.tokens(self.palette())
-        self._mark.setPixmap(theme.pixmap("retry", colours.info, self.fontMetrics().height()))
+        colors = theme.tokens(self.palette())
+        self._mark.setPixmap(theme.pixmap("retry", colors.info, self.fontMetrics().height()))
         self._head.setFont(theme.sized(self.font(), 1.05, bold=True))
         self._line.setFont(theme.fixed_font(0.95))
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         painter = QPainter(self)
-        painter.fillRect(self.rect(), colours.info_soft)
-        painter.setPen(colours.info)
+        painter.fillRect(self.rect(), colors.info_soft)
+        painter.setPen(colors.info)
         painter.drawLine(self.rect().topLeft(), self.rect().topRight())
         painter.drawLine(self.rect().bottomLeft(), self.rect().bottomRight())
 

@@ -289,30 +289,30 @@ class _Line(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         entry: PaletteEntry = index.data(Qt.ItemDataRole.UserRole)
-        colours = theme.tokens(QApplication.palette())  # the list's own is transparent
+        colors = theme.tokens(QApplication.palette())  # the list's own is transparent
         room: QRect = option.rect
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         enabled = entry.action.isEnabled()
         painter.save()
         if chosen:
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colours.selection)
+            painter.setBrush(colors.selection)
             painter.drawRoundedRect(room.adjusted(1, 0, -1, 0), 5, 5)
-        text = colours.on_selection if chosen else colours.text
-        muted = colours.on_selection if chosen else colours.muted
+        text = colors.on_selection if chosen else colors.text
+        muted = colors.on_selection if chosen else colors.muted
         inside = room.adjusted(10, 0, -10, 0)
         painter.setPen(muted)
         mark = "✓ " if entry.action.isChecked() else ""
         keys = mark + (entry.keys if enabled else tr("not possible now"))
         painter.drawText(inside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, keys)
         inside.setRight(inside.right() - painter.fontMetrics().horizontalAdvance(keys) - 12)
-        found = colours.on_selection if chosen else colours.accent
+        found = colors.on_selection if chosen else colors.accent
         _draw_found(painter, inside, entry, text if enabled else muted, muted, found)
         painter.restore()
 
 
 def _draw_found(
-    painter: QPainter, room: QRect, entry: PaletteEntry, text: QColor, muted: QColor, hit_colour: QColor
+    painter: QPainter, room: QRect, entry: PaletteEntry, text: QColor, muted: QColor, hit_color: QColor
 ) -> None:
     """Draw the name with matched letters in bold."""
     usual, bold = QFont(painter.font()), theme.sized(painter.font(), 1.0, bold=True)
@@ -322,7 +322,7 @@ def _draw_found(
         enumerate(entry.text), lambda at: (at[0] in entry.places, at[0] < start_of_name)
     ):
         painter.setFont(bold if hit else usual)
-        painter.setPen(hit_colour if hit else muted if in_group else text)
+        painter.setPen(hit_color if hit else muted if in_group else text)
         letters = "".join(letter for _, letter in run)
         left = QRectF(x, room.top(), max(0.0, room.right() - x), room.height())
         width = QFontMetricsF(painter.font()).horizontalAdvance(letters)

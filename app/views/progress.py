@@ -330,29 +330,27 @@ class _BarDelegate(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         drawn: Any = option  # the stubs lack the fields of the base class
-        colours = theme.tokens(drawn.palette)
+        colors = theme.tokens(drawn.palette)
         row: SkillRow = self._table.table.rows[index.row()]
         chosen = bool(drawn.state & QStyle.StateFlag.State_Selected)
         box = QRectF(drawn.rect)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if chosen:
-            painter.fillRect(box, colours.selection)
+            painter.fillRect(box, colors.selection)
         elif index.row() % 2:
             painter.fillRect(box, drawn.palette.alternateBase())
         number = drawn.fontMetrics.horizontalAdvance("100") + 12
         bar = box.adjusted(7, box.height() * 0.32, -number, -box.height() * 0.32)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colours.idle_soft)
+        painter.setBrush(colors.idle_soft)
         painter.drawRoundedRect(bar, 3, 3)
         mastery = row.standing.mastery
         if mastery > 0.0:
-            painter.setBrush(colours.ok if mastery >= WEAK_BELOW else colours.warn)
+            painter.setBrush(colors.ok if mastery >= WEAK_BELOW else colors.warn)
             filled = QRectF(bar.left(), bar.top(), max(4.0, bar.width() * mastery / 100.0), bar.height())
             painter.drawRoundedRect(filled, 3, 3)
-        painter.setPen(
-            colours.on_selection if chosen else colours.text if row.standing.runs else colours.muted
-        )
+        painter.setPen(colors.on_selection if chosen else colors.text if row.standing.runs else colors.muted)
         painter.drawText(
             box.adjusted(0, 0, -7, 0),
             Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,

@@ -166,19 +166,19 @@ def _searched(command: Command, texts: Sequence[str]) -> str:
 
 
 def sheet_html(
-    commands: Sequence[Command], keymap: Keys, colours: theme.ThemeTokens, columns: int, title: str = ""
+    commands: Sequence[Command], keymap: Keys, colors: theme.ThemeTokens, columns: int, title: str = ""
 ) -> str:
     """Return the sheet as HTML that QTextDocument understands."""
     if not commands:
         nothing = tr("No command or shortcut matches.")
-        return f'<p style="color:{colours.muted.name()}">{nothing}</p>'
+        return f'<p style="color:{colors.muted.name()}">{nothing}</p>'
     groups: dict[str, list[Command]] = {}
     for command in commands:
         groups.setdefault(tr(command.group), []).append(command)
-    blocks = [_group_html(name, rows, keymap, colours) for name, rows in groups.items()]
+    blocks = [_group_html(name, rows, keymap, colors) for name, rows in groups.items()]
     heights = [len(rows) + 2 for rows in groups.values()]
     if len(commands) == len(COMMANDS):  # nobody searches for one
-        blocks.append(_absent_html(colours))
+        blocks.append(_absent_html(colors))
         heights.append(len(ABSENT) + 2)
     cells = "".join(
         f'<td width="{100 // columns}%" style="padding-right:28px">{column}</td>'
@@ -197,25 +197,24 @@ def _columns(blocks: list[str], heights: list[int], count: int) -> list[str]:
     return columns
 
 
-def _group_html(name: str, commands: Sequence[Command], keymap: Keys, colours: theme.ThemeTokens) -> str:
+def _group_html(name: str, commands: Sequence[Command], keymap: Keys, colors: theme.ThemeTokens) -> str:
     """Return a heading that says where most of its keys work, and its rows; one that works elsewhere says so itself."""
     scope = commands[-1].scope
     rows = "".join(
         _row_html(
-            escape(tr(command.text))
-            + ("" if command.scope == scope else _place_html(command.scope, colours)),
-            _keys_html(keymap[command.name], colours),
+            escape(tr(command.text)) + ("" if command.scope == scope else _place_html(command.scope, colors)),
+            _keys_html(keymap[command.name], colors),
         )
         for command in commands
     )
-    return _block_html(name, "" if scope == keys.WINDOW else _place_html(scope, colours), rows)
+    return _block_html(name, "" if scope == keys.WINDOW else _place_html(scope, colors), rows)
 
 
-def _absent_html(colours: theme.ThemeTokens) -> str:
+def _absent_html(colors: theme.ThemeTokens) -> str:
     """Return rows for the keys of Management Studio that are absent here."""
     rows = "".join(
         _row_html(
-            f'<span style="color:{colours.muted.name()}">{escape(tr(why))}</span>', _keys_html([key], colours)
+            f'<span style="color:{colors.muted.name()}">{escape(tr(why))}</span>', _keys_html([key], colors)
         )
         for key, why in ABSENT
     )
@@ -236,14 +235,14 @@ def _row_html(text: str, caps: str) -> str:
     )
 
 
-def _place_html(scope: str, colours: theme.ThemeTokens) -> str:
-    return f'<span style="color:{colours.muted.name()}">&nbsp; {escape(tr(keys.SCOPES[scope][0]))}</span>'
+def _place_html(scope: str, colors: theme.ThemeTokens) -> str:
+    return f'<span style="color:{colors.muted.name()}">&nbsp; {escape(tr(keys.SCOPES[scope][0]))}</span>'
 
 
-def _keys_html(texts: Sequence[str], colours: theme.ThemeTokens) -> str:
+def _keys_html(texts: Sequence[str], colors: theme.ThemeTokens) -> str:
     if not texts:
-        return tr('<span style="color:{name}">no shortcut</span>').format(name=colours.muted.name())
-    style = f"background-color:{colours.idle_soft.name()};color:{colours.text.name()}"
+        return tr('<span style="color:{name}">no shortcut</span>').format(name=colors.muted.name())
+    style = f"background-color:{colors.idle_soft.name()};color:{colors.text.name()}"
     caps = []
     for text in texts:
         strokes = [_escape_unbroken(keys.format_native(stroke)) for stroke in text.split(", ")]

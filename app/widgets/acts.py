@@ -97,13 +97,13 @@ class SharedActions(QObject):
             action.triggered.connect(lambda: self.shell_wanted.emit(node))
         return action
 
-    def _action(self, offer: ActionOffer, colours: theme.ThemeTokens) -> QAction:
+    def _action(self, offer: ActionOffer, colors: theme.ThemeTokens) -> QAction:
         action = self._actions.get(offer.line)
         if action is None:
             action = self._actions[offer.line] = QAction(self)
             action.triggered.connect(lambda _=False, line=offer.line: self.requested.emit(line))
         action.setText(offer.label)
-        action.setIcon(theme.icon(offer.icon, colours))
+        action.setIcon(theme.icon(offer.icon, colors))
         action.setToolTip(plain_tip(offer.line))
         action.setStatusTip(offer.line)
         action.setProperty("group", offer.group)

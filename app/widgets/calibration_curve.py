@@ -38,7 +38,7 @@ class CalibrationCurve(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colours, metrics = theme.tokens(self.palette()), self.fontMetrics()
+        colors, metrics = theme.tokens(self.palette()), self.fontMetrics()
         left, foot = metrics.horizontalAdvance("100 %") + 8, metrics.height() + 6
         side = self.height() - foot - metrics.height() // 2 - DOT_PX[1]
         box = QRectF(left, self.height() - foot - side, side, side)
@@ -46,12 +46,12 @@ class CalibrationCurve(QWidget):
         def map_to_point(sure: float, correct: float) -> QPointF:
             return QPointF(box.left() + side * sure / 100.0, box.bottom() - side * correct / 100.0)
 
-        painter.setPen(QPen(colours.muted, 1.0))
+        painter.setPen(QPen(colors.muted, 1.0))
         painter.drawLine(box.bottomLeft(), box.bottomRight())
         painter.drawLine(box.bottomLeft(), box.topLeft())
-        painter.setPen(QPen(colours.muted, 1.0, Qt.PenStyle.DashLine))
+        painter.setPen(QPen(colors.muted, 1.0, Qt.PenStyle.DashLine))
         painter.drawLine(map_to_point(0.0, 0.0), map_to_point(100.0, 100.0))
-        painter.setPen(colours.muted)
+        painter.setPen(colors.muted)
         for percent in (0, 50, 100):
             words, point = f"{percent} %", map_to_point(percent, percent)
             y = QRectF(0, point.y() - metrics.height() / 2, left - 6, metrics.height())
@@ -61,9 +61,9 @@ class CalibrationCurve(QWidget):
         curve = [
             map_to_point(point["sure_percent"], point["right_percent"]) for point in self._found["curve"]
         ]
-        painter.setPen(QPen(colours.accent, 1.5))
+        painter.setPen(QPen(colors.accent, 1.5))
         painter.drawPolyline(curve)
-        painter.setBrush(colours.accent)
+        painter.setBrush(colors.accent)
         for answers, place in zip(self._found["curve"], curve, strict=True):
             share = answers["answers"] / self._found["answers"]
             radius = DOT_PX[0] + (DOT_PX[1] - DOT_PX[0]) * share

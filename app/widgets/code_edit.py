@@ -54,7 +54,7 @@ This takes 5 ms for so many characters, and 250 ms for a line of a million, plus
 
 Complete = Callable[[str, int], Sequence[str]]
 """Function that returns the valid words at a position of a text."""
-Colour = Callable[[QTextDocument, theme.ThemeTokens], Highlighter]
+Color = Callable[[QTextDocument, theme.ThemeTokens], Highlighter]
 """Function that creates the highlighter of a document."""
 
 
@@ -66,14 +66,14 @@ class CodeEdit(QPlainTextEdit):
     WORD_BEFORE = re.compile(r"(?<![\w@#$])[\w@#$]*+$")
     """Pattern for the word that ends at the cursor; completion replaces this word."""
 
-    def __init__(self, complete: Complete, colour: Colour, parent: QWidget | None = None) -> None:
-        """Create an editor; *complete* completes words of this kind of text, *colour* highlights it."""
+    def __init__(self, complete: Complete, color: Color, parent: QWidget | None = None) -> None:
+        """Create an editor; *complete* completes words of this kind of text, *color* highlights it."""
         super().__init__(parent)
         self._complete = complete
         self._marks: list[QTextEdit.ExtraSelection] = []
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._margin = _Margin(self)
-        self._highlighter = colour(self.document(), self.colours)
+        self._highlighter = color(self.document(), self.colors)
         self._words = QStringListModel(self)
         self._completer = QCompleter(self._words, self)
         self._popup = QListView()
@@ -137,9 +137,9 @@ class CodeEdit(QPlainTextEdit):
         cursor.insertText(text[start : len(text) - end])
 
     def mark_lines(self, marks: Sequence[tuple[int, QColor]]) -> None:
-        """Underline lines, counted from 1, each in a colour."""
+        """Underline lines, counted from 1, each in a color."""
         self._marks = []
-        for number, colour in marks:
+        for number, color in marks:
             block = self.document().findBlockByNumber(number - 1)
             if block.isValid():
                 mark = QTextEdit.ExtraSelection()
@@ -148,7 +148,7 @@ class CodeEdit(QPlainTextEdit):
                     QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor
                 )
                 mark.format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
-                mark.format.setUnderlineColor(colour)
+                mark.format.setUnderlineColor(color)
                 self._marks.append(mark)
         self._mark_line()
 
@@ -270,7 +270,7 @@ class CodeEdit(QPlainTextEdit):
     # --- looks --------------------------------------------------------------------------------------------
 
     @property
-    def colours(self) -> theme.ThemeTokens:
+    def colors(self) -> theme.ThemeTokens:
         """Return the colors of the theme."""
         return theme.tokens(self.palette())
 
@@ -278,7 +278,7 @@ class CodeEdit(QPlainTextEdit):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
-            self._highlighter.recolour(self.colours)
+            self._highlighter.recolor(self.colors)
             self._mark_line()
             self._margin.update()
         elif event.type() == QEvent.Type.ApplicationFontChange:
@@ -296,7 +296,7 @@ class CodeEdit(QPlainTextEdit):
 
     def _mark_line(self) -> None:
         mark = QTextEdit.ExtraSelection()
-        mark.format.setBackground(self.colours.raised)
+        mark.format.setBackground(self.colors.raised)
         mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
         mark.cursor = self.textCursor()
         mark.cursor.clearSelection()
@@ -328,14 +328,14 @@ class CodeEdit(QPlainTextEdit):
     def paint_numbers(self, event: QPaintEvent) -> None:
         """Draw the line numbers that *event* asks for into the margin."""
         painter = QPainter(self._margin)
-        painter.fillRect(event.rect(), self.colours.raised)
+        painter.fillRect(event.rect(), self.colors.raised)
         here = self.textCursor().blockNumber()
         block = self.firstVisibleBlock()
         top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()
         while block.isValid() and top <= event.rect().bottom():
             height = self.blockBoundingRect(block).height()
-            colour: QColor = self.colours.text if block.blockNumber() == here else self.colours.muted
-            painter.setPen(colour)
+            color: QColor = self.colors.text if block.blockNumber() == here else self.colors.muted
+            painter.setPen(color)
             place = QRect(QPoint(0, round(top)), QSize(self._margin.width() - 8, self.fontMetrics().height()))
             painter.drawText(place, Qt.AlignmentFlag.AlignRight, str(block.blockNumber() + 1))
             block, top = block.next(), top + height

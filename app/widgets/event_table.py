@@ -324,22 +324,22 @@ class EventTable(QWidget):
             self.servers.addTab(name)
         self.servers.setCurrentIndex(names.index(before) if before in names else 0)
         self.servers.blockSignals(False)
-        self._recolour()
+        self._recolor()
         self._share_bar()
 
-    def _recolour(self) -> None:
-        colours = theme.tokens(self.palette())
+    def _recolor(self) -> None:
+        colors = theme.tokens(self.palette())
         first = int(self._everywhere)
         for index in range(first, self.servers.count()):
             mark = QPixmap(10, 10)
-            mark.fill(colours.server(index - first))
+            mark.fill(colors.server(index - first))
             self.servers.setTabIcon(index, QIcon(mark))
 
     @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
-            self._recolour()
+            self._recolor()
 
 
 def _time_of(row: Any) -> float:

@@ -34,9 +34,9 @@ ToneOf = Callable[[_TokenType, str], str | None]
 class Highlighter(QSyntaxHighlighter):
     """Highlighter that lexes the whole changed text, because comments and strings span lines; long text in steps."""
 
-    def __init__(self, document: QTextDocument, colours: ThemeTokens, lexer: Lexer, tone_of: ToneOf) -> None:
+    def __init__(self, document: QTextDocument, colors: ThemeTokens, lexer: Lexer, tone_of: ToneOf) -> None:
         super().__init__(document)
-        self._colours = colours
+        self._colors = colors
         self._lexer = lexer
         self._tone_of = tone_of
         self._lexed = (-1, -1)
@@ -46,15 +46,15 @@ class Highlighter(QSyntaxHighlighter):
         """Lines at whose end a comment or string is open."""
         self._reading: _Reading | None = None
         """Longer text that is being lexed, word by word."""
-        self._to_colour: list[int] = []
+        self._to_color: list[int] = []
         """Lines that still need their new colors."""
         self._turn = QTimer(self)
         self._turn.setSingleShot(True)
         self._turn.timeout.connect(self._process_slice)
 
-    def recolour(self, colours: ThemeTokens) -> None:
+    def recolor(self, colors: ThemeTokens) -> None:
         """Use the colors of another theme."""
-        self._colours = colours
+        self._colors = colors
         self.rehighlight()
 
     @override
@@ -68,15 +68,15 @@ class Highlighter(QSyntaxHighlighter):
             self._restart_reading()
         line = self.currentBlock().blockNumber()
         for start, length, tone in self._spans.get(line, ()):
-            colour = self._colours.named(tone)
+            color = self._colors.named(tone)
             style = QTextCharFormat()
-            style.setForeground(colour)
+            style.setForeground(color)
             self.setFormat(start, length, style)
         self.setCurrentBlockState(1 if line in self._open else 0)  # a change makes Qt go on to the next line
 
     def _restart_reading(self) -> None:
         """Read the changed text, or begin to when the typing pauses."""
-        self._reading, self._to_colour = None, []
+        self._reading, self._to_color = None, []
         size = self.document().characterCount()
         if size <= AT_ONCE_MAX:
             reading = self._begin()
@@ -89,9 +89,9 @@ class Highlighter(QSyntaxHighlighter):
         return _Reading(self._lexer.get_tokens(self.document().toPlainText()), self._tone_of)
 
     def _process_slice(self) -> None:
-        """Read some more of a longer text, then colour its lines."""
-        if self._to_colour:
-            now, self._to_colour = self._to_colour[:LINES_A_TURN], self._to_colour[LINES_A_TURN:]
+        """Read some more of a longer text, then color its lines."""
+        if self._to_color:
+            now, self._to_color = self._to_color[:LINES_A_TURN], self._to_color[LINES_A_TURN:]
             for line in now:
                 self.rehighlightBlock(self.document().findBlockByNumber(line))
         elif self._reading is not None or self.document().characterCount() <= LEXED_MAX:
@@ -99,8 +99,8 @@ class Highlighter(QSyntaxHighlighter):
             if self._reading.read_tokens(WORDS_A_TURN):
                 done, self._reading = self._reading, None
                 self._spans, self._open = done.spans, done.open
-                self._to_colour = list(range(self.document().blockCount()))
-        if self._reading is not None or self._to_colour:
+                self._to_color = list(range(self.document().blockCount()))
+        if self._reading is not None or self._to_color:
             self._turn.start(0)
 
 

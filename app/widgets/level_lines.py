@@ -14,14 +14,14 @@ GAP_PX = 6.0
 
 
 def draw_levels(
-    painter: QPainter, plot: QRectF, levels: Iterable[tuple[float, str]], colours: ThemeTokens
+    painter: QPainter, plot: QRectF, levels: Iterable[tuple[float, str]], colors: ThemeTokens
 ) -> None:
     """Draw *levels*: share of the height of *plot*, 0 at the bottom, and the text, in the font of *painter*."""
     line = QFontMetricsF(painter.font()).height()
     for share, words in levels:
         y = plot.bottom() - plot.height() * share
-        painter.setPen(QPen(colours.border, 1.0))
+        painter.setPen(QPen(colors.border, 1.0))
         painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
-        painter.setPen(colours.muted)
+        painter.setPen(colors.muted)
         where = QRectF(0.0, y - line / 2, plot.left() - GAP_PX, line)
         painter.drawText(where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)

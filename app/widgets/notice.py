@@ -158,17 +158,17 @@ class NoticeBar(QFrame):
             self._show_theme()
 
     def _show_theme(self) -> None:
-        colours = theme.tokens(self.palette())
-        tone = colours.named(self._tone)
-        self._close.setIcon(theme.icon("close", colours))
+        colors = theme.tokens(self.palette())
+        tone = colors.named(self._tone)
+        self._close.setIcon(theme.icon("close", colors))
         side = self.fontMetrics().height()
         self._mark.setPixmap(theme.pixmap("warning" if self._tone == "warn" else "note", tone, side))
         self.update()
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         painter = QPainter(self)
-        painter.fillRect(self.rect(), colours.named(f"{self._tone}_soft"))
-        painter.setPen(colours.named(self._tone))
+        painter.fillRect(self.rect(), colors.named(f"{self._tone}_soft"))
+        painter.setPen(colors.named(self._tone))
         painter.drawRect(self.rect().adjusted(0, 0, -1, -1))

@@ -57,7 +57,7 @@ class ScoreChart(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         small = theme.sized(self.font(), 0.85)
         metrics = QFontMetricsF(small)
         line = metrics.height()
@@ -67,13 +67,13 @@ class ScoreChart(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(small)
         draw_levels(
-            painter, plot, [(points / 100.0, formatting.plain_number(points)) for points in LINES], colours
+            painter, plot, [(points / 100.0, formatting.plain_number(points)) for points in LINES], colors
         )
         dots = self._dots(plot)
-        painter.setPen(QPen(colours.accent, 2.0))
+        painter.setPen(QPen(colors.accent, 2.0))
         painter.drawPolyline(QPolygonF(dots))
         for run, dot in zip(self._runs, dots, strict=True):
-            painter.setBrush(colours.surface if run.retried else colours.accent)
+            painter.setBrush(colors.surface if run.retried else colors.accent)
             painter.drawEllipse(dot, line * DOT, line * DOT)
         self._write_dates(painter, plot, line)
         painter.end()

@@ -24,7 +24,7 @@ QUEUE_FULL_KB: Final = 10.0 * 1024 * 1024
 class SceneStyle:
     """Tokens and fonts of the scene; made anew when theme or font size change."""
 
-    colours: ThemeTokens
+    colors: ThemeTokens
     font: QFont
     small: QFont
     bold: QFont
@@ -43,17 +43,17 @@ class SceneStyle:
 
     def tone(self, name: str) -> QColor:
         """Return the color of a tone."""
-        return self.colours.named(name)
+        return self.colors.named(name)
 
     def soft(self, name: str) -> QColor:
         """Return the soft background of a tone."""
-        return self.colours.named(f"{name}_soft")
+        return self.colors.named(f"{name}_soft")
 
 
-def look(colours: ThemeTokens, font: QFont) -> SceneStyle:
+def look(colors: ThemeTokens, font: QFont) -> SceneStyle:
     """Return the style for a theme and font."""
     return SceneStyle(
-        colours=colours,
+        colors=colors,
         font=font,
         small=theme.sized(font, 0.9),
         bold=theme.sized(font, 1.0, bold=True),
@@ -146,20 +146,20 @@ _STROKED: Final[dict[str, Callable[[], QPainterPath]]] = {
 }
 
 
-def draw_mark(painter: QPainter, shape: str, box: QRectF, colour: QColor) -> None:
+def draw_mark(painter: QPainter, shape: str, box: QRectF, color: QColor) -> None:
     """Draw the mark *shape* (of a Sign) into *box*."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.translate(box.topLeft())
     painter.scale(box.width(), box.height())
-    pen = QPen(colour, 0.15, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
+    pen = QPen(color, 0.15, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
     if shape == "dot":
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour)
+        painter.setBrush(color)
         painter.drawEllipse(QRectF(0.16, 0.16, 0.68, 0.68))
     elif shape == "principal":
         painter.setPen(QPen(pen.brush(), 0.1))
-        painter.setBrush(colour)
+        painter.setBrush(color)
         painter.drawPath(_cylinder().simplified())
     else:
         pen.setWidthF(0.11 if shape in ("mirror", "single", "warning") else 0.15)
@@ -172,10 +172,10 @@ def draw_mark(painter: QPainter, shape: str, box: QRectF, colour: QColor) -> Non
 # --- words --------------------------------------------------------------------------------------------------
 
 
-def draw_text(painter: QPainter, text: str, position: QPointF, font: QFont, colour: QColor) -> float:
+def draw_text(painter: QPainter, text: str, position: QPointF, font: QFont, color: QColor) -> float:
     """Draw *text* with the left end of its base line at *at*; returns its width."""
     painter.setFont(font)
-    painter.setPen(colour)
+    painter.setPen(color)
     painter.drawText(position, text)
     return QFontMetricsF(font).horizontalAdvance(text)
 
@@ -188,13 +188,13 @@ def draw_sign(
     font: QFont | None = None,
     quiet: bool = False,
 ) -> float:
-    """Mark and word with the base line at *at*; a *quiet* good sign keeps its word in the muted colour."""
+    """Mark and word with the base line at *at*; a *quiet* good sign keeps its word in the muted color."""
     font = font or style.small
     metrics = QFontMetricsF(font)
     side = metrics.ascent() * 0.85
-    colour = style.tone(sign.tone)
-    draw_mark(painter, sign.shape, QRectF(position.x(), position.y() - side, side, side), colour)
-    words = style.colours.muted if quiet and sign.tone in ("ok", "idle") else colour
+    color = style.tone(sign.tone)
+    draw_mark(painter, sign.shape, QRectF(position.x(), position.y() - side, side, side), color)
+    words = style.colors.muted if quiet and sign.tone in ("ok", "idle") else color
     return side * 1.35 + draw_text(
         painter, sign.label, QPointF(position.x() + side * 1.35, position.y()), font, words
     )
@@ -248,7 +248,7 @@ def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneSty
     names = (f"{tr(name)} " for name in (SEND_QUEUE, REDO_QUEUE))
     name_width = max(style.width(name, style.small) for name in names)
     size_width = style.width("1,023 MB", style.small)
-    draw_text(painter, tr(queue.name), QPointF(box.left(), base), style.small, style.colours.muted)
+    draw_text(painter, tr(queue.name), QPointF(box.left(), base), style.small, style.colors.muted)
     bar = QRectF(box.left() + name_width, middle - unit * 0.22,
                  box.width() - name_width - size_width - unit * 0.4, unit * 0.44)  # fmt: skip
     if style.narrow:
@@ -256,18 +256,18 @@ def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneSty
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(style.colours.idle_soft)
+    painter.setBrush(style.colors.idle_soft)
     painter.drawRoundedRect(bar, bar.height() / 2, bar.height() / 2)
     share = queue_share(queue.kb)
     if share > 0.0:
         filled = QRectF(bar)
         filled.setWidth(max(bar.height(), bar.width() * share))
-        painter.setBrush(style.colours.series[0 if queue.name == SEND_QUEUE else 1])
+        painter.setBrush(style.colors.series[0 if queue.name == SEND_QUEUE else 1])
         painter.drawRoundedRect(filled, bar.height() / 2, bar.height() / 2)
     painter.restore()
     text = queue.text
     left = box.right() - style.width(text, style.small)
-    draw_text(painter, text, QPointF(left, base), style.small, style.colours.text)
+    draw_text(painter, text, QPointF(left, base), style.small, style.colors.text)
 
 
 def arrow_head(tip: QPointF, angle: float, size: float) -> QPolygonF:

@@ -37,7 +37,7 @@ class Sparkline(QStyledItemDelegate):
         if not points:
             return
         drawn: Any = option  # the stubs lack the fields of the base class
-        colours, box = theme.tokens(drawn.palette), QRectF(drawn.rect)
+        colors, box = theme.tokens(drawn.palette), QRectF(drawn.rect)
         number = drawn.fontMetrics.horizontalAdvance("100") + 2.0 * SIDE_PX
         plot = box.adjusted(SIDE_PX, box.height() * 0.14, -number, -box.height() * 0.14)
         last = max(max((at for at, _ in self._points(row)), default=0.0) for row in rows) or 1.0
@@ -47,9 +47,9 @@ class Sparkline(QStyledItemDelegate):
         ]
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(plot.adjusted(0.0, -1.0, 0.0, 1.0), colours.idle_soft)
-        painter.setPen(QPen(colours.series[0], 1.6))
+        painter.fillRect(plot.adjusted(0.0, -1.0, 0.0, 1.0), colors.idle_soft)
+        painter.setPen(QPen(colors.series[0], 1.6))
         painter.drawPolyline(QPolygonF([QPointF(plot.left(), line[0].y()), *line]))
-        painter.setBrush(colours.series[0])
+        painter.setBrush(colors.series[0])
         painter.drawEllipse(line[-1], 1.6, 1.6)
         painter.restore()

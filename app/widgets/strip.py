@@ -261,7 +261,7 @@ class TimeStrip(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         lanes = self._lanes()
@@ -273,30 +273,30 @@ class TimeStrip(QWidget):
         ]
         upper, lower = rows[0], rows[fixed - 1]
         for lane in rows:
-            painter.fillRect(lane, colours.idle_soft)
+            painter.fillRect(lane, colors.idle_soft)
         service, protection = self._spans()
         for span in service:
-            _fill(painter, self._box(span, upper), _SERVICE_FILL[span.what], colours)
+            _fill(painter, self._box(span, upper), _SERVICE_FILL[span.what], colors)
         for span in protection:
             if fixed > 1 and span.what in _PROTECTION_FILL:
-                _fill(painter, self._box(span, lower), _PROTECTION_FILL[span.what], colours)
+                _fill(painter, self._box(span, lower), _PROTECTION_FILL[span.what], colors)
         for (_, states), lane in zip(self._more, rows[fixed:], strict=True):
             for span in states:
                 if span.what in _STATE_FILL:
-                    _fill(painter, self._box(span, lane), _STATE_FILL[span.what], colours)
+                    _fill(painter, self._box(span, lane), _STATE_FILL[span.what], colors)
         if lane_names_px(self):
-            self._draw_names(painter, colours, rows)
+            self._draw_names(painter, colors, rows)
         draw_times(painter, self, lanes, self.span_s)
         chosen = self.markers[self._at] if self._at is not None else None
         for marker in self._select_markers():
-            self._draw_marker(painter, marker, colours, marker == chosen)
+            self._draw_marker(painter, marker, colors, marker == chosen)
         for (_, states), lane in zip(self._more, rows[fixed:], strict=True):
             for span in states:
-                self._draw_word(painter, self._box(span, lane), span.what.replace("_", " "), colours)
-        self._draw_chosen(painter, colours, lanes)
-        self._draw_now(painter, colours, lanes)
+                self._draw_word(painter, self._box(span, lane), span.what.replace("_", " "), colors)
+        self._draw_chosen(painter, colors, lanes)
+        self._draw_now(painter, colors, lanes)
         if self.hasFocus():
-            painter.setPen(QPen(colours.focus, 1.0))
+            painter.setPen(QPen(colors.focus, 1.0))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5), 5, 5)
 
@@ -316,57 +316,57 @@ class TimeStrip(QWidget):
         left, right = self.x_of(span.from_s), self.x_of(span.to_s)
         return QRectF(left, lane.top(), max(1.0, right - left), lane.height())
 
-    def _draw_word(self, painter: QPainter, box: QRectF, text: str, colours: ThemeTokens) -> None:
+    def _draw_word(self, painter: QPainter, box: QRectF, text: str, colors: ThemeTokens) -> None:
         """Draw a word in the middle of a span, if it fits."""
         painter.setFont(theme.sized(self.font(), LABEL_SCALE * 0.9))
         width = painter.fontMetrics().horizontalAdvance(text) + 8.0
         if width <= box.width():
             place = QRectF(box.center().x() - width / 2.0, box.top(), width, box.height())
-            painter.fillRect(place, colours.surface)
-            painter.setPen(colours.text)
+            painter.fillRect(place, colors.surface)
+            painter.setPen(colors.text)
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
 
-    def _draw_names(self, painter: QPainter, colours: ThemeTokens, lanes: Sequence[QRectF]) -> None:
+    def _draw_names(self, painter: QPainter, colors: ThemeTokens, lanes: Sequence[QRectF]) -> None:
         painter.setFont(theme.sized(self.font(), LABEL_SCALE))
-        painter.setPen(colours.muted)
+        painter.setPen(colors.muted)
         names = (*map(tr, LANES[: self._fixed_lanes()]), *(name for name, _ in self._more))
         for name, lane in zip(names, lanes, strict=True):
             box = QRectF(0.0, lane.top() - 4.0, lane.left() - 6.0, lane.height() + 8.0)
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name)
 
     def _draw_marker(
-        self, painter: QPainter, marker: TimelineMarker, colours: ThemeTokens, selected: bool
+        self, painter: QPainter, marker: TimelineMarker, colors: ThemeTokens, selected: bool
     ) -> None:
         tone, shape = SHAPES[marker.kind]
-        colour = colours.named(tone)
+        color = colors.named(tone)
         size = self.fontMetrics().height() * (0.4 if selected else 0.31)
         centre = QPointF(self.x_of(marker.t_s), self._lanes().top() - self.fontMetrics().height() * 0.42)
-        painter.setPen(QPen(colours.surface, 1.0))
-        painter.setBrush(colour)
+        painter.setPen(QPen(colors.surface, 1.0))
+        painter.setBrush(color)
         draw_shape(painter, shape, centre, size)
         if marker.kind in MERGED and not selected:
             return
         stroke = Qt.PenStyle.DashLine if marker.kind == NO_RETURN else Qt.PenStyle.SolidLine
-        painter.setPen(QPen(colours.text if marker.kind == NO_RETURN else colour, 1.2, stroke))
+        painter.setPen(QPen(colors.text if marker.kind == NO_RETURN else color, 1.2, stroke))
         painter.drawLine(
             QPointF(centre.x(), self._lanes().top()), QPointF(centre.x(), self._lanes().bottom())
         )
 
-    def _draw_chosen(self, painter: QPainter, colours: ThemeTokens, lanes: QRectF) -> None:
+    def _draw_chosen(self, painter: QPainter, colors: ThemeTokens, lanes: QRectF) -> None:
         """Draw the span and the time that all views show."""
         if self._between is not None:
             left, right = (self.x_of(t_s) for t_s in self._between)
-            painter.setPen(QPen(colours.accent, 1.5))
+            painter.setPen(QPen(colors.accent, 1.5))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(QRectF(left, lanes.top() - 2.0, max(2.0, right - left), lanes.height() + 4.0))
         if self._cursor_s is not None:
             x = self.x_of(self._cursor_s)
-            painter.setPen(QPen(colours.accent, 1.4, Qt.PenStyle.DashLine))
+            painter.setPen(QPen(colors.accent, 1.4, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(x, lanes.top() - 6.0), QPointF(x, lanes.bottom() + 4.0))
 
-    def _draw_now(self, painter: QPainter, colours: ThemeTokens, lanes: QRectF) -> None:
+    def _draw_now(self, painter: QPainter, colors: ThemeTokens, lanes: QRectF) -> None:
         x = self.x_of(self._now_s)
-        painter.setPen(QPen(colours.text, 1.6))
+        painter.setPen(QPen(colors.text, 1.6))
         painter.drawLine(QPointF(x, lanes.top() - 3.0), QPointF(x, lanes.bottom() + 3.0))
 
     # --- mouse and keys -------------------------------------------------------------------------------------
@@ -437,11 +437,11 @@ _STATE_FILL: Final = {
 """Colors of lanes, with a pattern for problems."""
 
 
-def _fill(painter: QPainter, box: QRectF, fill: tuple[str, Qt.BrushStyle], colours: ThemeTokens) -> None:
+def _fill(painter: QPainter, box: QRectF, fill: tuple[str, Qt.BrushStyle], colors: ThemeTokens) -> None:
     tone, pattern = fill
     if pattern != Qt.BrushStyle.SolidPattern:
-        painter.fillRect(box, colours.named(f"{tone}_soft"))
-    painter.fillRect(box, QBrush(colours.named(tone), pattern))
+        painter.fillRect(box, colors.named(f"{tone}_soft"))
+    painter.fillRect(box, QBrush(colors.named(tone), pattern))
 
 
 def draw_shape(painter: QPainter, shape: str, centre: QPointF, size: float) -> None:

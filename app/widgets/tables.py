@@ -98,7 +98,7 @@ class TableModel(QAbstractTableModel):
     def __init__(self, columns: Sequence[TableColumn] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.columns = tuple(columns)
-        self.colours = theme.light()
+        self.colors = theme.light()
         self._all: list[object] = []
         self._shown: list[Any] = []
         self._keep: Callable[[object], bool] | None = None
@@ -177,10 +177,10 @@ class TableModel(QAbstractTableModel):
             return column.text(row)
         if role == Qt.ItemDataRole.ForegroundRole:
             tone = column.tone(row)
-            return self.colours.named(tone) if tone else None
+            return self.colors.named(tone) if tone else None
         if role == Qt.ItemDataRole.DecorationRole and column.sign is not None:
             name, tone = column.sign(row), column.tone(row)
-            return theme.icon(name, self.colours, self.colours.named(tone or "text")) if name else None
+            return theme.icon(name, self.colors, self.colors.named(tone or "text")) if name else None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if column.right else _LEFT
         if role == Qt.ItemDataRole.ToolTipRole and column.tip is not None:
@@ -210,7 +210,7 @@ class TableView(QTableView):
         self._rows_shown = 0
         self._empty = ""
         self.table = model
-        model.colours = theme.tokens(self.palette())
+        model.colors = theme.tokens(self.palette())
         self.setModel(model)
         self.setAccessibleName(name)
         self.setAlternatingRowColors(True)
@@ -267,7 +267,7 @@ class TableView(QTableView):
         if self._empty and not self.table.rowCount():
             margin = EMPTY_MARGIN_PX
             painter = QPainter(self.viewport())
-            painter.setPen(self.table.colours.muted)
+            painter.setPen(self.table.colors.muted)
             box = self.viewport().rect().adjusted(margin, margin, -margin, -margin)
             painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap, self._empty)
 
@@ -350,7 +350,7 @@ class TableView(QTableView):
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit()
         if event.type() == QEvent.Type.PaletteChange:
-            self.table.colours = theme.tokens(self.palette())
+            self.table.colors = theme.tokens(self.palette())
 
     def _add_copying(self) -> None:
         shortcuts = (

@@ -71,15 +71,15 @@ class ThemeTokens:
     function: QColor
 
     def named(self, name: str) -> QColor:
-        """Return the colour of that name, for tables that say what something means.
+        """Return the color of that name, for tables that say what something means.
 
-        Raises AttributeError for no colour.
+        Raises AttributeError for no color.
         """
-        colour: QColor = getattr(self, name)
-        return colour
+        color: QColor = getattr(self, name)
+        return color
 
     def server(self, index: int) -> QColor:
-        """Return the colour by which the server number *index* of a drill is known in every view."""
+        """Return the color by which the server number *index* of a drill is known in every view."""
         return self.series[index % len(self.series)]
 
 
@@ -87,15 +87,15 @@ SERIES: Final = ("blue", "orange", "purple", "teal", "pink", "olive")
 
 
 @cache
-def _colours() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(resources.files("app.widgets").joinpath("colours.toml").read_text(encoding="utf-8"))
+def _colors() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(resources.files("app.widgets").joinpath("colors.toml").read_text(encoding="utf-8"))
 
 
 def _tokens(name: str, dark: bool) -> ThemeTokens:
-    named = dict(_colours()[name])
+    named = dict(_colors()[name])
     series = tuple(QColor(value) for value in named.pop("series"))
-    colours = {key: QColor(value) for key, value in named.items()}
-    return ThemeTokens(name=name, dark=dark, series=series, **colours)
+    colors = {key: QColor(value) for key, value in named.items()}
+    return ThemeTokens(name=name, dark=dark, series=series, **colors)
 
 
 @cache
@@ -123,24 +123,24 @@ def tokens(palette: QPalette) -> ThemeTokens:
     return dark() if palette.color(QPalette.ColorRole.Window).lightness() < 128 else light()
 
 
-def with_alpha(colour: QColor, alpha: int) -> QColor:
-    """Return *colour* as a veil; *alpha* 0 (invisible) to 255."""
-    found = QColor(colour)
+def with_alpha(color: QColor, alpha: int) -> QColor:
+    """Return *color* as a veil; *alpha* 0 (invisible) to 255."""
+    found = QColor(color)
     found.setAlpha(alpha)
     return found
 
 
-def contrast(colour: QColor, other_colour: QColor) -> float:
-    """Return contrast ratio of two opaque colours, 1 to 21, as WCAG 2 defines it."""
-    high, low = sorted((_luminance(colour), _luminance(other_colour)), reverse=True)
+def contrast(color: QColor, other_color: QColor) -> float:
+    """Return contrast ratio of two opaque colors, 1 to 21, as WCAG 2 defines it."""
+    high, low = sorted((_luminance(color), _luminance(other_color)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 
-def _luminance(colour: QColor) -> float:
+def _luminance(color: QColor) -> float:
     def linear(part: float) -> float:
         return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
 
-    red, green, blue = (linear(part) for part in (colour.redF(), colour.greenF(), colour.blueF()))
+    red, green, blue = (linear(part) for part in (color.redF(), color.greenF(), color.blueF()))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -172,9 +172,9 @@ def sized(font: QFont, scale: float, bold: bool = False) -> QFont:
 ICON_SIZES: Final = (16, 20, 24, 32, 48)
 
 
-def icon(name: str, colours: ThemeTokens, colour: QColor | None = None) -> QIcon:
-    """Return `assets/icons/NAME.svg`, drawn in *colour* or else in that of text, and faintly when disabled."""
-    return _icon(name, (colour or colours.text).rgba(), _faint(colours).rgba())
+def icon(name: str, colors: ThemeTokens, color: QColor | None = None) -> QIcon:
+    """Return `assets/icons/NAME.svg`, drawn in *color* or else in that of text, and faintly when disabled."""
+    return _icon(name, (color or colors.text).rgba(), _faint(colors).rgba())
 
 
 @cache
@@ -188,13 +188,13 @@ def _icon(name: str, normal: int, disabled: int) -> QIcon:
     return found
 
 
-def pixmap(name: str, colour: QColor, size: int) -> QPixmap:
-    """Return the icon in one *colour*, *size* device pixels wide and high."""
-    return _render_pixmap(_renderer(name, colour), size)
+def pixmap(name: str, color: QColor, size: int) -> QPixmap:
+    """Return the icon in one *color*, *size* device pixels wide and high."""
+    return _render_pixmap(_renderer(name, color), size)
 
 
-def _renderer(name: str, colour: QColor) -> QSvgRenderer:
-    return QSvgRenderer(QByteArray(_source(name).replace("currentColor", colour.name()).encode()))
+def _renderer(name: str, color: QColor) -> QSvgRenderer:
+    return QSvgRenderer(QByteArray(_source(name).replace("currentColor", color.name()).encode()))
 
 
 @cache
@@ -211,8 +211,8 @@ def _render_pixmap(renderer: QSvgRenderer, size: int) -> QPixmap:
     return found
 
 
-def _faint(colours: ThemeTokens) -> QColor:
-    faint = QColor(colours.muted)
+def _faint(colors: ThemeTokens) -> QColor:
+    faint = QColor(colors.muted)
     faint.setAlphaF(0.45)
     return faint
 
@@ -239,7 +239,7 @@ def _pause_garbage_collection() -> Iterator[None]:
 @_pause_garbage_collection()
 def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> ThemeTokens:
     """Give the program the theme *choice* and text *font_scale* times the ordinary size."""
-    colours = _select_tokens(app, choice)
+    colors = _select_tokens(app, choice)
     if app.property("styled") is None:  # once: another style would polish every widget anew
         app.setStyle("Fusion")
         app.setProperty("styled", True)
@@ -249,9 +249,9 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
     app.setStyleSheet("")  # a sheet over another takes Qt four times as long as none and then the new one
     font.setPointSizeF(BASE_POINTS * font_scale)
     app.setFont(font)
-    app.setPalette(palette(colours))
+    app.setPalette(palette(colors))
     app.setStyleSheet(
-        style_sheet(colours, QFontMetrics(font).height())
+        style_sheet(colors, QFontMetrics(font).height())
     )  # last: it hands palette and font on to all widgets
     # It puts back fonts that widgets had when the first sheet came: have them choose again.
     for widget in app.allWidgets() if growth != 1.0 else ():
@@ -266,7 +266,7 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
             and abs(widget.font().pointSizeF() - before.pointSizeF() * growth) > 0.01
         ):
             widget.setFont(sized(before, growth, before.bold()))
-    return colours
+    return colors
 
 
 def _has_palette_handler(kind: type[QWidget]) -> bool:
@@ -297,47 +297,47 @@ def _select_tokens(app: QApplication, choice: str) -> ThemeTokens:
     return dark() if choice == DARK else light()
 
 
-def palette(colours: ThemeTokens) -> QPalette:
-    """Return every role, so that nothing of the desktop's own colours is mixed in."""
+def palette(colors: ThemeTokens) -> QPalette:
+    """Return every role, so that nothing of the desktop's own colors is mixed in."""
     role, found = QPalette.ColorRole, QPalette()
-    for which, colour in (
-        (role.Window, colours.window),
-        (role.WindowText, colours.text),
-        (role.Base, colours.surface),
-        (role.AlternateBase, colours.raised),
-        (role.ToolTipBase, colours.raised),
-        (role.ToolTipText, colours.text),
-        (role.PlaceholderText, colours.muted),
-        (role.Text, colours.text),
-        (role.Button, colours.raised),
-        (role.ButtonText, colours.text),
-        (role.BrightText, colours.bad),
-        (role.Light, colours.surface),
-        (role.Midlight, colours.raised),
-        (role.Mid, colours.border),
-        (role.Dark, colours.border.darker(120)),
+    for which, color in (
+        (role.Window, colors.window),
+        (role.WindowText, colors.text),
+        (role.Base, colors.surface),
+        (role.AlternateBase, colors.raised),
+        (role.ToolTipBase, colors.raised),
+        (role.ToolTipText, colors.text),
+        (role.PlaceholderText, colors.muted),
+        (role.Text, colors.text),
+        (role.Button, colors.raised),
+        (role.ButtonText, colors.text),
+        (role.BrightText, colors.bad),
+        (role.Light, colors.surface),
+        (role.Midlight, colors.raised),
+        (role.Mid, colors.border),
+        (role.Dark, colors.border.darker(120)),
         (role.Shadow, QColor(0, 0, 0)),
-        (role.Highlight, colours.selection),
-        (role.HighlightedText, colours.on_selection),
-        (role.Accent, colours.accent),
-        (role.Link, colours.info),
-        (role.LinkVisited, colours.series[2]),
+        (role.Highlight, colors.selection),
+        (role.HighlightedText, colors.on_selection),
+        (role.Accent, colors.accent),
+        (role.Link, colors.info),
+        (role.LinkVisited, colors.series[2]),
     ):
-        found.setColor(which, colour)
+        found.setColor(which, color)
     for which in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
-        found.setColor(QPalette.ColorGroup.Disabled, which, _faint(colours))
+        found.setColor(QPalette.ColorGroup.Disabled, which, _faint(colors))
     return found
 
 
-def style_sheet(colours: ThemeTokens, line_px: int = 16) -> str:
+def style_sheet(colors: ThemeTokens, line_px: int = 16) -> str:
     """Return the style sheet for the plain parts of Fusion: flat tabs, dock titles, headers, primary buttons.
 
     *line_px* is the height of a line. Round shapes need whole pixels: Qt draws a corner square if its radius exceeds
     half of the box.
     """
-    names = {key: colours.named(key).name() for key in _colours()[LIGHT] if key != "series"}
+    names = {key: colors.named(key).name() for key in _colors()[LIGHT] if key != "series"}
     folder = files("assets") / "style"
-    on_accent, on_surface = ("dark", "light") if colours.dark else ("light", "dark")
+    on_accent, on_surface = ("dark", "light") if colors.dark else ("light", "dark")
     names["tick"] = (Path(str(folder)) / f"tick-{on_accent}.svg").as_posix()
     names["menu_tick"] = (Path(str(folder)) / f"tick-{on_surface}.svg").as_posix()
     box = round(BOX * line_px)

@@ -30,7 +30,7 @@ def format_size(kb: float) -> LocalizableMessage:
 def format_duration(seconds: float) -> LocalizableMessage:
     """Format 12 ms, 3.4 s, 5 min, 2.1 h or 3.2 days."""
     if not math.isfinite(seconds):
-        return say("for ever")
+        return say("forever")
     if seconds < 0.9995:
         return format_figure(1000.0 * seconds, 2, "ms")
     for length, unit, most in ((1.0, "s", 120.0), (60.0, "min", 120.0), (3600.0, "h", 48.0)):

@@ -185,7 +185,7 @@ def test_a_profile_that_is_taken_away_is_told_and_taken_up_when_it_is_back(
 def test_a_text_that_goes_on_changing_is_kept_all_the_same(
     qapp: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Colours of a long text count as changes, too: it was kept only when the last of it had got its own."""
+    """Colors of a long text count as changes, too: it was kept only when the last of it had got its own."""
     parent = QObject()
     pause = Pause(100_000, parent)
     pause.changed()

@@ -45,7 +45,7 @@ class Vote:
     """A token: who votes, and whether the vote is there."""
 
     name: str
-    colour: int
+    color: int
     state: str
 
     @property
@@ -60,7 +60,7 @@ class StageCard:
     """A server, node, witness or application."""
 
     name: str
-    colour: int | None
+    color: int | None
     status: StatusSign
     note: str = ""
     """One line below the name."""
@@ -207,7 +207,7 @@ def _make_card(world: World, face: ServerFace, failover: Failover, technology: s
         return _make_node_card(world, face, failover)
     copy = next((c for c in face.copies if c.database == failover.database), None)
     if copy is None:
-        return StageCard(face.name, face.colour, face.status, tr(WITNESS_NOTE[technology]))
+        return StageCard(face.name, face.color, face.status, tr(WITNESS_NOTE[technology]))
     role = copy.role
     if face.name == failover.from_server and copy.state is None:
         was = "PRIMARY" if technology == GROUP else "PRINCIPAL"
@@ -219,7 +219,7 @@ def _make_card(world: World, face: ServerFace, failover: Failover, technology: s
         if s.text in ("unprotected", "asynchronous", "not failover ready", "failover ready")
     )
     return StageCard(
-        face.name, face.colour, face.status, "", copy.database, role, (*badges[:2], *extra[:1])[:3]
+        face.name, face.color, face.status, "", copy.database, role, (*badges[:2], *extra[:1])[:3]
     )
 
 
@@ -237,7 +237,7 @@ def _make_node_card(world: World, face: ServerFace, failover: Failover) -> Stage
                 for resource in role.resources
                 if resource.kind in RESOURCE_PHASE
             )
-    return StageCard(face.name, face.colour, face.status, note, resources=rows)
+    return StageCard(face.name, face.color, face.status, note, resources=rows)
 
 
 def _make_client_card(world: World, face: ClientFace) -> StageCard:
@@ -261,10 +261,10 @@ def _list_votes(
     for place, name in enumerate(cluster.nodes):
         there = any(node.name == name for node in here) and world.computers[name].powered
         weight = known.weight(name) if known is not None else 1
-        yield Vote(name, _colour(servers, name, place), (YES if there else LOST) if weight else NONE)
+        yield Vote(name, _color(servers, name, place), (YES if there else LOST) if weight else NONE)
     if known is not None and known.witness is not None:
         counts = YES if cluster.witness_there else LOST
-        yield Vote(known.witness.name, _colour(servers, known.witness.name, len(cluster.nodes)),
+        yield Vote(known.witness.name, _color(servers, known.witness.name, len(cluster.nodes)),
                    counts if known.witness_counts else NONE)  # fmt: skip
 
 
@@ -276,15 +276,15 @@ def _list_session_votes(
         return
     sees_old = quorum.sees_partner(world, copy)
     witness_sees_old = quorum.witness_sees(world, copy, failover.from_server)
-    yield Vote(copy.mirroring.partner or failover.from_server, _colour(servers, failover.from_server, 0),
+    yield Vote(copy.mirroring.partner or failover.from_server, _color(servers, failover.from_server, 0),
                YES if sees_old or witness_sees_old else LOST)  # fmt: skip
-    yield Vote(copy.server, _colour(servers, copy.server, 1), YES)
-    yield Vote(copy.mirroring.witness, _colour(servers, copy.mirroring.witness, 2),
+    yield Vote(copy.server, _color(servers, copy.server, 1), YES)
+    yield Vote(copy.mirroring.witness, _color(servers, copy.mirroring.witness, 2),
                YES if quorum.sees_witness(world, copy) else LOST)  # fmt: skip
 
 
-def _colour(servers: Mapping[str, ServerFace], name: str, otherwise: int) -> int:
-    return servers[name].colour if name in servers else otherwise
+def _color(servers: Mapping[str, ServerFace], name: str, otherwise: int) -> int:
+    return servers[name].color if name in servers else otherwise
 
 
 # --- wires and queue ----------------------------------------------------------------------------------------

@@ -23,8 +23,8 @@ class PhaseKind:
     until: str
     """Milestone that ends it (`moment.find_milestones`)."""
     help: str
-    colour: str | int
-    """Token of the theme, or number of a series colour."""
+    color: str | int
+    """Token of the theme, or number of a series color."""
     heading: str
     sentence: str
     lit: tuple[str, ...]

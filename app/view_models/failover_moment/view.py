@@ -30,7 +30,7 @@ class Chip:
     """A phase in the ribbon."""
 
     name: str
-    colour: str | int
+    color: str | int
     state: str
     seconds: str
 
@@ -39,7 +39,7 @@ class Chip:
 class Segment:
     """A phase in the bar that is true to scale."""
 
-    colour: str | int
+    color: str | int
     start: float
     end: float
 
@@ -297,7 +297,7 @@ def _make_chip(phase: FailoverPhase, place: int, number: int, tick: Tick, over: 
     begun = phase.start_tick is not None and phase.start_tick <= tick and place <= number
     state = WAITING if not begun else RUNNING if place == number else DONE
     return Chip(
-        tr(phase.kind.name), phase.kind.colour, state, f"{_s(phase.ticks_at(tick))} s" if begun else ""
+        tr(phase.kind.name), phase.kind.color, state, f"{_s(phase.ticks_at(tick))} s" if begun else ""
     )
 
 
@@ -305,7 +305,7 @@ def _list_segments(moment: Moment, tick: Tick, scale_s: float) -> list[Segment]:
     first = moment.failover.failed_tick
     return [
         Segment(
-            phase.kind.colour,
+            phase.kind.color,
             (phase.start_tick - first) / TICKS_PER_S / scale_s,
             min(1.0, (phase.start_tick - first + phase.ticks_at(tick)) / TICKS_PER_S / scale_s),
         )

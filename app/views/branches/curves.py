@@ -54,7 +54,7 @@ class BranchCurves(QWidget):
         self._draw()
 
     def _draw(self) -> None:
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         self._view.clear()
         first, small = None, theme.sized(self.font(), 0.9)
         metrics = QFontMetrics(small)
@@ -64,21 +64,19 @@ class BranchCurves(QWidget):
             side = ValueAxis(unit, logarithmic=False)
             plot = self._view.addPlot(number, 0, axisItems={"bottom": below, "left": side})
             plot.setTitle(
-                html.escape(tr(TITLES[curve.counter])), color=colours.muted, size=f"{small.pointSizeF():g}pt"
+                html.escape(tr(TITLES[curve.counter])), color=colors.muted, size=f"{small.pointSizeF():g}pt"
             )
             side.setWidth(metrics.horizontalAdvance(AXIS_SAMPLE) + AXIS_MARGIN_PX)
             for axis in (side, below):
-                axis.setPen(colours.border)
-                axis.setTextPen(colours.muted)
+                axis.setPen(colors.border)
+                axis.setTextPen(colors.muted)
                 axis.setTickFont(small)
             plot.showGrid(x=True, y=True, alpha=0.15)
             plot.setMenuEnabled(False)
             plot.setMouseEnabled(x=False, y=False)
             plot.hideButtons()
-            dashed = pg.mkPen(colours.text, width=1.4, style=Qt.PenStyle.DashLine)
-            plot.plot(
-                *_points(curve.right), pen=pg.mkPen(colours.series[number], width=2.4), connect="finite"
-            )
+            dashed = pg.mkPen(colors.text, width=1.4, style=Qt.PenStyle.DashLine)
+            plot.plot(*_points(curve.right), pen=pg.mkPen(colors.series[number], width=2.4), connect="finite")
             plot.plot(*_points(curve.left), pen=dashed, connect="finite")
             known = [value for value in (*curve.left, *curve.right) if value is not None]
             plot.setYRange(*value_range(np.array(known), unit, False, LEAST_TOP), padding=0.0)

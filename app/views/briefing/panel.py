@@ -179,10 +179,10 @@ class Briefing(QScrollArea):
         if drill is None:
             return
         self._shown = (drill.tick // TICKS_PER_S, len(drill.hints))
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         for row in self._goals:
             state = drill.goals[row.goal.name] if drill.terms.progress or drill.finished else GoalState()
-            row.show_state(state, drill.tick, colours)
+            row.show_state(state, drill.tick, colors)
         held = drill.list_pending_kinds() if drill.terms.progress else []
         reasons = ", ".join(tr(HELD[holder]) for holder in held)
         self._waits.setText(
@@ -277,10 +277,10 @@ class _GoalRow(QWidget):
         row.addWidget(self._mark)
         row.addLayout(column, 1)
 
-    def show_state(self, state: GoalState, tick: int, colours: theme.ThemeTokens) -> None:
+    def show_state(self, state: GoalState, tick: int, colors: theme.ThemeTokens) -> None:
         mark, tone, words = goal_state(self.goal, state, tick)
-        colour = colours.named(tone).name()
-        self._mark.setText(f'<span style="color: {colour}">{mark}</span>')
+        color = colors.named(tone).name()
+        self._mark.setText(f'<span style="color: {color}">{mark}</span>')
         self._words.setText(words)
         self._words.setVisible(bool(words))
         self.setAccessibleName(": ".join((self.goal.text, words or tr("open"))))

@@ -166,7 +166,7 @@ class Charts(QWidget):
         self._view.ci.addItem(panel.plot, len(self.panels), 0)
         self._view.ci.layout.setRowStretchFactor(len(self.panels), 1)
         self.panels.append(panel)
-        self._recolour()
+        self._recolor()
 
     def _lay_out(self) -> None:
         self._buttons = bar = QHBoxLayout()
@@ -258,7 +258,7 @@ class Charts(QWidget):
         self._databases.blockSignals(False)
         self._databases.setVisible(len(names) > 1)
         self._cursor_s = self._hover_s = None
-        self._recolour()
+        self._recolor()
         known = self._database in names or (self._database == ALL_DATABASES and len(names) > 1)
         self._start_over(self._database if known else next(iter(names), ""))
 
@@ -410,14 +410,14 @@ class Charts(QWidget):
     def _draw_plots(self, panels: Sequence[ChartPanel], now_s: float) -> None:
         from_s, to_s = self._range
         bins = max(50, int(panels[0].plot.vb.width())) if panels else 50
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         shades = [
-            (span.from_s, span.to_s, theme.with_alpha(colours.named(LOOKS[span.what][2]), SHADE_ALPHA))
+            (span.from_s, span.to_s, theme.with_alpha(colors.named(LOOKS[span.what][2]), SHADE_ALPHA))
             for span in self._spans_until(now_s)
             if span.what in (EXPOSED, UNSERVED)
         ]
         lines = [
-            (marker.t_s, colours.named(SHAPES[marker.kind][0]))
+            (marker.t_s, colors.named(SHAPES[marker.kind][0]))
             for marker in self._marks_shown()
             if marker.kind in LINED
         ]
@@ -604,7 +604,7 @@ class Charts(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            self._recolour()
+            self._recolor()
             self._refresh()
             self._again.start()
 
@@ -629,11 +629,11 @@ class Charts(QWidget):
             pass
         self._refresh()
 
-    def _recolour(self) -> None:
-        colours = theme.tokens(self.palette())
+    def _recolor(self) -> None:
+        colors = theme.tokens(self.palette())
         metrics = self.fontMetrics()
         if self._view is not None:
-            self._view.setBackground(colours.surface)
+            self._view.setBackground(colors.surface)
             self._view.setMinimumHeight(round(PANEL_HEIGHT_UNITS * len(self.panels) * metrics.height()))
         least = round(DATABASE_UNITS * metrics.height())
         self._databases.setMinimumWidth(least)  # it shrinks before the whole bar has to scroll
@@ -642,5 +642,5 @@ class Charts(QWidget):
         samples = (AXIS_SAMPLE, tr(NAME), *(name[:NAME_MAX] for name in servers))
         width = max(metrics.horizontalAdvance(text) for text in samples) + 12
         for panel in self.panels:
-            panel.recolour(colours, width, self.font())
+            panel.recolor(colors, width, self.font())
         self.scale.setFont(theme.sized(self.font(), 0.85))

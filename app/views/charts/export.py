@@ -41,7 +41,7 @@ class Sheet:
     below: QWidget
 
     @property
-    def colours(self) -> theme.ThemeTokens:
+    def colors(self) -> theme.ThemeTokens:
         """Return the colors of the picture."""
         return theme.tokens(self.below.palette())
 
@@ -126,8 +126,8 @@ def _svg(sheet: Sheet) -> bytes:
 
 def _draw(painter: QPainter, sheet: Sheet) -> None:
     """Draw all plots in a column on the theme's background."""
-    painter.fillRect(QRect(QPoint(0, 0), sheet.size), sheet.colours.surface)
-    painter.setPen(sheet.colours.text)
+    painter.fillRect(QRect(QPoint(0, 0), sheet.size), sheet.colors.surface)
+    painter.setPen(sheet.colors.text)
     painter.setFont(theme.sized(sheet.plots.font(), 1.0, bold=True))
     title = QRectF(MARGIN_PX, 0.0, sheet.size.width(), sheet.title_height)
     painter.drawText(title, Qt.AlignmentFlag.AlignVCenter, sheet.title)

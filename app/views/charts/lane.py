@@ -114,29 +114,29 @@ class AvailabilityLane(AxisStrip):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         left, right = self._bounds
         self._paint_name(painter, tr(NAME), 0.0, self._row_height())
         painter.setClipRect(QRectF(left, 0.0, right - left, self.height()))
         for span in self._spans:
-            self._paint_span(painter, span, colours)
+            self._paint_span(painter, span, colors)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         middle = 1.5 * self._row_height()
         for marker in self._marks:
             x = self._place_of(marker.t_s)
             if left <= x <= right:
-                self._paint_mark(painter, QPointF(x, middle), marker.kind, colours)
+                self._paint_mark(painter, QPointF(x, middle), marker.kind, colors)
         self._paint_cursor(painter)
         painter.end()
 
-    def _paint_span(self, painter: QPainter, span: TimelineSpan, colours: theme.ThemeTokens) -> None:
+    def _paint_span(self, painter: QPainter, span: TimelineSpan, colors: theme.ThemeTokens) -> None:
         ends = self._compute_pixel_range(span)
         if ends is None:
             return
         x0, x1 = ends
         place = QRectF(x0, 1.0, x1 - x0, self._row_height() - 2.0)
         word, ink, soft, pattern = LOOKS[span.what]
-        tone, ground = colours.named(ink), colours.named(soft)
+        tone, ground = colors.named(ink), colors.named(soft)
         painter.fillRect(place, ground)
         painter.fillRect(place, QBrush(tone, pattern))
         painter.fillRect(QRectF(x0, place.bottom() - 1.0, place.width(), 2.0), tone)
@@ -149,11 +149,11 @@ class AvailabilityLane(AxisStrip):
             painter.drawText(words, Qt.AlignmentFlag.AlignCenter, text)
 
     @staticmethod
-    def _paint_mark(painter: QPainter, position: QPointF, kind: str, colours: theme.ThemeTokens) -> None:
+    def _paint_mark(painter: QPainter, position: QPointF, kind: str, colors: theme.ThemeTokens) -> None:
         tone, shape = SHAPES[kind]
-        colour = colours.named(tone)
-        painter.setPen(QPen(colours.surface, 1.0))
-        painter.setBrush(colour)
+        color = colors.named(tone)
+        painter.setPen(QPen(colors.surface, 1.0))
+        painter.setBrush(color)
         draw_shape(painter, shape, position, MARK_PX)
 
     def marks_near(self, x: float) -> list[TimelineMarker]:

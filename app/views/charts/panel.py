@@ -36,10 +36,10 @@ class Background(GraphicsObject):
         self.shades: Sequence[tuple[float, float, QColor]] = ()
         self.lines: Sequence[tuple[float, QColor]] = ()
         self.cursor_s: float | None = None
-        self.cursor_colour = QColor()
+        self.cursor_color = QColor()
         self.chosen: tuple[float, float] | None = None
         """Span that is being selected."""
-        self.chosen_colour = QColor()
+        self.chosen_color = QColor()
         self.setZValue(-10)
 
     @override
@@ -55,21 +55,21 @@ class Background(GraphicsObject):
     @override
     def paint(self, painter: QPainter, option: object, widget: QWidget | None = None) -> None:
         view = self.boundingRect()
-        for start_s, end_s, colour in self.shades:
+        for start_s, end_s, color in self.shades:
             if end_s > view.left() and start_s < view.right():
-                painter.fillRect(QRectF(start_s, view.top(), end_s - start_s, view.height()), colour)
+                painter.fillRect(QRectF(start_s, view.top(), end_s - start_s, view.height()), color)
         if self.chosen is not None:
             low, high = self.chosen
-            painter.fillRect(QRectF(low, view.top(), high - low, view.height()), self.chosen_colour)
-        for at_s, colour in self.lines:
-            self._line(painter, view, at_s, colour, Qt.PenStyle.DotLine)
+            painter.fillRect(QRectF(low, view.top(), high - low, view.height()), self.chosen_color)
+        for at_s, color in self.lines:
+            self._line(painter, view, at_s, color, Qt.PenStyle.DotLine)
         if self.cursor_s is not None:
-            self._line(painter, view, self.cursor_s, self.cursor_colour, Qt.PenStyle.SolidLine)
+            self._line(painter, view, self.cursor_s, self.cursor_color, Qt.PenStyle.SolidLine)
 
     @staticmethod
-    def _line(painter: QPainter, view: QRectF, at_s: float, colour: QColor, style: Qt.PenStyle) -> None:
+    def _line(painter: QPainter, view: QRectF, at_s: float, color: QColor, style: Qt.PenStyle) -> None:
         if view.left() <= at_s <= view.right():
-            pen = QPen(colour, 1.0, style)
+            pen = QPen(color, 1.0, style)
             pen.setCosmetic(True)
             painter.setPen(pen)
             painter.drawLine(QLineF(at_s, view.top(), at_s, view.bottom()))
@@ -90,7 +90,7 @@ class Caption(QGraphicsItem):
         self._base = 0.0
 
     def show_pieces(self, pieces: Sequence[tuple[str, QFont, QColor]], ground: QColor) -> None:
-        """Show texts one after the other, each in its font and colour."""
+        """Show texts one after the other, each in its font and color."""
         metrics = [QFontMetricsF(font) for _, font, _ in pieces]
         space = metrics[0].horizontalAdvance(" ")
         widths = [
@@ -111,9 +111,9 @@ class Caption(QGraphicsItem):
     def paint(self, painter: QPainter, option: object, widget: QWidget | None = None) -> None:
         painter.fillRect(self._box, self._ground)
         x = 0.0
-        for (text, font, colour), width in zip(self._pieces, self._widths, strict=True):
+        for (text, font, color), width in zip(self._pieces, self._widths, strict=True):
             painter.setFont(font)
-            painter.setPen(colour)
+            painter.setPen(color)
             painter.drawText(QPointF(x, self._base), text)
             x += width
 
@@ -191,23 +191,23 @@ class ChartPanel:
         self.background.chosen = span
         self.background.update()
 
-    def recolour(self, colours: ThemeTokens, axis_width: int, font: QFont) -> None:
+    def recolor(self, colors: ThemeTokens, axis_width: int, font: QFont) -> None:
         """Use the colors of another theme."""
         self._font, self._bold = QFont(font), theme.sized(font, 1.0, bold=True)
         self._label_px = max(LABEL_PX, QFontMetricsF(font).height() + 2.0)
-        line = QColor(colours.series[self._series % len(colours.series)])
+        line = QColor(colors.series[self._series % len(colors.series)])
         fill = theme.with_alpha(line, FILL_ALPHA)
         self.curve.setPen(pg.mkPen(line, width=LINE_PX))
         self.curve.setFillLevel(0.0)
         self.curve.setBrush(fill)
-        self._axis.setPen(pg.mkPen(colours.border))
-        self._axis.setTextPen(colours.muted)
+        self._axis.setPen(pg.mkPen(colors.border))
+        self._axis.setTextPen(colors.muted)
         self._axis.setTickFont(theme.sized(font, 0.85))
         self._axis.setWidth(axis_width)
-        self.background.cursor_colour = colours.text
-        self.background.chosen_colour = theme.with_alpha(colours.accent, CHOSEN_ALPHA)
-        self._muted, self._ink = colours.muted, colours.text
-        self._ground = theme.with_alpha(colours.surface, SHADE_ALPHA)
+        self.background.cursor_color = colors.text
+        self.background.chosen_color = theme.with_alpha(colors.accent, CHOSEN_ALPHA)
+        self._muted, self._ink = colors.muted, colors.text
+        self._ground = theme.with_alpha(colors.surface, SHADE_ALPHA)
         self._write()
 
     def seconds_at(self, scene: QPointF) -> float:

@@ -64,9 +64,9 @@ class TimeScale(QWidget):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         left, right = (self._place_of(t_s) for t_s in self._range)
-        painter.setPen(colours.border)
+        painter.setPen(colors.border)
         painter.drawLine(round(left), 0, round(right), 0)
         cursor = QRectF()
         if self._cursor_s is not None and self.cursor_text:
@@ -75,15 +75,15 @@ class TimeScale(QWidget):
             )
         for t_s in self.times_s():
             x = self._place_of(t_s)
-            painter.setPen(colours.border)
+            painter.setPen(colors.border)
             painter.drawLine(round(x), 0, round(x), TICK_PX)
             text = formatting.run_time(t_s)
             place = self._compute_label_rect(x, text)
             if not place.intersects(cursor):  # whose time stands there instead
-                painter.setPen(colours.muted)
+                painter.setPen(colors.muted)
                 painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
-        painter.fillRect(cursor, colours.text)
-        painter.setPen(colours.surface)
+        painter.fillRect(cursor, colors.text)
+        painter.setPen(colors.surface)
         painter.drawText(cursor, Qt.AlignmentFlag.AlignCenter, self.cursor_text)
         painter.end()
 

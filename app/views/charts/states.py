@@ -197,7 +197,7 @@ class StateLanes(AxisStrip):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         left, right = self._bounds
         high = self._row_height()
         for row, (server, spans) in enumerate(self._lanes.items()):
@@ -207,20 +207,20 @@ class StateLanes(AxisStrip):
             self._paint_name(painter, name, row * high, high)
             painter.setClipRect(QRectF(left, row * high, right - left, high))
             for span in spans:
-                self._paint_span(painter, span, row * high, colours)
+                self._paint_span(painter, span, row * high, colors)
         painter.setClipping(False)
         self._paint_cursor(painter)
         painter.end()
 
     def _paint_span(
-        self, painter: QPainter, span: TimelineSpan, top: float, colours: theme.ThemeTokens
+        self, painter: QPainter, span: TimelineSpan, top: float, colors: theme.ThemeTokens
     ) -> None:
         ends = self._compute_pixel_range(span)
         if ends is None:
             return
         x0, x1 = ends
         tone_name, pattern = LOOKS.get(span.what, ("idle", Qt.BrushStyle.NoBrush))
-        tone, ground = colours.named(tone_name), colours.named(f"{tone_name}_soft")
+        tone, ground = colors.named(tone_name), colors.named(f"{tone_name}_soft")
         place = QRectF(x0, top + 1.0, x1 - x0, self._row_height() - 2.0)
         painter.fillRect(place, ground)
         painter.fillRect(place, QBrush(tone, pattern))

@@ -38,8 +38,8 @@ def tone_of(kind: _TokenType, text: str) -> str | None:
     return next((tone for family, tone in TONES if kind in family), None)
 
 
-def sql_highlighter(document: QTextDocument, colours: ThemeTokens) -> Highlighter:
-    """Return colours for T-SQL."""
+def sql_highlighter(document: QTextDocument, colors: ThemeTokens) -> Highlighter:
+    """Return colors for T-SQL."""
     before = ""
 
     def tone(kind: _TokenType, text: str) -> str | None:
@@ -48,4 +48,4 @@ def sql_highlighter(document: QTextDocument, colours: ThemeTokens) -> Highlighte
         before = text
         return found
 
-    return Highlighter(document, colours, TransactSqlLexer(stripnl=False, ensurenl=False), tone)
+    return Highlighter(document, colors, TransactSqlLexer(stripnl=False, ensurenl=False), tone)

@@ -313,8 +313,8 @@ class QueryWindow(QWidget):
         elif self._connection.wait in WAITS and self.state == "running":
             words = WAITS[self._connection.wait]
         words = tr(words).format(sessions=", ".join(map(str, self._connection.blockers)))
-        colour = theme.tokens(self.palette()).named(tone)
-        self._state.setText(text or f'<b style="color:{colour.name()}">{sign}</b> {words}')
+        color = theme.tokens(self.palette()).named(tone)
+        self._state.setText(text or f'<b style="color:{color.name()}">{sign}</b> {words}')
 
     def _show_facts(self, suffix: str = "") -> None:
         at = self._connection
@@ -346,8 +346,8 @@ class QueryWindow(QWidget):
             label.setFont(theme.sized(self.font(), STATUS_SCALE))
 
     def _paint_band(self) -> None:
-        colours = theme.tokens(self.palette())
-        ground, text = colours.server(self._connection.number), colours.on_accent
+        colors = theme.tokens(self.palette())
+        ground, text = colors.server(self._connection.number), colors.on_accent
         self._band.setStyleSheet(f"background: {ground.name()}; color: {text.name()}; padding: 2px 8px;")
         database = f" · {self._connection.database}" if self._connection.database else ""
         version = f" · SQL Server {self._connection.version}" if self._connection.version else ""

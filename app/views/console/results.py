@@ -45,7 +45,7 @@ LINES_A_TURN: Final = 100
 
 
 def columns_of(result: Rowset) -> list[TableColumn]:
-    """Return columns of a grid, wide enough for what they hold, NULL in a quieter colour."""
+    """Return columns of a grid, wide enough for what they hold, NULL in a quieter color."""
     looked_at = result.rows[: min(WIDTH_ROWS, 1 + WIDTH_CELLS // max(1, len(result.columns)))]
 
     def column(index: int, title: str) -> TableColumn:
@@ -235,14 +235,14 @@ class _Messages(QPlainTextEdit):
         """Put in the next lines; the others when the window has had its turn."""
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         characters = count = 0
         while count < len(self._to_come) and count < LINES_A_TURN and characters < MESSAGES_A_TURN:
             text, tone, line = self._to_come[count]
             count += 1
             characters += len(text)
             style = QTextCharFormat()
-            style.setForeground(colours.named(tone or "text"))
+            style.setForeground(colors.named(tone or "text"))
             if not self.document().isEmpty() or cursor.blockNumber():
                 cursor.insertText("\n")
             first = cursor.blockNumber()

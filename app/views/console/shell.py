@@ -79,12 +79,12 @@ class ShellWindow(QWidget):
     def _append(self, command: str, output: str, tone: str) -> None:
         cursor = self.transcript.textCursor()
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         if not self.transcript.document().isEmpty():
             cursor.insertBlock()
-        for text, colour in ((command, colours.named("muted")), (output, colours.named(tone or "text"))):
+        for text, color in ((command, colors.named("muted")), (output, colors.named(tone or "text"))):
             look = QTextCharFormat()
-            look.setForeground(colour)
+            look.setForeground(color)
             if text is not command:
                 cursor.insertBlock()
             cursor.insertText(text, look)
@@ -98,8 +98,8 @@ class ShellWindow(QWidget):
             self._show_theme()
 
     def _show_theme(self) -> None:
-        colours = theme.tokens(self.palette())
-        ground, text = colours.named("text"), colours.named("surface")
+        colors = theme.tokens(self.palette())
+        ground, text = colors.named("text"), colors.named("surface")
         self._band.setStyleSheet(f"background: {ground.name()}; color: {text.name()}; padding: 2px 8px;")
         for part in (self.transcript, self.line, self._prompt):
             part.setFont(theme.fixed_font())

@@ -307,16 +307,16 @@ class QueryTabs(QTabWidget):
     def icon(self, window: QueryWindow) -> QIcon:
         """Return the icon of a tab."""
         if window.busy:
-            return QIcon(theme.pixmap("play", self.colour(window.server, self.palette()), 16))
+            return QIcon(theme.pixmap("play", self.color(window.server, self.palette()), 16))
         return self.square(window.server)
 
     def square(self, server: str) -> QIcon:
-        """Return a mark in the server's colour."""
+        """Return a mark in the server's color."""
         mark = QPixmap(12, 12)
-        mark.fill(self.colour(server, self.palette()))
+        mark.fill(self.color(server, self.palette()))
         return QIcon(mark)
 
-    def colour(self, server: str, palette: QPalette) -> QColor:
+    def color(self, server: str, palette: QPalette) -> QColor:
         """Return the color of a server."""
         return theme.tokens(palette).server(self._number(server))
 

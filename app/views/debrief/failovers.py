@@ -162,7 +162,7 @@ class _PhaseBar(QWidget):
         return QSize(300, round(self.fontMetrics().height() * 2.6))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         line = self.fontMetrics().height()
@@ -172,17 +172,17 @@ class _PhaseBar(QWidget):
         texts = [f"{tr(name)} {formatting.seconds(seconds)}" for name, seconds in self._phases]
         left, text_left = 0.0, 0.0
         tones = {
-            name: colours.idle if series is None else colours.series[series]
+            name: colors.idle if series is None else colors.series[series]
             for _, _, name, series in (*PHASES, *INSTANCE_PHASES)
         }
-        tones[ORDERED] = colours.idle
+        tones[ORDERED] = colors.idle
         for (name, seconds), text in zip(self._phases, texts, strict=True):
             width = self.width() * seconds / total
             painter.fillRect(QRectF(left, 0, max(1.5, width - 1.5), line * 0.9), tones[name])
             swatch = QRectF(text_left, line * 1.45, line * 0.55, line * 0.55)
             painter.fillRect(swatch, tones[name])
             painter.setFont(small)
-            painter.setPen(colours.text)
+            painter.setPen(colors.text)
             painter.drawText(
                 QRectF(swatch.right() + 5, line * 1.15, 400, line * 1.2), Qt.AlignmentFlag.AlignVCenter, text
             )

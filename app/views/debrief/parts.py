@@ -177,22 +177,22 @@ class Points(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         line = self.fontMetrics().height()
         painter.setFont(theme.sized(self.font(), 1.05, bold=True))
-        painter.setPen(colours.text)
+        painter.setPen(colors.text)
         text = formatting.plain_number(self._points)
         text += f" / {formatting.plain_number(self._most)}" if self._most else ""
         painter.drawText(QRectF(0, 0, self.width(), line * 1.2), Qt.AlignmentFlag.AlignLeft, text)
         bar = QRectF(0, line * 1.35, self.width(), line * 0.35)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colours.idle_soft)
+        painter.setBrush(colors.idle_soft)
         painter.drawRoundedRect(bar, bar.height() / 2, bar.height() / 2)
         share = self._points / self._most if self._most > 0.0 else 1.0 if self._points < 0.0 else 0.0
         if share > 0.0:
             good = self._points >= self._most > 0.0
-            painter.setBrush(colours.ok if good else colours.bad if self._points < 0.0 else colours.warn)
+            painter.setBrush(colors.ok if good else colors.bad if self._points < 0.0 else colors.warn)
             bar.setWidth(max(bar.height(), bar.width() * share))
             painter.drawRoundedRect(bar, bar.height() / 2, bar.height() / 2)

@@ -118,9 +118,9 @@ class ValueCurve(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colours, box = theme.tokens(self.palette()), self._box()
+        colors, box = theme.tokens(self.palette()), self._box()
         painter.setFont(theme.sized(self.font(), 0.85))
-        draw_levels(painter, box, [(points / 100.0, str(points)) for points in LEVELS], colours)
+        draw_levels(painter, box, [(points / 100.0, str(points)) for points in LEVELS], colors)
         line = QFontMetricsF(painter.font()).height()
         unit = QRectF(0.0, box.top() - 1.7 * line, box.left() - GAP_PX, line)
         painter.drawText(unit, Qt.AlignmentFlag.AlignRight, tr("points"))
@@ -132,32 +132,32 @@ class ValueCurve(QWidget):
         painter.setFont(theme.sized(self.font(), 0.85))
         draw_times(painter, self, box.adjusted(0.0, 0.0, 0.0, TIMES_PX), self._end / TICKS_PER_S)
         if self.hasFocus():
-            painter.setPen(QPen(colours.focus, 1.0))
+            painter.setPen(QPen(colors.focus, 1.0))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5), 5, 5)
         painter.end()
 
     def _paint_curve(self, painter: QPainter) -> None:
-        colours = theme.tokens(self.palette())
-        painter.setPen(QPen(colours.series[0], 2.0))
+        colors = theme.tokens(self.palette())
+        painter.setPen(QPen(colors.series[0], 2.0))
         painter.drawPolyline(QPolygonF([self.point(*point) for point in self._account.curve]))
         for tone, points in of.slopes(self._account):
-            painter.setPen(QPen(colours.named(tone), 3.0))
+            painter.setPen(QPen(colors.named(tone), 3.0))
             painter.drawPolyline(QPolygonF([self.point(*point) for point in points]))
         chosen = self._stops[self._at] if self._at is not None else None
         for move in sorted(self._moves, key=lambda move: move.regret):  # the costliest on top
             if move.line != WAITING:
-                painter.setPen(QPen(colours.surface, 1.0))
-                painter.setBrush(colours.named(TONES[move.label][1]))
+                painter.setPen(QPen(colors.surface, 1.0))
+                painter.setBrush(colors.named(TONES[move.label][1]))
                 painter.drawEllipse(self.point(move.until, move.after), DOT_PX, DOT_PX)
             if move is chosen:
-                painter.setPen(QPen(colours.text, 1.5))
+                painter.setPen(QPen(colors.text, 1.5))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawEllipse(self.point(move.until, move.after), 1.8 * DOT_PX, 1.8 * DOT_PX)
 
     def _paint_losses(self, painter: QPainter, box: QRectF) -> None:
         """Write the points beside the deepest falls."""
-        colours, metrics = theme.tokens(self.palette()), QFontMetricsF(painter.font())
+        colors, metrics = theme.tokens(self.palette()), QFontMetricsF(painter.font())
         worst = sorted(self._stops, key=lambda move: -move.regret)[:LABELS_MAX]
         for move in worst:
             if move.regret < LOSSES["inaccuracy"]:
@@ -170,7 +170,7 @@ class ValueCurve(QWidget):
                 if middle.x() + GAP_PX + width < box.right()
                 else middle.x() - GAP_PX - width
             )
-            painter.setPen(colours.named(TONES[move.label][1]))
+            painter.setPen(colors.named(TONES[move.label][1]))
             where = QRectF(x, middle.y() - metrics.height(), width, metrics.height())
             painter.drawText(where, Qt.AlignmentFlag.AlignLeft, text)
 
@@ -178,9 +178,9 @@ class ValueCurve(QWidget):
         tick = self._account.no_return
         if tick is None:
             return
-        colours, metrics = theme.tokens(self.palette()), QFontMetricsF(painter.font())
+        colors, metrics = theme.tokens(self.palette()), QFontMetricsF(painter.font())
         x = self.point(tick, 0.0).x()
-        painter.setPen(QPen(colours.bad, 1.5, Qt.PenStyle.DashLine))
+        painter.setPen(QPen(colors.bad, 1.5, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
         said = of.format_no_return(tick)
         width = metrics.horizontalAdvance(said) + 2
@@ -253,7 +253,7 @@ class ValueCurve(QWidget):
 
 
 class ValueCurveLegend(QWidget):
-    """Legend of the colours of the curve, in as many lines as it needs."""
+    """Legend of the colors of the curve, in as many lines as it needs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -293,17 +293,17 @@ class ValueCurveLegend(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.sized(self.font(), 0.85))
-        colours, line = theme.tokens(self.palette()), QFontMetricsF(painter.font()).height()
+        colors, line = theme.tokens(self.palette()), QFontMetricsF(painter.font()).height()
         for corner, tone, words in self._places(self.width()):
-            colour = colours.named(tone) if tone else colours.series[0]
+            color = colors.named(tone) if tone else colors.series[0]
             middle = corner + QPointF(0.0, line / 2)
-            painter.setPen(QPen(colour, 3.0 if tone else 2.0))
+            painter.setPen(QPen(color, 3.0 if tone else 2.0))
             painter.drawLine(middle, middle + QPointF(SAMPLE_PX, 0.0))
             if tone:
-                painter.setPen(QPen(colours.surface, 1.0))
-                painter.setBrush(colour)
+                painter.setPen(QPen(colors.surface, 1.0))
+                painter.setBrush(color)
                 painter.drawEllipse(middle + QPointF(SAMPLE_PX / 2, 0.0), DOT_PX, DOT_PX)
-            painter.setPen(colours.muted)
+            painter.setPen(colors.muted)
             where = QRectF(corner.x() + SAMPLE_PX + 6.0, corner.y(), self.width(), line)
             painter.drawText(where, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
         painter.end()

@@ -237,7 +237,7 @@ class ScenarioEditor(QWidget):
 
     def _on_typed(self) -> None:
         text = self.text.toPlainText()
-        if text == self._seen:  # other colours count as a change for Qt
+        if text == self._seen:  # other colors count as a change for Qt
             return
         self._seen = text
         self._checker.give_up_trial()
@@ -263,10 +263,10 @@ class ScenarioEditor(QWidget):
 
     def _mark_problems(self) -> None:
         """Mark problems in the text, and at the fields of the form."""
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         text = self.text.toPlainText()
         problems = self.findings.problems
-        self.text.mark_lines([(problem.line, colours.bad) for problem in problems])
+        self.text.mark_lines([(problem.line, colors.bad) for problem in problems])
         self.form.show_problems({path_of(text, problem): sentence(problem) for problem in problems})
 
     def _focus_view(self, view: QWidget, focus_target: QWidget) -> None:

@@ -63,7 +63,7 @@ class Form(QWidget):
         self.about.hide()
         self.problem.hide()
         self._lay_out()
-        self._recolour()
+        self._recolor()
         for section in self._sections:
             self.sections.addItem(tr(section.title))
             self.section_choice.addItem(tr(section.title))
@@ -337,11 +337,11 @@ class Form(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
-            self._recolour()
+            self._recolor()
         elif event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit_sections()
 
-    def _recolour(self) -> None:
+    def _recolor(self) -> None:
         bad = theme.tokens(self.palette()).bad
         self.problem.setStyleSheet(f"color: {bad.name()}")
-        self.page.colour(bad)
+        self.page.color(bad)

@@ -148,9 +148,7 @@ class FormPage(QScrollArea):
             before.hide()
             before.deleteLater()
         self.setWidget(inside)
-        inside.setAutoFillBackground(
-            False
-        )  # Qt fills it with the colour of windows, which the page is not on
+        inside.setAutoFillBackground(False)  # Qt fills it with the color of windows, which the page is not on
         self.wrap()
         if focused in self.rows:
             self.rows[focused].widget.setFocus()
@@ -253,7 +251,7 @@ class FormPage(QScrollArea):
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self.wrap()
 
-    def colour(self, bad: QColor) -> None:
+    def color(self, bad: QColor) -> None:
         """Set the color of the frame around invalid values."""
         self.setStyleSheet(f'*[wrong="true"] {{ border: 2px solid {bad.name()}; }}')
 

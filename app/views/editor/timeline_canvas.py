@@ -332,19 +332,19 @@ class TimelineCanvas(QWidget):
         painter.fillRect(self.rect(), theme.tokens(self.palette()).surface)
         if not self.isEnabled():
             painter.setOpacity(0.4)
-        colours = theme.tokens(self.palette())
-        self._draw_axis(painter, colours)
-        self._draw_names(painter, colours)
+        colors = theme.tokens(self.palette())
+        self._draw_axis(painter, colors)
+        self._draw_names(painter, colors)
         for entry, box, placed in sorted(self._boxes, key=lambda it: it[0].path == self._chosen):
             if placed is not None:
-                self._draw_fault(painter, colours, entry, box, placed)
+                self._draw_fault(painter, colors, entry, box, placed)
             elif entry.kind == WAIT:
-                self._draw_chip(painter, colours, entry, self._pin_box(entry, box))
+                self._draw_chip(painter, colors, entry, self._pin_box(entry, box))
             else:
-                self._draw_step(painter, colours, entry, box)
-        self._draw_times(painter, colours)
+                self._draw_step(painter, colors, entry, box)
+        self._draw_times(painter, colors)
         if self.hasFocus():
-            painter.setPen(QPen(colours.focus, 1.0))
+            painter.setPen(QPen(colors.focus, 1.0))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self._visible_rect.adjusted(0.5, 0.5, -0.5, -0.5))
 
@@ -359,41 +359,41 @@ class TimelineCanvas(QWidget):
         for number in range(int(scale.length_s / step + 1e-6) + 1):
             yield number * step
 
-    def _draw_axis(self, painter: QPainter, colours: ThemeTokens) -> None:
+    def _draw_axis(self, painter: QPainter, colors: ThemeTokens) -> None:
         painter.setFont(theme.sized(self.font(), 0.85))
         metrics = QFontMetricsF(painter.font())
         top = self._line * 1.3
         for t_s in self._ticks(metrics):
             x, text = self.scale.x_of(t_s), formatting.run_time(t_s)
             width = metrics.horizontalAdvance(text)
-            painter.setPen(QPen(colours.border, 1.0))
+            painter.setPen(QPen(colors.border, 1.0))
             painter.drawLine(QPointF(x, top), QPointF(x, self.height()))
-            painter.setPen(colours.muted)
+            painter.setPen(colors.muted)
             left = min(max(2.0, x - width / 2.0), self.width() - width - 2.0)
             painter.drawText(QPointF(left, top - metrics.descent() - 1.0), text)
-        painter.setPen(QPen(colours.muted, 1.0))
+        painter.setPen(QPen(colors.muted, 1.0))
         painter.drawLine(QPointF(MARGIN, top), QPointF(self.width() - MARGIN, top))
 
-    def _draw_names(self, painter: QPainter, colours: ThemeTokens) -> None:
+    def _draw_names(self, painter: QPainter, colors: ThemeTokens) -> None:
         painter.setFont(theme.sized(self.font(), 0.85))
         metrics = QFontMetricsF(painter.font())
         seen = self._visible_rect
         for number, (top, name) in enumerate(self._lanes):
             if number:
-                painter.setPen(QPen(colours.border, 1.0))
+                painter.setPen(QPen(colors.border, 1.0))
                 painter.drawLine(QPointF(seen.left(), top), QPointF(seen.right(), top))
             place = QRectF(
                 seen.left() + 4.0, top + 2.0, metrics.horizontalAdvance(name) + 8.0, metrics.height()
             )
-            painter.fillRect(place, colours.surface)
-            painter.setPen(colours.muted)
+            painter.fillRect(place, colors.surface)
+            painter.setPen(colors.muted)
             painter.drawText(place.adjusted(4.0, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, name)
 
     def _draw_fault(
-        self, painter: QPainter, colours: ThemeTokens, entry: TimelineEntry, box: QRectF, layout: FaultLayout
+        self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF, layout: FaultLayout
     ) -> None:
         tone, shape = LOOKS.get(entry.group, OTHER)
-        colour, soft = colours.named(tone), colours.named(f"{tone}_soft")
+        color, soft = colors.named(tone), colors.named(f"{tone}_soft")
         chosen, middle = self._is_selected(entry), box.center().y()
         painter.setFont(theme.sized(self.font(), LABEL_SCALE, bold=False))
         metrics = QFontMetricsF(painter.font())
@@ -402,31 +402,31 @@ class TimelineCanvas(QWidget):
             bar = QRectF(
                 layout.start, box.top() + 3.0, max(2.0, layout.end - layout.start), box.height() - 6.0
             )
-            painter.setPen(QPen(colours.focus if chosen else colour, 2.0 if chosen else 1.0))
+            painter.setPen(QPen(colors.focus if chosen else color, 2.0 if chosen else 1.0))
             painter.setBrush(soft)
             painter.drawRoundedRect(bar, 3, 3)
-            painter.setPen(QPen(colour, 3.0))
+            painter.setPen(QPen(color, 3.0))
             for x in (layout.start, layout.end):
                 painter.drawLine(QPointF(x, bar.top() + 1.5), QPointF(x, bar.bottom() - 1.5))
         within = entry.kind == WINDOW and layout.start < layout.label < layout.end
         if not within:
             ground = label.adjusted(-3.0, 3.0, 3.0, -3.0)
-            painter.fillRect(ground, colours.selection if chosen else colours.surface)
+            painter.fillRect(ground, colors.selection if chosen else colors.surface)
         if entry.kind != WINDOW:
-            painter.setPen(QPen(colours.focus if chosen else colours.surface, 2.0 if chosen else 1.0))
-            painter.setBrush(colour)
+            painter.setPen(QPen(colors.focus if chosen else colors.surface, 2.0 if chosen else 1.0))
+            painter.setBrush(color)
             draw_shape(painter, shape, QPointF(layout.start, middle), self._line * (0.42 if chosen else 0.36))
-        painter.setPen(colours.on_selection if chosen and not within else colours.text)
+        painter.setPen(colors.on_selection if chosen and not within else colors.text)
         painter.drawText(label, Qt.AlignmentFlag.AlignVCenter, self._label(entry, metrics))
 
-    def _draw_chip(self, painter: QPainter, colours: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
+    def _draw_chip(self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
         tone, shape = LOOKS.get(entry.group, OTHER)
         chosen = self._is_selected(entry)
-        painter.setPen(QPen(colours.focus if chosen else colours.border, 2.0 if chosen else 1.0))
-        painter.setBrush(colours.selection if chosen else colours.raised)
+        painter.setPen(QPen(colors.focus if chosen else colors.border, 2.0 if chosen else 1.0))
+        painter.setBrush(colors.selection if chosen else colors.raised)
         painter.drawRoundedRect(box, 4, 4)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colours.named(tone))
+        painter.setBrush(colors.named(tone))
         middle = QPointF(box.left() + self._line * 0.6, box.center().y())
         draw_shape(painter, shape, middle, self._line * 0.28)
         painter.setFont(theme.sized(self.font(), LABEL_SCALE))
@@ -435,36 +435,34 @@ class TimelineCanvas(QWidget):
         text = metrics.elidedText(
             self._label(entry, metrics), Qt.TextElideMode.ElideRight, inner.width() + 2.0
         )
-        painter.setPen(colours.on_selection if chosen else colours.text)
+        painter.setPen(colors.on_selection if chosen else colors.text)
         painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, text)
 
-    def _draw_step(self, painter: QPainter, colours: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
+    def _draw_step(self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
         """Draw a numbered disc, dashed without a time in the text; overlapping discs move apart."""
         chosen = self._is_selected(entry)
         at, top = self.scale.x_of(entry.spot[0]), box.top() - self._line * LEADER
-        painter.setPen(QPen(colours.accent if entry.sure else colours.border, 1.2))
+        painter.setPen(QPen(colors.accent if entry.sure else colors.border, 1.2))
         painter.drawLine(QPointF(at, top), QPointF(box.center().x(), box.top()))
         painter.setPen(
             QPen(
-                colours.focus if chosen else colours.accent,
+                colors.focus if chosen else colors.accent,
                 2.0 if chosen else 1.2,
                 Qt.PenStyle.SolidLine if entry.sure else Qt.PenStyle.DashLine,
             )
         )
-        painter.setBrush(
-            colours.selection if chosen else colours.info_soft if entry.sure else colours.surface
-        )
+        painter.setBrush(colors.selection if chosen else colors.info_soft if entry.sure else colors.surface)
         painter.drawEllipse(box.adjusted(0.5, 0.5, -0.5, -0.5))
         painter.setFont(theme.sized(self.font(), 0.74))
-        painter.setPen(colours.on_selection if chosen else colours.text)
+        painter.setPen(colors.on_selection if chosen else colors.text)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(int(entry.path[1]) + 1))
 
-    def _draw_times(self, painter: QPainter, colours: ThemeTokens) -> None:
+    def _draw_times(self, painter: QPainter, colors: ThemeTokens) -> None:
         """Draw the time at which a fault would be added, and the time of the dragged entry on the axis."""
         top = self._line * 1.3
         if self._cursor_s is not None and self._cursor_s <= self._plan.length_s:
             x = self.scale.x_of(self._cursor_s)
-            painter.setPen(QPen(colours.accent, 1.2, Qt.PenStyle.DashLine))
+            painter.setPen(QPen(colors.accent, 1.2, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(x, top), QPointF(x, self.height()))
         if self._held is None or self._spot is None:
             return
@@ -475,10 +473,10 @@ class TimelineCanvas(QWidget):
         x = self.scale.x_of(sum(self._spot) / 2.0)
         bubble = QRectF(min(max(0.0, x - width / 2.0), self.width() - width), 1.0, width, top - 2.0)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colours.accent)
+        painter.setBrush(colors.accent)
         painter.drawRoundedRect(bubble, 3, 3)
-        painter.setPen(colours.on_accent)
+        painter.setPen(colors.on_accent)
         painter.drawText(bubble, Qt.AlignmentFlag.AlignCenter, words)
-        painter.setPen(QPen(colours.accent, 1.0))
+        painter.setPen(QPen(colors.accent, 1.0))
         for t_s in set(self._spot):
             painter.drawLine(QPointF(self.scale.x_of(t_s), top), QPointF(self.scale.x_of(t_s), self.height()))

@@ -145,9 +145,9 @@ class TimelineView(QWidget):
         self._dress()
 
     def _dress(self) -> None:
-        colours, side = theme.tokens(self.palette()), self.fontMetrics().height()
+        colors, side = theme.tokens(self.palette()), self.fontMetrics().height()
         for tool, icon in self._zooms:
-            tool.setIcon(theme.icon(icon, colours))
+            tool.setIcon(theme.icon(icon, colors))
             tool.setIconSize(QSize(side, side))
 
     @override

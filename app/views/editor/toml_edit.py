@@ -35,9 +35,9 @@ def tone_of(kind: _TokenType, _: str) -> str | None:
     return next((tone for family, tone in TONES if kind in family), None)
 
 
-def toml_highlighter(document: QTextDocument, colours: ThemeTokens) -> Highlighter:
-    """Return colours for TOML."""
-    return Highlighter(document, colours, TOMLLexer(stripnl=False, ensurenl=False), tone_of)
+def toml_highlighter(document: QTextDocument, colors: ThemeTokens) -> Highlighter:
+    """Return colors for TOML."""
+    return Highlighter(document, colors, TOMLLexer(stripnl=False, ensurenl=False), tone_of)
 
 
 class TomlEdit(CodeEdit):

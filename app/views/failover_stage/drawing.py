@@ -44,7 +44,7 @@ FIXED: Final = {"watch", "second", "mono"}
 class StageStyle:
     """Colors and fonts of the stage; *far* for readers in the back row."""
 
-    colours: ThemeTokens
+    colors: ThemeTokens
     fonts: dict[str, QFont]
     far: bool
 
@@ -52,20 +52,20 @@ class StageStyle:
     def scene(self) -> SceneStyle:
         """The style for the marks and chips of the topology."""
         return SceneStyle(
-            self.colours, self.fonts["body"], self.fonts["small"], self.fonts["bold"], self.fonts["server"]
+            self.colors, self.fonts["body"], self.fonts["small"], self.fonts["bold"], self.fonts["server"]
         )
 
-    def series(self, colour: str | int) -> QColor:
+    def series(self, color: str | int) -> QColor:
         """Return the color of a server or a named tone."""
-        return self.colours.server(colour) if isinstance(colour, int) else self.colours.named(colour)
+        return self.colors.server(color) if isinstance(color, int) else self.colors.named(color)
 
     @property
     def on_series(self) -> QColor:
         """Text on the colors of servers and phases."""
-        return self.colours.on_accent if self.colours.dark else QColor("#ffffff")
+        return self.colors.on_accent if self.colors.dark else QColor("#ffffff")
 
 
-def make_style(colours: ThemeTokens, far: bool) -> StageStyle:
+def make_style(colors: ThemeTokens, far: bool) -> StageStyle:
     """Build the style, with large fonts for a view from *far*."""
     fonts = {}
     for name, sizes in SIZES.items():
@@ -74,7 +74,7 @@ def make_style(colours: ThemeTokens, far: bool) -> StageStyle:
         font.setBold(name in BOLD)
         font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
         fonts[name] = font
-    return StageStyle(colours, fonts, far)
+    return StageStyle(colors, fonts, far)
 
 
 class StagePainter:
@@ -82,20 +82,20 @@ class StagePainter:
 
     def __init__(self, painter: QPainter, style: StageStyle, height: float) -> None:
         self.painter, self.style, self.height = painter, style, height
-        self.colours = style.colours
+        self.colors = style.colors
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
 
     # --- helpers ----------------------------------------------------------------------------------------------
 
     def text(
-        self, words: str, box: QRectF, font: str, colour: QColor,
+        self, words: str, box: QRectF, font: str, color: QColor,
         align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft, wrap: bool = False,
     ) -> None:  # fmt: skip
         """Draw *words* into *box*, narrower if they are too wide, or wrapped."""
         painter, used = self.painter, self.style.fonts[font]
         painter.setFont(used)
-        painter.setPen(colour)
+        painter.setPen(color)
         if wrap:
             flags = int(Qt.TextFlag.TextWordWrap) | int(align.value) | int(Qt.AlignmentFlag.AlignTop.value)
             painter.drawText(box, flags, words)
@@ -124,7 +124,7 @@ class StagePainter:
 
     def draw_still(self, view: StageView) -> None:
         """Draw everything that stays while the phase runs."""
-        self.painter.fillRect(QRectF(0, 0, WIDTH, self.height), self.colours.surface)
+        self.painter.fillRect(QRectF(0, 0, WIDTH, self.height), self.colors.surface)
         self._draw_heading(view)
         self._draw_frame_of_cluster(view)
         for wire in view.facts.wires:
@@ -140,19 +140,19 @@ class StagePainter:
         self._draw_panel(view)
 
     def _draw_heading(self, view: StageView) -> None:
-        painter, colours = self.painter, self.colours
+        painter, colors = self.painter, self.colors
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colours.ok if view.over else colours.accent)
+        painter.setBrush(colors.ok if view.over else colors.accent)
         painter.drawEllipse(QRectF(24, 24, 36, 36))
         self.text(str(view.number + 1), QRectF(24, 24, 36, 36), "second" if not self.style.far else "server",
-                  colours.on_accent, Qt.AlignmentFlag.AlignHCenter)  # fmt: skip
+                  colors.on_accent, Qt.AlignmentFlag.AlignHCenter)  # fmt: skip
         tall = self.line_height("heading")
-        self.text(view.heading, QRectF(72, 12, WIDTH - 96, tall), "heading", colours.text)
+        self.text(view.heading, QRectF(72, 12, WIDTH - 96, tall), "heading", colors.text)
         self.text(
             view.sentence,
             QRectF(72, 14 + tall, WIDTH - 96, self.line_height("sentence")),
             "sentence",
-            colours.text,
+            colors.text,
         )
 
     def _draw_frame_of_cluster(self, view: StageView) -> None:
@@ -161,50 +161,50 @@ class StagePainter:
             return
         painter = self.painter
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(self.colours.border, 1.5, Qt.PenStyle.DashLine))
+        painter.setPen(QPen(self.colors.border, 1.5, Qt.PenStyle.DashLine))
         painter.drawRoundedRect(box, 10, 10)
         words = tr("Windows cluster {name}").format(name=view.facts.cluster)
         width = QFontMetricsF(self.style.fonts["bold"]).horizontalAdvance(words)
         label = QRectF(box.left() + 24, box.top() - 10, width + 12, 20)
-        painter.fillRect(label, self.colours.surface)
-        self.text(words, label.adjusted(6, 0, 0, 0), "bold", self.colours.muted)
+        painter.fillRect(label, self.colors.surface)
+        self.text(words, label.adjusted(6, 0, 0, 0), "bold", self.colors.muted)
 
     def _draw_wire(self, view: StageView, ends: tuple[str, str], cut: bool, used: bool, label: str) -> None:
         corners = places.route(view.technology, *ends, self.height)
         if not corners:
             return
-        painter, colours = self.painter, self.colours
+        painter, colors = self.painter, self.colors
         painter.setBrush(Qt.BrushStyle.NoBrush)
         glowing = not cut and (ends in view.glowing or ends[::-1] in view.glowing) and (used or not view.over)
         if glowing and used:
-            tone = colours.ok if CLIENT in ends else colours.focus
+            tone = colors.ok if CLIENT in ends else colors.focus
             painter.setPen(QPen(theme.with_alpha(tone, 70), 9))
             painter.drawPolyline(QPolygonF(corners))
             painter.setPen(QPen(tone, 3))
         elif cut:
-            painter.setPen(QPen(colours.bad, 2, Qt.PenStyle.DashLine))
+            painter.setPen(QPen(colors.bad, 2, Qt.PenStyle.DashLine))
         elif used:
-            painter.setPen(QPen(colours.muted, 2))
+            painter.setPen(QPen(colors.muted, 2))
         else:
-            painter.setPen(QPen(colours.border, 2, Qt.PenStyle.DotLine))
+            painter.setPen(QPen(colors.border, 2, Qt.PenStyle.DotLine))
         painter.drawPolyline(QPolygonF(corners))
         longest = max(itertools.pairwise(corners), key=lambda pair: _length(*pair))
         middle = (longest[0] + longest[1]) / 2
         if cut:
             box = QRectF(middle.x() - 10, middle.y() - 10, 20, 20)
-            painter.fillRect(box, colours.surface)
-            draw_mark(painter, "cross", box.adjusted(1, 1, -1, -1), colours.bad)
+            painter.fillRect(box, colors.surface)
+            draw_mark(painter, "cross", box.adjusted(1, 1, -1, -1), colors.bad)
         if label:
             words = tr("{name} cut").format(name=label) if cut else label
             at = QRectF(middle.x() - 140, middle.y() + 10, 280, self.line_height("body"))
-            self.text(words, at, "body", colours.bad if cut else colours.muted, Qt.AlignmentFlag.AlignHCenter)
+            self.text(words, at, "body", colors.bad if cut else colors.muted, Qt.AlignmentFlag.AlignHCenter)
 
     def _halo(self, box: QRectF, good: bool) -> None:
-        colour = self.colours.ok if good else self.colours.focus
+        color = self.colors.ok if good else self.colors.focus
         self.painter.setBrush(Qt.BrushStyle.NoBrush)
-        self.painter.setPen(QPen(theme.with_alpha(colour, 70), 4))
+        self.painter.setPen(QPen(theme.with_alpha(color, 70), 4))
         self.painter.drawRoundedRect(box.adjusted(-9, -9, 9, 9), 13, 13)
-        self.painter.setPen(QPen(colour, 3.5))
+        self.painter.setPen(QPen(color, 3.5))
         self.painter.drawRoundedRect(box.adjusted(-6, -6, 6, 6), 11, 11)
 
     def _box(self, box: QRectF, border: QColor, ground: QColor, width: float = 1.2) -> None:
@@ -213,21 +213,21 @@ class StagePainter:
         self.painter.drawRoundedRect(box, 8, 8)
 
     def _draw_card(self, view: StageView, name: str, card: StageCard, box: QRectF) -> None:
-        painter, colours, style = self.painter, self.colours, self.style
+        painter, colors, style = self.painter, self.colors, self.style
         if name in view.lit:
             self._halo(box, view.over)
         dead = card.status.tone == "bad" and name != CLIENT
         self._box(
             box,
-            colours.bad if dead else colours.border,
-            colours.idle_soft if dead else colours.raised,
+            colors.bad if dead else colors.border,
+            colors.idle_soft if dead else colors.raised,
             1.6 if dead else 1.2,
         )
         clip = QPainterPath()
         clip.addRoundedRect(box, 8, 8)
         painter.save()
         painter.setClipPath(clip)
-        band = colours.border if card.colour is None else colours.server(card.colour)
+        band = colors.border if card.color is None else colors.server(card.color)
         painter.fillRect(QRectF(box.left(), box.top(), 8, box.height()), band)
         painter.restore()
         left, right, y = box.left() + 20, box.right() - 14, box.top() + 10
@@ -237,7 +237,7 @@ class StagePainter:
         named = QFontMetricsF(style.fonts["server"]).horizontalAdvance(card.name)
         beside = named + width + 10 <= right - left
         self.text(
-            card.name, QRectF(left, y, right - left - (width + 10) * beside, tall), "server", colours.text
+            card.name, QRectF(left, y, right - left - (width + 10) * beside, tall), "server", colors.text
         )
         y += 0 if beside else tall
         base = y + tall / 2 + (QFontMetricsF(font).ascent() - QFontMetricsF(font).descent()) / 2
@@ -246,7 +246,7 @@ class StagePainter:
         replaced = name == CLIENT and name in view.lines
         if card.note and not replaced and not (style.far and (card.database or name == CLIENT)):
             self.text(
-                card.note, QRectF(left, y, right - left, self.line_height("body")), "body", colours.muted
+                card.note, QRectF(left, y, right - left, self.line_height("body")), "body", colors.muted
             )
             y += self.line_height("body") + 4
         if card.database:
@@ -255,18 +255,18 @@ class StagePainter:
         if words and not (name == TO and view.resources):
             tall = self.line_height("body")
             row = QRectF(left, box.bottom() - tall - 8, right - left, tall)
-            ink = colours.text if tone == "text" else style.scene.tone(tone)
+            ink = colors.text if tone == "text" else style.scene.tone(tone)
             if row.top() >= y - 2:
                 self.text(words, row, "body", ink)
         if name == CLIENT and view.facts.more_clients:
             words = tr("and {n} more").format(n=view.facts.more_clients)
-            self.text(words, QRectF(left, y, right - left, self.line_height("body")), "body", colours.muted)
+            self.text(words, QRectF(left, y, right - left, self.line_height("body")), "body", colors.muted)
         if name == TO and view.resources:
             self._draw_resources(view, QRectF(left - 4, y + 2, right - left + 8, box.bottom() - y - 10))
 
     def _draw_copy(self, view: StageView, name: str, card: StageCard, box: QRectF) -> None:
-        painter, colours, style = self.painter, self.colours, self.style
-        painter.setPen(QPen(colours.border, 1))
+        painter, colors, style = self.painter, self.colors, self.style
+        painter.setPen(QPen(colors.border, 1))
         painter.drawLine(QPointF(box.left(), box.top()), QPointF(box.right(), box.top()))
         tall = self.line_height("bold")
         y = box.top() + 8
@@ -277,7 +277,7 @@ class StagePainter:
             )
             words = role.label
             width = QFontMetricsF(style.fonts["bold"]).horizontalAdvance(words)
-            tone = colours.text if role.text in ("MIRROR", "SECONDARY") else style.scene.tone(role.tone)
+            tone = colors.text if role.text in ("MIRROR", "SECONDARY") else style.scene.tone(role.tone)
             if style.far:
                 self.text(words, QRectF(box.left() + 26, y + tall + 4, box.width() - 26, tall), "bold", tone)
                 width = 0
@@ -287,7 +287,7 @@ class StagePainter:
                 card.database,
                 QRectF(box.left() + 26, y, box.width() - width - 34, tall),
                 "bold",
-                colours.text,
+                colors.text,
             )
         more = view_model.count_more(view.facts) if name in (FROM, TO) else ""
         y += tall * (2 if style.far else 1) + 10
@@ -307,18 +307,18 @@ class StagePainter:
             y += 27 if row else 0
         if more and y + 16 < box.bottom() + 6:
             self.text(
-                more, QRectF(box.left(), y, box.width(), self.line_height("body")), "body", colours.muted
+                more, QRectF(box.left(), y, box.width(), self.line_height("body")), "body", colors.muted
             )
 
     def _draw_resources(self, view: StageView, box: QRectF) -> None:
-        colours = self.colours
+        colors = self.colors
         step = box.height() / max(1, len(view.resources))
         marks = {DONE: ("check", "ok"), RUNNING: ("hourglass", "warn"), WAITING: ("ring", "idle")}
         for place, (name, state, _took) in enumerate(view.resources):
             row = QRectF(box.left(), box.top() + place * step, box.width(), step - 5)
             shape, tone = marks[state]
             running = state == RUNNING
-            self._box(row, colours.focus if running else colours.border, colours.surface, 2 if running else 1)
+            self._box(row, colors.focus if running else colors.border, colors.surface, 2 if running else 1)
             draw_mark(
                 self.painter,
                 shape,
@@ -331,7 +331,7 @@ class StagePainter:
                     name,
                     QRectF(row.left() + 30, row.top() + 2, row.width() - 110, half),
                     "body",
-                    colours.text,
+                    colors.text,
                 )
                 words = view_model.resource_words(state)
                 self.text(words, QRectF(row.left() + 30, row.center().y() - 2, row.width() - 110, half), "small",
@@ -341,17 +341,17 @@ class StagePainter:
                     name,
                     QRectF(row.left() + 30, row.top(), row.width() - 110, row.height()),
                     "body",
-                    colours.text,
+                    colors.text,
                 )
 
     def _draw_disk(self, view: StageView) -> None:
         box, pill = self.place(view.technology, DISK), self.place(view.technology, "owner")
         if box is None or pill is None or not view.facts.disk:
             return
-        painter, colours = self.painter, self.colours
+        painter, colors = self.painter, self.colors
         lit = DISK in view.lit
-        painter.setPen(QPen(colours.focus if lit else colours.muted, 3 if lit else 1.6))
-        painter.setBrush(colours.raised)
+        painter.setPen(QPen(colors.focus if lit else colors.muted, 3 if lit else 1.6))
+        painter.setBrush(colors.raised)
         cap = 20.0
         path = QPainterPath()
         path.moveTo(box.left(), box.top() + cap / 2)
@@ -361,46 +361,46 @@ class StagePainter:
         path.arcTo(QRectF(box.left(), box.top(), box.width(), cap), 0, 180)
         painter.drawPath(path)
         painter.drawEllipse(QRectF(box.left(), box.top(), box.width(), cap))
-        self.text(view.facts.disk, QRectF(box.left(), box.center().y() - 10, box.width(), 22), "bold", colours.text,
+        self.text(view.facts.disk, QRectF(box.left(), box.center().y() - 10, box.width(), 22), "bold", colors.text,
                   Qt.AlignmentFlag.AlignHCenter)  # fmt: skip
         if not self.style.far:
             below = QRectF(box.left(), box.center().y() + 12, box.width(), 18)
-            self.text(tr("data and log"), below, "body", colours.muted, Qt.AlignmentFlag.AlignHCenter)
+            self.text(tr("data and log"), below, "body", colors.muted, Qt.AlignmentFlag.AlignHCenter)
         self._draw_pill(
-            tr("owner: {node}").format(node=view.facts.owner), pill, colours.accent, colours.on_accent
+            tr("owner: {node}").format(node=view.facts.owner), pill, colors.accent, colors.on_accent
         )
 
     def _draw_pill(self, words: str, box: QRectF, ground: QColor, ink: QColor, dashed: bool = False) -> None:
         self.painter.setPen(
-            QPen(self.colours.muted, 1.3, Qt.PenStyle.DashLine) if dashed else Qt.PenStyle.NoPen
+            QPen(self.colors.muted, 1.3, Qt.PenStyle.DashLine) if dashed else Qt.PenStyle.NoPen
         )
         self.painter.setBrush(ground)
         self.painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
         self.text(words, box.adjusted(10, 0, -10, 0), "bold", ink, Qt.AlignmentFlag.AlignHCenter)
 
     def _draw_listener(self, view: StageView) -> None:
-        facts, colours = view.facts, self.colours
+        facts, colors = view.facts, self.colors
         here, former = self.place(view.technology, LISTENER), self.place(view.technology, "former")
         if not facts.listener or here is None or former is None:
             return
         words = tr("listener {name}").format(name=facts.listener)
         moved = facts.listener_at == TO
         if facts.listener_at == FROM or not facts.listener_at:
-            self._draw_pill(words, former, colours.surface, colours.muted, dashed=True)
+            self._draw_pill(words, former, colors.surface, colors.muted, dashed=True)
         if moved:
             if LISTENER in view.lit:
                 self._halo(here, False)
-            self._draw_pill(facts.listener, former, colours.surface, colours.muted, dashed=True)
-            self.painter.setPen(QPen(colours.server(4), 3, Qt.PenStyle.DotLine))
+            self._draw_pill(facts.listener, former, colors.surface, colors.muted, dashed=True)
+            self.painter.setPen(QPen(colors.server(4), 3, Qt.PenStyle.DotLine))
             start, end = (
                 QPointF(former.right() + 6, former.center().y()),
                 QPointF(here.left() - 10, here.center().y()),
             )
             self.painter.drawLine(start, end)
-            self._draw_pill(words, here, colours.accent, colours.on_accent)
+            self._draw_pill(words, here, colors.accent, colors.on_accent)
             target = self.place(view.technology, TO)
             if target is not None:
-                self.painter.setPen(QPen(colours.focus, 3))
+                self.painter.setPen(QPen(colors.focus, 3))
                 self.painter.drawLine(
                     QPointF(here.center().x(), target.bottom()), QPointF(here.center().x(), here.top())
                 )
@@ -411,9 +411,9 @@ class StagePainter:
         box = self.place(view.technology, VOTES)
         if box is None or not view.facts.votes:
             return
-        colours = self.colours
+        colors = self.colors
         lit = VOTES in view.lit and not view.over
-        self._box(box, colours.focus if lit else colours.border, colours.raised, 2.5 if lit else 1.2)
+        self._box(box, colors.focus if lit else colors.border, colors.raised, 2.5 if lit else 1.2)
         beside = box.width() > 300
         radius = 21.0 if not self.style.far or not beside else 23.0
         count = len(view.facts.votes)
@@ -424,7 +424,7 @@ class StagePainter:
         for number, vote in enumerate(view.facts.votes):
             letter = letters[number] if letters.count(letters[number]) == 1 else vote.name[:2].title()
             self._draw_token(vote, letter, QPointF(x + number * step, y), radius)
-        tone = self.style.scene.tone(view.votes_tone) if view.votes_tone != "muted" else colours.muted
+        tone = self.style.scene.tone(view.votes_tone) if view.votes_tone != "muted" else colors.muted
         tall = self.line_height("bold")
         if beside:
             left = x + (count - 1) * step + radius + 24
@@ -432,34 +432,34 @@ class StagePainter:
             self.text(view.votes, words, "bold", tone)
             if not self.style.far:
                 names = ", ".join(vote.name for vote in view.facts.votes)
-                self.text(names, words.translated(0, tall), "small", colours.muted)
+                self.text(names, words.translated(0, tall), "small", colors.muted)
         else:
             row = QRectF(box.left() + 8, y + radius + 6, box.width() - 16, tall)
             self.text(view.votes, row, "bold", tone, Qt.AlignmentFlag.AlignHCenter)
 
     def _draw_token(self, vote: Vote, letter: str, at: QPointF, radius: float) -> None:
-        painter, colours = self.painter, self.colours
+        painter, colors = self.painter, self.colors
         circle = QRectF(at.x() - radius, at.y() - radius, 2 * radius, 2 * radius)
         if vote.state in (LOST, NONE):
-            pen = QPen(colours.bad if vote.state == LOST else colours.muted, 2, Qt.PenStyle.DashLine)
+            pen = QPen(colors.bad if vote.state == LOST else colors.muted, 2, Qt.PenStyle.DashLine)
             painter.setPen(pen)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(circle)
             self.text(letter, circle, "server", pen.color(), Qt.AlignmentFlag.AlignHCenter)
             if vote.state == LOST:
-                painter.setPen(QPen(colours.bad, 2.4))
+                painter.setPen(QPen(colors.bad, 2.4))
                 reach = radius * 0.72
                 painter.drawLine(at + QPointF(-reach, -reach), at + QPointF(reach, reach))
             return
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colours.server(vote.colour))
+        painter.setBrush(colors.server(vote.color))
         painter.drawEllipse(circle)
         self.text(letter, circle, "server", self.style.on_series, Qt.AlignmentFlag.AlignHCenter)
         badge = QRectF(circle.right() - 11, circle.top() - 5, 17, 17)
-        painter.setPen(QPen(colours.surface, 1.5))
-        painter.setBrush(colours.ok)
+        painter.setPen(QPen(colors.surface, 1.5))
+        painter.setBrush(colors.ok)
         painter.drawEllipse(badge)
-        draw_mark(painter, "check", badge.adjusted(4, 4, -4, -4), colours.surface)
+        draw_mark(painter, "check", badge.adjusted(4, 4, -4, -4), colors.surface)
 
     # --- panel ------------------------------------------------------------------------------------------------
 
@@ -484,28 +484,28 @@ class StagePainter:
         return y
 
     def _draw_panel(self, view: StageView) -> None:
-        colours, box, y = self.colours, self.panel, self._panel_rows(view)
-        self._box(box, colours.border, colours.raised)
+        colors, box, y = self.colors, self.panel, self._panel_rows(view)
+        self._box(box, colors.border, colors.raised)
         left, width = box.left() + 20, box.width() - 40
         self.text(
-            view.since_words, QRectF(left, y["since"], width, self.line_height("body")), "body", colours.muted
+            view.since_words, QRectF(left, y["since"], width, self.line_height("body")), "body", colors.muted
         )
         self.text(
             view.failover_words,
             QRectF(left, y["second_words"], width, self.line_height("body")),
             "body",
-            colours.muted,
+            colors.muted,
         )
-        self.painter.setPen(QPen(colours.border, 1))
+        self.painter.setPen(QPen(colors.border, 1))
         for name in ("line1", "line2"):
             self.painter.drawLine(QPointF(left, y[name]), QPointF(left + width, y[name]))
         if view.check and not self.style.far:
             tall = self.line_height("body")
             bottom = box.bottom() - 2 * tall - 16
-            self.painter.setPen(QPen(colours.border, 1))
+            self.painter.setPen(QPen(colors.border, 1))
             self.painter.drawLine(QPointF(left, bottom), QPointF(left + width, bottom))
-            self.text(tr("Where to check"), QRectF(left, bottom + 4, width, tall), "body", colours.muted)
-            self.text(view.check, QRectF(left, bottom + 6 + tall, width, tall), "mono", colours.text)
+            self.text(tr("Where to check"), QRectF(left, bottom + 4, width, tall), "body", colors.muted)
+            self.text(view.check, QRectF(left, bottom + 6 + tall, width, tall), "mono", colors.text)
 
     # --- what moves -------------------------------------------------------------------------------------------
 
@@ -519,14 +519,14 @@ class StagePainter:
         self.draw_ribbon(view, beat)
 
     def _draw_watches(self, view: StageView) -> None:
-        box, colours, y = self.panel, self.colours, self._panel_rows(view)
+        box, colors, y = self.panel, self.colors, self._panel_rows(view)
         left, width = box.left() + 20, box.width() - 40
         font = self.style.fonts["watch"]
         advance = QFontMetricsF(font).horizontalAdvance(view.since)
         room = width - 36
         tall = self.line_height("watch")
         self.text(
-            view.since, QRectF(left, y["watch"], min(room, advance + 2), tall * 0.98), "watch", colours.text
+            view.since, QRectF(left, y["watch"], min(room, advance + 2), tall * 0.98), "watch", colors.text
         )
         base = y["watch"] + tall * 0.79
         draw_text(
@@ -534,13 +534,13 @@ class StagePainter:
             "s",
             QPointF(left + min(room, advance) + 10, base),
             self.style.fonts["second"],
-            colours.muted,
+            colors.muted,
         )
         self.text(
             f"{view.failover} s",
             QRectF(left, y["second"], width, self.line_height("second")),
             "second",
-            colours.text,
+            colors.text,
         )
         if view.gauge is not None:
             self._draw_gauge(view.gauge, QRectF(left, y["gauge"], width, 13))
@@ -551,37 +551,37 @@ class StagePainter:
                 view.published,
                 row,
                 "body" if not view.over else "bold",
-                colours.muted if not view.over else colours.text,
+                colors.muted if not view.over else colors.text,
                 wrap=wrap,
             )
 
     def _draw_gauge(self, gauge: tuple[float, float, float], box: QRectF) -> None:
         now, published, end = gauge
-        painter, colours = self.painter, self.colours
+        painter, colors = self.painter, self.colors
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colours.idle_soft)
+        painter.setBrush(colors.idle_soft)
         painter.drawRoundedRect(box, 4, 4)
         if now > 0:
-            painter.setBrush(colours.accent)
+            painter.setBrush(colors.accent)
             painter.drawRoundedRect(
                 QRectF(box.left(), box.top(), max(6.0, box.width() * now / end), box.height()), 4, 4
             )
         x = box.left() + box.width() * published / end
-        painter.setPen(QPen(colours.text, 3))
+        painter.setPen(QPen(colors.text, 3))
         painter.drawLine(QPointF(x, box.top() - 4), QPointF(x, box.bottom() + 4))
         scale = QRectF(box.left(), box.bottom() + 4, box.width(), self.line_height("small"))
-        self.text("0", scale, "small", colours.muted)
+        self.text("0", scale, "small", colors.muted)
         self.text(
-            f"{formatting.plain_number(end)} s", scale, "small", colours.muted, Qt.AlignmentFlag.AlignRight
+            f"{formatting.plain_number(end)} s", scale, "small", colors.muted, Qt.AlignmentFlag.AlignRight
         )
         words = tr("published {seconds} s").format(seconds=formatting.plain_number(published))
         font = self.style.fonts["small"]
         wide = QFontMetricsF(font).horizontalAdvance(words) + 4
         left = min(max(box.left() + 14, x - wide / 2), box.right() - wide - 34)
-        self.text(words, QRectF(left, scale.top(), wide, scale.height()), "small", colours.text)
+        self.text(words, QRectF(left, scale.top(), wide, scale.height()), "small", colors.text)
 
     def _draw_rows(self, view: StageView) -> None:
-        box, colours, y = self.panel, self.colours, self._panel_rows(view)["rows"]
+        box, colors, y = self.panel, self.colors, self._panel_rows(view)["rows"]
         left, right, tall = box.left() + 20, box.right() - 20, self.line_height("bold")
         for row in view.rows:
             indent = 24.0
@@ -592,7 +592,7 @@ class StagePainter:
                     QRectF(left, y + tall / 2 - 7, 15, 15),
                     self.style.scene.tone(row.sign.tone),
                 )
-            tone = {"muted": colours.muted, "text": colours.text}.get(row.tone) or self.style.scene.tone(
+            tone = {"muted": colors.muted, "text": colors.text}.get(row.tone) or self.style.scene.tone(
                 row.tone
             )
             wide = QFontMetricsF(self.style.fonts["body"]).horizontalAdvance(row.text)
@@ -601,7 +601,7 @@ class StagePainter:
                 row.name,
                 QRectF(left + indent, y, right - left - indent - wide - 8, tall),
                 "bold",
-                colours.text,
+                colors.text,
             )
             self.text(
                 row.text, QRectF(right - wide, y, wide, tall), "body", tone, Qt.AlignmentFlag.AlignRight
@@ -623,21 +623,21 @@ class StagePainter:
         step = (box.bottom() - y - 8) / len(view.resources)
         for place, (_, _, took) in enumerate(view.resources):
             row = QRectF(box.right() - 100, y + place * step, 76, step - 5)
-            self.text(took, row, "mono", self.colours.muted, Qt.AlignmentFlag.AlignRight)
+            self.text(took, row, "mono", self.colors.muted, Qt.AlignmentFlag.AlignRight)
 
     def _draw_vessel(self, view: StageView) -> None:
         box, vessel = self.place(view.technology, QUEUE), view.vessel
         if box is None or vessel is None or QUEUE not in view.lit:
             return
-        painter, colours = self.painter, self.colours
-        self._box(box, colours.focus, colours.raised, 2.5)
+        painter, colors = self.painter, self.colors
+        self._box(box, colors.focus, colors.raised, 2.5)
         tall = self.line_height("bold")
         words = tr("Redo queue {size}").format(size=formatting.kb(round(vessel.kb)))
         self.text(
             words,
             QRectF(box.left() + 8, box.top() + 6, box.width() - 16, tall),
             "bold",
-            colours.text,
+            colors.text,
             Qt.AlignmentFlag.AlignHCenter,
         )
         glass = QRectF(box.center().x() - 40, box.top() + 12 + tall, 56, box.height() - tall - 26)
@@ -646,22 +646,22 @@ class StagePainter:
         painter.setBrush(self.style.series(1))
         painter.drawRect(QRectF(glass.left() + 2, glass.bottom() - level, glass.width() - 4, level))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(colours.muted, 1.6))
+        painter.setPen(QPen(colors.muted, 1.6))
         painter.drawRoundedRect(glass, 4, 4)
         mark_y = glass.bottom() - glass.height() * min(1.0, vessel.before_kb / vessel.limit_kb)
-        painter.setPen(QPen(colours.text, 1.6, Qt.PenStyle.DashLine))
+        painter.setPen(QPen(colors.text, 1.6, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(glass.left() - 6, mark_y), QPointF(glass.right() + 2, mark_y))
         small = self.line_height("small")
         for share in (0.0, 0.5, 1.0):
             y = glass.bottom() - glass.height() * share
-            painter.setPen(QPen(colours.muted, 1.3))
+            painter.setPen(QPen(colors.muted, 1.3))
             painter.drawLine(QPointF(glass.right(), y), QPointF(glass.right() + 7, y))
             label = formatting.kb(vessel.limit_kb * share) if share else "0"
             self.text(
                 label,
                 QRectF(glass.right() + 11, y - small / 2, box.right() - glass.right() - 14, small),
                 "small",
-                colours.muted,
+                colors.muted,
             )
 
     def _draw_packets(self, view: StageView, beat: float) -> None:
@@ -675,12 +675,12 @@ class StagePainter:
                 places.route(view.technology, *ends, self.height)
                 or places.route(view.technology, *ends[::-1], self.height)[::-1]
             )
-            colour = self.style.series(view.chips[view.number].colour)
+            color = self.style.series(view.chips[view.number].color)
             for number in range(3):
                 at = _along(corners, (beat * 0.5 + number / 3) % 1.0)
                 if at is not None:
-                    self.painter.setPen(QPen(self.colours.surface, 2))
-                    self.painter.setBrush(colour)
+                    self.painter.setPen(QPen(self.colors.surface, 2))
+                    self.painter.setBrush(color)
                     self.painter.drawEllipse(at, 6, 6)
 
     # --- ribbon -----------------------------------------------------------------------------------------------
@@ -692,43 +692,41 @@ class StagePainter:
 
     def draw_ribbon(self, view: StageView, beat: float) -> None:
         """Draw the ribbon of phases."""
-        painter, colours = self.painter, self.colours
+        painter, colors = self.painter, self.colors
         for chip, box in zip(view.chips, self.chip_places(len(view.chips)), strict=True):
             running = chip.state == RUNNING
             painter.setPen(
                 QPen(
-                    colours.border,
+                    colors.border,
                     1.2,
                     Qt.PenStyle.DashLine if chip.state == WAITING else Qt.PenStyle.SolidLine,
                 )
             )
             painter.setBrush(
-                colours.accent if running else colours.raised if chip.state == DONE else colours.surface
+                colors.accent if running else colors.raised if chip.state == DONE else colors.surface
             )
             painter.drawRoundedRect(box, 7, 7)
-            ink = colours.on_accent if running else colours.text if chip.state == DONE else colours.muted
+            ink = colors.on_accent if running else colors.text if chip.state == DONE else colors.muted
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(ink if running else self.style.series(chip.colour))
+            painter.setBrush(ink if running else self.style.series(chip.color))
             painter.drawRoundedRect(QRectF(box.left() + 9, box.top() + 9, 7, box.height() - 18), 3, 3)
             room = box.width() - 30 - (24 if chip.state == DONE else 0)
             self.text(chip.name, QRectF(box.left() + 25, box.top() + 3, room, 23), "chip", ink)
             self.text(chip.seconds, QRectF(box.left() + 25, box.top() + 25, room, 21), "mono", ink)
             if chip.state == DONE:
-                draw_mark(
-                    painter, "check", QRectF(box.right() - 26, box.center().y() - 8, 16, 16), colours.ok
-                )
+                draw_mark(painter, "check", QRectF(box.right() - 26, box.center().y() - 8, 16, 16), colors.ok)
         bar = QRectF(24, self.height - 40, WIDTH - 48, 11)
-        painter.fillRect(bar, colours.idle_soft)
+        painter.fillRect(bar, colors.idle_soft)
         for segment in view.segments:
             left, right = bar.left() + bar.width() * segment.start, bar.left() + bar.width() * segment.end
             painter.fillRect(
                 QRectF(left, bar.top(), max(1.5, right - left), bar.height()),
-                self.style.series(segment.colour),
+                self.style.series(segment.color),
             )
         x = bar.left() + bar.width() * view.playhead
-        painter.setPen(QPen(colours.text, 2))
+        painter.setPen(QPen(colors.text, 2))
         painter.drawLine(QPointF(x, bar.top() - 3), QPointF(x, bar.bottom() + 3))
-        painter.setBrush(colours.text)
+        painter.setBrush(colors.text)
         painter.drawPolygon(
             QPolygonF(
                 [
@@ -746,7 +744,7 @@ class StagePainter:
             align = Qt.AlignmentFlag.AlignLeft if second == 0 else Qt.AlignmentFlag.AlignHCenter
             left = at if second == 0 else min(at - 40, bar.right() - 60)
             if abs(at - x) > 24 or second == 0:
-                self.text(words, QRectF(left, bar.bottom() + 5, 80, small), "small", colours.muted, align)
+                self.text(words, QRectF(left, bar.bottom() + 5, 80, small), "small", colors.muted, align)
             second += step
 
 

@@ -37,13 +37,13 @@ BUTTONS: Final = (
 )
 
 
-def draw_view(view: StageView, size: QSize, colours: theme.ThemeTokens, far: bool) -> QImage:
+def draw_view(view: StageView, size: QSize, colors: theme.ThemeTokens, far: bool) -> QImage:
     """Return the stage as a picture of *size*, for exports."""
     picture = QImage(size, QImage.Format.Format_RGB32)
     painter = QPainter(picture)
     scale, height = _fit(size)
     painter.scale(scale, scale)
-    canvas = StagePainter(painter, make_style(colours, far), height)
+    canvas = StagePainter(painter, make_style(colors, far), height)
     canvas.draw_still(view)
     canvas.draw_moving(view, -1.0)
     painter.end()
@@ -86,16 +86,16 @@ class StageCanvas(QWidget):
         if self.view is None:
             return
         painter = QPainter(self)
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         scale, height = _fit(self.size())
         left = (self.width() - WIDTH * scale) / 2
         ratio = self.devicePixelRatioF()
-        key = (self.size(), ratio, colours.name, self.far, QApplication.font().family(), self.view.static_key)
-        style = make_style(colours, self.far)
+        key = (self.size(), ratio, colors.name, self.far, QApplication.font().family(), self.view.static_key)
+        style = make_style(colors, self.far)
         if self._kept is None or self._kept[0] != key:
             still = QPixmap(self.size() * ratio)
             still.setDevicePixelRatio(ratio)
-            still.fill(colours.surface)
+            still.fill(colors.surface)
             inner = QPainter(still)
             inner.translate(left, 0)
             inner.scale(scale, scale)

@@ -78,7 +78,7 @@ class FidelityView(QWidget):
         rows = self.rows.rows
         failed = [row for row in rows if row.verdict != PASS]
         explained = sum(row.reason is not None for row in failed)
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         parts = []
         if rows:
             parts.append(
@@ -89,10 +89,10 @@ class FidelityView(QWidget):
                 + "</b>"
             )
         if failed:
-            tone = colours.text if explained == len(failed) else colours.bad
+            tone = colors.text if explained == len(failed) else colors.bad
             known = tr("{n} of these with a known reason").format(n=explained)
             parts.append(f'<span style="color:{tone.name()}">{known}</span>')
-        parts += [f'<span style="color:{colours.muted.name()}">{doing}</span>'] if doing else []
+        parts += [f'<span style="color:{colors.muted.name()}">{doing}</span>'] if doing else []
         self.summary.setText("&nbsp;&nbsp;&nbsp;".join(parts))
 
     def _lay_out(self) -> None:

@@ -71,35 +71,33 @@ class FigurePlot(QWidget):
         self.figure = figure
         self._view.ci.clear()
         self.plots = []
-        colours = theme.tokens(self.palette())
-        self._view.setBackground(colours.surface)
+        colors = theme.tokens(self.palette())
+        self._view.setBackground(colors.surface)
         self._view.ci.layout.setVerticalSpacing(ROW_GAP_LINES * self.fontMetrics().height())
         if figure is None:
             return
         for number, panel in enumerate(figure.panels):
-            self._view.ci.addItem(self._legend(figure, panel, colours), 2 * number, 0)
-            plot = self._panel(figure, panel, colours, is_bottom=number == len(figure.panels) - 1)
+            self._view.ci.addItem(self._legend(figure, panel, colors), 2 * number, 0)
+            plot = self._panel(figure, panel, colors, is_bottom=number == len(figure.panels) - 1)
             self._view.ci.addItem(plot, 2 * number + 1, 0)
             self._view.ci.layout.setRowStretchFactor(2 * number + 1, 1)
             self.plots.append(plot)
         self.setAccessibleDescription(f"{figure.title}. {figure.said}")
 
-    def _legend(self, figure: Figure, panel: FigurePanel, colours: ThemeTokens) -> pg.LabelItem:
-        ink = colours.text.name()
+    def _legend(self, figure: Figure, panel: FigurePanel, colors: ThemeTokens) -> pg.LabelItem:
+        ink = colors.text.name()
         parts = [f'<b style="color:{ink}">{tr(panel.title)}</b>']
         for line in panel.lines:
             mark = "✕" if line.measured else "■" if _is_bar(figure, line) else "●" if line.points else "▬"
-            colour = colours.text if line.measured else _colour(line, colours)
-            text = f'<span style="color:{colour.name()}">{mark}</span> <span style="color:{ink}">{tr(line.name)}</span>'
+            color = colors.text if line.measured else _color(line, colors)
+            text = f'<span style="color:{color.name()}">{mark}</span> <span style="color:{ink}">{tr(line.name)}</span>'
             if text not in parts:
                 parts.append(text)
         label = pg.LabelItem(justify="left")
         label.setText("&nbsp;&nbsp;&nbsp;".join(parts), size=f"{self.font().pointSizeF():g}pt")
         return label
 
-    def _panel(
-        self, figure: Figure, panel: FigurePanel, colours: ThemeTokens, is_bottom: bool
-    ) -> pg.PlotItem:
+    def _panel(self, figure: Figure, panel: FigurePanel, colors: ThemeTokens, is_bottom: bool) -> pg.PlotItem:
         unit = UNITS[panel.unit]
         bottom = (
             FactorAxis(orientation="bottom") if figure.logarithmic_x else pg.AxisItem(orientation="bottom")
@@ -112,19 +110,19 @@ class FigurePlot(QWidget):
             bottom.setTicks([list(enumerate(map(tr, figure.categories)))])
         bottom.setStyle(showValues=is_bottom)
         if is_bottom and figure.x_title:
-            plot.setLabel("bottom", tr(figure.x_title), color=colours.muted.name())
+            plot.setLabel("bottom", tr(figure.x_title), color=colors.muted.name())
         font = theme.sized(self.font(), 0.85)
         for axis in (left, bottom):
-            axis.setPen(pg.mkPen(colours.border))
-            axis.setTextPen(colours.muted)
+            axis.setPen(pg.mkPen(colors.border))
+            axis.setTextPen(colors.muted)
             axis.setTickFont(font)
         bottom.label.setFont(font)
         left.setWidth(self.fontMetrics().horizontalAdvance(AXIS_SAMPLE) + 12)
         bars = [line for line in panel.lines if _is_bar(figure, line)]
         for line in bars:
-            self._bars(plot, line, bars.index(line) - (len(bars) - 1) / 2.0, colours)
+            self._bars(plot, line, bars.index(line) - (len(bars) - 1) / 2.0, colors)
         for line in (line for line in panel.lines if line not in bars):
-            self._line(plot, line, figure.logarithmic_x, panel.logarithmic, colours)
+            self._line(plot, line, figure.logarithmic_x, panel.logarithmic, colors)
         values = np.concatenate(
             [np.array((*line.y, *(end for ends in line.spread for end in ends))) for line in panel.lines]
         )
@@ -134,30 +132,30 @@ class FigurePlot(QWidget):
         plot.setXRange(float(low), float(high), padding=EDGE)
         return plot
 
-    def _bars(self, plot: pg.PlotItem, line: FigureLine, bar_offset: float, colours: ThemeTokens) -> None:
+    def _bars(self, plot: pg.PlotItem, line: FigureLine, bar_offset: float, colors: ThemeTokens) -> None:
         """Draw bars next to those of the other lines, *place* bars from the middle."""
         x = np.array(line.x) + bar_offset * BAR
         plot.addItem(
             pg.BarGraphItem(
-                x=x, height=line.y, width=0.9 * BAR, brush=_colour(line, colours), pen=pg.mkPen(None)
+                x=x, height=line.y, width=0.9 * BAR, brush=_color(line, colors), pen=pg.mkPen(None)
             )
         )
 
     def _line(
-        self, plot: pg.PlotItem, line: FigureLine, log_x: bool, log_y: bool, colours: ThemeTokens
+        self, plot: pg.PlotItem, line: FigureLine, log_x: bool, log_y: bool, colors: ThemeTokens
     ) -> None:
         x, y = heights(np.array(line.x), log_x), heights(np.array(line.y), log_y)
-        colour = _colour(line, colours)
+        color = _color(line, colors)
         if not line.points:
             dashed = line.name in GUIDES
             style = Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine
-            pen = pg.mkPen(colour, width=1.3 if dashed else 2.2, style=style)
+            pen = pg.mkPen(color, width=1.3 if dashed else 2.2, style=style)
             plot.addItem(pg.PlotCurveItem(x, y, pen=pen, antialias=True))
             return
         if line.spread:
             low, high = (np.array(end) for end in zip(*line.spread, strict=True))
             bars = pg.ErrorBarItem(
-                x=x, y=y, bottom=y - low, top=high - y, beam=BEAM, pen=pg.mkPen(colour, width=1.6)
+                x=x, y=y, bottom=y - low, top=high - y, beam=BEAM, pen=pg.mkPen(color, width=1.6)
             )
             plot.addItem(bars)
         dots = pg.ScatterPlotItem(
@@ -165,8 +163,8 @@ class FigurePlot(QWidget):
             y=y,
             symbol=SYMBOLS[line.measured],
             size=12 if line.measured else 8,
-            brush=colours.text if line.measured else colour,
-            pen=pg.mkPen(colours.surface, width=1),
+            brush=colors.text if line.measured else color,
+            pen=pg.mkPen(colors.surface, width=1),
             antialias=True,
             hoverable=bool(line.labels),
             data=list(line.labels) or None,
@@ -186,6 +184,6 @@ def _is_bar(figure: Figure, line: FigureLine) -> bool:
     return bool(figure.categories) and not line.spread and not line.measured
 
 
-def _colour(line: FigureLine, colours: ThemeTokens) -> QColor:
+def _color(line: FigureLine, colors: ThemeTokens) -> QColor:
     number = SERIES_OF.get(line.name)
-    return colours.idle if number is None else colours.series[number]
+    return colors.idle if number is None else colors.series[number]

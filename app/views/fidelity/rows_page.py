@@ -195,7 +195,7 @@ class RowsPage(QWidget):
 
     def _count(self) -> None:
         """Pass and all beside the name of each section."""
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         for place in range(self.sections.count()):
             name = self._order[place - 1] if place > 0 else None
             own = [row for row in self.rows if name in (None, row.section)]
@@ -204,7 +204,7 @@ class RowsPage(QWidget):
             item.setText(f"{tr(name or ALL)}\n{_counts(passed, len(own))}")
             unexplained = any(row.verdict != PASS and row.reason is None for row in own)
             tone = "bad" if unexplained else "warn" if passed < len(own) else "text"
-            item.setForeground(QColor(colours.named(tone)))
+            item.setForeground(QColor(colors.named(tone)))
         self.counted.emit()
 
     def _show_detail(self, *_: object) -> None:

@@ -214,12 +214,12 @@ class Monitor(QWidget):
             for name in readouts:
                 self.databases.addItem(name, name)
             self.databases.setCurrentIndex(list(readouts).index(before) if before in readouts else 0)
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         for index, state in enumerate(readouts.values()):
             if self.databases.itemText(index) != state.title:
                 self.databases.setItemText(index, state.title)
-            colour = colours.named(state.tone)
-            self.databases.setItemIcon(index, theme.icon(SIGNS[state.tone], colours, colour))
+            color = colors.named(state.tone)
+            self.databases.setItemIcon(index, theme.icon(SIGNS[state.tone], colors, color))
         self.databases.setToolTip(self.databases.currentText())  # with large text the end of it is cut
         self.databases.blockSignals(False)
 
@@ -239,7 +239,7 @@ class Monitor(QWidget):
         self._button.setIcon(theme.icon("retry", theme.tokens(self.palette())))
         self._button.setIconSize(QSize(side, side))
         self.databases.setIconSize(QSize(side, side))
-        self._draw()  # signs of the states in other colours
+        self._draw()  # signs of the states in other colors
 
 
 def _format_empty(world: World) -> str:

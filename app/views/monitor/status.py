@@ -91,7 +91,7 @@ class LabeledValues(QWidget):
             self._values[label].setText(value)
             self._values[label].setWordWrap(len(value) > FIGURE_LETTERS)
             self._values[label].setAccessibleName(f"{label}: {value}")
-        self._recolour()
+        self._recolor()
         self._fit()
 
     @override
@@ -108,7 +108,7 @@ class LabeledValues(QWidget):
             if isinstance(label, QLabel):
                 label.setWordWrap(label.fontMetrics().horizontalAdvance(label.text()) > room)
 
-    def _recolour(self) -> None:
+    def _recolor(self) -> None:
         muted = theme.tokens(self.palette()).muted.name()
         for field in self._values.values():
             known = field.text() not in (tr(UNKNOWN), tr(WAITING))
@@ -118,7 +118,7 @@ class LabeledValues(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
-            self._recolour()
+            self._recolor()
 
 
 class Status(QScrollArea):

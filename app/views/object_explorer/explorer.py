@@ -221,14 +221,14 @@ class ObjectExplorer(QWidget):
 
     def _show_age(self) -> None:
         asked = self.tree.find_query(self.view.currentIndex())
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         if self._error:
-            self.age.setStyleSheet(f"color: {colours.bad.name()}")
+            self.age.setStyleSheet(f"color: {colors.bad.name()}")
             self.age.setText(self._error)
         elif asked is not None and self._world is not None:
             what, tick = asked
             self.age.setToolTip(tr("F5 queries the server again"))
-            self.age.setStyleSheet(f"color: {colours.muted.name()}")
+            self.age.setStyleSheet(f"color: {colors.muted.name()}")
             self.age.setText(
                 tr("{what}, as of {ago}").format(what=what, ago=answers.format_age(tick, self._world.tick))
             )
@@ -346,13 +346,13 @@ class ObjectExplorer(QWidget):
             self._show_theme()
 
     def _show_theme(self) -> None:
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         side = self.fontMetrics().height()
         self.view.setIconSize(QSize(side, side))
         self.view.setIndentation(round(INDENTATION * side))
-        self.tree.recolour(colours.dark)
-        self.tools["explorer.refresh"].setIcon(theme.icon("retry", colours))
-        self.tools["explorer.query"].setIcon(theme.icon("sql", colours))
+        self.tree.recolor(colors.dark)
+        self.tools["explorer.refresh"].setIcon(theme.icon("retry", colors))
+        self.tools["explorer.query"].setIcon(theme.icon("sql", colors))
         self._show_age()
 
 

@@ -31,7 +31,7 @@ DRAWINGS: Final = {
 
 _SIDES: Final = (16, 20, 24, 32, 48)
 _SHAPES: Final = {
-    # tone: outline in a square of 1; told apart without colour
+    # tone: outline in a square of 1; told apart without color
     "ok": ((0.15, 0.0), (1.0, 0.5), (0.15, 1.0)),  # a triangle: runs
     "bad": ((0.05, 0.05), (0.95, 0.05), (0.95, 0.95), (0.05, 0.95)),  # a square: stopped
     "warn": ((0.5, 0.0), (1.0, 0.95), (0.0, 0.95)),  # a warning triangle
@@ -42,19 +42,19 @@ _SHAPES: Final = {
 @lru_cache(maxsize=256)
 def icon(kind: str, tone: str, dark: bool) -> QIcon:
     """Return the icon of *kind* with the sign of *tone*, none for the tones text and idle."""
-    colours = theme.dark() if dark else theme.light()
-    ground = colours.idle if tone == "idle" else colours.accent if kind == "folder" else colours.text
+    colors = theme.dark() if dark else theme.light()
+    ground = colors.idle if tone == "idle" else colors.accent if kind == "folder" else colors.text
     found = QIcon()
     for side in _SIDES:
         drawn = theme.pixmap(DRAWINGS[kind], ground, side)
         if tone in _SHAPES and kind != "problem":
-            _add_sign(drawn, _SHAPES[tone], colours.named(tone), colours.surface)
+            _add_sign(drawn, _SHAPES[tone], colors.named(tone), colors.surface)
         found.addPixmap(drawn)
     return found
 
 
 def _add_sign(
-    pixmap: QPixmap, shape: tuple[tuple[float, float], ...], colour: QColor, border_colour: QColor
+    pixmap: QPixmap, shape: tuple[tuple[float, float], ...], color: QColor, border_color: QColor
 ) -> None:
     side = pixmap.width() * 0.62
     corner = QRectF(pixmap.width() - side, pixmap.height() - side, side - 1, side - 1)
@@ -63,7 +63,7 @@ def _add_sign(
     )
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(border_colour, max(1.0, side / 6), Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-    painter.setBrush(colour)
+    painter.setPen(QPen(border_color, max(1.0, side / 6), Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+    painter.setBrush(color)
     painter.drawPolygon(outline)
     painter.end()

@@ -224,8 +224,8 @@ class MirroringPage(QDialog):
             self.form.setRowVisible(label, name in shown)
         state = self._copy.mirroring.state if self._copy is not None else None
         tone = _STATUS[state][1] if state is not None else "text"
-        colour = theme.tokens(self.palette()).named(tone).name()
-        self.labels["Status"].setStyleSheet(f"color: {colour}; font-weight: 600")
+        color = theme.tokens(self.palette()).named(tone).name()
+        self.labels["Status"].setStyleSheet(f"color: {color}; font-weight: 600")
         may = list_enabled_actions(self._copy)
         for act, button in self.buttons.items():
             button.setEnabled(act in may)

@@ -241,7 +241,7 @@ class Tree(QStandardItemModel):
             item = item.parent()
         return None
 
-    def recolour(self, dark: bool) -> None:
+    def recolor(self, dark: bool) -> None:
         """Color the icons for the other theme."""
         self._dark = dark
         for item in self._all():

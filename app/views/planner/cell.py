@@ -65,9 +65,9 @@ EDGE: Final = 0.02
 """Margin at the ends of a sweep, so that marks there are complete."""
 
 
-def colour_of(mode: SafetyMode, colours: ThemeTokens) -> QColor:
+def color_of(mode: SafetyMode, colors: ThemeTokens) -> QColor:
     """Return the color of FULL or OFF, which is the same everywhere in the planner; gray without mirroring."""
-    return {SafetyMode.FULL: colours.series[0], SafetyMode.OFF: colours.series[1]}.get(mode, colours.idle)
+    return {SafetyMode.FULL: colors.series[0], SafetyMode.OFF: colors.series[1]}.get(mode, colors.idle)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Cell(QObject):
         self._bands = [(name, self._band(low, high), high) for name, low, high in bands]
         self._names: list[pg.TextItem] = []
         self._notes: list[tuple[pg.InfiniteLine, pg.TextItem]] = []
-        self._colours: ThemeTokens | None = None
+        self._colors: ThemeTokens | None = None
         self._font = QFont()
         self._chosen = SafetyMode.FULL
         self._range = 0.0, 1.0
@@ -180,8 +180,8 @@ class Cell(QObject):
             self.plot.addItem(line, ignoreBounds=True)
             self.plot.addItem(tag, ignoreBounds=True)
             self._notes.append((line, tag))
-        if self._colours is not None:
-            self.recolour(self._colours, self._font)
+        if self._colors is not None:
+            self.recolor(self._colors, self._font)
 
     def name_bands(self) -> None:
         """Write the names of the networks along the upper edge."""
@@ -195,37 +195,37 @@ class Cell(QObject):
 
     # --- looks ----------------------------------------------------------------------------------------------
 
-    def recolour(self, colours: ThemeTokens, font: QFont) -> None:
+    def recolor(self, colors: ThemeTokens, font: QFont) -> None:
         """Use the colors of another theme."""
-        self._colours, self._font = colours, font
+        self._colors, self._font = colors, font
         for name in ("left", "bottom"):
             axis = self.plot.getAxis(name)
-            axis.setPen(pg.mkPen(colours.border))
-            axis.setTextPen(colours.muted)
+            axis.setPen(pg.mkPen(colors.border))
+            axis.setTextPen(colors.muted)
             axis.setTickFont(font)
         for number, (_, region, _) in enumerate(self._bands):
-            ground = colours.info_soft if number % 2 else colours.idle_soft
+            ground = colors.info_soft if number % 2 else colors.idle_soft
             region.setBrush(theme.with_alpha(ground, BAND_ALPHA))
         for item in self._names:
-            item.setColor(colours.muted)
+            item.setColor(colors.muted)
             item.setFont(font)
         for line, tag in self._notes:
-            line.setPen(pg.mkPen(colours.muted, style=Qt.PenStyle.DotLine))
-            tag.setColor(colours.muted)
+            line.setPen(pg.mkPen(colors.muted, style=Qt.PenStyle.DotLine))
+            tag.setColor(colors.muted)
             tag.setFont(font)
-        self.mark.setPen(pg.mkPen(colours.text, width=1))
-        self.mark.setHoverPen(pg.mkPen(colours.accent, width=3))
+        self.mark.setPen(pg.mkPen(colors.text, width=1))
+        self.mark.setHoverPen(pg.mkPen(colors.accent, width=3))
         self._repen()
 
     def _repen(self) -> None:
-        if self._colours is None:
+        if self._colors is None:
             return
         for mode in MODES:
-            colour = colour_of(mode, self._colours)
+            color = color_of(mode, self._colors)
             style = Qt.PenStyle.DashLine if mode is SafetyMode.NONE else Qt.PenStyle.SolidLine
             width = CHOSEN_WIDTH if mode is self._chosen else OTHER_WIDTH
-            self.curves[mode].setPen(pg.mkPen(colour, width=width, style=style))
-            self.dots[mode].setBrush(colour)
-            self.dots[mode].setPen(pg.mkPen(self._colours.surface, width=1))
-            self.published[mode].setBrush(colour)
-            self.published[mode].setPen(pg.mkPen(self._colours.surface, width=1))
+            self.curves[mode].setPen(pg.mkPen(color, width=width, style=style))
+            self.dots[mode].setBrush(color)
+            self.dots[mode].setPen(pg.mkPen(self._colors.surface, width=1))
+            self.published[mode].setBrush(color)
+            self.published[mode].setPen(pg.mkPen(self._colors.surface, width=1))

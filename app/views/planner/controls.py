@@ -230,7 +230,7 @@ class Controls(QScrollArea):
         column.addWidget(_rows(*goals))
         column.addStretch(1)
         self.setWidget(inside)
-        self._recolour()
+        self._recolor()
         for slider, value in ((self.scale, 1.0), (self.rtt, 0.2), (self.bandwidth, 1000.0)):
             slider.set_value(value)
 
@@ -287,7 +287,7 @@ class Controls(QScrollArea):
             "" if compresses else tr("Versions before 2008 send the log uncompressed")
         )
 
-    def _recolour(self) -> None:
+    def _recolor(self) -> None:
         self.problem.setStyleSheet(f"color: {theme.tokens(self.palette()).bad.name()}")
 
 

@@ -10,7 +10,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.views.planner.cell import COUNTERS, LOGARITHMIC, MODES, NAMES, ON_THE_LINK, AxisNote, Cell, colour_of
+from app.views.planner.cell import COUNTERS, LOGARITHMIC, MODES, NAMES, ON_THE_LINK, AxisNote, Cell, color_of
 from app.views.planner.controls import NETWORKS_SHOWN
 from app.widgets import theme
 from app.widgets.axes import value_range
@@ -82,7 +82,7 @@ class PlanCurves(QWidget):
             self._grid.setRowStretchFactor(2 * number + 1, 1)
         for column in range(len(AXES)):
             self._grid.setColumnStretchFactor(column, 1)
-        self._recolour()
+        self._recolor()
         if self._shown is not None:
             self.show_plan(*self._shown)
 
@@ -119,40 +119,40 @@ class PlanCurves(QWidget):
         if self._shown is None:
             return
         plan, _, here = self._shown
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         for name, title in self._titles.items():
             counter = COUNTERS[name]
-            parts = [f'<b style="color:{colours.text.name()}">{tr(counter.title)}</b>']
+            parts = [f'<b style="color:{colors.text.name()}">{tr(counter.title)}</b>']
             for mode in reversed(MODES):
                 if mode is SafetyMode.NONE and name in ON_THE_LINK:
                     continue
                 value = counter.unit.text(float(getattr(here[mode], name)))
                 words = f"{tr(NAMES[mode])} {value}"
                 words = f"<b>{words}</b>" if mode is plan.safety else words
-                dot = f'<span style="color:{colour_of(mode, colours).name()}">●</span>'
-                parts.append(f'{dot} <span style="color:{colours.text.name()}">{words}</span>')
+                dot = f'<span style="color:{color_of(mode, colors).name()}">●</span>'
+                parts.append(f'{dot} <span style="color:{colors.text.name()}">{words}</span>')
             title.setText("&nbsp;&nbsp;&nbsp;".join(parts), size=f"{self.font().pointSizeF():g}pt")
 
     @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            self._recolour()
+            self._recolor()
 
-    def _recolour(self) -> None:
-        colours = theme.tokens(self.palette())
-        self._view.setBackground(colours.surface)
+    def _recolor(self) -> None:
+        colors = theme.tokens(self.palette())
+        self._view.setBackground(colors.surface)
         width = self.fontMetrics().horizontalAdvance(AXIS_SAMPLE) + 12
         font = theme.sized(self.font(), 0.85)
         line = self.fontMetrics().height()
         self._grid.setVerticalSpacing(ROW_GAP_LINES * line)
         self._view.setMinimumHeight(round(line * (ROW_LINES_MIN * len(self.counters) + 3)))
         for cell in self.cells.values():
-            cell.recolour(colours, font)
+            cell.recolor(colors, font)
             cell.plot.getAxis("left").setWidth(width)
             bottom = cell.plot.getAxis("bottom")
             bottom.label.setFont(font)
-            bottom.setLabel(color=colours.muted.name(), text=bottom.labelText)
+            bottom.setLabel(color=colors.muted.name(), text=bottom.labelText)
         self._write_titles()
 
 

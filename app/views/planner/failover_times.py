@@ -232,16 +232,16 @@ class Shares(QWidget):
             )
 
         self._paint_axes(painter, box, line, end_s)
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         for number, (cause, times) in enumerate(self._times.items()):
-            painter.setPen(QPen(colours.series[number], 2.0, STROKES[cause]))
+            painter.setPen(QPen(colors.series[number], 2.0, STROKES[cause]))
             points, share = [map_to_point(0.0, 0.0)], 0.0
             for place, seconds in enumerate(times, start=1):
                 if seconds > end_s:
                     break
                 points += [map_to_point(seconds, share), map_to_point(seconds, share := place / len(times))]
             painter.drawPolyline(QPolygonF([*points, map_to_point(end_s, share)]))
-        painter.setPen(QPen(colours.text, 1.2, Qt.PenStyle.DashLine))
+        painter.setPen(QPen(colors.text, 1.2, Qt.PenStyle.DashLine))
         painter.drawLine(map_to_point(self._limit_s, 0.0), map_to_point(self._limit_s, 1.0))
         above = QRectF(
             map_to_point(self._limit_s, 1.0).x() - 4 * line, box.top() - 1.2 * line, 8 * line, line
@@ -250,9 +250,9 @@ class Shares(QWidget):
         painter.end()
 
     def _paint_axes(self, painter: QPainter, box: QRectF, line: float, end_s: float) -> None:
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         draw_levels(
-            painter, box, [(percent / 100.0, f"{percent} %") for percent in (0, 25, 50, 75, 100)], colours
+            painter, box, [(percent / 100.0, f"{percent} %") for percent in (0, 25, 50, 75, 100)], colors
         )
         words = QRectF(0.0, 0.0, self.width(), line)
         painter.drawText(words, Qt.AlignmentFlag.AlignLeft, tr("runs that are back"))

@@ -58,12 +58,12 @@ class PlannerFindings(QScrollArea):
             old = item.widget()
             if old is not None:
                 old.deleteLater()
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         self.verdict.setVisible(bool(self._shown))
         if not self._shown:
             return
         first, *others = self._shown
-        tone, ground = colours.named(first.tone), colours.named(f"{first.tone}_soft")
+        tone, ground = colors.named(first.tone), colors.named(f"{first.tone}_soft")
         self.verdict.setText(f"{SIGNS[first.tone]}  {localize(first.text)}")
         self.verdict.setStyleSheet(
             f"color: {tone.name()}; background: {ground.name()}; border-radius: 6px; padding: 6px 10px; "
@@ -75,7 +75,7 @@ class PlannerFindings(QScrollArea):
                 QLabel(localize(each.topic)),
                 QLabel(localize(each.text)),
             )
-            sign.setStyleSheet(f"color: {colours.named(each.tone).name()}; font-weight: 600")
+            sign.setStyleSheet(f"color: {colors.named(each.tone).name()}; font-weight: 600")
             topic.setProperty("muted", "true")
             text.setWordWrap(True)
             text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

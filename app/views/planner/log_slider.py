@@ -165,14 +165,14 @@ class SliderLabels(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         painter = QPainter(self)
         painter.setFont(theme.sized(self.font(), 0.85))
-        painter.setPen(colours.muted)
+        painter.setPen(colors.muted)
         for number, (name, low, high) in enumerate(self._bands):
             left, right = self.pixel_of(low), self.pixel_of(high)
             box = QRect(left + 1, 0, right - left - 1, self.height() - 2)
-            painter.fillRect(box, colours.info_soft if number % 2 else colours.idle_soft)
+            painter.fillRect(box, colors.info_soft if number % 2 else colors.idle_soft)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name)
         for name, at in self._marks:
             width = painter.fontMetrics().horizontalAdvance(name)

@@ -187,7 +187,7 @@ class _CardDelegate(QStyledItemDelegate):
     ) -> None:
         card: Card = index.data(_CARD)
         drawn: Any = option  # the stubs lack the fields of the base class
-        colours = theme.tokens(QApplication.palette())  # the grid's own is see-through
+        colors = theme.tokens(QApplication.palette())  # the grid's own is see-through
         chosen = bool(drawn.state & QStyle.StateFlag.State_Selected)
         hovered = bool(drawn.state & QStyle.StateFlag.State_MouseOver)
         recommended = card.name == self._grid.recommended
@@ -197,28 +197,28 @@ class _CardDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         focused = chosen and self._grid.hasFocus()
-        accent = colours.focus if focused else colours.accent
+        accent = colors.focus if focused else colors.accent
         painter.setPen(
-            QPen(accent if chosen or hovered or recommended else colours.border, 2.0 if focused else 1.0)
+            QPen(accent if chosen or hovered or recommended else colors.border, 2.0 if focused else 1.0)
         )
-        painter.setBrush(colours.raised if hovered else colours.surface)
+        painter.setBrush(colors.raised if hovered else colors.surface)
         painter.drawRoundedRect(box, 8, 8)
         self._paint_text(painter, card, box.adjusted(PADDING_PX, PADDING_PX - 2, -PADDING_PX, -4), drawn.font)
         painter.restore()
 
     def _paint_text(self, painter: QPainter, card: Card, box: QRectF, font: QFont) -> None:
-        colours = theme.tokens(QApplication.palette())
+        colors = theme.tokens(QApplication.palette())
         title, small = theme.sized(font, TITLE_SCALE, bold=True), theme.sized(font, SMALL_SCALE)
         line = QFontMetricsF(font).height() * _LINE_UNITS
         row = QRectF(box.left(), box.top(), box.width(), line)
         left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.setFont(title)
-        painter.setPen(colours.text)
+        painter.setPen(colors.text)
         painter.drawText(row, left, _one_line(card.title, title, row.width()))
         row.translate(0.0, line)
         painter.setFont(small)
-        painter.setPen(colours.muted)
+        painter.setPen(colors.muted)
         summary = _fitting_sentences(card.summary, small.toString(), row.width())
         for words in summary:
             painter.drawText(row, left, words)
@@ -232,7 +232,7 @@ class _CardDelegate(QStyledItemDelegate):
         fits = QFontMetricsF(small).horizontalAdvance(card.facts) <= room
         painter.drawText(row, left, _one_line(card.facts if fits else card.short_facts, small, room))
         painter.setFont(state_font)
-        painter.setPen(colours.named(tone))
+        painter.setPen(colors.named(tone))
         painter.drawText(row, right, said)
 
 

@@ -180,49 +180,49 @@ class PathButton(QAbstractButton):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         checked, lit = self.isChecked(), self.underMouse() or self.hasFocus()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        edge = colours.focus if self.hasFocus() else colours.accent if checked or lit else colours.border
+        edge = colors.focus if self.hasFocus() else colors.accent if checked or lit else colors.border
         painter.setPen(QPen(edge, 2.0 if checked or self.hasFocus() else 1.0))
-        painter.setBrush(colours.info_soft if checked else colours.surface)
+        painter.setBrush(colors.info_soft if checked else colors.surface)
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)
         box = QRectF(self.rect()).adjusted(PADDING_PX, PADDING_PX - 2, -PADDING_PX, -4)
         font, small = self._fonts()
         metrics, line = QFontMetricsF(font), QFontMetricsF(font).height()
         icon = round(line)
-        painter.drawPixmap(round(box.left()), round(box.top()), self._icon(icon, colours))
+        painter.drawPixmap(round(box.left()), round(box.top()), self._icon(icon, colors))
         painter.setFont(font)
-        painter.setPen(colours.text)
+        painter.setPen(colors.text)
         beside = box.adjusted(icon + 8, 0, 0, 0)
         for number, words in enumerate(cached_lines(self.text(), font.toString(), beside.width(), 2)):
             painter.drawText(QPointF(beside.left(), box.top() + metrics.ascent() + number * line), words)
         y = box.top() + (self._lines[0] + 0.3) * line
-        self._paint_bar(painter, QRectF(box.left(), y, box.width(), BAR_PX), colours)
+        self._paint_bar(painter, QRectF(box.left(), y, box.width(), BAR_PX), colors)
         metrics = QFontMetricsF(small)
         y += BAR_PX + 0.25 * line + metrics.ascent()
         painter.setFont(small)
-        painter.setPen(colours.muted)
+        painter.setPen(colors.muted)
         painter.drawText(QPointF(box.left(), y), self._count())
-        painter.setPen(colours.text)
+        painter.setPen(colors.text)
         for words in cached_lines(self._describe_next_drill(), small.toString(), box.width(), 2):
             y += metrics.height()
             painter.drawText(QPointF(box.left(), y), words)
 
-    def _icon(self, size: int, colours: theme.ThemeTokens) -> QPixmap:
+    def _icon(self, size: int, colors: theme.ThemeTokens) -> QPixmap:
         ratio = self.devicePixelRatioF()
-        found = theme.pixmap(ICONS[self._key], colours.accent, round(size * ratio))
+        found = theme.pixmap(ICONS[self._key], colors.accent, round(size * ratio))
         found.setDevicePixelRatio(ratio)
         return found
 
-    def _paint_bar(self, painter: QPainter, box: QRectF, colours: theme.ThemeTokens) -> None:
+    def _paint_bar(self, painter: QPainter, box: QRectF, colors: theme.ThemeTokens) -> None:
         found = self._progress
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colours.idle_soft)
+        painter.setBrush(colors.idle_soft)
         painter.drawRoundedRect(box, 3, 3)
         if found is not None and found.passed:
-            painter.setBrush(colours.accent)
+            painter.setBrush(colors.accent)
             share = found.passed / found.total
             painter.drawRoundedRect(
                 QRectF(box.left(), box.top(), max(6.0, box.width() * share), box.height()), 3, 3

@@ -57,15 +57,15 @@ class CounterPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not type
         if t_s is not None:
             self._cursor.setValue(t_s)
 
-    def recolour(self, colours: ThemeTokens, font: QFont) -> None:
+    def recolor(self, colors: ThemeTokens, font: QFont) -> None:
         """Use the colors of another theme."""
-        self.setBackground(colours.surface)
+        self.setBackground(colors.surface)
         for side in ("left", "bottom"):
             axis = self.getAxis(side)
-            axis.setPen(colours.border)
-            axis.setTextPen(colours.muted)
+            axis.setPen(colors.border)
+            axis.setTextPen(colors.muted)
             axis.setTickFont(font)
-        self._cursor.setPen(pg.mkPen(colours.text, width=1.0))
+        self._cursor.setPen(pg.mkPen(colors.text, width=1.0))
         self.showGrid(x=True, y=True, alpha=0.25)
 
     def _choose_time(self, event: QGraphicsSceneMouseEvent) -> None:

@@ -36,7 +36,7 @@ SCALES: Final = (-9, 6)
 """Least and greatest power of ten of a scale."""
 LINE_PX, BOLD_PX = 1.5, 3.5
 DASHES: Final = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
-"""Lines beyond the number of colours are told apart by their dashes."""
+"""Lines beyond the number of colors are told apart by their dashes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class CounterRow:
 
     choice: CounterChoice
     number: int
-    """Decides colour and dashes."""
+    """Decides color and dashes."""
     power: int | None = None
     """Scale as a power of ten; None: the one that fits."""
     figures: CounterSummary = EMPTY
@@ -85,12 +85,12 @@ COLUMNS: Final = (
 
 
 class CounterLegend(TableModel):
-    """The list of counters with the colour of each line."""
+    """The list of counters with the color of each line."""
 
     @override
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if role == Qt.ItemDataRole.DecorationRole and index.isValid() and index.column() == 0:
-            return self.colours.server(self.rows[index.row()].number)
+            return self.colors.server(self.rows[index.row()].number)
         return super().data(index, role)
 
 
@@ -297,20 +297,20 @@ class SystemMonitor(QWidget):
         lines.setXRange(start_s, end_s, padding=0.0)
 
     def _pen(self, row: CounterRow) -> QPen:
-        colours = theme.tokens(self.palette())
-        dash = DASHES[row.number // len(colours.series) % len(DASHES)]
-        pen = QPen(QColor(colours.server(row.number)), BOLD_PX if row.choice == self._bold else LINE_PX, dash)
+        colors = theme.tokens(self.palette())
+        dash = DASHES[row.number // len(colors.series) % len(DASHES)]
+        pen = QPen(QColor(colors.server(row.number)), BOLD_PX if row.choice == self._bold else LINE_PX, dash)
         pen.setCosmetic(True)
         return pen
 
     def _show_theme(self) -> None:
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         if self._lines is not None:
-            self._lines.recolour(colours, theme.sized(self.font(), 0.9))
+            self._lines.recolor(colors, theme.sized(self.font(), 0.9))
             for row in self.model.rows:
                 self._lines.curves[row.choice].setPen(self._pen(row))
         for name, icon in (("add", "plus"), ("remove", "minus"), ("highlight", "marker")):
-            self.tools[name].setIcon(theme.icon(icon, colours))
+            self.tools[name].setIcon(theme.icon(icon, colors))
 
     @override
     def changeEvent(self, event: QEvent) -> None:

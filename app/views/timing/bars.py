@@ -32,11 +32,11 @@ class PhaseBar(QStyledItemDelegate):
         view = self.parent()
         assert isinstance(view, TableView)
         row: TimingRow = view.table.rows[index.row()]
-        colours = theme.tokens(view.palette())
+        colors = theme.tokens(view.palette())
         place = QRectF(option.rect).adjusted(4.0, 4.0, -4.0, -4.0)
         if option.state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(option.rect, colours.selection)
-        paint_phases(painter, place, row, row.longest_ticks, colours)
+            painter.fillRect(option.rect, colors.selection)
+        paint_phases(painter, place, row, row.longest_ticks, colors)
 
     @override
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
@@ -44,7 +44,7 @@ class PhaseBar(QStyledItemDelegate):
 
 
 def paint_phases(
-    painter: QPainter, rect: QRectF, row: TimingRow, whole_ticks: int, colours: theme.ThemeTokens
+    painter: QPainter, rect: QRectF, row: TimingRow, whole_ticks: int, colors: theme.ThemeTokens
 ) -> None:
     """Paint the phases of *row* into *place*, which stands for *whole_ticks*; one that is under way is hatched."""
     x = rect.left()
@@ -52,18 +52,18 @@ def paint_phases(
         width = rect.width() * ticks / whole_ticks
         part = QRectF(x, rect.top(), max(width, 1.0), rect.height())
         pattern = Qt.BrushStyle.SolidPattern if done else Qt.BrushStyle.BDiagPattern
-        painter.fillRect(part, QBrush(phase_colour(colours, kind.colour), pattern))
+        painter.fillRect(part, QBrush(phase_color(colors, kind.color), pattern))
         words = tr(kind.name)
         if painter.fontMetrics().horizontalAdvance(words) + 6 <= part.width():
-            painter.setPen(colours.on_accent if done else colours.text)
+            painter.setPen(colors.on_accent if done else colors.text)
             painter.drawText(part, Qt.AlignmentFlag.AlignCenter, words)
         x += width
 
 
-def phase_colour(colours: theme.ThemeTokens, series_or_name: str | int) -> QColor:
+def phase_color(colors: theme.ThemeTokens, series_or_name: str | int) -> QColor:
     """Return the color of a phase."""
     found: QColor = (
-        colours.series[series_or_name] if isinstance(series_or_name, int) else colours.named(series_or_name)
+        colors.series[series_or_name] if isinstance(series_or_name, int) else colors.named(series_or_name)
     )
     return found
 
@@ -87,12 +87,12 @@ class Phases(QWidget):
     def show_row(self, row: TimingRow | None) -> None:
         """Show the phases of a failover; None clears."""
         self._row = row
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         took = {kind.name: ticks / TICKS_PER_S for kind, ticks, _ in row.phases} if row else {}
         kinds = [phase.kind for phase in row.parts] if row else []
         parts = []
         for kind in kinds:
-            square = f'<span style="color:{phase_colour(colours, kind.colour).name()}">■</span>'
+            square = f'<span style="color:{phase_color(colors, kind.color).name()}">■</span>'
             value = f" <b>{formatting.seconds(took[kind.name])}</b>" if kind.name in took else ""
             parts.append(
                 f"{square}&nbsp;{tr(kind.name)}{value}".replace(" ", "&nbsp;").replace("span&nbsp;", "span ")

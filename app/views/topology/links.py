@@ -141,16 +141,16 @@ class LinkItem(QGraphicsItem):
         face, style = self.face, self.style
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         good = face.status.tone in ("ok", "idle")
-        colour = style.tone(face.status.tone) if not good else style.colours.muted
+        color = style.tone(face.status.tone) if not good else style.colors.muted
         width = 2.4 if face.kind == "mirroring" or (face.kind == "client" and face.active) else 1.4
         if self.isSelected():
-            painter.setPen(QPen(style.colours.focus, width + 5.0))
+            painter.setPen(QPen(style.colors.focus, width + 5.0))
             painter.drawLine(self._line)
-            painter.setPen(QPen(style.colours.surface, width + 2.0))
+            painter.setPen(QPen(style.colors.surface, width + 2.0))
             painter.drawLine(self._line)
         quiet = face.kind == "client" and not face.active and good
         pen = QPen(
-            colour, 1.0 if quiet else width, Qt.PenStyle.DashLine if quiet else PEN_STYLE[face.status.tone]
+            color, 1.0 if quiet else width, Qt.PenStyle.DashLine if quiet else PEN_STYLE[face.status.tone]
         )
         painter.setPen(pen)
         painter.drawLine(self._line)
@@ -163,7 +163,7 @@ class LinkItem(QGraphicsItem):
     def _draw_break(self, painter: QPainter) -> None:
         box = self._middle(self._line)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self.style.colours.surface)
+        painter.setBrush(self.style.colors.surface)
         edge = BREAK_EDGE_PX
         painter.drawEllipse(box.adjusted(-edge, -edge, edge, edge))
         draw_mark(painter, self.face.status.shape, box, self.style.tone(self.face.status.tone))
@@ -282,7 +282,7 @@ class LinkItem(QGraphicsItem):
             base += metrics.height()
         for note in notes:
             left = box.center().x() - style.width(note, style.small) / 2.0
-            draw_text(painter, note, QPointF(left, base), style.small, style.colours.muted)
+            draw_text(painter, note, QPointF(left, base), style.small, style.colors.muted)
             base += metrics.height()
 
     # --- traffic --------------------------------------------------------------------------------------------
@@ -292,21 +292,21 @@ class LinkItem(QGraphicsItem):
         painter.setPen(Qt.PenStyle.NoPen)
         if face.log_kb_per_s > 0.0:
             count = min(BLOCKS_MAX, 1 + round(1.5 * math.log10(1.0 + face.log_kb_per_s)))
-            painter.setBrush(style.colours.series[0])
+            painter.setBrush(style.colors.series[0])
             for share in self._shares(count, LOG_CROSSING_S):
                 box = QRectF(0, 0, unit * 0.5, unit * 0.4)
                 box.moveCenter(self._compute_offset_point(share, 0.32))
                 painter.drawRoundedRect(box, 2, 2)
             if face.acknowledged:
-                painter.setBrush(style.colours.ok)
+                painter.setBrush(style.colors.ok)
                 for share in self._shares(count, LOG_CROSSING_S):
                     painter.drawPolygon(self._arrow(1.0 - share, -0.32, backwards=True))
         elif face.kind == "client" and face.active:
-            painter.setBrush(style.colours.series[3])
+            painter.setBrush(style.colors.series[3])
             for share in self._shares(3, LOG_CROSSING_S):
                 painter.drawEllipse(self._compute_offset_point(share, 0.0), unit * 0.16, unit * 0.16)
         if face.pinged and self._ping_s < PING_CROSSING_S:
-            painter.setBrush(style.colours.series[4])
+            painter.setBrush(style.colors.series[4])
             share = self._ping_s / PING_CROSSING_S
             for where in (share, 1.0 - share):
                 painter.drawEllipse(self._compute_offset_point(where, 0.0), unit * 0.14, unit * 0.14)

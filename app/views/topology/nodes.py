@@ -111,11 +111,11 @@ class NodeItem(QGraphicsItem, Generic[Face]):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         radius = style.unit * 0.5
         if self.isSelected():
-            painter.setPen(QPen(style.colours.focus, 2.5))
+            painter.setPen(QPen(style.colors.focus, 2.5))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(box.adjusted(-3, -3, 3, 3), radius + 3, radius + 3)
-        painter.setPen(QPen(style.tone(tone) if tone else style.colours.border, 1.6 if tone else 1.2))
-        painter.setBrush(style.colours.window if tone == "bad" else style.colours.raised)
+        painter.setPen(QPen(style.tone(tone) if tone else style.colors.border, 1.6 if tone else 1.2))
+        painter.setBrush(style.colors.window if tone == "bad" else style.colors.raised)
         painter.drawRoundedRect(box, radius, radius)
 
 
@@ -233,7 +233,7 @@ class ServerNode(NodeItem[ServerFace]):
         path.addRoundedRect(self.card(), style.unit * 0.5, style.unit * 0.5)
         painter.save()
         painter.setClipPath(path)
-        painter.fillRect(band, style.colours.server(face.colour))
+        painter.fillRect(band, style.colors.server(face.color))
         painter.restore()
         middle = top + style.unit * 1.1
         metrics = QFontMetricsF(style.title)
@@ -242,13 +242,13 @@ class ServerNode(NodeItem[ServerFace]):
         wide = min(NAMES_SQUEEZED * room, max(room, metrics.horizontalAdvance(face.name) + status))
         name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, wide - status)
         with squeezed(painter, QRectF(left_x, top, room, style.unit), wide):
-            draw_text(painter, name, QPointF(left_x, base), style.title, style.colours.text)
+            draw_text(painter, name, QPointF(left_x, base), style.title, style.colors.text)
             at = QPointF(left_x + wide - status + style.unit * 0.4, _base(style, middle))
             draw_sign(painter, face.status, at, style, quiet=True)
 
     def _draw_duties(self, painter: QPainter, left_x: float, right_x: float, y: float) -> None:
         style, base = self.style, _base(self.style, y + self.style.unit * 0.4)
-        draw_text(painter, tr(KINDS[self.face.kind]), QPointF(left_x, base), style.small, style.colours.muted)
+        draw_text(painter, tr(KINDS[self.face.kind]), QPointF(left_x, base), style.small, style.colors.muted)
         x, base = left_x, _base(style, y + style.unit * 1.5)
         for sign in self.face.duties:
             short = StatusSign(sign.short, sign.tone, sign.shape)
@@ -262,7 +262,7 @@ class ServerNode(NodeItem[ServerFace]):
             row, column = divmod(index, self._grid_columns())
             cell = QRectF(left_x + column * step, y + row * step, side, side)
             if database in opened:
-                painter.setPen(QPen(style.colours.focus, 2.0))
+                painter.setPen(QPen(style.colors.focus, 2.0))
                 painter.drawRect(cell.adjusted(-1.0, -1.0, 1.0, 1.0))
             painter.fillRect(cell, style.soft(sign.tone))
             inner = cell.adjusted(side * 0.22, side * 0.22, -side * 0.22, -side * 0.22)
@@ -310,7 +310,7 @@ def _states(copy: CopyFace) -> tuple[StatusSign, ...]:
 def _draw_name(painter: QPainter, copy: CopyFace, box: QRectF, room: float, style: SceneStyle) -> float:
     """Return a line above, the mark of the role and the name, no wider than *room*; returns its base line."""
     unit = style.unit
-    painter.setPen(QPen(style.colours.border, 1.0))
+    painter.setPen(QPen(style.colors.border, 1.0))
     painter.drawLine(QPointF(box.left(), box.top()), QPointF(box.right(), box.top()))
     side, middle = unit * 1.05, box.top() + unit * 0.95
     mark = QRectF(box.left(), middle - side / 2, side, side)
@@ -318,7 +318,7 @@ def _draw_name(painter: QPainter, copy: CopyFace, box: QRectF, room: float, styl
     metrics = QFontMetricsF(style.bold)
     base = middle + (metrics.ascent() - metrics.descent()) / 2.0
     name = metrics.elidedText(copy.database, Qt.TextElideMode.ElideMiddle, room - side * 1.35)
-    draw_text(painter, name, QPointF(box.left() + side * 1.35, base), style.bold, style.colours.text)
+    draw_text(painter, name, QPointF(box.left() + side * 1.35, base), style.bold, style.colors.text)
     return base
 
 
@@ -371,8 +371,8 @@ class ClientNode(NodeItem[ClientFace]):
         kind = tr("application")
         end = right - style.width(kind, style.small)
         name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, end - left - style.unit * 0.4)
-        draw_text(painter, name, QPointF(left, base), style.title, style.colours.text)
-        draw_text(painter, kind, QPointF(end, base), style.small, style.colours.muted)
+        draw_text(painter, name, QPointF(left, base), style.title, style.colors.text)
+        draw_text(painter, kind, QPointF(end, base), style.small, style.colors.muted)
         draw_sign(painter, face.status, QPointF(left, _base(style, box.top() + style.unit * 2.2)), style)
         draw_text(painter, face.rate, QPointF(left, _base(style, box.top() + style.unit * 3.2)), style.small,
-                  style.colours.text)  # fmt: skip
+                  style.colors.text)  # fmt: skip

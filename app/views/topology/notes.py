@@ -73,7 +73,7 @@ class NoteItem(QGraphicsTextItem):
         """Apply colors and fonts."""
         self.style = style
         self.setFont(style.font)
-        self.setDefaultTextColor(style.colours.text)
+        self.setDefaultTextColor(style.colors.text)
         self.setTextWidth(WIDTH_UNITS * style.unit)
 
     def write(self) -> None:
@@ -119,11 +119,11 @@ class NoteItem(QGraphicsTextItem):
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        colours, box = self.style.colours, QRectF(self.boundingRect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        colors, box = self.style.colors, QRectF(self.boundingRect()).adjusted(0.5, 0.5, -0.5, -0.5)
         painter.setPen(
-            QPen(colours.focus if self.isSelected() else colours.warn, 2.0 if self.isSelected() else 1.0)
+            QPen(colors.focus if self.isSelected() else colors.warn, 2.0 if self.isSelected() else 1.0)
         )
-        painter.setBrush(colours.warn_soft)
+        painter.setBrush(colors.warn_soft)
         painter.drawRect(box)
         option.state = option.state & ~option.state.State_Selected & ~option.state.State_HasFocus
         super().paint(painter, option, widget)  # type: ignore[arg-type]  # the stubs forget None

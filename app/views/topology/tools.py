@@ -69,12 +69,12 @@ class CanvasTools(QFrame):
 
     def show_theme(self) -> None:
         """Apply the icons of the theme."""
-        colours = theme.tokens(self.palette())
+        colors = theme.tokens(self.palette())
         side = round(
             QFontMetrics(QApplication.font()).height() * 1.05
         )  # its own font may not have changed yet
         for name, action in self._actions.items():
-            action.setIcon(theme.icon(_ICONS[name], colours))
+            action.setIcon(theme.icon(_ICONS[name], colors))
         for button in self._buttons:
             button.setIconSize(QSize(side, side))
         self.move_to_corner()

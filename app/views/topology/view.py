@@ -89,8 +89,8 @@ class Topology(TopologyCanvas):
     """Signal: double-clicked server, for a query window."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        colours = theme.tokens(parent.palette() if parent is not None else QApplication.palette())
-        super().__init__(TopologyScene(look(colours, QApplication.font())), parent)
+        colors = theme.tokens(parent.palette() if parent is not None else QApplication.palette())
+        super().__init__(TopologyScene(look(colors, QApplication.font())), parent)
         install()
         self._voices: dict[int, AccessibleItem] = {}
         self._world: World | None = None
@@ -568,13 +568,13 @@ class Topology(TopologyCanvas):
             self._show_theme()
 
     def _show_theme(self) -> None:
-        colours = theme.tokens(self.palette())
-        self._scene.show_style(look(colours, self.font()))
+        colors = theme.tokens(self.palette())
+        self._scene.show_style(look(colors, self.font()))
         self._caption.setStyleSheet(
-            f"background: {colours.info_soft.name()}; color: {colours.info.name()};"
-            f" border: 1px solid {colours.info.name()}; border-radius: 5px;"
+            f"background: {colors.info_soft.name()}; color: {colors.info.name()};"
+            f" border: 1px solid {colors.info.name()}; border-radius: 5px;"
         )
-        self.setBackgroundBrush(colours.surface)
+        self.setBackgroundBrush(colors.surface)
         self._bar.show_theme()
 
 

@@ -167,7 +167,7 @@ def styled() -> None:
 def _plain(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """No style sheet: it takes more than half of the time in which a window is made.
 
-    It also hands fonts and colours on; a test that changes text size or theme needs it.
+    It also hands fonts and colors on; a test that changes text size or theme needs it.
     """
     if "styled" not in request.fixturenames:
         monkeypatch.setattr(theme, "style_sheet", lambda *_: "")

@@ -53,21 +53,21 @@ def test_high_contrast_reaches_widgets_scene_and_plots(
     qtbot: Any, qapp: QApplication, lab: OpenWindow
 ) -> None:
     qtbot.keyClick(lab.topology, Qt.Key.Key_C, CTRL_ALT)
-    colours = theme.high_contrast()
+    colors = theme.high_contrast()
     for widget in (lab, lab.topology, lab.charts, lab.console):
-        assert theme.tokens(widget.palette()) is colours
-    assert lab.topology.backgroundBrush().color() == colours.surface
-    assert lab.topology._scene.nodes["SERVER_A"].style.colours is colours
-    assert lab.charts._view.backgroundBrush().color() == colours.surface
+        assert theme.tokens(widget.palette()) is colors
+    assert lab.topology.backgroundBrush().color() == colors.surface
+    assert lab.topology._scene.nodes["SERVER_A"].style.colors is colors
+    assert lab.charts._view.backgroundBrush().color() == colors.surface
     qtbot.keyClick(lab.topology, Qt.Key.Key_C, CTRL_ALT)
-    assert theme.tokens(lab.palette()) is not colours
+    assert theme.tokens(lab.palette()) is not colors
     theme.apply(qapp, theme.LIGHT)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("styled")
 @pytest.mark.parametrize("choice", [theme.SYSTEM, theme.LIGHT])
-def test_only_who_wants_the_colours_of_the_system_gets_its_new_ones_at_once(
+def test_only_who_wants_the_colors_of_the_system_gets_its_new_ones_at_once(
     qapp: QApplication, lab: OpenWindow, monkeypatch: pytest.MonkeyPatch, choice: str
 ) -> None:
     lab.appearance.set_theme(choice)
@@ -76,19 +76,19 @@ def test_only_who_wants_the_colours_of_the_system_gets_its_new_ones_at_once(
     monkeypatch.setattr(theme, "light", theme.dark)
     QApplication.sendEvent(lab.windowHandle(), QEvent(QEvent.Type.ThemeChange))
     monkeypatch.undo()
-    colours = theme.dark() if choice == theme.SYSTEM else theme.light()
+    colors = theme.dark() if choice == theme.SYSTEM else theme.light()
     for widget in (lab, lab.topology, lab.charts, lab.console):
-        assert theme.tokens(widget.palette()) is colours
-    assert lab.topology.backgroundBrush().color() == colours.surface
-    assert lab.charts._view.backgroundBrush().color() == colours.surface
+        assert theme.tokens(widget.palette()) is colors
+    assert lab.topology.backgroundBrush().color() == colors.surface
+    assert lab.charts._view.backgroundBrush().color() == colors.surface
     theme.apply(qapp, theme.LIGHT)
 
 
 def test_high_contrast_is_seven_to_one() -> None:
-    colours = theme.high_contrast()
-    for ground in (colours.window, colours.surface, colours.raised):
+    colors = theme.high_contrast()
+    for ground in (colors.window, colors.surface, colors.raised):
         for text in ("text", "muted", "ok", "warn", "bad", "info", "idle"):
-            assert theme.contrast(getattr(colours, text), ground) >= 7.0, text
+            assert theme.contrast(getattr(colors, text), ground) >= 7.0, text
 
 
 def test_presenting_and_back(qtbot: Any, qapp: QApplication, lab: OpenWindow, store: WindowSettings) -> None:
@@ -503,7 +503,7 @@ def _lightness(button: QAbstractButton) -> list[int]:
     """Of each opaque pixel of what is on the button."""
     image = button.icon().pixmap(32, 32).toImage()
     pixels = (image.pixelColor(x, y) for x in range(image.width()) for y in range(image.height()))
-    return [colour.lightness() for colour in pixels if colour.alpha() > 200]
+    return [color.lightness() for color in pixels if color.alpha() > 200]
 
 
 @pytest.mark.slow

@@ -529,7 +529,7 @@ def test_a_long_trial_holds_up_neither_reading_nor_closing(hands: Hands, page: S
     page.stop()
 
 
-def test_a_text_far_too_long_is_edited_without_colours(page: ScenarioEditor) -> None:
+def test_a_text_far_too_long_is_edited_without_colors(page: ScenarioEditor) -> None:
     page.text.setPlainText("# x\n" * (LEXED_MAX // 4 + 1))
     assert not page.text.document().firstBlock().layout().formats()
     page.text.setPlainText("# x\n")

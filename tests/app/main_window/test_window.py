@@ -136,12 +136,12 @@ def test_speed_goes_by_steps_to_its_bounds() -> None:
 
 
 def test_a_theme_is_applied_at_once_and_kept(window: OpenWindow, store: WindowSettings) -> None:
-    for choice, colours in ((theme.DARK, theme.dark()), (theme.LIGHT, theme.light())):
+    for choice, colors in ((theme.DARK, theme.dark()), (theme.LIGHT, theme.light())):
         window.appearance.set_theme(choice)
         QApplication.processEvents()
-        assert theme.tokens(window.topology.palette()) is colours
+        assert theme.tokens(window.topology.palette()) is colors
         image = window.grab().toImage()
-        assert image.pixelColor(4, image.height() // 2) == colours.window
+        assert image.pixelColor(4, image.height() // 2) == colors.window
         assert store.get(settings.THEME) == choice
 
 

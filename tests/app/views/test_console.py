@@ -201,12 +201,12 @@ def test_errors_open_the_messages_and_are_red(qtbot: Any, console: Any) -> None:
         "Msg 955, Level 14, State 1, Server SERVER_A, Line 1",
         "Database Sales is enabled.",
     ]
-    colours = [
+    colors = [
         messages.document().findBlockByNumber(n).begin().fragment().charFormat().foreground().color()
         for n in range(3)
     ]
     tokens = theme.tokens(messages.palette())
-    assert colours == [tokens.text, tokens.bad, tokens.bad]
+    assert colors == [tokens.text, tokens.bad, tokens.bad]
     assert "completed with errors" in console.current._state.text()
 
 
@@ -327,7 +327,7 @@ def test_a_batch_that_another_view_sent_is_the_trainees_too(console: Any, run: A
     assert len(console.current.results.grids) == 1
 
 
-def test_the_band_has_the_servers_colour(console: Any) -> None:
+def test_the_band_has_the_servers_color(console: Any) -> None:
     tokens = theme.tokens(console.palette())
     console.new_query("SERVER_B")
     bands = [window._band.styleSheet() for window in console.windows()]

@@ -116,17 +116,17 @@ def test_parsing_goes_on_in_turns_and_can_be_stopped(qtbot: QtBot) -> None:
     assert "Line 1001" in window.results.messages.toPlainText()
 
 
-def test_a_longer_text_is_coloured_after_a_pause(qtbot: QtBot) -> None:
+def test_a_longer_text_is_colored_after_a_pause(qtbot: QtBot) -> None:
     editor = SqlEditor(lambda text, place: [])
     qtbot.addWidget(editor)
     line = "SELECT 'text' -- comment\n"
     editor.setPlainText(line * (highlight.AT_ONCE_MAX // len(line) + 100))
     last = editor.document().lastBlock().previous()
-    colouring = editor._highlighter
+    coloring = editor._highlighter
     assert last.layout().formats() == []
-    colouring._process_slice()
-    while colouring._reading is not None or colouring._to_colour:
-        colouring._process_slice()
+    coloring._process_slice()
+    while coloring._reading is not None or coloring._to_color:
+        coloring._process_slice()
     assert len(last.layout().formats()) == 3
     editor.setPlainText(line)
     assert len(editor.document().firstBlock().layout().formats()) == 3

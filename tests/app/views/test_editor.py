@@ -117,7 +117,7 @@ def test_a_single_completion_is_taken_at_once(qtbot: Any, editor: SqlEditor) -> 
     assert not editor._popup.isVisible()
 
 
-def test_colours_also_where_a_comment_spans_lines(qtbot: Any, editor: SqlEditor) -> None:
+def test_colors_also_where_a_comment_spans_lines(qtbot: Any, editor: SqlEditor) -> None:
     def tones(line: int) -> dict[str, str]:
         block = editor.document().findBlockByNumber(line)
         return {
@@ -125,21 +125,21 @@ def test_colours_also_where_a_comment_spans_lines(qtbot: Any, editor: SqlEditor)
             for f in block.layout().formats()
         }
 
-    colours = theme.tokens(editor.palette())
+    colors = theme.tokens(editor.palette())
     editor.setPlainText("SET PARTNER 'x' 12\nSELECT name FROM sys.database_mirroring\n*/ GO")
     assert tones(0) == {
-        "SET": colours.keyword.name(),
-        "PARTNER": colours.keyword.name(),
-        "'x'": colours.string.name(),
-        "12": colours.number.name(),
+        "SET": colors.keyword.name(),
+        "PARTNER": colors.keyword.name(),
+        "'x'": colors.string.name(),
+        "12": colors.number.name(),
     }
     assert set(tones(1)) == {"SELECT", "FROM"}
     cursor = QTextCursor(editor.document().findBlockByNumber(0))
     cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
     cursor.insertText(" /* open")
-    comment = colours.comment.name()
+    comment = colors.comment.name()
     assert tones(1) == {"SELECT name FROM sys.database_mirroring": comment}
-    assert tones(2) == {"*/": comment, "GO": colours.keyword.name()}
+    assert tones(2) == {"*/": comment, "GO": colors.keyword.name()}
 
 
 def test_the_margin_makes_room_for_the_numbers(editor: SqlEditor) -> None:

@@ -162,12 +162,12 @@ def test_a_section_with_failures_stands_out_more_when_one_has_no_reason(
     open_page: Callable[..., FidelityView],
 ) -> None:
     page = open_page(StepResult(rows=(BAD, WORDS)))
-    colours = theme.tokens(page.palette())
+    colors = theme.tokens(page.palette())
     section = page.rows.sections.item(1)
-    assert section.foreground().color() == colours.warn
+    assert section.foreground().color() == colors.warn
     page.rows.add_rows([row("T3a.new", verdict="fail", error_percent=50.0)])
-    assert section.foreground().color() == colours.bad
-    assert page.rows.sections.item(2).foreground().color() == colours.text
+    assert section.foreground().color() == colors.bad
+    assert page.rows.sections.item(2).foreground().color() == colors.text
 
 
 def test_figures_are_listed_in_the_papers_order_and_drawn(page: FidelityView) -> None:
@@ -282,7 +282,7 @@ def test_rows_make_figures_of_their_own() -> None:
     assert figures_of([WORDS]) == {}
 
 
-def test_a_figure_lives_through_a_change_of_theme_and_takes_its_colours(qtbot: Any, qapp: Any) -> None:
+def test_a_figure_lives_through_a_change_of_theme_and_takes_its_colors(qtbot: Any, qapp: Any) -> None:
     """Its parts must not go while Qt still hands the style on to them: that once ended the program."""
     theme.apply(qapp, theme.LIGHT)
     plot = FigurePlot()
@@ -292,10 +292,10 @@ def test_a_figure_lives_through_a_change_of_theme_and_takes_its_colours(qtbot: A
     plot.show()
     for choice, scale in ((theme.DARK, 1.0), (theme.CONTRAST, 1.5), (theme.LIGHT, 1.0)):
         old = plot.plots[0]
-        colours = theme.apply(qapp, choice, scale)
+        colors = theme.apply(qapp, choice, scale)
         assert plot.plots[0] is old, "the parts went while the style was being handed on"
         qtbot.waitUntil(lambda old=old: plot.plots[0] is not old)
-        assert plot._view.backgroundBrush().color() == colours.surface
+        assert plot._view.backgroundBrush().color() == colors.surface
 
 
 def test_the_words_of_the_comparison_are_known_to_the_language() -> None:

@@ -145,8 +145,8 @@ def test_a_sign_stands_before_a_state_and_a_database(monitor: Any) -> None:
         return [icon.cacheKey() for icon in (*icons, monitor.databases.itemIcon(0))]
 
     def drawn(name: str, tone: str) -> int:
-        colours = theme.tokens(monitor.palette())
-        return theme.icon(name, colours, getattr(colours, tone)).cacheKey()
+        colors = theme.tokens(monitor.palette())
+        return theme.icon(name, colors, getattr(colors, tone)).cacheKey()
 
     go_on(monitor, "", 10.0)
     monitor.refresh()

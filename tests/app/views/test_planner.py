@@ -267,7 +267,7 @@ def test_the_picture_is_saved_and_what_cannot_be_saved_is_told(planner: Planner,
     assert planner.status.startswith("Not saved")
 
 
-def test_colours_follow_the_theme(planner: Planner) -> None:
+def test_colors_follow_the_theme(planner: Planner) -> None:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     pen = planner.curves.cells["transactions_per_s", "rtt_ms"].curves[SafetyMode.FULL].opts

@@ -256,8 +256,8 @@ def test_another_moment_shows_only_its_own_past(monitor: SystemMonitor, drill: D
     assert cells(monitor, "Maximum")[monitor.choices.index(SEND_A)] == "0"
 
 
-def test_colours_and_spoken_names_stand_in_the_list(monitor: SystemMonitor) -> None:
+def test_colors_and_spoken_names_stand_in_the_list(monitor: SystemMonitor) -> None:
     index = monitor.model.index(0, 0)
-    assert index.data(Qt.ItemDataRole.DecorationRole) == monitor.model.colours.server(0)
+    assert index.data(Qt.ItemDataRole.DecorationRole) == monitor.model.colors.server(0)
     spoken = index.data(Qt.ItemDataRole.AccessibleTextRole)
     assert spoken == "\\\\SERVER_A\\SQLServer:Databases(Sales)\\Transactions/sec"

@@ -231,11 +231,11 @@ def test_blocks_move_only_at_low_speeds_and_unless_motion_is_reduced(view: Topol
 
 
 def test_a_change_of_theme_reaches_the_canvas(qapp: QApplication, view: Topology) -> None:
-    for choice, colours in ((theme.DARK, theme.dark()), (theme.LIGHT, theme.light())):
+    for choice, colors in ((theme.DARK, theme.dark()), (theme.LIGHT, theme.light())):
         theme.apply(qapp, choice)
         QApplication.processEvents()
         image = view.viewport().grab().toImage()
-        assert image.pixelColor(2, image.height() // 2) == colours.surface
+        assert image.pixelColor(2, image.height() // 2) == colors.surface
 
 
 def test_larger_text_makes_larger_cards(qapp: QApplication, view: Topology) -> None:

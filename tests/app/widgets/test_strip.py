@@ -1,4 +1,4 @@
-"""The strip: where moments lie, what colours its lanes have, what it hides."""
+"""The strip: where moments lie, what colors its lanes have, what it hides."""
 
 from __future__ import annotations
 
@@ -45,28 +45,28 @@ def strip(qtbot: QtBot, qapp: QApplication, course: RunTimeline) -> TimeStrip:
     return made
 
 
-def has_colour(strip: TimeStrip, t_s: float, lower: bool, colour: Any) -> bool:
-    """The lane holds *colour* at this moment (patterns leave gaps, so a few pixels are looked at)."""
+def has_color(strip: TimeStrip, t_s: float, lower: bool, color: Any) -> bool:
+    """The lane holds *color* at this moment (patterns leave gaps, so a few pixels are looked at)."""
     image = strip.grab().toImage()
     lanes = strip._lanes()
     y = lanes.top() + lanes.height() * (0.75 if lower else 0.22)
     x = strip.x_of(t_s)
     return any(
-        image.pixelColor(round(x + dx), round(y + dy)) == colour
+        image.pixelColor(round(x + dx), round(y + dy)) == color
         for dx in range(-5, 6)
         for dy in (-2, -1, 0, 1, 2)
     )
 
 
 def test_lanes_tell_service_and_protection(strip: TimeStrip) -> None:
-    colours = theme.light()
-    assert has_colour(strip, 15.0, False, colours.ok)
-    assert has_colour(strip, 15.0, True, colours.info)
-    assert has_colour(strip, 45.0, False, colours.bad)
-    assert not has_colour(strip, 45.0, False, colours.ok)
-    assert has_colour(strip, 85.0, False, colours.ok)
-    assert has_colour(strip, 85.0, True, colours.warn)
-    assert not has_colour(strip, 85.0, True, colours.info)
+    colors = theme.light()
+    assert has_color(strip, 15.0, False, colors.ok)
+    assert has_color(strip, 15.0, True, colors.info)
+    assert has_color(strip, 45.0, False, colors.bad)
+    assert not has_color(strip, 45.0, False, colors.ok)
+    assert has_color(strip, 85.0, False, colors.ok)
+    assert has_color(strip, 85.0, True, colors.warn)
+    assert not has_color(strip, 85.0, True, colors.info)
 
 
 def test_a_marker_is_met_by_its_neighbourhood(qtbot: QtBot, strip: TimeStrip) -> None:
@@ -87,8 +87,8 @@ def test_without_truth_only_own_deeds_are_seen(strip: TimeStrip, course: RunTime
     assert "transition" in kinds
     strip.show_course(course, 100.0, live=False, truth=False)
     assert [marker.kind for marker in strip.markers] == ["sql", "error", "repair"]
-    assert not has_colour(strip, 45.0, False, theme.light().bad)
-    assert not has_colour(strip, 15.0, False, theme.light().ok)
+    assert not has_color(strip, 45.0, False, theme.light().bad)
+    assert not has_color(strip, 15.0, False, theme.light().ok)
 
 
 def test_a_live_strip_grows_with_the_run(strip: TimeStrip, course: RunTimeline) -> None:

@@ -29,52 +29,52 @@ def test_contrast_is_that_of_the_standard() -> None:
     assert theme.contrast(QColor("#767676"), QColor("white")) == pytest.approx(4.54, abs=0.01)
 
 
-@pytest.mark.parametrize("colours", THEMES, ids=lambda colours: colours.name)
-def test_text_reads_on_its_grounds(colours: ThemeTokens) -> None:
+@pytest.mark.parametrize("colors", THEMES, ids=lambda colors: colors.name)
+def test_text_reads_on_its_grounds(colors: ThemeTokens) -> None:
     pairs = [(text, ground) for text in TEXTS for ground in GROUNDS]
     pairs += [(name, f"{name}_soft") for name in SOFT] + [("text", f"{name}_soft") for name in SOFT]
     pairs += [(name, "surface") for name in CODE]
     pairs += [("on_accent", "accent"), ("on_selection", "selection")]
     low = {
-        pair: round(theme.contrast(getattr(colours, pair[0]), getattr(colours, pair[1])), 2)
+        pair: round(theme.contrast(getattr(colors, pair[0]), getattr(colors, pair[1])), 2)
         for pair in pairs
-        if theme.contrast(getattr(colours, pair[0]), getattr(colours, pair[1])) < 4.5
+        if theme.contrast(getattr(colors, pair[0]), getattr(colors, pair[1])) < 4.5
     }
     assert not low
 
 
-def over(colour: QColor, ground: QColor, alpha: int) -> QColor:
-    """What is seen where *colour* is painted with *alpha* (of 255) on *ground*."""
+def over(color: QColor, ground: QColor, alpha: int) -> QColor:
+    """What is seen where *color* is painted with *alpha* (of 255) on *ground*."""
     share = alpha / 255.0
-    above, below = ((c.redF(), c.greenF(), c.blueF()) for c in (colour, ground))
+    above, below = ((c.redF(), c.greenF(), c.blueF()) for c in (color, ground))
     return QColor.fromRgbF(*(share * a + (1.0 - share) * b for a, b in zip(above, below, strict=True)))
 
 
-@pytest.mark.parametrize("colours", THEMES, ids=lambda colours: colours.name)
-def test_text_reads_in_the_scene_and_on_plots(colours: ThemeTokens) -> None:
-    """Cards in every state, words on links, bands and shades of plots, names on the colours of servers and phases."""
-    grounds = {"a card": colours.raised, "a card that is down": colours.window, "the scene": colours.surface}
+@pytest.mark.parametrize("colors", THEMES, ids=lambda colors: colors.name)
+def test_text_reads_in_the_scene_and_on_plots(colors: ThemeTokens) -> None:
+    """Cards in every state, words on links, bands and shades of plots, names on the colors of servers and phases."""
+    grounds = {"a card": colors.raised, "a card that is down": colors.window, "the scene": colors.surface}
     pairs = {
-        f"{name} on {where}": (getattr(colours, name), ground)
+        f"{name} on {where}": (getattr(colors, name), ground)
         for where, ground in grounds.items()
         for name in ("text", "muted", "ok", "warn", "bad", "idle", "info")
     }
     for soft in ("info_soft", "idle_soft"):  # networks of the planner
-        band = over(getattr(colours, soft), colours.surface, BAND_ALPHA)
-        pairs |= {f"{name} on a band {soft}": (getattr(colours, name), band) for name in ("text", "muted")}
+        band = over(getattr(colors, soft), colors.surface, BAND_ALPHA)
+        pairs |= {f"{name} on a band {soft}": (getattr(colors, name), band) for name in ("text", "muted")}
     for soft in ("warn_soft", "bad_soft"):  # times without protection or service
-        shade = over(getattr(colours, soft), colours.surface, SHADE_ALPHA)
-        pairs |= {f"{name} on a shade {soft}": (getattr(colours, name), shade) for name in ("text", "muted")}
-    chosen = over(colours.accent, colours.surface, CHOSEN_ALPHA)
-    pairs["text on a chosen span"] = (colours.text, over(colours.surface, chosen, SHADE_ALPHA))
-    pairs["the time of the cursor"] = (colours.surface, colours.text)
-    for number, ground in enumerate((*colours.series, colours.idle)):
-        pairs[f"words on series {number}"] = (colours.on_accent, ground)
-    for number, line in enumerate(colours.series):
-        fill = over(line, colours.surface, FILL_ALPHA)
+        shade = over(getattr(colors, soft), colors.surface, SHADE_ALPHA)
+        pairs |= {f"{name} on a shade {soft}": (getattr(colors, name), shade) for name in ("text", "muted")}
+    chosen = over(colors.accent, colors.surface, CHOSEN_ALPHA)
+    pairs["text on a chosen span"] = (colors.text, over(colors.surface, chosen, SHADE_ALPHA))
+    pairs["the time of the cursor"] = (colors.surface, colors.text)
+    for number, ground in enumerate((*colors.series, colors.idle)):
+        pairs[f"words on series {number}"] = (colors.on_accent, ground)
+    for number, line in enumerate(colors.series):
+        fill = over(line, colors.surface, FILL_ALPHA)
         pairs[f"text on the area below curve {number}"] = (
-            colours.text,
-            over(colours.surface, fill, SHADE_ALPHA),
+            colors.text,
+            over(colors.surface, fill, SHADE_ALPHA),
         )
     low = {
         name: round(theme.contrast(*pair), 2) for name, pair in pairs.items() if theme.contrast(*pair) < 4.5
@@ -82,16 +82,16 @@ def test_text_reads_in_the_scene_and_on_plots(colours: ThemeTokens) -> None:
     assert not low
 
 
-@pytest.mark.parametrize("colours", THEMES, ids=lambda colours: colours.name)
-def test_marks_stand_out_from_their_grounds(colours: ThemeTokens) -> None:
+@pytest.mark.parametrize("colors", THEMES, ids=lambda colors: colors.name)
+def test_marks_stand_out_from_their_grounds(colors: ThemeTokens) -> None:
     for ground in GROUNDS:
-        for mark in (*colours.series, colours.accent, colours.focus):
-            assert theme.contrast(mark, getattr(colours, ground)) >= 3.0, (mark.name(), ground)
+        for mark in (*colors.series, colors.accent, colors.focus):
+            assert theme.contrast(mark, getattr(colors, ground)) >= 3.0, (mark.name(), ground)
 
 
-def test_servers_keep_their_colours_when_there_are_many() -> None:
+def test_servers_keep_their_colors_when_there_are_many() -> None:
     assert theme.light().server(0) == theme.light().server(len(theme.SERIES))
-    assert len({colour.name() for colour in theme.dark().series}) == len(theme.SERIES)
+    assert len({color.name() for color in theme.dark().series}) == len(theme.SERIES)
 
 
 def test_the_theme_reaches_widgets_and_is_told_from_their_palette(qtbot: QtBot, qapp: QApplication) -> None:
@@ -109,17 +109,15 @@ def test_the_theme_reaches_widgets_and_is_told_from_their_palette(qtbot: QtBot, 
     assert label.font().pointSizeF() == pytest.approx(theme.BASE_POINTS)
 
 
-def test_every_icon_is_drawn_in_the_colour_asked_for(qapp: QApplication) -> None:
+def test_every_icon_is_drawn_in_the_color_asked_for(qapp: QApplication) -> None:
     names = sorted(entry.name.removesuffix(".svg") for entry in (files("assets") / "icons").iterdir())
     assert "play" in names
     for name in names:
         image = theme.pixmap(name, QColor("#ff0000"), 32).toImage()
         painted = [image.pixelColor(x, y) for x in range(32) for y in range(32)]
-        solid = [colour for colour in painted if colour.alpha() > 200]
+        solid = [color for color in painted if color.alpha() > 200]
         assert len(solid) > 20, f"{name} is almost empty"
-        assert all(colour.red() > 200 and colour.green() < 60 for colour in solid), (
-            f"{name} has its own colour"
-        )
+        assert all(color.red() > 200 and color.green() < 60 for color in solid), f"{name} has its own colour"
 
 
 def test_nothing_is_collected_while_widgets_are_restyled(qtbot: QtBot, qapp: QApplication) -> None:

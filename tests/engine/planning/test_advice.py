@@ -217,6 +217,6 @@ def test_words() -> None:
     assert format_figure(float("inf")) == "endless"
     assert [format_size(x) for x in (720.0, 1500.0, 3e6)] == ["720 KB", "1.46 MB", "2.86 GB"]
     assert [format_duration(x) for x in (0.012, 3.4, 300.0, 7200.0, 3e5, float("inf"))] == [
-        "12 ms", "3.4 s", "5 min", "2 h", "3.47 days", "for ever",
+        "12 ms", "3.4 s", "5 min", "2 h", "3.47 days", "forever",
     ]  # fmt: skip
     assert [format_percent(x) for x in (0.05, 0.054, 0.256)] == ["5 %", "5.4 %", "26 %"]
