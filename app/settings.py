@@ -80,8 +80,8 @@ class WindowSettings:
     """Typed access. A stored value of another type is ignored."""
 
     def __init__(self, store: QSettings | None = None) -> None:
-        self._in_the_way = _find_obstacle(default_folder() / FILE_NAME) if store is None else None
-        if self._in_the_way is not None:
+        self._obstacle = _find_obstacle(default_folder() / FILE_NAME) if store is None else None
+        if self._obstacle is not None:
             store = QSettings(NOWHERE, QSettings.Format.IniFormat)
             store.clear()  # Qt remembers those of an earlier window of this process
         self._store = store or _of_the_profile()
@@ -91,9 +91,9 @@ class WindowSettings:
     @property
     def problem(self) -> str:
         """Write to disk now; why that cannot be, as a sentence in the language that is in use by now, or empty."""
-        if self._in_the_way is not None:
+        if self._obstacle is not None:
             said = tr("{file} is not a file: the window starts with its usual settings and saves none.")
-            return said.format(file=self._in_the_way)
+            return said.format(file=self._obstacle)
         # Qt's status stays with an object for good; a new one of the same file writes what the other could not.
         fresh = QSettings(self._store.fileName(), self._store.format())
         fresh.sync()

@@ -13,7 +13,7 @@ class ReprCache:
     """Texts of frozen parts by their position. Worlds may share one; a changed part is formatted again."""
 
     def __init__(self) -> None:
-        self._known: dict[str, dict[object, tuple[object, bytes]]] = {}
+        self._entries: dict[str, dict[object, tuple[object, bytes]]] = {}
 
     def __reduce__(self) -> tuple[type[ReprCache], tuple[()]]:
         """Pickle an empty cache: a stored world has no caches."""
@@ -28,13 +28,13 @@ class ReprCache:
         return self._list(name, enumerate(parts), "{1!r}")
 
     def _list(self, name: str, items: Iterable[tuple[object, object]], form: str) -> Iterator[bytes]:
-        before, now = self._known.get(name, {}), {}
+        before, now = self._entries.get(name, {}), {}
         for key, value in items:
             said = before.get(key)
             if said is None or said[0] is not value:
                 said = value, form.format(key, value).encode()
             now[key] = said
-        self._known[name] = now
+        self._entries[name] = now
         texts = [text for _, text in now.values()]
         yield b"["
         for at in range(0, len(texts), AT_ONCE):

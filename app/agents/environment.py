@@ -79,7 +79,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
             raise ValueError(f"step_s {step_s:g} is not from {1.0 / TICKS_PER_S:g} to {DURATION_MAX_S:g}")
         self.render_mode = render_mode
         self._step = ticks(step_s)
-        self._told: list[str] = []
+        self._messages: list[str] = []
         self._total = 0.0
         self.drill = SearchDrill(self.scenario)
         self._end: Tick = default_end(self.drill)
@@ -129,7 +129,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
 
     def render(self) -> str:
         """Return the output of the last step, one line per item."""
-        return "\n".join(self._told)
+        return "\n".join(self._messages)
 
     def lines(self) -> list[str]:
         """Return actions that could be tried in this scenario, sensible or not: a vocabulary for simple players.
@@ -160,14 +160,14 @@ class DrillEnv(gymnasium.Env[Observation, str]):
             if is_observable(event)
             for text in (_answers(event) if event.kind == "sql_done" else [event.text])
         ]
-        self._told = [_line(text) for text in (*refused, *told)]
+        self._messages = [_line(text) for text in (*refused, *told)]
         questions = [
             f"{asked.name}: {asked.text} {' '.join(f'{n}. {each}' for n, each in enumerate(asked.choices, 1))}"
             for asked in self.drill.open_questions()
         ]
         return {
             "time_s": np.asarray(self.drill.tick / TICKS_PER_S),
-            "told": tuple(self._told),
+            "told": tuple(self._messages),
             "questions": tuple(map(_line, questions)),
         }
 

@@ -41,7 +41,7 @@ class Admission:
         self._class, self._record, self._writer, self._lines = the_class, record, writer, lines
         self._digest = what.digest
         self._plan = plan.of_text(the_class.plan) if the_class.plan else None
-        self._drawn = 0
+        self._draw_count = 0
         """Seats that were drawn into a group."""
         self._gate = RateLimiter(time.monotonic)
 
@@ -121,8 +121,8 @@ class Admission:
             return found
         # Those that other hosts have drawn count too; those that are being written do not stand among the lines yet.
         known = sum(not plan.group_of(line.name) for line in self._lines.values())
-        self._drawn = max(self._drawn, known) + 1
-        return plan.draw_group(self._class.code, self._drawn - 1)
+        self._draw_count = max(self._draw_count, known) + 1
+        return plan.draw_group(self._class.code, self._draw_count - 1)
 
     async def _find_in_record(self, find: Callable[[Key], Seat | None], key: Key) -> SeatState | None:
         """Return a seat that only the record has: another host admitted it, or the database's answer was lost."""

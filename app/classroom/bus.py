@@ -112,7 +112,7 @@ class Bus:
         self._untold: list[News] = []
         """Messages that could not be sent to the server. They are sent before any other message."""
         self._telling = asyncio.Lock()
-        self._next: int | None = None
+        self._next_sequence: int | None = None
         """Number in the stream of the first message that was not heard yet."""
 
     async def dial(self) -> None:
@@ -157,7 +157,7 @@ class Bus:
 
         info = await stream.add_stream(StreamConfig(name=self._name, subjects=[self._name], max_age=KEPT_S))
         last = info.state.last_seq
-        self._next = last + 1 if self._next is None else min(self._next, last + 1)
+        self._next_sequence = last + 1 if self._next_sequence is None else min(self._next_sequence, last + 1)
 
     async def tell(self, *said: News) -> None:
         """Send messages in order; failed ones are sent later, except seat states, which are sent anew."""
@@ -187,7 +187,7 @@ class Bus:
             try:
                 await self._open(stream)
                 wanted = ConsumerConfig(
-                    deliver_policy=DeliverPolicy.BY_START_SEQUENCE, opt_start_seq=self._next,
+                    deliver_policy=DeliverPolicy.BY_START_SEQUENCE, opt_start_seq=self._next_sequence,
                     ack_policy=AckPolicy.NONE, inactive_threshold=60.0,
                 )  # fmt: skip
                 heard = await stream.pull_subscribe(self._name, stream=self._name, config=wanted)
@@ -201,7 +201,7 @@ class Bus:
                         else:
                             raise
                     for message in messages:
-                        self._next = message.metadata.sequence.stream + 1
+                        self._next_sequence = message.metadata.sequence.stream + 1
                         try:
                             said = _NEWS.validate_json(message.data)
                         except ValidationError as problem:

@@ -35,11 +35,11 @@ class GuiSeat:
 
         *part*: at which the class is, where that is known. Raises InvalidSeatLogError.
         """
-        self._kept = SeatLog(folder_of(where), name)
+        self._seat_log = SeatLog(folder_of(where), name)
         if part is not None:
-            self._kept.turn_to(part)
-        self.link = HostLink(where, self._kept, consent)
-        self.answered = answered(self._kept.acts)
+            self._seat_log.turn_to(part)
+        self.link = HostLink(where, self._seat_log, consent)
+        self.answered = answered(self._seat_log.acts)
         """Instructions that were carried out or read."""
         self._history: History | None = None
         self._instruction: tuple[int, str] | None = None
@@ -51,11 +51,11 @@ class GuiSeat:
     @property
     def file(self) -> Path:
         """The log, which can be handed in."""
-        return self._kept.file
+        return self._seat_log.file
 
     def is_same_part(self, welcome: SeatWelcome) -> bool:
         """Return whether the class is at the part that the log is of."""
-        return self._kept.given is None or self._kept.given.part == welcome["part"]
+        return self._seat_log.given is None or self._seat_log.given.part == welcome["part"]
 
     @property
     def has_run(self) -> bool:
@@ -70,7 +70,7 @@ class GuiSeat:
     @property
     def is_delivered(self) -> bool:
         """No connected host lacks an entry of the log."""
-        return not self.link.connected or self.link.acknowledged >= len(self._kept.acts)
+        return not self.link.connected or self.link.acknowledged >= len(self._seat_log.acts)
 
     def move(self, event: SeatEvent) -> None:
         """Change the phase of the seat; a run that is on the desk again is connected as far as the link is."""
@@ -82,7 +82,7 @@ class GuiSeat:
     def begin(self, welcome: SeatWelcome) -> tuple[History, list[Input], Tick]:
         """Return the run at its beginning, its inputs so far, and its position."""
         self.move(SeatEvent.REPLAY)
-        kept = self._kept
+        kept = self._seat_log
         if kept.given is None:
             kept.begin(build_assignment(welcome, kept.name))
             self.link.wake()
@@ -101,7 +101,7 @@ class GuiSeat:
         self.move(SeatEvent.REPLAY)
         before = self._drill
         self._history = History(Drill(before.scenario, before.seed, before.mode))
-        acts = [act for act in effective(self._kept.acts) if act.line and act.tick < tick]
+        acts = [act for act in effective(self._seat_log.acts) if act.line and act.tick < tick]
         self.link.over = False
         return self._history, [parse_line(act.line, act.tick) for act in acts]
 
@@ -110,7 +110,7 @@ class GuiSeat:
         drill = self._drill
         self.link.tick = drill.tick
         self._note(drill.tick, SENT_BACK, drill.state_hash(), number)
-        self.answered = answered(self._kept.acts)
+        self.answered = answered(self._seat_log.acts)
 
     def end(self) -> None:
         """Hang up; the log stays."""
@@ -118,7 +118,7 @@ class GuiSeat:
         if not self._closed:
             self._closed = True
             self.link.end()
-            self._kept.close()
+            self._seat_log.close()
 
     # --- as a recorder
 
@@ -138,7 +138,7 @@ class GuiSeat:
         """Report the position of the run."""
         self._check_recording()
         self.link.tick = tick
-        last = self._kept.acts[-1].tick if self._kept.acts else 0
+        last = self._seat_log.acts[-1].tick if self._seat_log.acts else 0
         if tick - last >= MARK_TICKS:
             self.checkpoint(tick, self._drill.state_hash())
 
@@ -215,7 +215,7 @@ class GuiSeat:
         if self._closed:
             raise RecordingError(tr("You have left the class: this run is no longer recorded."))
         try:
-            self._kept.append(tick, line, digest, instruction)
+            self._seat_log.append(tick, line, digest, instruction)
         except OSError as problem:
             self.move(SeatEvent.END)
             raise RecordingError(

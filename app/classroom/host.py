@@ -88,11 +88,11 @@ class ClassHost:
         self.pace = ClassPace(the_class, self._scenario)
         for number, line in self._lines.items():
             self._initialize_seat(line, record.acts(number))
-        self._played = build_assignment(the_class, self._scenario)
+        self._assignment = build_assignment(the_class, self._scenario)
         """Assignment that every seat plays."""
         self._reflect = bool(the_class.plan) and plan.of_text(the_class.plan).reflect
         self._board = LiveBoard(the_class, len(self._parts), self._lines, self._instructions, self.pace)
-        self._admission = Admission(the_class, self._played, record, self._writer, self._lines)
+        self._admission = Admission(the_class, self._assignment, record, self._writer, self._lines)
         self._looks = SeatObservers(the_class, self._lines, self._log_of, self._look_changed)
         self._strangers = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -203,7 +203,12 @@ class ClassHost:
             await send_message(
                 socket,
                 build_welcome(
-                    self._played, line.number, line.acknowledged, self._class.state, line.tick, self._reflect
+                    self._assignment,
+                    line.number,
+                    line.acknowledged,
+                    self._class.state,
+                    line.tick,
+                    self._reflect,
                 ),
             )
             await send_message(socket, self.pace.build_state_message(line))

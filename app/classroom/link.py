@@ -60,21 +60,21 @@ class HostLink(threading.Thread):
         self.consent, self.held = consent, False
         """Two flags: the instructor may look at the seat; the seat starts no action of its own meanwhile."""
         self._invitation = None if isinstance(where, SeatAssignment) else where
-        self._where = [] if isinstance(where, SeatAssignment) else where.addresses
-        self._found: list[str] = []
+        self._addresses = [] if isinstance(where, SeatAssignment) else where.addresses
+        self._found_addresses: list[str] = []
         """Addresses that the network has reported."""
         self._search: asyncio.Task[list[str]] | None = None
         self._tries = 0
         """Attempts since the last welcome."""
         self.trying: list[str] = []
         """Addresses that are being dialed; none while the network is asked for them."""
-        self._kept = kept
+        self._seat_log = kept
         if isinstance(where, SeatAssignment):
             seat = kept.given.seat if kept.given is not None else drawn_seat()
             self.incoming.put(build_welcome(where, seat))
         self._loop = asyncio.new_event_loop()
         self._news = asyncio.Event()
-        self._ended = False
+        self._has_ended = False
 
     @property
     def has_host(self) -> bool:
@@ -88,7 +88,7 @@ class HostLink(threading.Thread):
 
     def end(self) -> None:
         """Hang up."""
-        self._ended = True
+        self._has_ended = True
         self.wake()
         self.join(5.0)
 
@@ -102,7 +102,7 @@ class HostLink(threading.Thread):
 
     async def _keep(self) -> None:
         wait_s, invitation = AGAIN_S[0], self._invitation
-        while invitation is not None and not (self._ended or self.refused):
+        while invitation is not None and not (self._has_ended or self.refused):
             self._welcome_came = False
             try:
                 async with await dial(await self._find_addresses(invitation), invitation) as socket:
@@ -111,13 +111,13 @@ class HostLink(threading.Thread):
                 if end.rcvd is not None and end.rcvd.code == REFUSED:
                     self._refuse(end.rcvd.reason)
             except WrongHostError as problem:
-                if not self._found:
+                if not self._found_addresses:
                     self._refuse(str(problem))
             except (OSError, TimeoutError, WebSocketException):
                 pass
             wait_s = AGAIN_S[0] if self._welcome_came else wait_s
             self._tries = 0 if self._welcome_came else self._tries + 1
-            if not self._ended:
+            if not self._has_ended:
                 await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))  # thirty do not come at once
                 wait_s = min(2.0 * wait_s, AGAIN_S[1])
         if self._search is not None:
@@ -130,17 +130,17 @@ class HostLink(threading.Thread):
         The network is asked where the code has no address or none of them has answered; an address may change.
         """
         if self._search is not None and self._search.done():
-            self._found, self._search = self._search.result(), None
-        if self._search is None and (self._tries or not self._where) and discovery.is_installed():
+            self._found_addresses, self._search = self._search.result(), None
+        if self._search is None and (self._tries or not self._addresses) and discovery.is_installed():
             self._search = asyncio.create_task(discovery.find(invitation.fingerprint))
-        if not self._where:
+        if not self._addresses:
             if self._search is None:
                 self._refuse(tr(NEEDS_ADDRESS))
                 return []
             self.trying = []
-            self._found = await self._search
+            self._found_addresses = await self._search
             self._search = None
-        self.trying = list(dict.fromkeys([*self._where, *self._found]))
+        self.trying = list(dict.fromkeys([*self._addresses, *self._found_addresses]))
         return self.trying
 
     def _refuse(self, reason: str) -> None:
@@ -148,7 +148,7 @@ class HostLink(threading.Thread):
         self.incoming.put({"kind": "refused", "text": reason})
 
     def _hello(self, invitation: Invitation) -> Join | Resume:
-        kept = self._kept
+        kept = self._seat_log
         if kept.given is not None:
             return Resume(seat=kept.given.seat, token=kept.token)
         return Join(secret=invitation.secret, name=kept.name, token=kept.token, consent=self.consent)
@@ -159,12 +159,12 @@ class HostLink(threading.Thread):
         try:
             async for raw in socket:
                 said: ToSeat = json.loads(raw)
-                given = self._kept.given
+                given = self._seat_log.given
                 if said["kind"] == "welcome" and given is not None and said["part"] != given.part:
                     self.incoming.put(said)  # who plays begins anew, with a link of its own
-                    self._ended = True
+                    self._has_ended = True
                     return
-                if said["kind"] == "welcome" and said["acknowledged"] > len(self._kept.acts):
+                if said["kind"] == "welcome" and said["acknowledged"] > len(self._seat_log.acts):
                     self._refuse(tr("the host has more acts of this seat than its log on this computer"))
                     return
                 if said["kind"] == "welcome":
@@ -176,9 +176,9 @@ class HostLink(threading.Thread):
                     self.acknowledged = said["number"]
                 else:
                     if said["kind"] == "state":
-                        self._where += [one for one in said["hosts"] if one not in self._where]
+                        self._addresses += [one for one in said["hosts"] if one not in self._addresses]
                     self.incoming.put(said)
-                if self._ended:
+                if self._has_ended:
                     return
         finally:
             self.connected = False
@@ -200,9 +200,9 @@ class HostLink(threading.Thread):
         """Send the entries that the host lacks, and the status of the seat."""
         thought: Reflect | None = None
         sent, told, told_at = self.acknowledged, SeatStatus(tick=0, frozen=False), 0.0
-        while not self._ended:
+        while not self._has_ended:
             self._news.clear()
-            acts = take_message_chunk(self._kept.entries_after(sent))
+            acts = take_message_chunk(self._seat_log.entries_after(sent))
             if acts:
                 await socket.send(json.dumps({"kind": "acts", "acts": acts}))
                 sent = acts[-1].number

@@ -33,12 +33,12 @@ class LiveBoard:
         """Seats with raised hands, in the order in which they were raised."""
         self.changed: set[int] = set()
         """Seats whose tiles are other ones since the board was sent."""
-        self._turned = True
+        self._has_changed = True
         """The class is in another state since then."""
 
     def turn(self) -> None:
         """Note that the class has changed."""
-        self._turned = True
+        self._has_changed = True
 
     def queue(self, line: SeatState) -> None:
         """Append a seat that raises its hand to the queue, or remove it. The places of all other seats may change."""
@@ -67,9 +67,9 @@ class LiveBoard:
 
     def news(self) -> list[int] | None:
         """Return seats whose tiles are other ones since this was asked last; None: neither they nor the class are."""
-        if not (self.changed or self._turned):
+        if not (self.changed or self._has_changed):
             return None
-        changed, self.changed, self._turned = sorted(self.changed), set(), False
+        changed, self.changed, self._has_changed = sorted(self.changed), set(), False
         return changed
 
     async def send(self, numbers: Sequence[int]) -> None:

@@ -29,20 +29,20 @@ class SeatSpeed:
     def __init__(self) -> None:
         self.speed: float | None = None
         """Simulated seconds a second."""
-        self._before: tuple[float, int] | None = None
+        self._previous: tuple[float, int] | None = None
 
     def note(self, tick: int, is_idle: bool) -> None:
         """Note the position of a seat, and whether it is idle."""
         now = time.monotonic()
         if is_idle:
-            self._before = None
-        elif self._before is None:
-            self._before = (now, tick)
-        elif (span_s := now - self._before[0]) >= SPAN_S[0]:
+            self._previous = None
+        elif self._previous is None:
+            self._previous = (now, tick)
+        elif (span_s := now - self._previous[0]) >= SPAN_S[0]:
             if span_s <= SPAN_S[1]:
-                speed = (tick - self._before[1]) / TICKS_PER_S / span_s
+                speed = (tick - self._previous[1]) / TICKS_PER_S / span_s
                 self.speed = speed if self.speed is None else self.speed + SMOOTHING * (speed - self.speed)
-            self._before = (now, tick)
+            self._previous = (now, tick)
 
 
 class Paced(Protocol):

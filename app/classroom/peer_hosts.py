@@ -24,7 +24,7 @@ class PeerHosts:
         self._bus, self._seats, self._looks, self._do = bus, seats, looks, do
         self.own = bus.own if bus is not None else "own"
         """The name of this host among them."""
-        self._heard_at: dict[str, float] = {}
+        self._last_message_s: dict[str, float] = {}
         """Host -> when it said something last."""
         self._their_looks: dict[str, set[int]] = {}
         """Host -> the seats that its consoles look at."""
@@ -60,7 +60,7 @@ class PeerHosts:
 
     def process_news(self, message: News) -> set[int]:
         """Process a message of another host; return the seats that it began or ceased to observe."""
-        self._heard_at[message.host] = time.monotonic()
+        self._last_message_s[message.host] = time.monotonic()
         if not isinstance(message, Seats):
             return set()
         before, now = self._their_looks.get(message.host, set()), set(message.looks)
@@ -73,10 +73,10 @@ class PeerHosts:
             self.tell_of()
             await asyncio.sleep(ALIVE_S)
             now = time.monotonic()
-            for host in [host for host, at in self._heard_at.items() if now - at > GONE_S]:
-                del self._heard_at[host]
+            for host in [host for host, at in self._last_message_s.items() if now - at > GONE_S]:
+                del self._last_message_s[host]
                 self._their_looks.pop(host, None)
             for seat in self._seats.values():
-                if seat.away and seat.host not in self._heard_at:
+                if seat.away and seat.host not in self._last_message_s:
                     seat.away = False
                     on_seat_lost(seat)

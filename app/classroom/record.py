@@ -71,7 +71,7 @@ class ClassRecord:
 
     def __init__(self, place: str, new: bool = True) -> None:
         """Open or, unless it must not be *new*, make the database at *place*. Raises RecordUnavailableError."""
-        self._only: int | None = None
+        self._only_host: int | None = None
         try:
             self._engine = _create_engine(url_of(place), new)
             with ExitStack() as refused:
@@ -105,12 +105,12 @@ class ClassRecord:
     def select_part(self, part: int) -> ClassRecord:
         """Return the same record, speaking of one part only; it writes no acts once the class is at another one."""
         twin = copy.copy(self)
-        twin._only = part
+        twin._only_host = part
         return twin
 
     @property
     def _part(self) -> ColumnElement[int]:
-        return literal(self._only) if self._only is not None else _CURRENT
+        return literal(self._only_host) if self._only_host is not None else _CURRENT
 
     def the_class(self) -> ClassPart | None:
         """Return the current part of the class."""
@@ -133,7 +133,7 @@ class ClassRecord:
         with Session(self._engine) as session, session.begin():
             there = session.scalar(select(ClassPart).where(ClassPart.current).with_for_update())
             assert there is not None
-            if self._only not in (None, there.id):
+            if self._only_host not in (None, there.id):
                 return True  # another host was first
             following = session.get(ClassPart, there.id + 1)
             if following is None:
@@ -183,8 +183,8 @@ class ClassRecord:
         """Store new *seats*, which get their numbers, and new actions of existing seats, in one transaction."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             current = select(ClassPart.id).where(ClassPart.current).with_for_update(read=True)
-            part = session.scalar(current) if logs or self._only is not None else None
-            if self._only not in (None, part):
+            part = session.scalar(current) if logs or self._only_host is not None else None
+            if self._only_host not in (None, part):
                 raise RecordUnavailableError(tr("the class is at another part"))
             rows = [
                 {"seat_id": seat, "part": part, **act._asdict()}

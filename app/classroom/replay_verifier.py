@@ -49,7 +49,7 @@ class ReplayVerifier:
         self._workers = Workers(
             the_class.scenario_text, the_class.scenario_name, the_class.seed, the_class.mode
         )
-        self._log_of, self._judged, self._weighed = log_of, judged, weighed
+        self._log_of, self._on_verdict, self._weighed = log_of, judged, weighed
         self._unjudged: list[dict[int, list[LogEntry]]] = [{} for _ in range(self._workers.count)]
         """For each worker the acts of its seats that it has not had."""
         self._to_do = [asyncio.Event() for _ in self._unjudged]
@@ -57,7 +57,7 @@ class ReplayVerifier:
         """For each worker its seats that have come to something else since they were weighed, the first one first."""
         self._breaks: dict[int, int] = {}
         """Seat -> how many workers have ended while they played its run alone."""
-        self._alone = [False for _ in self._unjudged]
+        self._is_alone = [False for _ in self._unjudged]
         """For each worker: its seats are played one at a time, as one of them has ended it."""
         self._unweighable: set[int] = set()
         """Seats whose weighing has ended a worker."""
@@ -90,7 +90,7 @@ class ReplayVerifier:
         await self._workers.replay(worker, {})  # it starts now, not with the first act
         while True:
             await self._weigh_until(worker, to_do)
-            count = 1 if self._alone[worker] else TOGETHER
+            count = 1 if self._is_alone[worker] else TOGETHER
             some = {number: unjudged.pop(number) for number in list(unjudged)[:count]}
             if not unjudged:
                 to_do.clear()
@@ -100,7 +100,7 @@ class ReplayVerifier:
                 if verdict is None and (
                     not acts or acts[0].number == 1
                 ):  # it had the whole log, and has ended
-                    self._alone[worker] = True
+                    self._is_alone[worker] = True
                     self._breaks[number] = self._breaks.get(number, 0) + (len(some) == 1)
                     if self._breaks[number] >= BREAKS_MAX:
                         last = acts[-1] if acts else LogEntry(0, 0, "", "", 0)
@@ -116,7 +116,7 @@ class ReplayVerifier:
         if verdict["state_hash"] and number not in self._unweighable:
             self._unweighed[worker][number] = None
         try:
-            await self._judged(number, verdict)
+            await self._on_verdict(number, verdict)
         except Exception:  # the other seats are judged all the same
             logger.exception("seat %d", number)
 

@@ -109,7 +109,7 @@ class SeatRun:
         self.verdict: LogVerdict | None = None
         """Host's verdict on the whole log."""
         self._limit = Limit()
-        self._kept, self._link, self._speed, self._show = kept, link, speed, show
+        self._seat_log, self._link, self._speed, self._show = kept, link, speed, show
         self._frozen, self._looked_at = False, False
         self._pending: dict[int, tuple[Tick, InstructionMessage]] = {}
         self._answered = answered(kept.acts)
@@ -134,7 +134,7 @@ class SeatRun:
     @property
     def own_input_count(self) -> int:
         """Acts of its own that the run has behind it."""
-        return sum(bool(act.line) and not act.instruction for act in effective(self._kept.acts))
+        return sum(bool(act.line) and not act.instruction for act in effective(self._seat_log.acts))
 
     # --- as a player sees it
 
@@ -175,7 +175,7 @@ class SeatRun:
 
     def end(self) -> None:
         """Note where the run has ended."""
-        last = self._kept.acts[-1] if self._kept.acts else None
+        last = self._seat_log.acts[-1] if self._seat_log.acts else None
         if last is None or last.line or last.tick != self.drill.tick:
             self._note()
         self._link.over = True
@@ -222,14 +222,14 @@ class SeatRun:
         for number, (tick, one) in sorted(self._pending.items()):
             if one["what"] == BACK:
                 del self._pending[number]
-                given = self._kept.given
+                given = self._seat_log.given
                 assert given is not None, "the seat has a run"
                 self._link.tick, self._link.over = tick, False
                 self.drill = Drill(self._scenario, given.seed, given.mode)
-                self._play_again(act for act in effective(self._kept.acts) if act.tick < tick)
+                self._play_again(act for act in effective(self._seat_log.acts) if act.tick < tick)
                 self.drill.advance_to(tick)
                 self._note(SENT_BACK, number)
-                self._answered = answered(self._kept.acts)
+                self._answered = answered(self._seat_log.acts)
                 self._started, self._from = time.monotonic(), tick
                 self._tell_person(format_rewind(tick, one["text"]))
                 raise SeatRewoundError
@@ -243,7 +243,7 @@ class SeatRun:
                 return
             if said["kind"] == "refused":
                 raise ClassEndedError
-            given = self._kept.given
+            given = self._seat_log.given
             if said["kind"] == "welcome" and given is not None and said["part"] != given.part:
                 raise PartMismatchError(said["part"])
             if said["kind"] == "welcome" and not self.drill.terms.rewind:
@@ -298,7 +298,7 @@ class SeatRun:
 
     def _note(self, line: str = "", instruction: int = 0) -> None:
         self._link.tick = self.drill.tick
-        self._kept.append(self.drill.tick, line, self.drill.state_hash(), instruction)
+        self._seat_log.append(self.drill.tick, line, self.drill.state_hash(), instruction)
         self._link.wake()
 
     def _tell(self) -> None:

@@ -193,7 +193,7 @@ class SeatLog:
         self.acts: list[LogEntry] = []
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._held = _hold(folder / f"{stem}.lock")
+            self._lock_file = _hold(folder / f"{stem}.lock")
             self.token = token_of(folder / f"{stem}.token")
         except OSError as problem:
             raise InvalidSeatLogError(
@@ -246,7 +246,7 @@ class SeatLog:
         if self.given is not None:
             with suppress(OSError):  # of a disk that is full: the entry was reported as not written
                 self._open.close()
-        self._held.close()
+        self._lock_file.close()
 
     def _write(self, line: str) -> None:
         self._open.write(line.encode() + b"\n")

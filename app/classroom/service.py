@@ -204,7 +204,7 @@ class CurrentHost:
     def __init__(self, record: ClassRecord, nats: str | None, fingerprint: str) -> None:
         self._record, self._nats, self._fingerprint = record, nats, fingerprint
         self._host: ClassHost | None = None
-        self._there = asyncio.Event()
+        self._is_ready = asyncio.Event()
         self._following: asyncio.Task[None] | None = None
         self.app = Starlette(routes=[WebSocketRoute("/", self._meet)])
 
@@ -218,7 +218,7 @@ class CurrentHost:
             await bus.dial()
         self._host = ClassHost(self._record.select_part(the_class.id), the_class, bus, self._follow)
         self._host.begin()
-        self._there.set()
+        self._is_ready.set()
 
     async def end(self) -> None:
         """End the host of the current part."""
@@ -228,14 +228,14 @@ class CurrentHost:
             await self._host.end()
 
     async def _meet(self, socket: WebSocket) -> None:
-        await self._there.wait()  # seats dial again while one follows the other
+        await self._is_ready.wait()  # seats dial again while one follows the other
         assert self._host is not None
         await self._host.meet(socket)
 
     def _follow(self) -> None:
         """Follow the class to another part."""
-        if self._there.is_set():
-            self._there.clear()
+        if self._is_ready.is_set():
+            self._is_ready.clear()
             self._following = asyncio.get_running_loop().create_task(self._begin_again())
 
     async def _begin_again(self) -> None:

@@ -45,19 +45,19 @@ class Rerun:
         self._budget = budget
         self._player = GuardedPlayer(self._kind(scenario, seed, mode), budget)
         self.acts = 0
-        self._done = 0
-        self._last: LogEntry | None = None
+        self._applied_count = 0
+        self._last_entry: LogEntry | None = None
         self._hash: str | None = None
         """Of the state after the last act, where that had to be computed."""
         self._parted: tuple[float, str] | None = None
         self._log: list[LogEntry] = []
         """The acts that it has behind it."""
-        self._sent_back = 0
+        self._rewind_count = 0
         self._failures = 0
         self._instructor_inputs = 0
         self._unaided: GuardedPlayer | None = None
         """The same run without the inputs with which the instructor helped; None: there was none."""
-        self._stopped = False
+        self._is_stopped = False
         """The run cannot be played further; later acts are only counted."""
 
     @property
@@ -84,13 +84,13 @@ class Rerun:
                 self._rewind(act.tick)
                 act = act._replace(line="")
             self._log.append(act)
-            if not self._stopped:
+            if not self._is_stopped:
                 try:
                     self._play_unaided(act)
                     self._play(act)
                 except UnplayableError as problem:
                     self._record_divergence(act, str(problem))
-                    self._stopped = True
+                    self._is_stopped = True
             self.acts = act.number
 
     def _play(self, act: LogEntry) -> None:
@@ -103,8 +103,8 @@ class Rerun:
         if act.line:
             self._apply(act)
             if not act.instruction:
-                self._done += 1
-                self._last = act
+                self._applied_count += 1
+                self._last_entry = act
             elif is_instructor_input(act):
                 self._instructor_inputs += 1
         with guarded():
@@ -157,7 +157,7 @@ class Rerun:
     def _rewind(self, tick: int) -> None:
         """Rewind to *tick*, before its inputs; a divergence stays."""
         self._restore(self._replay(act for act in self._log if act.tick < tick))
-        self._sent_back += 1
+        self._rewind_count += 1
 
     def _replay(self, log: Iterable[LogEntry]) -> Rerun:
         """Replay the actions of *log* in a new run, with the remaining budget."""
@@ -169,10 +169,10 @@ class Rerun:
         return before
 
     def _restore(self, rerun: Rerun) -> None:
-        self._player, self._log, self._done, self._last = (
-            rerun._player, rerun._log, rerun._done, rerun._last,
+        self._player, self._log, self._applied_count, self._last_entry = (
+            rerun._player, rerun._log, rerun._applied_count, rerun._last_entry,
         )  # fmt: skip
-        self._failures, self._stopped = rerun._failures, rerun._stopped
+        self._failures, self._is_stopped = rerun._failures, rerun._is_stopped
         self._unaided, self._instructor_inputs = rerun._unaided, rerun._instructor_inputs
 
     def _record_divergence(self, act: LogEntry, reason: str) -> None:
@@ -189,7 +189,7 @@ class Rerun:
             return build_failed_verdict(self.acts, *parted, goals=self.drill.goals)
 
     def _verdict(self) -> LogVerdict:
-        drill, last = self.drill, self._last
+        drill, last = self.drill, self._last_entry
         instructor_goals = self._find_instructor_goals()
         counts_all = not instructor_goals or drill.mode is not DrillMode.EXAM
         score = drill.score() if counts_all else drill.score_without(instructor_goals)
@@ -199,8 +199,8 @@ class Rerun:
         return LogVerdict(
             acts=self.acts,
             t_s=drill.world.t_s,
-            done=self._done,
-            sent_back=self._sent_back,
+            done=self._applied_count,
+            sent_back=self._rewind_count,
             last_act_t_s=_s(last.tick if last else None),
             last_act=first_line(last.line) if last else "",
             stuck_since_s=_s(moved) if still else None,

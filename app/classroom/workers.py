@@ -125,7 +125,7 @@ class Workers:
 
     def __init__(self, text: str, name: str, seed: int, mode: str) -> None:
         self.count = max(1, (os.cpu_count() or 2) - 1)
-        self._of = (text, name, seed, mode)
+        self._assignment = (text, name, seed, mode)
         self._pools: dict[int, ProcessPoolExecutor] = {}
 
     def get_worker(self, seat: int) -> int:
@@ -140,7 +140,7 @@ class Workers:
         pool = self._pools.get(worker)
         if pool is None:
             pool = self._pools[worker] = ProcessPoolExecutor(
-                1, multiprocessing.get_context("spawn"), _begin, self._of
+                1, multiprocessing.get_context("spawn"), _begin, self._assignment
             )
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, _replay_seats, logs)

@@ -36,7 +36,7 @@ class RecordWriter:
         self, record: ClassRecord, written: Callable[[Sequence[Seat], Mapping[int, Sequence[LogEntry]]], None]
     ) -> None:
         """Create a writer; *written* is called with seats and actions, by seat, that are on disk."""
-        self._record, self._written = record, written
+        self._record, self._on_written = record, written
         self._thread = ThreadPoolExecutor(1, "class record")
         self._waiting: list[Waiting] = []
         self._joining: dict[str, Joining] = {}
@@ -110,7 +110,7 @@ class RecordWriter:
             await self.keep(self._record.keep, seats, logs)
         except RequestRefusedError as refused:
             return refused
-        self._written(seats, logs)
+        self._on_written(seats, logs)
         return None
 
 

@@ -140,7 +140,7 @@ class Crew:
         """Trials of this process. Helpers start after it, so that they find the compiled code of the first run."""
         self._decision_s = 0.0
         """Approximate duration of the trials of a decision."""
-        self._found: dict[Rules, list[bytes]] = {}
+        self._found_states: dict[Rules, list[bytes]] = {}
         """States that the search has received, in order."""
         self._rounds: deque[tuple[Rules, int]] = deque(maxlen=ROUNDS_TOLD)
         """Number of known states at the start of each of the last rounds."""
@@ -153,7 +153,7 @@ class Crew:
         self, decisions: Sequence[Decision], rules: Rules, known_states: Set[bytes]
     ) -> Iterator[Iterable[Trial | None]]:
         """Run `Spread` for one round."""
-        found = self._found.setdefault(rules, [])
+        found = self._found_states.setdefault(rules, [])
         self._rounds.append((rules, len(found)))
         now = Round(rules, known_states, deque(decisions))
         at_work = self._run_jobs(now)
@@ -239,7 +239,7 @@ class Crew:
 
     def _news(self, helper: Helper, rules: Rules) -> list[bytes]:
         """Return states of which *helper* may not know."""
-        found = self._found[rules]
+        found = self._found_states[rules]
         if helper.cluster:
             return found[min(first for of, first in self._rounds if of == rules) :]
         told = helper.told.get(rules, 0)

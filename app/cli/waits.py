@@ -23,17 +23,17 @@ class TerminalProgress:
     """Progress lines at a terminal; none without a terminal."""
 
     def __init__(self) -> None:
-        self._begun = self._told = time.monotonic()
+        self._start_s = self._last_report_s = time.monotonic()
 
     @property
     def passed_s(self) -> float:
         """Return the seconds since the start."""
-        return time.monotonic() - self._begun
+        return time.monotonic() - self._start_s
 
     def tell(self, text: str, total_text: str = "") -> None:
         """Report progress: elapsed time, *of* how much, and the text *said*; at a readable rate."""
-        if sys.stderr.isatty() and time.monotonic() - self._told >= TOLD_EVERY_S:
-            self._told = time.monotonic()
+        if sys.stderr.isatty() and time.monotonic() - self._last_report_s >= TOLD_EVERY_S:
+            self._last_report_s = time.monotonic()
             print(f"{self.passed_s:.0f} s{total_text}: {text}", file=sys.stderr)
 
 

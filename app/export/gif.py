@@ -25,7 +25,7 @@ class GifWriter:
         height, width, _ = samples[0].shape
         self._size = (width, height)
         self._palette, self._lookup = _make_palette(samples)
-        self._before: NDArray[np.uint8] | None = None
+        self._previous_frame: NDArray[np.uint8] | None = None
         self._parts = [self._header()]
         self._pending: tuple[bytes, int] | None = None
         """Frame whose duration may still grow, and its duration in hundredths of a second."""
@@ -33,7 +33,7 @@ class GifWriter:
     def add(self, pixels: Pixels, hundredths: int) -> None:
         """Show *pixels* for that time."""
         index = self._lookup[_reduce(pixels)]
-        before, self._before = self._before, index
+        before, self._previous_frame = self._previous_frame, index
         changed = np.ones(index.shape, bool) if before is None else index != before
         rows, columns = np.flatnonzero(changed.any(1)), np.flatnonzero(changed.any(0))
         if not rows.size and self._pending is not None:

@@ -27,7 +27,7 @@ class JournalFile:
     def __init__(self, drill: Drill, file: str) -> None:
         """Create a journal; the file is not touched before the run begins."""
         self._drill, self._name = drill, file
-        self._told = 0
+        self._last_heartbeat = 0
         """Number of hashes in the file."""
         self.problem = ""
         """Reason, as a sentence, for which the recording stopped; empty if it continues."""
@@ -56,8 +56,8 @@ class JournalFile:
                 self._file.close()
 
     def _write_progress(self, tick: int, line: str = "") -> None:
-        new = self._drill.hashes[self._told :]
-        self._told += len(new)
+        new = self._drill.hashes[self._last_heartbeat :]
+        self._last_heartbeat += len(new)
         hashes = [[one.tick, one.inputs, one.digest] for one in new]
         self._write({"tick": tick, "line": line, "hashes": hashes})
 

@@ -24,12 +24,12 @@ class BackgroundTask:
         *stopped*: the user cancels. *faults*: expected exceptions; any other one is a defect.
         """
         self._slices = slices
-        self._then, self._failed = then, failed
+        self._on_done, self._failed = then, failed
         self._faults = faults
         self.stopped = stopped
         self.share = 0.0
         """Completed share of the task, 0 to 1."""
-        self._told: Callable[[], None] | None = None
+        self._tell: Callable[[], None] | None = None
 
     def run_slices(self, in_time: Callable[[], bool]) -> bool:
         """Run at least one slice, and more while *in_time*; return True when done, and `tell` has the result."""
@@ -39,16 +39,16 @@ class BackgroundTask:
                 self.share = next(self._slices)
         except StopIteration as end:
             result = end.value
-            self._told = lambda: self._then(result)
+            self._tell = lambda: self._on_done(result)
         except self._faults as fault:
             problem = fault
-            self._told = lambda: self._failed(problem)
-        return self._told is not None
+            self._tell = lambda: self._failed(problem)
+        return self._tell is not None
 
     def tell(self) -> None:
         """Hand on what it has come to."""
-        assert self._told is not None
-        self._told()
+        assert self._tell is not None
+        self._tell()
 
     def give_up(self) -> None:
         """Stop before the next slice and release resources."""

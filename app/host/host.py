@@ -78,7 +78,7 @@ class Host:
         """Maximum wall time of long work without a progress bar."""
         self.history: History | None = None
         """Run with access to each of its moments."""
-        self._past: Playback | None = None
+        self._playback: Playback | None = None
         """Playback that is on screen instead of the live run."""
         self._record = RecordingSchedule(NoRecorder())
         self._clock = clock
@@ -89,7 +89,7 @@ class Host:
         self._work: BackgroundTask | None = None
         self._sought: tuple[Tick, bool] | None = None
         """Arguments of the last `look`, while the background task that computes it is running."""
-        self._held = False
+        self._is_held = False
         """True while time stands still for a question."""
         self._since_recorded_ticks = 0
         """Ticks since the latest record, in an exam."""
@@ -99,7 +99,7 @@ class Host:
     @property
     def drill(self) -> Drill | None:
         """Drill on screen: the live run, or its state at the past time that is shown."""
-        return self._past.drill if self._past is not None else self.live
+        return self._playback.drill if self._playback is not None else self.live
 
     @property
     def live(self) -> Drill | None:
@@ -136,8 +136,8 @@ class Host:
         self.inbox.drop(tr(OVER))
         self.history = None
         self._record = RecordingSchedule(NoRecorder())
-        if self._past is not None:
-            self._past = None
+        if self._playback is not None:
+            self._playback = None
             self.looking.emit(False)
 
     # --- looking back ---------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ class Host:
     @property
     def looking_back(self) -> bool:
         """A past moment is on screen: nothing can be done there."""
-        return self._past is not None
+        return self._playback is not None
 
     def look(self, tick: Tick, before_inputs: bool = False) -> bool:
         """Show the run as it was at *tick*, after all that was done then or *before* any of it.
@@ -168,7 +168,7 @@ class Host:
         return True
 
     def _show_moment(self, history: History, past_drill: Drill, before_inputs: bool) -> None:
-        past = self._past
+        past = self._playback
         watched = past is not None and past.stays
         if past_drill.tick >= history.drill.tick and not before_inputs and not watched:
             self._look_at(None)
@@ -178,13 +178,13 @@ class Host:
 
     def look_at_now(self) -> None:
         """Show the run as it stands again."""
-        if self._past is not None:
+        if self._playback is not None:
             self.pause()
             self._drop()
             self._look_at(None)
 
     def _look_at(self, playback: Playback | None) -> None:
-        looked, self._past = self._past is not None, playback
+        looked, self._playback = self._playback is not None, playback
         self.drill_changed.emit(self.drill)
         if looked or playback is not None:
             self.looking.emit(playback is not None)
@@ -361,9 +361,9 @@ class Host:
         history = self.history
         if history is None:
             return tr(NO_RUN)
-        if self._past is not None:
-            said = OVER if self._past.stays else READ_ONLY
-            return tr(said).format(moment=formatting.run_time(self._past.drill.world.t_s))
+        if self._playback is not None:
+            said = OVER if self._playback.stays else READ_ONLY
+            return tr(said).format(moment=formatting.run_time(self._playback.drill.world.t_s))
         if self._work is not None:
             return tr(NOT_YET)
         drill = history.drill
@@ -383,7 +383,7 @@ class Host:
             else:
                 request.answer.set_result(RequestResult(item))
         self._show(drill.events[known:])
-        if self._held and not self._stands_still(drill):
+        if self._is_held and not self._stands_still(drill):
             self.play()
         return ""
 
@@ -429,7 +429,7 @@ class Host:
 
     def _advance_recorded(self, ticks: int, slice_ticks: int = SLICE_TICKS, stop: Stop | None = None) -> int:
         """Run `_advance`; in an exam each second is on disk before the next, so that a kill gains no time."""
-        if self.live is None or self.live.terms.rewind or self._past is not None:
+        if self.live is None or self.live.terms.rewind or self._playback is not None:
             return self._advance(ticks, slice_ticks, stop)
         done, until = 0, self._clock() + BUDGET_S
         while done < ticks:
@@ -449,7 +449,7 @@ class Host:
         """Return up to *ticks* further within the budget; stops after a slice of which *stop* wants it."""
         if self.history is None or self.drill is None or ticks <= 0:
             return 0
-        run = self._past or self.history
+        run = self._playback or self.history
         drill, until = run.drill, self._clock() + BUDGET_S
         start = drill.tick
         # A search for kinds of events ends exactly where something happens.
@@ -461,10 +461,10 @@ class Host:
             stride = min(slice_ticks, SQL_TICKS) if busy else slice_ticks
             new = run.advance_to(min(start + ticks, drill.tick + stride, second), to_event)
             events += new
-            if self._past is None and any(e.kind == "question" and e.get("pause") for e in new):
+            if self._playback is None and any(e.kind == "question" and e.get("pause") for e in new):
                 self._hold()
                 break
-            if self._past is not None and self._past.take_deed():
+            if self._playback is not None and self._playback.take_deed():
                 self.pause()
                 self._drop()
                 break
@@ -475,8 +475,8 @@ class Host:
 
     def _at_the_end(self) -> bool:
         """Return whether the shown run is at its end."""
-        if self._past is not None:
-            return self._past.has_finished
+        if self._playback is not None:
+            return self._playback.has_finished
         return self.history is None or self.history.drill.finished
 
     def _show(self, events: list[Event]) -> None:
@@ -486,12 +486,12 @@ class Host:
             self.inbox.happened(events)
             self.happened.emit(events)
         self.world_changed.emit(drill.world)
-        if self._past is not None and self._past.has_finished:
+        if self._playback is not None and self._playback.has_finished:
             self.pause()
             self._drop()
-            if not self._past.stays:
+            if not self._playback.stays:
                 self._look_at(None)
-        elif self._past is None and drill.finished:
+        elif self._playback is None and drill.finished:
             self._finish(drill)
 
     def _finish(self, drill: Drill) -> None:
@@ -510,12 +510,12 @@ class Host:
         ran = self._running
         self.pause()
         self._drop()
-        self._held = ran
+        self._is_held = ran
 
     def _stands_still(self, drill: Drill) -> bool:
         """Return whether a question waits for whose answer time stands still."""
         holding = {inquiry.name for inquiry in drill.scenario.inquiries if inquiry.pause}
-        return self._past is None and any(asked.name in holding for asked in drill.open_questions())
+        return self._playback is None and any(asked.name in holding for asked in drill.open_questions())
 
     def _may_advance(self) -> bool:
         return self.history is not None and not self._at_the_end() and not self.busy
@@ -594,7 +594,7 @@ class Host:
         if running == self._running:
             return
         self._running = running
-        self._held = False
+        self._is_held = False
         self._pace.reset()
         self._say_frames()
         if not running:

@@ -16,14 +16,14 @@ class Playback:
         self.stays = stays
         """True if the playback stays on screen at its end, because the run is over."""
         self.at_each_deed = at_each_deed
-        self._until = run.drill.tick
-        self._ahead = run.drill.journal[len(drill.journal) :]
+        self._end_tick = run.drill.tick
+        self._remaining_inputs = run.drill.journal[len(drill.journal) :]
         self._deed = False
 
     @property
     def has_finished(self) -> bool:
         """Return whether all steps have been played."""
-        return not self._ahead and (self.drill.tick >= self._until or self.drill.finished)
+        return not self._remaining_inputs and (self.drill.tick >= self._end_tick or self.drill.finished)
 
     def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
         """Advance to *tick* and return the events up to it.
@@ -32,13 +32,13 @@ class Playback:
         """
         drill, known = self.drill, len(self.drill.events)
         while True:
-            deed = bool(self._ahead) and self._ahead[0].tick <= tick
-            end = self._ahead[0].tick if deed else min(tick, self._until)
+            deed = bool(self._remaining_inputs) and self._remaining_inputs[0].tick <= tick
+            end = self._remaining_inputs[0].tick if deed else min(tick, self._end_tick)
             if drill.tick < end and not (to_event and len(drill.events) > known):
                 drill.advance_to(end, to_event)
             if drill.tick < end or not deed:
                 return drill.events[known:]
-            drill.do(self._ahead.pop(0).line_without_time)
+            drill.do(self._remaining_inputs.pop(0).line_without_time)
             self._deed = True
             if self.at_each_deed:
                 return drill.events[known:]

@@ -87,9 +87,9 @@ class Classes(QObject):
         self._database = Path()
         self._dialog: JoinClass | None = None
         """The dialog that waits until the seat is in the class."""
-        self._seen: History | None = None
+        self._shown_history: History | None = None
         """The run of the seat that is looked at."""
-        self._heard = {"host": "", "console": ""}
+        self._partial_lines = {"host": "", "console": ""}
 
     # --- holding one
 
@@ -169,7 +169,7 @@ class Classes(QObject):
 
         def read() -> None:
             text = bytes(process.readAllStandardOutput().data()).decode("utf-8", errors="replace")
-            *whole, self._heard[command] = (self._heard[command] + text).split("\n")
+            *whole, self._partial_lines[command] = (self._partial_lines[command] + text).split("\n")
             for line in whole:
                 hear(line)
 
@@ -178,7 +178,7 @@ class Classes(QObject):
                 said = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace")
                 self.board.show_problem(said.strip() or tr("The class has ended."))
 
-        self._heard[command] = ""
+        self._partial_lines[command] = ""
         process.readyReadStandardOutput.connect(read)
         process.finished.connect(lambda *_: on_process_finished())
         self._start(process, command, *words)
@@ -216,17 +216,17 @@ class Classes(QObject):
             mode is DrillMode.EXAM
         ):  # which nobody may go back in; the world is the same, and the instructor sees all of it
             mode = DrillMode.PRACTICE
-        self._seen = seen = History(Drill(scenario, message["seed"], mode))
+        self._shown_history = seen = History(Drill(scenario, message["seed"], mode))
         apply_actions(seen, message["acts"], message["tick"])
         self._play.look_at(seen)
         self._notice.show_info(tr("You are looking at the seat of {name}.").format(name=message["name"]))
 
     def _update_seat_view(self, message: ObservedRunUpdate) -> None:
-        seen = self._seen
+        seen = self._shown_history
         if seen is None or self._session.history is not seen:
             if seen is not None:
                 self._send_line("look none")  # another run is on the desk
-                self._seen = None
+                self._shown_history = None
             return
         at_the_end = self._session.drill is None or self._session.drill.tick >= seen.drill.tick
         apply_actions(seen, message["acts"], message["tick"])

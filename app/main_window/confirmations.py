@@ -78,7 +78,7 @@ class Confirmations(QObject):
         """
         super().__init__(parent)
         self._parent, self._session = parent, session
-        self._watching, self._kept = watching, describe_consequence
+        self._watching, self._describe_consequence = watching, describe_consequence
         self.box: QMessageBox | None = None
         """The question on screen."""
 
@@ -96,7 +96,7 @@ class Confirmations(QObject):
     def confirm_if_needed(self, act: str, callback: Callable[[], object]) -> None:
         """Ask before an act that ends or leaves the run; without such a run it is done at once."""
         if self.is_run_at_risk:
-            self.confirm(act, callback, kept=tr(self._kept()))
+            self.confirm(act, callback, kept=tr(self._describe_consequence()))
         else:
             callback()
 

@@ -91,14 +91,14 @@ class Debriefing(QObject):
         """Mistakes with plans at a person's pace, when the analysis is finished."""
         self._provisional = False
         """A better account was being searched for when the analysis was cancelled."""
-        self._harder = HARDER
+        self._search_effort = HARDER
         """Plans that its searches played."""
         self._scenario: Scenario | None = None
         self._run_id: RunId | None = None
         """Of the run in the profile."""
         self._asks = False
         """True if the page asks for the person's reflection on the run before it shows anything."""
-        self._next = ""
+        self._next_scenario = ""
         """Name of the drill that is suggested next."""
         self.moment = FinishMoment(notice, self)
         play.began.connect(self.moment.drop)
@@ -108,7 +108,7 @@ class Debriefing(QObject):
         page.solution_wanted.connect(self._watch)
         page.watch_wanted.connect(self._look_back)
         page.account_wanted.connect(self._search_longer)
-        page.next_wanted.connect(lambda: self.drill_wanted.emit(self._next))
+        page.next_wanted.connect(lambda: self.drill_wanted.emit(self._next_scenario))
         page.learn_wanted.connect(self._learn)
         page.best_wanted.connect(self._watch_best)
         page.reflected.connect(self._reflected)
@@ -254,7 +254,7 @@ class Debriefing(QObject):
         else:
             self._forget_analysis()
         self._report = report
-        self._next = self._suggest_next(report)
+        self._next_scenario = self._suggest_next(report)
         self._page.show_run(self._model(), self._asks, self._store.get(REFLECT_FIRST))
         self._navigation.show_page(self._page, str(report.get("title") or report["scenario"]))
         self._page.take_focus()
@@ -273,7 +273,7 @@ class Debriefing(QObject):
             self._provisional,
             self._analysis.running or self._is_pending(),
             self._reflection(),
-            self._library.title(self._next) if self._next else "",
+            self._library.title(self._next_scenario) if self._next_scenario else "",
         )
 
     def _is_pending(self) -> bool:
@@ -299,7 +299,7 @@ class Debriefing(QObject):
     def _forget_analysis(self) -> None:
         self._analysis.cancel()
         self._source = self._account = self._lessons = None
-        self._provisional, self._harder = False, HARDER
+        self._provisional, self._search_effort = False, HARDER
         self._waiting = []
 
     def show_page(self) -> None:
@@ -368,8 +368,8 @@ class Debriefing(QObject):
         drill, source = self._drill, self._source
         if drill is None or source is None or self._analysis.running:
             return
-        self._harder *= FURTHER
-        self._analysis.start(self._weigh(drill, source.review, self._harder), self._take_account)
+        self._search_effort *= FURTHER
+        self._analysis.start(self._weigh(drill, source.review, self._search_effort), self._take_account)
         self._page.update_run(self._model())
 
     # --- reflection -----------------------------------------------------------------------------------------

@@ -113,7 +113,7 @@ class Desk(QMainWindow):
         self.docks: dict[str, QDockWidget] = {}
         self._world: World | None = None
         self._drill: Drill | None = None
-        self._shown: dict[str, Drill] = {}
+        self._shown_drills: dict[str, Drill] = {}
         """Drill that each view showed last. A hidden view may be out of date while the past is on screen."""
         self._profile = LEARNER
         self._sized = False
@@ -125,9 +125,9 @@ class Desk(QMainWindow):
         """The sizes at rest are chosen ones: a separator was dragged, or a layout was put in place."""
         self._settling = QTimer(self, singleShot=True, interval=0)
         self._settling.timeout.connect(self._settle)
-        self._kept: dict[str, tuple[QByteArray, QSize]] = {}
+        self._stored_layouts: dict[str, tuple[QByteArray, QSize]] = {}
         """Profile -> how it stood when it was left, and the size of the desk then."""
-        self._comes_back: tuple[QByteArray, QSize] | None = None
+        self._pending_restore: tuple[QByteArray, QSize] | None = None
         """Layout restored for a size that the window does not have yet, for example after full screen."""
         self._forgetting = QTimer(self, singleShot=True, interval=COMES_BACK_MS)
         self._forgetting.timeout.connect(self._forget)
@@ -179,7 +179,7 @@ class Desk(QMainWindow):
 
     def show_drill(self, drill: Drill) -> None:
         """Show a run. Hidden panels that still have it, as it was only looked back on, need not get it again."""
-        known = any(shown is drill for shown in self._shown.values())
+        known = any(shown is drill for shown in self._shown_drills.values())
         self._world, self._drill, self._parts = drill.world, drill, iter(())
         self._close_and_open()
         for name, view in self.views.items():
@@ -195,7 +195,7 @@ class Desk(QMainWindow):
 
     def _give(self, name: str, view: DeskView) -> None:
         if self._drill is not None:
-            self._shown[name] = self._drill
+            self._shown_drills[name] = self._drill
             view.show_drill(self._drill)
 
     def show_world(self, world: World) -> None:
@@ -250,7 +250,7 @@ class Desk(QMainWindow):
     def add_events(self, events: list[Event]) -> None:
         """Pass new events to the views."""
         for name, view in self.views.items():
-            if self._shown.get(name) is self._drill:
+            if self._shown_drills.get(name) is self._drill:
                 view.add_events(events)
 
     def _find_closed_reason(self, dock_spec: Dock) -> str:
@@ -283,7 +283,7 @@ class Desk(QMainWindow):
         if visible and self._world is not None:
             name = self.sender().objectName()
             view = self.views[name]
-            if self._shown.get(name) is not self._drill:
+            if self._shown_drills.get(name) is not self._drill:
                 self._give(name, view)
             view.show_world(self._world)
 
@@ -443,8 +443,8 @@ class Desk(QMainWindow):
         self._keep_left_readable()
         before, now = event.oldSize(), event.size()
         leap = before.isValid() and max(abs((now - before).width()), abs((now - before).height())) >= LEAP_PX
-        if self._comes_back is not None and self._comes_back[1] == now:
-            self.restoreState(self._comes_back[0], LAYOUT_VERSION)
+        if self._pending_restore is not None and self._pending_restore[1] == now:
+            self.restoreState(self._pending_restore[0], LAYOUT_VERSION)
             self._shares_due = True
             self._close_and_open()
             self._forget()
@@ -525,7 +525,7 @@ class Desk(QMainWindow):
         state = self.saveState(LAYOUT_VERSION)
         for name in self._taken:
             self.docks[name].setVisible(False)
-        self._kept[self._profile] = (state, self.size())
+        self._stored_layouts[self._profile] = (state, self.size())
         return state
 
     def restore(self, state: QByteArray, profile: str) -> None:
@@ -534,7 +534,7 @@ class Desk(QMainWindow):
         if not state.isEmpty() and self.restoreState(state, LAYOUT_VERSION):
             self._sized = self._shares_due = True
             self._show_title_bars()
-            kept = self._kept.get(profile)
+            kept = self._stored_layouts.get(profile)
             if kept is not None and kept[0] == state and kept[1] != self.size():
                 self.expect_restore(*kept)
         self._close_and_open()
@@ -543,11 +543,11 @@ class Desk(QMainWindow):
 
     def expect_restore(self, state: QByteArray, size: QSize) -> None:
         """Prepare for the window's return to a size whose layout was stored."""
-        self._comes_back = state, size
+        self._pending_restore = state, size
         self._forgetting.start()
 
     def _forget(self) -> None:
-        self._comes_back = None
+        self._pending_restore = None
 
     @override
     def showEvent(self, event: QShowEvent) -> None:

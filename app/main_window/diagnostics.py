@@ -32,7 +32,7 @@ class Doctor(QObject):
         self.page: Diagnostics | None = None
         self.findings: list[CheckResult] = []
         self._process: QProcess | None = None
-        self._heard = ""
+        self._partial_line = ""
 
     @property
     def busy(self) -> bool:
@@ -49,7 +49,7 @@ class Doctor(QObject):
         self.page.activateWindow()
         if self._process is not None:
             return
-        self.findings, self._heard = [], ""
+        self.findings, self._partial_line = [], ""
         self.page.begin()
         self._process = process = QProcess(self)
         process.setWorkingDirectory(
@@ -90,8 +90,10 @@ class Doctor(QObject):
     def _read_output(self) -> None:
         if self._process is None:
             return
-        self._heard += bytes(self._process.readAllStandardOutput().data()).decode("utf-8", errors="replace")
-        *whole, self._heard = self._heard.split("\n")
+        self._partial_line += bytes(self._process.readAllStandardOutput().data()).decode(
+            "utf-8", errors="replace"
+        )
+        *whole, self._partial_line = self._partial_line.split("\n")
         for line in whole:
             try:
                 finding = from_line(line)

@@ -62,7 +62,7 @@ class FailoverMoment(QObject):
         self._number: int | None = None
         """Failover of the run on stage; None while it is only expected."""
         self._expected: tuple[Failover, str] | None = None
-        self._shown = 0
+        self._shown_count = 0
         """Phase on screen."""
         self._before_kb = 0.0
         self._base_votes: tuple[Vote, ...] = ()
@@ -129,7 +129,7 @@ class FailoverMoment(QObject):
 
     def _begin_live(self, drill: Drill, number: int | None, expected: tuple[Failover, str] | None) -> None:
         self._number, self._expected, self._facts, self._replay = number, expected, None, None
-        self._shown, self._before_kb, self._base_votes = 0, 0.0, ()
+        self._shown_count, self._before_kb, self._base_votes = 0, 0.0, ()
         self._open()
         self.state = LIVE
         self._look()
@@ -203,19 +203,19 @@ class FailoverMoment(QObject):
         if moment is None:
             return
         target = moment.phase_at(drill.tick)
-        while self._shown < target:
-            self._shown += 1
-            phase = moment.phases[self._shown]
-            if self._shown < target and times.is_short(phase):
-                self._show(drill, moment, self._shown)
+        while self._shown_count < target:
+            self._shown_count += 1
+            phase = moment.phases[self._shown_count]
+            if self._shown_count < target and times.is_short(phase):
+                self._show(drill, moment, self._shown_count)
                 self._session.pause()
                 self._hold.start(times.HOLD_MS)
                 return
-        self._show(drill, moment, self._shown)
+        self._show(drill, moment, self._shown_count)
         if moment.is_over or drill.tick > self._deadline(moment):
             self._end_live()
         elif self._session.running:
-            self._session.set_speed(times.live_speed(moment.phases[self._shown], drill.tick))
+            self._session.set_speed(times.live_speed(moment.phases[self._shown_count], drill.tick))
 
     def _follow(self, drill: Drill) -> Moment | None:
         """Return the moment as it stands; an expected failover may have begun, or may not come."""
@@ -286,7 +286,7 @@ class FailoverMoment(QObject):
             return
         wall_s = self._gone_s + self._elapsed.elapsed() / 1000.0
         self.stage.show_view(replay.view_at(wall_s))
-        self._shown = replay.phase_at(wall_s)
+        self._shown_count = replay.phase_at(wall_s)
         if wall_s >= replay.length_s:
             self._frame.stop()
             self.state = OVER
@@ -300,7 +300,7 @@ class FailoverMoment(QObject):
         self._frame.stop()
         self._hold.stop()
         self._session.pause()
-        self.state, self._shown = STEP, number
+        self.state, self._shown_count = STEP, number
         self.stage.show_view(replay.view_of(number))
         self.stage.show_running(False)
 
@@ -308,7 +308,7 @@ class FailoverMoment(QObject):
 
     def _press(self, name: str) -> None:
         acts = {
-            BACK: lambda: self._show_phase(max(0, self._shown - 1)),
+            BACK: lambda: self._show_phase(max(0, self._shown_count - 1)),
             FORTH: self._step_forward,
             GO: self._go,
             REPLAY: self._start_replay,
@@ -321,8 +321,8 @@ class FailoverMoment(QObject):
         replay = self._prepare_replay()
         if replay is None:
             return
-        if self._shown + 1 < replay.known:
-            self._show_phase(self._shown + 1)
+        if self._shown_count + 1 < replay.known:
+            self._show_phase(self._shown_count + 1)
         elif not replay.moment.is_over and self._resume[1]:
             self._go_live()
 

@@ -25,18 +25,18 @@ class FinishMoment(QObject):
     def __init__(self, notice: NoticeBar, parent: QObject) -> None:
         super().__init__(parent)
         self._notice = notice
-        self._then: Callable[[], object] | None = None
+        self._on_done: Callable[[], object] | None = None
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._look)
 
     @property
     def waiting(self) -> bool:
         """Return whether the end of the run is shown before the debrief."""
-        return self._then is not None
+        return self._on_done is not None
 
     def hold(self, reason: str, callback: Callable[[], object]) -> None:
         """Say *what* has ended the drill, and do *then* after a while."""
-        self._then = callback
+        self._on_done = callback
         if WAIT_S <= 0.0:
             self.proceed()
             return
@@ -47,11 +47,11 @@ class FinishMoment(QObject):
     def drop(self) -> None:
         """Cancel, because the desk was left differently."""
         self._timer.stop()
-        self._then = None
+        self._on_done = None
 
     def proceed(self) -> None:
         """Open the debrief now."""
-        then, self._then = self._then, None
+        then, self._on_done = self._on_done, None
         self._timer.stop()
         if then is not None:
             self._notice.clear()

@@ -57,12 +57,12 @@ class FirstRun(QObject):
         self.mark.accepted.connect(self._continue)
         self._drill: Drill | None = None
         """The run of the introduction; None while there is none."""
-        self._shown = 0
+        self._shown_count = 0
         """Captions that were shown."""
         self._step: Callable[[], object] = self._next_caption
         """Reaction to the button of the mark."""
-        self._later = QTimer(self, singleShot=True, interval=0)
-        self._later.timeout.connect(self._resume_clock)
+        self._update_timer = QTimer(self, singleShot=True, interval=0)
+        self._update_timer.timeout.connect(self._resume_clock)
         session.happened.connect(self._hear)
         session.world_changed.connect(lambda _: self._look())
         play.began.connect(self._note)
@@ -79,7 +79,7 @@ class FirstRun(QObject):
         if scenario is None:
             return
         self._store.set(settings.INTRODUCTION_SEEN, True)
-        self._shown, self._step = 0, self._next_caption
+        self._shown_count, self._step = 0, self._next_caption
         self._play.introduce(scenario, first_run.START_TICK)
 
     def show_page(self) -> None:
@@ -93,7 +93,7 @@ class FirstRun(QObject):
         if self._play.introducing:
             self._drill = drill
             self._desk.show_alone("topology")
-            self._later.start()
+            self._update_timer.start()
 
     def _resume_clock(self) -> None:
         if self._drill is not None and self._session.live is self._drill:
@@ -104,7 +104,7 @@ class FirstRun(QObject):
         if self._drill is not None:
             self._desk.unzoom()
         self._drill = None
-        self._later.stop()
+        self._update_timer.stop()
         self.mark.withdraw()
 
     def _skip(self) -> None:
@@ -130,9 +130,13 @@ class FirstRun(QObject):
             return
         if any(event.kind == "fault" and event.get("verb") == "power-on" for event in events):
             self._watch_return()
-        elif any(map(first_run.is_protected, events)) and self._shown == CAPTIONS:
+        elif any(map(first_run.is_protected, events)) and self._shown_count == CAPTIONS:
             self._show_end()
-        elif self._shown < CAPTIONS and len(self._captions()) > self._shown and self.mark.isHidden():
+        elif (
+            self._shown_count < CAPTIONS
+            and len(self._captions()) > self._shown_count
+            and self.mark.isHidden()
+        ):
             self._session.pause()
             self._show_caption()
 
@@ -144,17 +148,17 @@ class FirstRun(QObject):
         return make_captions(drill.events, drill.report() if back else None)
 
     def _show_caption(self) -> None:
-        caption = self._captions()[self._shown]
-        self._shown += 1
+        caption = self._captions()[self._shown_count]
+        self._shown_count += 1
         self._step = self._next_caption
-        count = tr("{number} of {count}").format(number=self._shown, count=CAPTIONS)
+        count = tr("{number} of {count}").format(number=self._shown_count, count=CAPTIONS)
         self._point(caption.place, caption.title, caption.text, tr("Next"), tr("Skip"), count)
 
     def _next_caption(self) -> None:
         """Show the next caption if its event has happened, else let time continue."""
-        if self._shown == CAPTIONS:
+        if self._shown_count == CAPTIONS:
             self._hand_over()
-        elif len(self._captions()) > self._shown:
+        elif len(self._captions()) > self._shown_count:
             self._show_caption()
         else:
             self.mark.withdraw()

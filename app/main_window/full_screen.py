@@ -19,27 +19,27 @@ class FullScreen(QObject):
         """Create the mode; *window* fills the screen."""
         super().__init__(window)
         self._desk, self._window = desk, window
-        self._before: tuple[QByteArray, QSize] | None = None
+        self._previous_layout: tuple[QByteArray, QSize] | None = None
         """Layout and size of the desk before full screen."""
-        self._within: QByteArray | None = None
+        self._full_screen_layout: QByteArray | None = None
         """Initial layout on the full screen, before any change by the user; None until the layout has settled."""
-        self._at_rest = QTimer(self, singleShot=True, interval=COMES_BACK_MS)
-        self._at_rest.timeout.connect(self.look)
+        self._rest_timer = QTimer(self, singleShot=True, interval=COMES_BACK_MS)
+        self._rest_timer.timeout.connect(self.look)
 
     def toggle(self) -> None:
         """Fill the screen, or no longer."""
         desk, full = self._desk, Qt.WindowState.WindowFullScreen
         if not self._window.windowState() & full:
-            self._before = (self._state(), desk.size()) if desk.has_been_visible else None
-            self._within = None
-            self._at_rest.start()
-        elif self._before is not None and self._within in (None, self._state()):
-            desk.expect_restore(*self._before)
+            self._previous_layout = (self._state(), desk.size()) if desk.has_been_visible else None
+            self._full_screen_layout = None
+            self._rest_timer.start()
+        elif self._previous_layout is not None and self._full_screen_layout in (None, self._state()):
+            desk.expect_restore(*self._previous_layout)
         self._window.setWindowState(self._window.windowState() ^ full)
 
     def look(self) -> None:
         """Take the sizes at rest: later changes are the user's."""
-        self._within = self._state()
+        self._full_screen_layout = self._state()
 
     def _state(self) -> QByteArray:
         return self._desk.saveState(LAYOUT_VERSION)

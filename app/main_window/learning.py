@@ -40,7 +40,7 @@ class Learning(QObject):
         self._model: DebriefModel | None = None
         self._lessons: tuple[RunSegment, ...] = ()
         self._at = 0
-        self._seen = 0
+        self._seen_count = 0
         """Inputs of the position and of the player that were judged."""
         self._open = False
         """The player may still answer."""
@@ -67,7 +67,7 @@ class Learning(QObject):
         model, live = self._model, self._session.live
         if model is None or live is None:
             return
-        self._seen, self._open = len(live.journal), True
+        self._seen_count, self._open = len(live.journal), True
         count = len(self._lessons)
         self.bar.show_card(lesson_card.ask_lesson(self._lesson(), self._at + 1, count, model.choices))
 
@@ -90,7 +90,7 @@ class Learning(QObject):
         live = self._session.live
         if not self._open or live is None or not self._play.practising or self._task.running:
             return
-        new, self._seen = live.journal[self._seen :], len(live.journal)
+        new, self._seen_count = live.journal[self._seen_count :], len(live.journal)
         if not any(is_action(item.line_without_time) for item in new):
             return
         self._session.pause()

@@ -30,7 +30,7 @@ class Preload(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._threads: list[threading.Thread] = []
-        self._given_up = False
+        self._is_canceled = False
         self._looking = QTimer(self)
         self._looking.setInterval(LOOK_MS)
         self._looking.timeout.connect(self._on_look)
@@ -44,7 +44,7 @@ class Preload(QObject):
 
     def end(self) -> None:
         """Stop with the window. A module that loads is waited for."""
-        self._given_up = True
+        self._is_canceled = True
         self._looking.stop()
         for thread in self._threads:
             thread.join()
@@ -56,9 +56,9 @@ class Preload(QObject):
 
     def _load(self) -> None:
         for name in LATER:
-            if not self._given_up:
+            if not self._is_canceled:
                 import_module(name)
-        if not self._given_up:
+        if not self._is_canceled:
             from engine.flow import warm_up  # not before the start page is on screen
 
             warm_up()

@@ -55,7 +55,7 @@ class QuarantineGate(QObject):
         self._session, self._notice, self._parent = session, notice, parent
         self._page: Quarantine | None = None
         self._accepted = self._remembered()
-        self._asked: tuple[Accepted, Callable[[], None]] | None = None
+        self._pending_request: tuple[Accepted, Callable[[], None]] | None = None
         """File on the page, and the callback after its acceptance."""
         self._bundle: Bundle | None = None
         """The bundle that is on the page instead."""
@@ -95,7 +95,7 @@ class QuarantineGate(QObject):
     def admit_bundle(self, bundle: Bundle) -> None:
         """Show what a bundle holds, to be taken in; a large one is read in slices, which can be cancelled."""
         self._navigation.leave_run()
-        self._asked = self._bundle = None
+        self._pending_request = self._bundle = None
 
         def show(items: list[BundleItem]) -> None:
             page = self._show_page()
@@ -154,7 +154,7 @@ class QuarantineGate(QObject):
         self, file: str, facts: list[Fact], text: str, candidate: Accepted, callback: Callable[[], None]
     ) -> None:
         page = self._show_page()
-        self._asked, self._bundle = (candidate, callback), None
+        self._pending_request, self._bundle = (candidate, callback), None
         page.show_file(file, facts, text)
         self._navigation.show_page(page, tr("A file from another source"))
         page.take_focus()
@@ -168,7 +168,7 @@ class QuarantineGate(QObject):
         return self._page
 
     def _accept(self) -> None:
-        asked, self._asked = self._asked, None
+        asked, self._pending_request = self._pending_request, None
         found, self._bundle = self._bundle, None
         if asked is not None:
             self._remember([asked[0]])
@@ -177,7 +177,7 @@ class QuarantineGate(QObject):
             self._import_selected(found, self._page.items.names())
 
     def _decline(self) -> None:
-        self._asked = self._bundle = None
+        self._pending_request = self._bundle = None
         self._navigation.show_home()
 
     # --- remembering ----------------------------------------------------------------------------------------

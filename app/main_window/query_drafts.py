@@ -60,15 +60,15 @@ class QueryDrafts(QObject):
     ) -> None:
         super().__init__(parent)
         self._console, self._profile, self._play = console, profile, play
-        self._told = ""
+        self._reported_problem = ""
         self._of: object = None
         """The tree of branches whose texts are in the windows."""
         self._run_known = 0
         self._title = ""
         self._resumable: set[str] = set()
         """Runs that can be continued: their texts stay."""
-        self._due = Pause(DRAFTS_MS, self)
-        self._due.timeout.connect(self.save)
+        self._save_pause = Pause(DRAFTS_MS, self)
+        self._save_pause.timeout.connect(self.save)
 
     def restore(self) -> None:
         """Offer the closed windows of last time again; from now on texts are kept."""
@@ -80,7 +80,7 @@ class QueryDrafts(QObject):
             if key.partition("/")[0] != OF_A_RUN and text.strip()
         ]
         self._console.tabs.keep_closed(closed)
-        self._console.drafts_changed.connect(self._due.changed)
+        self._console.drafts_changed.connect(self._save_pause.changed)
 
     def begin(self, drill: Drill) -> None:
         """Open the windows of another run with their texts; a branch of the same run keeps its own."""
@@ -130,7 +130,7 @@ class QueryDrafts(QObject):
 
     def save(self) -> None:
         """Write down what has changed; a full disk is told, once, and takes nothing away."""
-        self._due.stop()
+        self._save_pause.stop()
         if self._profile is None:
             return
         drafts = self._profile.drafts
@@ -143,11 +143,11 @@ class QueryDrafts(QObject):
                 if text is not None and drafts.load(key) != text:
                     drafts.save(key, text)
         except StorageError as problem:
-            if str(problem) != self._told:
+            if str(problem) != self._reported_problem:
                 self.said.emit(str(problem))
-            self._told = str(problem)
+            self._reported_problem = str(problem)
         else:
-            self._told = ""
+            self._reported_problem = ""
 
     def _keys(self) -> list[str]:
         assert self._profile is not None
@@ -157,4 +157,4 @@ class QueryDrafts(QObject):
     def close(self) -> None:
         """Save, and nothing more after that: the profile is about to be closed."""
         self.save()
-        self._console.drafts_changed.disconnect(self._due.changed)
+        self._console.drafts_changed.disconnect(self._save_pause.changed)

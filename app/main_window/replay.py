@@ -39,7 +39,7 @@ class Replay(QObject):
         super().__init__(parent)
         self._session, self._play, self._notice = session, play, notice
         self._timeline = page.timeline
-        self._shown: tuple[int, int] | None = None
+        self._shown_position: tuple[int, int] | None = None
         """Run on the time line, and the number of its events that the time line shows."""
         self.bar = LookBack()
         page.insert_bar(self.bar)
@@ -52,7 +52,7 @@ class Replay(QObject):
         """Time to which the keys have moved since the window was last updated; None for no time, infinity for the
         present.
         """
-        self._told = ""
+        self._last_announcement = ""
         """Message about the start time of a branch, shown as long as the branch's clock is stopped."""
         self._catching_up = QTimer(self, singleShot=True, interval=0)
         self._catching_up.timeout.connect(self._catch_up)
@@ -149,14 +149,14 @@ class Replay(QObject):
         """Announce the position; *of_it*: additional text."""
         said = tr("You go on from {moment}. The clock stands still until you press Run.")
         here = said.format(moment=formatting.run_time(tick / TICKS_PER_S, 1))
-        self._told = f"{here} {details}".rstrip()
-        self._notice.show_info(self._told, for_ms=0)
+        self._last_announcement = f"{here} {details}".rstrip()
+        self._notice.show_info(self._last_announcement, for_ms=0)
 
     def forget_where(self) -> None:
         """Forget the position, because the clock runs or the desk was left."""
-        if self._told and self._notice.text == self._told:
+        if self._last_announcement and self._notice.text == self._last_announcement:
             self._notice.clear()
-        self._told = ""
+        self._last_announcement = ""
 
     # --- what is shown --------------------------------------------------------------------------------------
 
@@ -165,16 +165,16 @@ class Replay(QObject):
         if drill is None or live is None:
             return
         seen = (id(live), len(live.events))
-        if not self._session.looking_back or seen != self._shown:
+        if not self._session.looking_back or seen != self._shown_position:
             self._timeline.show_drill(live)
-            self._shown = seen
+            self._shown_position = seen
         self._show_world(None)
 
     def _add_events(self, events: list[Event]) -> None:
         live = self._session.live
         if live is not None and not self._session.looking_back:
             self._timeline.add_events(events)
-            self._shown = (id(live), len(live.events))
+            self._shown_position = (id(live), len(live.events))
 
     def _show_world(self, _: World | None) -> None:
         """Show the bar and the timeline mark of the shown time."""

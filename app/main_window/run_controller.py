@@ -60,7 +60,7 @@ class RunController(QObject):
         self._session = session
         self._profile = profile
         self._then: Callable[[History], None] | None = None
-        self._begun: set[str] = set()
+        self._begun_scenarios: set[str] = set()
         """Scenarios that were begun since the start, for those of whom no profile knows."""
         self._runs: dict[str, RunId] = {}
         """Branch -> its run in the profile."""
@@ -120,7 +120,7 @@ class RunController(QObject):
         """Begin a run of *scenario*; *seed* None: as `seed_for` chooses; an equal seed repeats a run's numbers."""
         self.leave()
         history = History(Drill(scenario, self.seed_for(scenario) if seed is None else seed, DrillMode(mode)))
-        self._begun.add(scenario.name)
+        self._begun_scenarios.add(scenario.name)
         self.branches = Branches(history)
         self._open(history, self._record(history.drill))
 
@@ -400,8 +400,8 @@ class RunController(QObject):
     # --- inside ---------------------------------------------------------------------------------------------
 
     def _has_earlier_run(self, name: str) -> bool:
-        if name in self._begun or self._profile is None:
-            return name in self._begun
+        if name in self._begun_scenarios or self._profile is None:
+            return name in self._begun_scenarios
         try:
             return self._profile.has_run_of(name)
         except StorageError as problem:

@@ -69,9 +69,9 @@ class Editing(QObject):
         self._saver, self._gate, self._irrevocable = saver, gate, irrevocable
         self._appearance, self._notice, self._parent = appearance, notice, parent
         self._page: ScenarioEditor | None = None
-        self._told = ""
-        self._due = Pause(DRAFT_MS, self)
-        self._due.timeout.connect(self.keep_draft)
+        self._reported_problem = ""
+        self._save_pause = Pause(DRAFT_MS, self)
+        self._save_pause.timeout.connect(self.keep_draft)
         self._last_run: Drill | None = None
         """Drill that was on the desk last. The editor has replaced it there."""
         play.began.connect(self._note_run)
@@ -94,7 +94,7 @@ class Editing(QObject):
             page.closed.connect(self._navigation.return_from_page)
             if not self._restore_draft(page):
                 page.show_text(_template(), None)
-            page.draft_changed.connect(self._due.changed)
+            page.draft_changed.connect(self._save_pause.changed)
         return self._page
 
     @show_busy_cursor()
@@ -226,7 +226,7 @@ class Editing(QObject):
 
     def keep_draft(self) -> None:
         """Save the text in the editor and the path of its file as a draft in the profile."""
-        self._due.stop()
+        self._save_pause.stop()
         profile, page = self._profile, self._page
         if profile is None or page is None:
             return
@@ -238,11 +238,11 @@ class Editing(QObject):
             else:
                 profile.drafts.delete(EDITOR_DRAFT)
         except StorageError as problem:
-            if str(problem) != self._told:  # once, not at each pause in typing
+            if str(problem) != self._reported_problem:  # once, not at each pause in typing
                 self._notice.warn(str(problem))
-            self._told = str(problem)
+            self._reported_problem = str(problem)
         else:
-            self._told = ""
+            self._reported_problem = ""
 
     def _restore_draft(self, page: ScenarioEditor) -> bool:
         profile = self._profile
@@ -272,7 +272,7 @@ class Editing(QObject):
         """Keep what there is, and nothing more after that: the profile is about to be closed."""
         self.keep_draft()
         if self._page is not None:
-            self._page.draft_changed.disconnect(self._due.changed)
+            self._page.draft_changed.disconnect(self._save_pause.changed)
             self._page.stop()
 
 

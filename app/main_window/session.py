@@ -45,7 +45,7 @@ class HostSession(QObject):
         """
         super().__init__(parent)
         self.host = host = Host(clock)
-        self._by_itself = use_timer
+        self._use_timer = use_timer
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(FRAME_MS)
@@ -133,7 +133,7 @@ class HostSession(QObject):
         self.host.on_frame(float(self._elapsed.restart()))
 
     def _set_timer(self, active: bool) -> None:
-        if not (self._by_itself and active):
+        if not (self._use_timer and active):
             self._timer.stop()
         elif not self._timer.isActive():
             self._elapsed.start()

@@ -21,23 +21,23 @@ class SettingsWriter(QObject):
     def __init__(self, store: WindowSettings, notice: NoticeBar, window: QWidget) -> None:
         super().__init__(window)
         self._store, self._notice, self._window = store, notice, window
-        self._told = False
-        self._due = QTimer(self)
-        self._due.setInterval(AFTER_MS)
-        self._due.setSingleShot(True)
-        self._due.timeout.connect(self.write)
-        store.changed = self._due.start
+        self._is_reported = False
+        self._write_timer = QTimer(self)
+        self._write_timer.setInterval(AFTER_MS)
+        self._write_timer.setSingleShot(True)
+        self._write_timer.timeout.connect(self.write)
+        store.changed = self._write_timer.start
 
     def write(self) -> None:
         """Write to disk now; show a new problem once."""
         problem = self._store.problem
-        if problem and not self._told:
+        if problem and not self._is_reported:
             self._notice.warn(problem)
-        self._told = bool(problem)
+        self._is_reported = bool(problem)
 
     def stop(self) -> None:
         """Stop writing on changes, because the window writes its final settings itself."""
-        self._due.stop()
+        self._write_timer.stop()
         self._store.changed = lambda: None
 
     def begin(self) -> None:

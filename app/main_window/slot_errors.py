@@ -42,15 +42,15 @@ class SlotErrors:
     ) -> None:
         """Create a handler; *usual* prints an error; *log* is the file, by default in the profile folder."""
         self._is_recorded = is_recorded
-        self._window, self._usual = window, original_hook
+        self._window, self._original_hook = window, original_hook
         self._log = log
         self._box: QMessageBox | None = None
-        self._shown: dict[str, float] = {}
+        self._shown_times: dict[str, float] = {}
         """Place in the code -> when an error from there was shown, in seconds of the monotonic clock."""
 
     def __call__(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """Print, log and show the error. Before everything is loaded, and for Ctrl+C, the program ends."""
-        self._usual(kind, error, trace)
+        self._original_hook(kind, error, trace)
         if not issubclass(kind, Exception):
             QApplication.exit(1)
             return
@@ -61,9 +61,9 @@ class SlotErrors:
             self._stop(error, details)
             return
         place = _format_location(trace)
-        if self._box is not None or monotonic() - self._shown.get(place, -REPEAT_S) < REPEAT_S:
+        if self._box is not None or monotonic() - self._shown_times.get(place, -REPEAT_S) < REPEAT_S:
             return
-        self._shown[place] = monotonic()
+        self._shown_times[place] = monotonic()
         self._show(error, details, written)
 
     def _show(self, error: BaseException, details: str, log_path: Path | None) -> None:
@@ -87,7 +87,7 @@ class SlotErrors:
 
     def _stop(self, error: BaseException, details: str) -> None:
         """Show a message and end with code 1: the window is useless without its parts."""
-        sys.excepthook = self._usual
+        sys.excepthook = self._original_hook
         said = tr("Mirrordrill has an internal error and has to stop: {error!r}.").format(error=error)
         box = QMessageBox(QMessageBox.Icon.Critical, TITLE, said)
         box.setDetailedText(details)

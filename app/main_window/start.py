@@ -59,7 +59,7 @@ class Start(QObject):
         self._window, self._profile = window, profile
         self._importing: threading.Thread | None = None
         self._steps = self._all_steps()
-        self._within = False
+        self._is_running = False
         self._hurried = False
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._on_timeout)
@@ -92,9 +92,9 @@ class Start(QObject):
 
     def _run_next_step(self) -> bool:
         """Make one step; False: there is none, or one is just being made and waits for an answer."""
-        if self._within:
+        if self._is_running:
             return False
-        self._within = True
+        self._is_running = True
         try:
             return next(self._steps, self) is not self
         except StartCancelledError:
@@ -102,7 +102,7 @@ class Start(QObject):
             QApplication.exit(1)
             return False
         finally:
-            self._within = False
+            self._is_running = False
 
     def _all_steps(self) -> Iterator[None]:
         yield from self._import_in_thread(BESIDE)

@@ -55,7 +55,7 @@ class MainWindow(QMainWindow):
         self.is_ready = False
         self.last_inputs: Callable[[int], list[str]] = lambda _: []
         """Function that returns a number of last inputs of the run on screen."""
-        self._then: list[Callable[[], None]] = []
+        self._pending_calls: list[Callable[[], None]] = []
         self.menus = {title: self.menuBar().addMenu(tr(title)) for title in MENUS}
         for menu in self.menus.values():
             menu.aboutToShow.connect(self.needed)
@@ -104,7 +104,7 @@ class MainWindow(QMainWindow):
         if self.is_ready:
             do()
         else:
-            self._then.append(do)
+            self._pending_calls.append(do)
             self.statusBar().showMessage(tr("One moment: the program is still loading."))
 
     def be_ready(self) -> None:
@@ -112,7 +112,7 @@ class MainWindow(QMainWindow):
         self.is_ready = True
         self.statusBar().clearMessage()
         self.ready.emit()
-        then, self._then = self._then, []
+        then, self._pending_calls = self._pending_calls, []
         for do in then:
             do()
 

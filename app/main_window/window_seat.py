@@ -87,20 +87,20 @@ class WindowSeat(QObject):
         self.form: QDialog | None = None
         """Form for the reflection, where no debrief asks for it."""
         self._history: History | None = None
-        self._shown: History | None = None
+        self._shown_history: History | None = None
         """Run of another seat that the instructor shows to all."""
         self._ran_before_show = False
         self._looked_at = False
         self._frozen = False
-        self._told = False
+        self._is_reported = False
         """True if the seat has shown the path of the log that the learner must hand in."""
         self._ran = False
         """True if the run was running before the class was frozen."""
         self._limit = Limit()
-        self._at_limit, self._behind = False, False
+        self._at_limit, self._is_behind = False, False
         """Two flags: the run has reached its limit; the class clock is behind it."""
         self._since = time.monotonic()
-        self._over = False
+        self._is_over = False
         """True if the instructor has ended the class."""
         self._label = ""
         """Last shown state of the seat."""
@@ -172,7 +172,7 @@ class WindowSeat(QObject):
 
     def _emit_state(self) -> None:
         link = self._attendance.link
-        if self._attendance.phase is SeatPhase.ENDED and self._over:
+        if self._attendance.phase is SeatPhase.ENDED and self._is_over:
             self._set_label(tr("the class is over"))
             return
         known = (
@@ -195,13 +195,13 @@ class WindowSeat(QObject):
         if history is None:
             return
         if message["name"] is None:
-            if self._shown is not None:
+            if self._shown_history is not None:
                 self._return_to_own_run()
             return
-        if self._shown is None:
+        if self._shown_history is None:
             self._ran_before_show = self._session.running
         mine = history.drill
-        self._shown = shown = History(Drill(mine.scenario, mine.seed, mine.mode))
+        self._shown_history = shown = History(Drill(mine.scenario, mine.seed, mine.mode))
         apply_actions(shown, message["acts"], 0)
         self._session.watch(shown)
         self._notice.show_info(tr("The instructor shows the run of {name}.").format(name=message["name"]))
@@ -209,9 +209,9 @@ class WindowSeat(QObject):
     def _return_to_own_run(self) -> None:
         """Continue the seat's own run after the instructor has shown another one."""
         assert self._history is not None, "the seat has a run"
-        self._shown = None
+        self._shown_history = None
         self._play.attend(self._history, self._attendance, self._reflects)
-        if self._ran_before_show and not (self._frozen or self._at_limit or self._over):
+        if self._ran_before_show and not (self._frozen or self._at_limit or self._is_over):
             self._session.play()
 
     @property
@@ -224,14 +224,14 @@ class WindowSeat(QObject):
             if not self._session.loading:  # the run was dropped for another one
                 self._give_up()
             return
-        if self._attendance.phase is SeatPhase.ENDED and not self._over:
+        if self._attendance.phase is SeatPhase.ENDED and not self._is_over:
             self._give_up()  # the log cannot be written
             return
         if self._attendance.phase is SeatPhase.JOINING:
             self.trying.emit(self._describe_attempt())
         self._attendance.move(SeatEvent.CONNECT if self._attendance.link.connected else SeatEvent.DISCONNECT)
         self._emit_state()
-        mine = (self._history, self._shown)
+        mine = (self._history, self._shown_history)
         if self._history is not None and not any(self._session.history is one for one in mine if one):
             self._attendance.move(SeatEvent.END)  # another run is on screen
             if self._attendance.is_delivered:
@@ -246,13 +246,13 @@ class WindowSeat(QObject):
             return
         self._apply_limit()
         self._carry_out()
-        if self._over and self._attendance.is_recording:
+        if self._is_over and self._attendance.is_recording:
             self._end_class()
         link = self._attendance.link
         if link.over and self._reflects and self._exam and self.form is None:
             self._ask()
-        if link.over and not (link.has_host or self._told):
-            self._told = True
+        if link.over and not (link.has_host or self._is_reported):
+            self._is_reported = True
             self._notice.show_info(tr("Hand in your log: {file}").format(file=self._attendance.file))
 
     def _handle_message(self, message: ToSeat) -> None:
@@ -317,7 +317,7 @@ class WindowSeat(QObject):
         def attend_class(history: History) -> None:
             self._play.attend(history, self._attendance, self._reflects)
             self._notice.show_info(tr("You are in the class as seat {n}.").format(n=welcome["seat"]))
-            if not (self._frozen or self._over):
+            if not (self._frozen or self._is_over):
                 self._session.play()
 
         self._play_again(replay_inputs(history, inputs, tick, lenient=True), attend_class)
@@ -346,7 +346,7 @@ class WindowSeat(QObject):
         if self._session.history is self._history:
             self._session.pause()
         self._emit_state()
-        if self._over and not reason:
+        if self._is_over and not reason:
             return
         self.failed.emit(
             reason
@@ -383,9 +383,9 @@ class WindowSeat(QObject):
             if self._ran and state != OVER:
                 self._session.play()
         if state == OVER:
-            self._over = True
+            self._is_over = True
             self._session.pause()
-            if self._shown is not None:
+            if self._shown_history is not None:
                 self._return_to_own_run()
         self._attendance.tell_frozen(self._frozen or self._at_limit)
         self._emit_state()
@@ -413,10 +413,10 @@ class WindowSeat(QObject):
         limit = self._limit.tick()
         behind = not at_limit and limit is not None and live.tick > limit
         if behind and self._session.running:
-            self._behind = True
+            self._is_behind = True
             self._session.pause()
-        elif self._behind and not behind:
-            self._behind = False
+        elif self._is_behind and not behind:
+            self._is_behind = False
             if not (self._frozen or at_limit):
                 self._session.play()
 
@@ -430,26 +430,26 @@ class WindowSeat(QObject):
             self._attendance.finish_rewind(number)
             self._play.attend(replayed_run, self._attendance, self._reflects)
             self._notice.show_info(format_rewind(tick, instruction["text"]))
-            if not (self._frozen or self._over):
+            if not (self._frozen or self._is_over):
                 self._session.play()
 
         self._play_again(replay_inputs(history, inputs, tick, lenient=True), resume_class)
 
     def _keep_frozen(self, running: bool) -> None:
-        stopped = self._frozen or self._at_limit or self._over or not self._attendance.is_recording
+        stopped = self._frozen or self._at_limit or self._is_over or not self._attendance.is_recording
         if running and stopped and self._session.history is self._history:
             self._session.pause()
-            if self._frozen and not self._over:
+            if self._frozen and not self._is_over:
                 self._notice.show_info(tr("The instructor has frozen the class."))
 
     def _carry_out(self) -> None:
         for number, one in sorted(self._pending.items()):
-            if one["what"] == BACK and self._attendance.is_recording and self._shown is None:
+            if one["what"] == BACK and self._attendance.is_recording and self._shown_history is None:
                 del self._pending[number]
                 self._rewind(number, one)
                 return
         live = self._session.live
-        if live is None or not self._attendance.has_run or self._shown is not None:
+        if live is None or not self._attendance.has_run or self._shown_history is not None:
             return
         for number, one in sorted(self._pending.items()):
             if (one["tick"] or 0) <= live.tick:

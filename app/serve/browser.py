@@ -39,7 +39,7 @@ class Browser(asyncio.DatagramProtocol):
     """UDP service that answers on a port of this computer while it is open."""
 
     def __init__(self, known: Callable[[], Known]) -> None:
-        self._known = known
+        self._instances = known
         self._transport: asyncio.DatagramTransport | None = None
 
     @property
@@ -55,7 +55,7 @@ class Browser(asyncio.DatagramProtocol):
 
     @override
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-        said = encode_answer(data, self._known())
+        said = encode_answer(data, self._instances())
         if said and self._transport is not None:
             self._transport.sendto(said, addr)
 

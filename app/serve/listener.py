@@ -96,7 +96,7 @@ class Listener:
         self.ports: dict[str, int] = {}
         self.browser = Browser(self._running)
         self._host = host
-        self._last = 0
+        self._last_number = 0
         self._open: dict[str, asyncio.Server] = {}
         self._holes: dict[str, BlackholePort] = {}
         self._base = 0
@@ -214,8 +214,8 @@ class Listener:
         if len(waiting) >= LOGINS_MAX:
             waiting[0].reset()
             del self._sessions[waiting[0].number]
-        self._last += 1
-        number = f"tds{self._last}"
+        self._last_number += 1
+        number = f"tds{self._last_number}"
         session = self._sessions[number] = TdsSession(self, name, number, pipe)
         session.users_max = self._users_reached
         task = asyncio.ensure_future(session.run())

@@ -30,8 +30,8 @@ class Pipe(asyncio.Protocol):
         """Create a pipe; *accepted* is called when the connection exists."""
         self._accepted = accepted
         self._transport: asyncio.Transport | None = None
-        self._come = bytearray()
-        self._over = False
+        self._received = bytearray()
+        self._is_closed = False
         """True if no more data will arrive."""
         self._reading: asyncio.Future[None] | None = None
         self._room: asyncio.Future[None] | None = None
@@ -46,8 +46,8 @@ class Pipe(asyncio.Protocol):
 
     @override
     def data_received(self, data: bytes) -> None:
-        self._come += data
-        if len(self._come) > HELD_MAX:
+        self._received += data
+        if len(self._received) > HELD_MAX:
             self.transport.pause_reading()
         self._wake()
 
@@ -81,16 +81,16 @@ class Pipe(asyncio.Protocol):
 
     async def read(self) -> bytes:
         """Return the received bytes; empty at the end of the connection."""
-        while not self._come:
-            if self._over:
+        while not self._received:
+            if self._is_closed:
                 return b""
             self._reading = asyncio.get_running_loop().create_future()
             try:
                 await self._reading
             finally:
                 self._reading = None
-        data = bytes(self._come)
-        self._come.clear()
+        data = bytes(self._received)
+        self._received.clear()
         if len(data) > HELD_MAX and not self.transport.is_closing():
             self.transport.resume_reading()
         return data
@@ -105,7 +105,7 @@ class Pipe(asyncio.Protocol):
 
     def end(self) -> None:
         """End the stream, so that the reader stops waiting."""
-        self._over = True
+        self._is_closed = True
         self._wake()
 
     def close(self) -> None:

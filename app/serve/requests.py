@@ -134,26 +134,26 @@ class Prepared:
     """Prepared statements of a connection, by handle."""
 
     def __init__(self) -> None:
-        self._known: dict[int, PreparedStatement] = {}
-        self._last = 0
+        self._statements: dict[int, PreparedStatement] = {}
+        self._last_handle = 0
 
     def store(self, statement: PreparedStatement) -> int:
         """Store a statement; return its handle."""
-        self._last += 1
-        self._known[self._last] = statement
-        return self._last
+        self._last_handle += 1
+        self._statements[self._last_handle] = statement
+        return self._last_handle
 
     def find(self, handle: Any) -> PreparedStatement | None:
         """Return the statement of a handle; None if there is none."""
-        return self._known.get(handle)
+        return self._statements.get(handle)
 
     def forget(self, handle: Any) -> None:
         """Remove the statement of a handle."""
-        self._known.pop(handle, None)
+        self._statements.pop(handle, None)
 
     def clear(self) -> None:
         """Remove all statements."""
-        self._known.clear()
+        self._statements.clear()
 
 
 _BETWEEN: Final = (0x80, 0xFF)

@@ -46,7 +46,7 @@ class Wire:
     def __init__(self, pipe: Pipe) -> None:
         self._pipe = pipe
         self._tls: ssl.SSLObject | None = None
-        self._in, self._out = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
 
     async def read(self) -> bytes:
         """Return the received bytes; empty at the end of the connection. Raises MalformedPacketError."""
@@ -59,7 +59,7 @@ class Wire:
                 data = await self._pipe.read()
                 if not data:
                     return b""
-                self._in.write(data)
+                self._incoming.write(data)
             except ssl.SSLError as problem:
                 raise MalformedPacketError(f"TLS: {problem.reason}") from None
 
@@ -69,15 +69,15 @@ class Wire:
         if self._tls is not None:
             for at in range(0, len(whole), size):
                 self._tls.write(whole[at : at + size])
-            whole = self._out.read()
+            whole = self._outgoing.read()
         await self._pipe.write(whole)
 
     async def begin_tls(self, context: ssl.SSLContext, in_prelogin: bool, initial_bytes: bytes = b"") -> None:
         """Shake hands, *inside* PRELOGIN packets or bare; *come*: bytes that have come already. Raises Malformed."""
-        tls = context.wrap_bio(self._in, self._out, server_side=True)
+        tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         waiting = bytearray(initial_bytes)
         while True:
-            self._in.write(_unpacked(waiting) if in_prelogin else bytes(waiting))
+            self._incoming.write(_unpacked(waiting) if in_prelogin else bytes(waiting))
             if not in_prelogin:
                 waiting.clear()
             try:
@@ -87,7 +87,7 @@ class Wire:
                 over = False
             except ssl.SSLError as problem:
                 raise MalformedPacketError(f"TLS: {problem.reason}") from None
-            said = self._out.read()
+            said = self._outgoing.read()
             if said:
                 await self._pipe.write(packet(PacketKind.PRELOGIN, said) if in_prelogin else said)
             if over:
@@ -96,7 +96,9 @@ class Wire:
             if not data:
                 raise MalformedPacketError("a connection that ends within TLS")
             waiting += data
-        self._in.write(bytes(waiting))  # what comes behind the last packet of the handshake is in TLS already
+        self._incoming.write(
+            bytes(waiting)
+        )  # what comes behind the last packet of the handshake is in TLS already
         self._tls = tls
 
     def end_tls(self) -> None:

@@ -33,7 +33,7 @@ class Profile:
     def __init__(self, database: ProfileDatabase) -> None:
         self._database = database
         self.file = database.file
-        self._marked = mark.read(self.file.parent)
+        self._stored_mark = mark.read(self.file.parent)
         """Length of the current run's journal when the program last ended."""
         self.settings = ProfileSettings(database)
         self.drafts = DraftStore(database)
@@ -112,8 +112,8 @@ class Profile:
                 marked is not None and marked.run_id in doomed
             ):  # before the end: it would be missed at the next start
                 mark.remove(self.file.parent)
-        if self._marked is not None and self._marked.run_id in doomed:
-            self._marked = None
+        if self._stored_mark is not None and self._stored_mark.run_id in doomed:
+            self._stored_mark = None
 
     def unfinished(self) -> list[UnfinishedRun]:
         """Return runs that a killed process left, newest first; of a tree of branches only the newest.
@@ -122,14 +122,14 @@ class Profile:
         """
         with self._database.transaction() as db:
             behind = branches.find_superseded_runs(db)
-            return [run for run in runs.unfinished(db, self._marked) if run.run_id not in behind]
+            return [run for run in runs.unfinished(db, self._stored_mark) if run.run_id not in behind]
 
     def find_lost_runs(self) -> list[str]:
         """Return a sentence where the last run in progress is not in the database any more; empty if all is there."""
-        if self._marked is None:
+        if self._stored_mark is None:
             return []
         with self._database.transaction() as db:
-            return runs.find_lost_runs(db, self._marked)
+            return runs.find_lost_runs(db, self._stored_mark)
 
     def journal(self, run_id: RunId) -> tuple[JournalLine, ...]:
         """Return the input lines of any run, in their order."""

@@ -31,8 +31,8 @@ class ActLine(HistoryLine):
         super().__init__(parent)
         self._world: World | None = None
         self._go = QAction(tr("Run the command (Enter)"), self)
-        self._words = QStringListModel(self)
-        completer = QCompleter(self._words, self)
+        self._completions = QStringListModel(self)
+        completer = QCompleter(self._completions, self)
         completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.setCompleter(completer)
@@ -74,7 +74,7 @@ class ActLine(HistoryLine):
 
     def _complete(self, text: str) -> None:
         if self._world is not None:
-            self._words.setStringList(completions(self._world, text))
+            self._completions.setStringList(completions(self._world, text))
         self.setToolTip(hint(text))
 
     @override

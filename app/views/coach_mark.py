@@ -48,9 +48,9 @@ class CoachMark(QFrame):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._over = parent
+        self._window = parent
         self._target: Callable[[], QRect] = QRect
-        self._others: Callable[[], list[QRect]] = list
+        self._other_boxes: Callable[[], list[QRect]] = list
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAutoFillBackground(True)
         self._ring = _Ring(parent)
@@ -104,7 +104,7 @@ class CoachMark(QFrame):
 
         *target* and *others*, which the bubble avoids, are places in the parent.
         """
-        self._target, self._others = target, obstacles
+        self._target, self._other_boxes = target, obstacles
         self.title.setText(title)
         self.text.setText(text)
         self.count.setText(count)
@@ -121,11 +121,11 @@ class CoachMark(QFrame):
         """Hide it; the keyboard goes on to the next widget if it was here."""
         if self.isHidden():
             return
-        had_keys = self.isAncestorOf(QApplication.focusWidget() or self._over)
+        had_keys = self.isAncestorOf(QApplication.focusWidget() or self._window)
         self.hide()
         self._ring.hide()
         if had_keys:
-            self._over.setFocus()
+            self._window.setFocus()
 
     def _skip(self) -> None:
         if not self.isHidden():
@@ -136,10 +136,10 @@ class CoachMark(QFrame):
         if self.isHidden():
             return
         around = self._pointed_at = self._target()
-        self._ring.setGeometry(around.adjusted(-4, -4, 4, 4).intersected(self._over.rect()))
+        self._ring.setGeometry(around.adjusted(-4, -4, 4, 4).intersected(self._window.rect()))
         self._ring.show()
         self._ring.raise_()
-        others = [other for other in self._others() if other != around]
+        others = [other for other in self._other_boxes() if other != around]
 
         def cost(rect: QRect) -> tuple[int, int]:
             covered = TARGET_WEIGHT * _covered(rect, around) + sum(_covered(rect, each) for each in others)
@@ -165,7 +165,7 @@ class CoachMark(QFrame):
         self._buttons.invalidate()
         room = sum(button.sizeHint().width() for button in (self.skip, self.next)) + 3 * GAP_PX
         room = max(room, self.title.sizeHint().width() + self.count.sizeHint().width() + GAP_PX)
-        width = min(max(round(units * line), room + 32), self._over.width() - 2 * GAP_PX)
+        width = min(max(round(units * line), room + 32), self._window.width() - 2 * GAP_PX)
         self.setFixedWidth(width)
         self.text.setFixedWidth(width - 32)
         self.text.setMinimumHeight(0)  # it would ask for no less than for the text before
@@ -175,7 +175,7 @@ class CoachMark(QFrame):
 
     def _candidates(self, target_rect: QRect) -> list[QRect]:
         """Return places next to *around*, then places all over the window."""
-        inside = self._over.rect().adjusted(GAP_PX, GAP_PX, -GAP_PX, -GAP_PX)
+        inside = self._window.rect().adjusted(GAP_PX, GAP_PX, -GAP_PX, -GAP_PX)
         box = QRect(QPoint(0, 0), self.size())
         middle = target_rect.center() - box.center()
         places = [

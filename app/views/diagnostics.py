@@ -46,24 +46,27 @@ class Diagnostics(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Check of this installation"))
-        self._said = QLabel()
-        self._said.setWordWrap(True)
+        self._message = QLabel()
+        self._message.setWordWrap(True)
         self.lines = TableView(TableModel(COLUMNS), tr("Checks"))
         header = self.lines.horizontalHeader()
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
-        self._again, self.save = QPushButton(tr("Check again")), QPushButton(tr("Save a support bundle…"))
+        self._check_button, self.save = (
+            QPushButton(tr("Check again")),
+            QPushButton(tr("Save a support bundle…")),
+        )
         close = QPushButton(tr("Close"))
-        self._again.clicked.connect(self.again_wanted)
+        self._check_button.clicked.connect(self.again_wanted)
         self.save.clicked.connect(self.bundle_wanted)
         close.clicked.connect(self.close)
         row = QHBoxLayout()
-        for button in (self._again, self.save):
+        for button in (self._check_button, self.save):
             button.setAutoDefault(False)
             row.addWidget(button)
         row.addStretch()
         row.addWidget(close)
         layout = QVBoxLayout(self)
-        layout.addWidget(self._said)
+        layout.addWidget(self._message)
         layout.addWidget(self.lines, 1)
         layout.addLayout(row)
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 130, self.fontMetrics().height() * 20)
@@ -71,8 +74,8 @@ class Diagnostics(QDialog):
     def begin(self) -> None:
         """Begin a check without results."""
         self.lines.table.replace(())
-        self._said.setText(tr("Checking… this takes some seconds."))
-        self._again.setEnabled(False)
+        self._message.setText(tr("Checking… this takes some seconds."))
+        self._check_button.setEnabled(False)
 
     def add(self, line: LogLine) -> None:
         """Add the result of a check."""
@@ -83,8 +86,8 @@ class Diagnostics(QDialog):
         rows = self.lines.table.rows
         wrong = sum(not line.well for line in rows)
         said = trn("{n} item needs attention.", "{n} items need attention.", wrong).format(n=wrong)
-        self._said.setText(said if wrong else tr("Mirrordrill works here."))
-        self._again.setEnabled(True)
+        self._message.setText(said if wrong else tr("Mirrordrill works here."))
+        self._check_button.setEnabled(True)
         bad = next((place for place, line in enumerate(rows) if not line.well), 0)
         if rows:
             self.lines.selectRow(bad)

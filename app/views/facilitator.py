@@ -30,7 +30,7 @@ class Facilitator(QScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._drill: Drill | None = None
-        self._shown: tuple[int, ...] = ()
+        self._shown_entries: tuple[int, ...] = ()
         self._notes = Prose(full_height=True)
         self._coming_title = QLabel(tr("Coming events"))
         self._coming = QLabel()
@@ -51,7 +51,7 @@ class Facilitator(QScrollArea):
     def show_drill(self, drill: Drill) -> None:
         """Show another run, or another time of it."""
         self._drill = drill
-        self._shown = ()
+        self._shown_entries = ()
         self._notes.show_text(drill.scenario.facilitator or tr("No notes from the author."))
         self._coming.setText("")
         self.show_world(drill.world)
@@ -63,8 +63,8 @@ class Facilitator(QScrollArea):
             return
         coming = self._drill.list_scheduled_inputs()
         key = tuple(tick for tick, _ in coming)
-        if key != self._shown or not self._coming.text():
-            self._shown = key
+        if key != self._shown_entries or not self._coming.text():
+            self._shown_entries = key
             asked = {inquiry.name: inquiry.texts for inquiry in self._drill.scenario.inquiries}
             lines = [
                 f"{formatting.run_time(tick / TICKS_PER_S)}  {describe_input(item.line_without_time, asked)}"

@@ -176,7 +176,7 @@ class FaultLedger(QWidget):
         super().__init__(parent)
         self._drill: HasJournal | None = None
         self._world: World | None = None
-        self._seen: tuple[Fault, ...] = ()
+        self._shown_faults: tuple[Fault, ...] = ()
         self._count = ""
         self.model = TableModel(COLUMNS)
         self.table = TableView(self.model, tr("Fault ledger"))
@@ -240,9 +240,9 @@ class FaultLedger(QWidget):
         if self._drill is None or self._world is None:
             return
         ledger = tuple(self._world.faults)
-        if ledger == self._seen and not force:
+        if ledger == self._shown_faults and not force:
             return
-        self._seen = ledger
+        self._shown_faults = ledger
         # where the truth is not told, the faults of the scenario stay to be found
         mine = ledger if self._drill.terms.truth else _filter_requested(ledger, self._drill.journal)
         wanted = [f for f in mine if f.reverted_tick is None] if self.only_active.isChecked() else list(mine)

@@ -113,7 +113,7 @@ class Palette(QFrame):
         self._window = window
         self._offered: list[PaletteEntry] = []
         self._recent: list[QAction] = []
-        self._before: QWidget | None = None
+        self._former_focus: QWidget | None = None
         self.field = QLineEdit()
         self.field.setPlaceholderText(tr("Type some letters of a command"))
         self.field.setAccessibleName(tr("Find a command"))
@@ -129,13 +129,13 @@ class Palette(QFrame):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setProperty("plain", True)
         self.list.clicked.connect(lambda index: self._do(self.model.entries[index.row()]))
-        self._nothing = QLabel(tr("No command matches."))
-        self._nothing.setProperty("muted", True)
-        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty_label = QLabel(tr("No command matches."))
+        self._empty_label.setProperty("muted", True)
+        self._empty_label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 8)
         layout.setSpacing(6)
-        for widget in (self.field, self.list, self._nothing):
+        for widget in (self.field, self.list, self._empty_label):
             layout.addWidget(widget)
         shadow = QGraphicsDropShadowEffect(self)
         shadow.setBlurRadius(32.0)
@@ -159,7 +159,7 @@ class Palette(QFrame):
         """Show it, empty; what is offered but not visible is left out."""
         focused = QApplication.focusWidget()
         if self.isHidden():
-            self._before = focused
+            self._former_focus = focused
         self.field.clear()
         self._search("")
         self.show()
@@ -171,7 +171,7 @@ class Palette(QFrame):
         if self.isHidden():
             return
         self.hide()
-        before, self._before = self._before, None
+        before, self._former_focus = self._former_focus, None
         if before is not None and before.isVisible():
             before.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -190,7 +190,7 @@ class Palette(QFrame):
         found.sort(key=lambda entry: not entry.action.isEnabled())  # stable: only moves them behind
         self.model.replace(found)
         self.list.setVisible(bool(found))
-        self._nothing.setVisible(not found)
+        self._empty_label.setVisible(not found)
         self.list.setCurrentIndex(self.model.index(0))
         self.list.scrollToTop()
         self._announce_current()

@@ -74,7 +74,7 @@ class TakeRole(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("Take a role in a team"))
         self.code, self.name, self.role = QLineEdit(code), QLineEdit(name), QComboBox()
-        self._left: set[str] = set()
+        self._left_teams: set[str] = set()
         """Roles whose members are not connected."""
         self.code.setPlaceholderText("XXXXX-XXXXX-XXXXX-XXXXX@192.168.1.5:40123")
         self.code.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
@@ -104,7 +104,7 @@ class TakeRole(QDialog):
     @property
     def _instead(self) -> bool:
         """Somebody has the role that is chosen, but is not connected."""
-        return self.role.currentData() in self._left
+        return self.role.currentData() in self._left_teams
 
     def _show_take(self) -> None:
         self.take.setText(tr("&Take the role over") if self._instead else tr("&Take the role"))
@@ -113,10 +113,12 @@ class TakeRole(QDialog):
         """Show all roles, free ones first."""
         self.role.clear()
         self.problem.clear()
-        self._left = {seat["key"] for seat in roles if seat["taken_by"] is not None and not seat["connected"]}
+        self._left_teams = {
+            seat["key"] for seat in roles if seat["taken_by"] is not None and not seat["connected"]
+        }
         for seat in sorted(roles, key=lambda seat: (seat["taken_by"] is not None, seat["connected"])):
             by = seat["taken_by"]
-            if seat["key"] in self._left:
+            if seat["key"] in self._left_teams:
                 by = tr("{name}, not connected").format(name=by)
             self.role.addItem(seat["name"] if by is None else f"{seat['name']} ({by})", seat["key"])
         self._show_take()

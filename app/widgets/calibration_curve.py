@@ -23,7 +23,7 @@ class CalibrationCurve(QWidget):
 
     def __init__(self, calibration: Calibration, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._found = calibration
+        self._calibration = calibration
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         said = (
             f"{point['sure_percent']:g} %: {point['right_percent']:.0f} %" for point in calibration["curve"]
@@ -59,13 +59,14 @@ class CalibrationCurve(QWidget):
             x = QRectF(point.x() - left, box.bottom() + 4, 2 * left, metrics.height())
             painter.drawText(x, Qt.AlignmentFlag.AlignHCenter, words)
         curve = [
-            map_to_point(point["sure_percent"], point["right_percent"]) for point in self._found["curve"]
+            map_to_point(point["sure_percent"], point["right_percent"])
+            for point in self._calibration["curve"]
         ]
         painter.setPen(QPen(colors.accent, 1.5))
         painter.drawPolyline(curve)
         painter.setBrush(colors.accent)
-        for answers, place in zip(self._found["curve"], curve, strict=True):
-            share = answers["answers"] / self._found["answers"]
+        for answers, place in zip(self._calibration["curve"], curve, strict=True):
+            share = answers["answers"] / self._calibration["answers"]
             radius = DOT_PX[0] + (DOT_PX[1] - DOT_PX[0]) * share
             painter.drawEllipse(place, radius, radius)
         painter.end()

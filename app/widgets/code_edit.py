@@ -74,8 +74,8 @@ class CodeEdit(QPlainTextEdit):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._margin = _Margin(self)
         self._highlighter = color(self.document(), self.colors)
-        self._words = QStringListModel(self)
-        self._completer = QCompleter(self._words, self)
+        self._completions = QStringListModel(self)
+        self._completer = QCompleter(self._completions, self)
         self._popup = QListView()
         self._completer.setPopup(self._popup)
         self._completer.setWidget(self)
@@ -238,7 +238,7 @@ class CodeEdit(QPlainTextEdit):
 
     def _open_completion(self) -> None:
         words = self._complete(self.toPlainText(), self.textCursor().position())
-        self._words.setStringList(list(words))
+        self._completions.setStringList(list(words))
         self._completer.setCompletionPrefix(self._get_identifier_prefix())
         if self._completer.completionCount() == 1:
             self._insert_word(self._completer.currentCompletion())

@@ -56,12 +56,12 @@ class EventRows(Sequence[object]):
         self._log = EventLog()
         self._world: World | None = None
         self._wanted = Wanted()
-        self._shown = NONE
+        self._shown_rows = NONE
         self._looked = 0
         """Number of searched events."""
         self._counts = np.zeros(0, dtype=np.int64)
         """Number of rows per combination of fields; -1: unknown."""
-        self._made: dict[int, list[object]] = {}
+        self._row_cache: dict[int, list[object]] = {}
 
     # --- which rows -------------------------------------------------------------------------------------------
 
@@ -71,8 +71,8 @@ class EventRows(Sequence[object]):
         same = self._log.count_shared(log)
         self._log, self._world = log, world
         self._looked = min(self._looked, same)
-        self._shown = self._shown[: np.searchsorted(self._shown[:, 0], self._looked)]
-        self._made = {}
+        self._shown_rows = self._shown_rows[: np.searchsorted(self._shown_rows[:, 0], self._looked)]
+        self._row_cache = {}
         if not same:
             self._counts = self._counts[:0]
 
@@ -84,7 +84,7 @@ class EventRows(Sequence[object]):
         """Show these; all that was known of others is looked at again."""
         if wanted != self._wanted:
             self._wanted = wanted
-            self._looked, self._shown = 0, NONE
+            self._looked, self._shown_rows = 0, NONE
 
     def scan(self, should_continue: Callable[[], bool]) -> bool:
         """Find rows among the events not yet looked at, as long as *go_on* says so; whether all have been."""
@@ -93,7 +93,7 @@ class EventRows(Sequence[object]):
             found = self._with_rows(self._find_matches(self._looked, until))
             if self._wanted.words:
                 found = found[[self._matches(self._rows_at(place)[part]) for place, part in found.tolist()]]
-            self._shown = np.concatenate([self._shown, found])
+            self._shown_rows = np.concatenate([self._shown_rows, found])
             self._looked = min(until, len(self._log))
             if not should_continue():
                 break
@@ -107,7 +107,7 @@ class EventRows(Sequence[object]):
     # --- as a sequence ----------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        return len(self._shown)
+        return len(self._shown_rows)
 
     @overload
     def __getitem__(self, index: int) -> object: ...
@@ -116,7 +116,7 @@ class EventRows(Sequence[object]):
     def __getitem__(self, index: int | slice) -> object:
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
-        event, part = self._shown[index].tolist()
+        event, part = self._shown_rows[index].tolist()
         return self._rows_at(event)[part]
 
     # --- inside -----------------------------------------------------------------------------------------------
@@ -155,12 +155,12 @@ class EventRows(Sequence[object]):
         return np.column_stack([np.repeat(places, counts), parts])
 
     def _rows_at(self, index: int) -> list[object]:
-        rows = self._made.get(index)
+        rows = self._row_cache.get(index)
         if rows is None:
             assert self._world is not None
-            if len(self._made) >= MADE_MAX:
-                self._made.clear()
-            rows = self._made[index] = list(self._rows_of(self._log[index], self._world))
+            if len(self._row_cache) >= MADE_MAX:
+                self._row_cache.clear()
+            rows = self._row_cache[index] = list(self._rows_of(self._log[index], self._world))
         return rows
 
     def _matches(self, row: Any) -> bool:

@@ -46,7 +46,7 @@ class EventModel(TableModel):
     ) -> None:
         super().__init__(columns, parent)
         self.events = events
-        self._told = 0
+        self._reported_count = 0
         """Number of rows that the view knows."""
 
     @property
@@ -68,19 +68,19 @@ class EventModel(TableModel):
     def reset_rows(self) -> None:
         """Reset changed rows."""
         self.beginResetModel()
-        self._told = len(self.events)
+        self._reported_count = len(self.events)
         self.endResetModel()
 
     def show_more(self) -> None:
         """Show rows that may have been added at the end."""
-        if len(self.events) > self._told:
-            self.beginInsertRows(NOWHERE, self._told, len(self.events) - 1)
-            self._told = len(self.events)
+        if len(self.events) > self._reported_count:
+            self.beginInsertRows(NOWHERE, self._reported_count, len(self.events) - 1)
+            self._reported_count = len(self.events)
             self.endInsertRows()
 
     @override
     def rowCount(self, parent: Index = NOWHERE) -> int:
-        return 0 if parent.isValid() else self._told
+        return 0 if parent.isValid() else self._reported_count
 
 
 class EventTable(QWidget):
@@ -116,12 +116,12 @@ class EventTable(QWidget):
         self._columns = {False: tuple(columns), True: tuple(short)}
         self._narrow = False
         self._everywhere = everywhere
-        self._between: tuple[float, float] | None = None
+        self._shown_span: tuple[float, float] | None = None
         self._events = EventRows(rows_of, kinds)
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(0)
-        self._rest.timeout.connect(self._look_further)
+        self._update_timer = QTimer(self)
+        self._update_timer.setSingleShot(True)
+        self._update_timer.setInterval(0)
+        self._update_timer.timeout.connect(self._look_further)
         self.model = EventModel(columns, self._events, self)
         self.table = TableView(self.model, name)
         self.table.clicked.connect(self._choose)
@@ -193,7 +193,7 @@ class EventTable(QWidget):
     def add_events(self, events: Iterable[Event]) -> None:
         """Take new events."""
         self._events.add(events)
-        if not self._rest.isActive():
+        if not self._update_timer.isActive():
             self._look_further()
 
     # --- filters ------------------------------------------------------------------------------------------
@@ -224,8 +224,8 @@ class EventTable(QWidget):
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
         """List only rows of this span (seconds since the start), or all again."""
-        if span != self._between:
-            self._between = span
+        if span != self._shown_span:
+            self._shown_span = span
             self._refilter()
 
     def kinds(self) -> frozenset[str] | None:
@@ -234,7 +234,7 @@ class EventTable(QWidget):
 
     def _refilter(self) -> None:
         words = tuple(self.filter.text().lower().split())
-        self._events.want(Wanted(self.kinds(), self.server, self._between, words))
+        self._events.want(Wanted(self.kinds(), self.server, self._shown_span, words))
         self._look()
         self.model.reset_rows()
         self._count()
@@ -244,7 +244,7 @@ class EventTable(QWidget):
         """Find rows for a few milliseconds; the rest comes when the window has been drawn."""
         until = perf_counter() + LOOK_S
         if not self._events.scan(lambda: perf_counter() < until):
-            self._rest.start()
+            self._update_timer.start()
 
     @Slot()
     def _look_further(self) -> None:
@@ -254,7 +254,7 @@ class EventTable(QWidget):
 
     def _count(self) -> None:
         shown = self.model.rowCount()
-        narrowed = bool(self.filter.text()) or self._between is not None
+        narrowed = bool(self.filter.text()) or self._shown_span is not None
         self.found.setText(tr("{shown} found").format(shown=formatting.number(shown)) if narrowed else "")
         self.found.setVisible(narrowed)
         self.table.set_empty_text(self._explain_empty())
@@ -262,7 +262,7 @@ class EventTable(QWidget):
     def _explain_empty(self) -> str:
         if self.filter.text():
             return tr("No row matches. Clear the filter to see all rows.")
-        if self._between is not None:
+        if self._shown_span is not None:
             return tr("Nothing in the selected time span. Show the whole timeline to see the rest.")
         return self._empty.format(server=self.server or "")
 

@@ -53,7 +53,7 @@ class FindBar(QFrame):
         """Create a bar; *editor* is the searched text, which places the bar."""
         super().__init__(editor)
         self._editor = editor
-        self._from = 0
+        self._start_position = 0
         """Start position of the search. A longer search text is searched from the same position."""
         self.setAutoFillBackground(True)
         self.needle = self._field(tr("Find"))
@@ -70,15 +70,15 @@ class FindBar(QFrame):
         after.clicked.connect(lambda: self.step())
         close = self._tool("×", tr("Close (Esc)"))
         close.clicked.connect(self.leave)
-        self._one, self._all = QPushButton(tr("Replace")), QPushButton(tr("Replace all"))
-        self._one.clicked.connect(self.replace)
+        self._replace_button, self._all = QPushButton(tr("Replace")), QPushButton(tr("Replace all"))
+        self._replace_button.clicked.connect(self.replace)
         self._all.clicked.connect(self.replace_all)
         first, second = QHBoxLayout(), QHBoxLayout()
         first.addWidget(self.needle, 1)
         for widget in (self.place, self.same_case, before, after, close):
             first.addWidget(widget)
         second.addWidget(self.with_, 1)
-        second.addWidget(self._one)
+        second.addWidget(self._replace_button)
         second.addWidget(self._all)
         rows = QVBoxLayout(self)
         rows.setContentsMargins(6, 3, 6, 3)
@@ -119,8 +119,8 @@ class FindBar(QFrame):
         chosen = cursor.selectedText()
         if chosen and "\u2029" not in chosen and len(chosen) <= NEEDLE_MAX:
             self.needle.setText(chosen)
-        self._from = cursor.selectionStart()
-        for widget in (self.with_, self._one, self._all):
+        self._start_position = cursor.selectionStart()
+        for widget in (self.with_, self._replace_button, self._all):
             widget.setVisible(replacing)
         self.show()
         self.height_changed.emit()
@@ -145,7 +145,7 @@ class FindBar(QFrame):
 
     def _typed(self) -> None:
         cursor = self._editor.textCursor()
-        cursor.setPosition(min(self._from, self._editor.document().characterCount() - 1))
+        cursor.setPosition(min(self._start_position, self._editor.document().characterCount() - 1))
         self._editor.setTextCursor(cursor)
         self.step()
 
@@ -164,7 +164,7 @@ class FindBar(QFrame):
             found = document.find(needle, ends, flags)
         if not found.isNull():
             self._editor.setTextCursor(found)
-            self._from = found.selectionStart()
+            self._start_position = found.selectionStart()
         self._show_match_number()
 
     def _pattern(self) -> re.Pattern[str]:

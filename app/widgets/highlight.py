@@ -113,14 +113,14 @@ class _Reading:
     def __init__(self, tokens: Iterable[tuple[_TokenType, str]], tone_of: ToneOf) -> None:
         self.spans: Spans = {}
         self.open: set[int] = set()
-        self._words = iter(tokens)
+        self._tokens = iter(tokens)
         self._tone_of = tone_of
         self._line = self._column = 0
 
     def read_tokens(self, count: int) -> bool:
         """Read *count* words more; True at the end."""
         read = 0
-        for kind, word in islice(self._words, count):
+        for kind, word in islice(self._tokens, count):
             read += 1
             tone = self._tone_of(kind, word)
             for number, part in enumerate(word.split("\n")):

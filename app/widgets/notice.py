@@ -53,8 +53,8 @@ class NoticeBar(QFrame):
         row.addWidget(self._text, 1)
         row.addWidget(self._act)
         row.addWidget(self._close)
-        self._going = QTimer(self, singleShot=True)
-        self._going.timeout.connect(self.clear)
+        self._hide_timer = QTimer(self, singleShot=True)
+        self._hide_timer.timeout.connect(self.clear)
         parent.installEventFilter(self)
         self.hide()
 
@@ -86,7 +86,7 @@ class NoticeBar(QFrame):
     @Slot()
     def clear(self) -> None:
         """Hide the notice."""
-        self._going.stop()
+        self._hide_timer.stop()
         if has_keys(self):
             self._page.setFocus()
         self.hide()
@@ -108,9 +108,9 @@ class NoticeBar(QFrame):
         self.raise_()
         guard().appeared(self)
         if for_ms:
-            self._going.start(for_ms)
+            self._hide_timer.start(for_ms)
         else:
-            self._going.stop()
+            self._hide_timer.stop()
         announce(self, text, urgent=tone == "warn")
 
     # --- where it stands ------------------------------------------------------------------------------------

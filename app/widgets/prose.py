@@ -24,7 +24,7 @@ class Prose(QTextBrowser):
         feature = QTextDocument.MarkdownFeature
         tables = feature.MarkdownDialectGitHub if ours else feature.MarkdownNoHTML
         self._reading = feature.MarkdownNoHTML | tables
-        self._whole = full_height
+        self._full_height = full_height
         self.document().setDocumentMargin(0.0)
         self.document().setIndentWidth(18.0)
         if full_height:
@@ -52,7 +52,7 @@ class Prose(QTextBrowser):
             self._fit()
 
     def _fit(self) -> None:
-        if self._whole:
+        if self._full_height:
             self.document().setTextWidth(self.viewport().width())
             self.setFixedHeight(round(self.document().size().height()) + 2)
 

@@ -25,7 +25,7 @@ class Sparkline(QStyledItemDelegate):
     ) -> None:
         """Create a line; *points* of a row: position from 0 on, and value from 0 to *most*."""
         super().__init__(table)
-        self._table, self._points, self._most = table, points, maximum
+        self._table, self._points, self._maximum = table, points, maximum
 
     @override
     def paint(
@@ -42,7 +42,9 @@ class Sparkline(QStyledItemDelegate):
         plot = box.adjusted(SIDE_PX, box.height() * 0.14, -number, -box.height() * 0.14)
         last = max(max((at for at, _ in self._points(row)), default=0.0) for row in rows) or 1.0
         line = [
-            QPointF(plot.left() + plot.width() * at / last, plot.bottom() - plot.height() * much / self._most)
+            QPointF(
+                plot.left() + plot.width() * at / last, plot.bottom() - plot.height() * much / self._maximum
+            )
             for at, much in points
         ]
         painter.save()

@@ -111,14 +111,14 @@ class TimeStrip(QWidget):
         self._course = RunTimeline((), ())
         self._now_s = 0.0
         self._length_s: float | None = None
-        self._at: int | None = None
+        self._cursor_index: int | None = None
         """Index of the marker selected by keys."""
         self._live = True
         self._truth = True
         self._cursor_s: float | None = None
-        self._between: tuple[float, float] | None = None
+        self._shown_span: tuple[float, float] | None = None
         self._lane_box: QRectF | None = None
-        self._more: Sequence[tuple[str, Sequence[TimelineSpan]]] = ()
+        self._extra_lanes: Sequence[tuple[str, Sequence[TimelineSpan]]] = ()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -148,14 +148,14 @@ class TimeStrip(QWidget):
         """
         self._course, self._now_s, self._length_s, self._live = course, now_s, length_s, live
         self._truth = truth
-        self._at = None
+        self._cursor_index = None
         self._lane_box = None
         self._describe()
         self.update()
 
     def show_states(self, lanes: Sequence[tuple[str, Sequence[TimelineSpan]]]) -> None:
         """Show additional lanes: a name, and mirroring states over time."""
-        self._more = lanes
+        self._extra_lanes = lanes
         self._lane_box = None
         self.updateGeometry()
         self.update()
@@ -180,7 +180,7 @@ class TimeStrip(QWidget):
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
         """Mark the span (seconds since the start) that all views show, or none."""
-        self._between = span
+        self._shown_span = span
         self.update()
 
     def show_more(self) -> None:
@@ -225,7 +225,11 @@ class TimeStrip(QWidget):
 
     def _lane_lines(self) -> float:
         """Return height of all lanes in lines of text."""
-        return (self._fixed_lanes() + len(self._more)) * LANE_PITCH if self._roomy or self._more else 1.45
+        return (
+            (self._fixed_lanes() + len(self._extra_lanes)) * LANE_PITCH
+            if self._roomy or self._extra_lanes
+            else 1.45
+        )
 
     def _fixed_lanes(self) -> int:
         """Return the number of lanes above the states: protection has none where nothing could take over."""
@@ -266,7 +270,7 @@ class TimeStrip(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         lanes = self._lanes()
         fixed = self._fixed_lanes()
-        count = fixed + len(self._more)
+        count = fixed + len(self._extra_lanes)
         pitch = lanes.height() * 1.0 / (count - 0.08)
         rows = [
             QRectF(lanes.left(), lanes.top() + n * pitch, lanes.width(), pitch * 0.92) for n in range(count)
@@ -280,17 +284,17 @@ class TimeStrip(QWidget):
         for span in protection:
             if fixed > 1 and span.what in _PROTECTION_FILL:
                 _fill(painter, self._box(span, lower), _PROTECTION_FILL[span.what], colors)
-        for (_, states), lane in zip(self._more, rows[fixed:], strict=True):
+        for (_, states), lane in zip(self._extra_lanes, rows[fixed:], strict=True):
             for span in states:
                 if span.what in _STATE_FILL:
                     _fill(painter, self._box(span, lane), _STATE_FILL[span.what], colors)
         if lane_names_px(self):
             self._draw_names(painter, colors, rows)
         draw_times(painter, self, lanes, self.span_s)
-        chosen = self.markers[self._at] if self._at is not None else None
+        chosen = self.markers[self._cursor_index] if self._cursor_index is not None else None
         for marker in self._select_markers():
             self._draw_marker(painter, marker, colors, marker == chosen)
-        for (_, states), lane in zip(self._more, rows[fixed:], strict=True):
+        for (_, states), lane in zip(self._extra_lanes, rows[fixed:], strict=True):
             for span in states:
                 self._draw_word(painter, self._box(span, lane), span.what.replace("_", " "), colors)
         self._draw_chosen(painter, colors, lanes)
@@ -329,7 +333,7 @@ class TimeStrip(QWidget):
     def _draw_names(self, painter: QPainter, colors: ThemeTokens, lanes: Sequence[QRectF]) -> None:
         painter.setFont(theme.sized(self.font(), LABEL_SCALE))
         painter.setPen(colors.muted)
-        names = (*map(tr, LANES[: self._fixed_lanes()]), *(name for name, _ in self._more))
+        names = (*map(tr, LANES[: self._fixed_lanes()]), *(name for name, _ in self._extra_lanes))
         for name, lane in zip(names, lanes, strict=True):
             box = QRectF(0.0, lane.top() - 4.0, lane.left() - 6.0, lane.height() + 8.0)
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name)
@@ -354,8 +358,8 @@ class TimeStrip(QWidget):
 
     def _draw_chosen(self, painter: QPainter, colors: ThemeTokens, lanes: QRectF) -> None:
         """Draw the span and the time that all views show."""
-        if self._between is not None:
-            left, right = (self.x_of(t_s) for t_s in self._between)
+        if self._shown_span is not None:
+            left, right = (self.x_of(t_s) for t_s in self._shown_span)
             painter.setPen(QPen(colors.accent, 1.5))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(QRectF(left, lanes.top() - 2.0, max(2.0, right - left), lanes.height() + 4.0))
@@ -399,11 +403,17 @@ class TimeStrip(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         count, key = len(self.markers), event.key()
         if count and key in KEYS:
-            before = self._at if self._at is not None else count if key == Qt.Key.Key_Left else count - 1
-            self._at = KEYS[key](before, count - 1)
-            self._show_marker(self.markers[self._at])
-        elif self._at is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.moment_chosen.emit(self.markers[self._at].t_s)
+            before = (
+                self._cursor_index
+                if self._cursor_index is not None
+                else count
+                if key == Qt.Key.Key_Left
+                else count - 1
+            )
+            self._cursor_index = KEYS[key](before, count - 1)
+            self._show_marker(self.markers[self._cursor_index])
+        elif self._cursor_index is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.moment_chosen.emit(self.markers[self._cursor_index].t_s)
         else:
             super().keyPressEvent(event)
 

@@ -100,7 +100,7 @@ class TableModel(QAbstractTableModel):
         self.columns = tuple(columns)
         self.colors = theme.light()
         self._all: list[object] = []
-        self._shown: list[Any] = []
+        self._rows: list[Any] = []
         self._keep: Callable[[object], bool] | None = None
         self._bold = QFont()
         self._bold.setBold(True)
@@ -110,7 +110,7 @@ class TableModel(QAbstractTableModel):
     @property
     def rows(self) -> Sequence[Any]:
         """The rows that are shown."""
-        return self._shown
+        return self._rows
 
     @property
     def total(self) -> int:
@@ -123,7 +123,7 @@ class TableModel(QAbstractTableModel):
         if columns is not None:
             self.columns = tuple(columns)
         self._all = list(rows)
-        self._shown = self._filter_rows(self._all)
+        self._rows = self._filter_rows(self._all)
         self.endResetModel()
 
     def show_columns(self, columns: Sequence[TableColumn]) -> None:
@@ -136,9 +136,9 @@ class TableModel(QAbstractTableModel):
         self._all += new
         shown = self._filter_rows(new)
         if shown:
-            first = len(self._shown)
+            first = len(self._rows)
             self.beginInsertRows(NOWHERE, first, first + len(shown) - 1)
-            self._shown += shown
+            self._rows += shown
             self.endInsertRows()
 
     def update(self, rows: Sequence[object]) -> None:
@@ -147,7 +147,7 @@ class TableModel(QAbstractTableModel):
             self.replace(rows)
         elif list(rows) != self._all:
             self._all = list(rows)
-            self._shown = list(rows)
+            self._rows = list(rows)
             self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(self.columns) - 1))
 
     def keep(self, wanted: Callable[[Any], bool] | None) -> None:
@@ -162,7 +162,7 @@ class TableModel(QAbstractTableModel):
 
     @override
     def rowCount(self, parent: Index = NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self._shown)
+        return 0 if parent.isValid() else len(self._rows)
 
     @override
     def columnCount(self, parent: Index = NOWHERE) -> int:

@@ -69,7 +69,7 @@ class Flow:
         """Key of all changes to the flow, and the ticks that it ran since the last one; used with a run cache."""
         self._owned: tuple[object, dict[int, tuple[int, ...]]] = (None, {})
         """Setups of streams at the last grouping, and the streams of each source."""
-        self._marked: tuple[list[Array], bytes] = ([], b"")
+        self._last_digest: tuple[list[Array], bytes] = ([], b"")
         """Parameters, which never change, and their hash."""
         self._shared: frozenset[str] = frozenset()
         """Arrays that a run changes and other flows may share: they are copied before a change."""
@@ -150,10 +150,10 @@ class Flow:
 
     def _compute_state_key(self) -> bytes:
         parameters = [getattr(self, name) for name in _REPLACED]
-        known, mark = self._marked
+        known, mark = self._last_digest
         if len(known) != len(parameters) or not all(map(is_, known, parameters)):
             mark = hash_parts([array.data for array in parameters])
-            self._marked = parameters, mark
+            self._last_digest = parameters, mark
         return hash_parts([mark, *[getattr(self, name).data for name in _MOVING]])
 
     # Coming and going

@@ -119,7 +119,7 @@ class SampleTable:
         self._open = np.zeros((BLOCK, 0, counters), dtype=self._kind)
         """Entries after the last complete block."""
         self._used = 0
-        self._fresh = np.zeros((0, 0, counters))
+        self._reserved = np.zeros((0, 0, counters))
         """Buffer of the compiled loop, whose values are then rounded into the main buffer; not used for exact
         samples.
         """
@@ -193,18 +193,18 @@ class SampleTable:
             self._open = grown
         if self._exact:
             return self._open[self._used :, :item_count]
-        if entries > self._fresh.shape[0] or item_count != self._fresh.shape[1]:
-            self._fresh = np.zeros((entries, item_count, self._counters))
+        if entries > self._reserved.shape[0] or item_count != self._reserved.shape[1]:
+            self._reserved = np.zeros((entries, item_count, self._counters))
         else:
-            self._fresh[:entries] = 0.0  # of what is no longer there nothing is written
-        return self._fresh
+            self._reserved[:entries] = 0.0  # of what is no longer there nothing is written
+        return self._reserved
 
     def record_entries(self, entries: int) -> None:
         """Record that the first *entries* of the reserved view are written."""
         if not self._exact and entries:
             rounded = self._open[self._used : self._used + entries]
-            rounded[:, : self._fresh.shape[1]] = self._fresh[:entries]
-            rounded[:, self._fresh.shape[1] :] = 0.0
+            rounded[:, : self._reserved.shape[1]] = self._reserved[:entries]
+            rounded[:, self._reserved.shape[1] :] = 0.0
         self._used += entries
         if not self._exact:
             self._pack()

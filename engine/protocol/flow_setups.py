@@ -38,7 +38,7 @@ class FlowSetups:
             if not client.read_only
         ]
         self._servers: dict[str, _LogServer] = {}
-        self._ways: dict[tuple[str, str], _StreamPath] = {}
+        self._paths: dict[tuple[str, str], _StreamPath] = {}
 
     def source_setup(self, copy: DatabaseCopy) -> SourceSetup:
         """Return the setup of the log that *copy* writes."""
@@ -84,9 +84,9 @@ class FlowSetups:
         return self._servers[name]
 
     def _find_stream_path(self, a: str, b: str) -> _StreamPath:
-        if (a, b) not in self._ways:
-            self._ways[a, b] = _StreamPath(self.world, a, b, self._server(a))
-        return self._ways[a, b]
+        if (a, b) not in self._paths:
+            self._paths[a, b] = _StreamPath(self.world, a, b, self._server(a))
+        return self._paths[a, b]
 
 
 class _LogServer:

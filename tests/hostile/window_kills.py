@@ -93,7 +93,7 @@ def _be_a_window(code: str, turn: int, ends: bool) -> None:
             return
         assert "in the class" in window.run_facts.text() or "recording" in window.run_facts.text()
         if ends and count >= 3:
-            if seat._attendance.link.acknowledged == len(seat._attendance._kept.acts):
+            if seat._attendance.link.acknowledged == len(seat._attendance._seat_log.acts):
                 classes.stop()
                 application.exit(0)
             return

@@ -50,13 +50,13 @@ class TeamMember(threading.Thread):
         self._token = token_of(folder / f"member-{name.encode().hex()}.token")
         self._lines: deque[str] = deque()
         """Not done yet; the first one is on its way."""
-        self._sent = 0
+        self._sent_count = 0
         """Number under which the first one was sent; 0: it was not."""
-        self._done = 0
+        self._done_count = 0
         self._question: Ask | None = None
         self._loop = asyncio.new_event_loop()
         self._news = asyncio.Event()
-        self._ended = False
+        self._has_ended = False
 
     def do(self, line: str) -> None:
         """Send an input line to the team's world."""
@@ -70,7 +70,7 @@ class TeamMember(threading.Thread):
 
     def end(self) -> None:
         """Leave the team."""
-        self._ended = True
+        self._has_ended = True
         self._wake()
         self.join(5.0)
 
@@ -85,7 +85,7 @@ class TeamMember(threading.Thread):
 
     async def _keep(self) -> None:
         wait_s = AGAIN_S[0]
-        while not self._ended:
+        while not self._has_ended:
             try:
                 if not self._invitation.addresses:  # a team is looked for nowhere
                     self._refuse(tr(NEEDS_ADDRESS))
@@ -102,12 +102,12 @@ class TeamMember(threading.Thread):
                 return
             except (OSError, TimeoutError, WebSocketException):
                 pass
-            if not self._ended:
+            if not self._has_ended:
                 await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))
                 wait_s = min(2.0 * wait_s, AGAIN_S[1])
 
     def _refuse(self, reason: str) -> None:
-        self._ended = True
+        self._has_ended = True
         self.incoming.put({"kind": "refused", "text": reason})
 
     async def _talk(self, socket: ClientConnection) -> None:
@@ -122,18 +122,20 @@ class TeamMember(threading.Thread):
                 said = _read(raw)
                 if said["kind"] == "welcome":
                     self._instead = False  # whoever takes the role over from this member has it
-                    if self._sent and said["done"] >= self._sent:  # it was done, and the answer got lost
+                    if (
+                        self._sent_count and said["done"] >= self._sent_count
+                    ):  # it was done, and the answer got lost
                         self._lines.popleft()
-                    self._sent, self._done = 0, said["done"]
+                    self._sent_count, self._done_count = 0, said["done"]
                     sending = asyncio.create_task(self._send(socket))
                 elif said["kind"] == "done" or said["kind"] == "not_done":
                     self._answered(said["number"], said["kind"] == "done")
-                elif said["kind"] == "view" and not self._sent:
-                    self._done = said["done"]
+                elif said["kind"] == "view" and not self._sent_count:
+                    self._done_count = said["done"]
                 self.incoming.put(said)
                 if said["kind"] in ("roles", "over"):
-                    self._ended = True
-                if self._ended:
+                    self._has_ended = True
+                if self._has_ended:
                     return
         finally:
             if sending is not None:
@@ -141,18 +143,18 @@ class TeamMember(threading.Thread):
                 await asyncio.gather(sending, return_exceptions=True)
 
     def _answered(self, number: int, is_accepted: bool) -> None:
-        if number == self._sent:
+        if number == self._sent_count:
             self._lines.popleft()
-            self._sent = 0
-            self._done = number if is_accepted else self._done
+            self._sent_count = 0
+            self._done_count = number if is_accepted else self._done_count
             self._news.set()
 
     async def _send(self, socket: ClientConnection) -> None:
-        while not self._ended:
+        while not self._has_ended:
             self._news.clear()
-            if self._lines and not self._sent:
-                self._sent = self._done + 1
-                await socket.send(SubmitInput(number=self._sent, line=self._lines[0]).model_dump_json())
+            if self._lines and not self._sent_count:
+                self._sent_count = self._done_count + 1
+                await socket.send(SubmitInput(number=self._sent_count, line=self._lines[0]).model_dump_json())
             if self._question is not None:
                 question, self._question = self._question, None
                 await socket.send(question.model_dump_json())

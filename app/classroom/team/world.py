@@ -51,25 +51,25 @@ class RoleTable:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._taken: dict[str, list[str]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        self._members: dict[str, list[str]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
         """Role -> the member's name and the SHA-256 of its token."""
 
     def take(self, role: str, name: str, token: str, instead: bool = False) -> None:
         """Take a role; raises NotDone if another member has it, unless taken *instead*, and OSError."""
         mine = hashlib.sha256(token.encode()).hexdigest()
-        there = self._taken.get(role)
+        there = self._members.get(role)
         if there is not None and there[1] != mine and not instead:
             raise InputRejectedError(tr("{name} has this role already").format(name=there[0]))
         if there is None or there[1] != mine:
-            self._taken[role] = [name, mine]
-            atomic_write.write(self._file, json.dumps(self._taken, ensure_ascii=False))
+            self._members[role] = [name, mine]
+            atomic_write.write(self._file, json.dumps(self._members, ensure_ascii=False))
 
     def name_of(self, role: str) -> str | None:
         """Return the member with a role; None if it is vacant."""
-        return self._taken[role][0] if role in self._taken else None
+        return self._members[role][0] if role in self._members else None
 
     def __bool__(self) -> bool:
-        return bool(self._taken)
+        return bool(self._members)
 
 
 @dataclass(eq=False, slots=True)
@@ -90,9 +90,9 @@ class TeamWorld:
         self.viewers: set[Viewer] = set()
         self._run: SeatRun | None = None
         self._wishes: SimpleQueue[tuple[str, int, str, Future[None]]] = SimpleQueue()
-        self._vain: set[str] = set()
+        self._refused_lines: set[str] = set()
         """Lines of played roles that cannot be done."""
-        self._shown_at = 0.0
+        self._last_view_s = 0.0
 
     # --- from any thread
 
@@ -165,7 +165,7 @@ class TeamWorld:
                     run.sleep_frozen()
                 elif not (self._granted(run) or self._play_vacant_role(run)):
                     run.advance_to(run.drill.tick + LOOK_TICKS)
-                    if time.monotonic() - self._shown_at >= SHOW_S:
+                    if time.monotonic() - self._last_view_s >= SHOW_S:
                         self._show(run)
         finally:
             self._show(run)
@@ -192,13 +192,13 @@ class TeamWorld:
     def _play_vacant_role(self, run: SeatRun) -> bool:
         """Play a line of a vacant role; return whether there was one."""
         free = {seat["key"] for seat in self.roles() if seat["taken_by"] is None}
-        line = find_due_line(run.drill, free, self._vain)
+        line = find_due_line(run.drill, free, self._refused_lines)
         if line is None:
             return False
         try:
             run.do(line)
         except InputError:
-            self._vain.add(line)
+            self._refused_lines.add(line)
         self._show(run)
         return True
 
@@ -212,7 +212,7 @@ class TeamWorld:
 
     def _show(self, run: SeatRun) -> None:
         """Send each member the current view of its role."""
-        self._shown_at, drill = time.monotonic(), run.drill
+        self._last_view_s, drill = time.monotonic(), run.drill
         for viewer in list(self.viewers):
             seen = view(drill, find_role(drill.scenario.team, viewer.role), viewer.since)
             viewer.since = len(drill.events)

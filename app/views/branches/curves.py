@@ -39,9 +39,9 @@ class BranchCurves(QWidget):
         super().__init__(parent)
         self._view = pg.GraphicsLayoutWidget()
         self._curves: Sequence[CounterCurve] = ()
-        self._again = QTimer(self)
-        self._again.setSingleShot(True)
-        self._again.timeout.connect(self._show_theme)
+        self._redraw_timer = QTimer(self)
+        self._redraw_timer.setSingleShot(True)
+        self._redraw_timer.timeout.connect(self._show_theme)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._view)
@@ -90,7 +90,7 @@ class BranchCurves(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            self._again.start()  # not now: the plots' parts must not go while Qt hands the style on to them
+            self._redraw_timer.start()  # not now: the plots' parts must not go while Qt hands the style on to them
 
     def _show_theme(self) -> None:
         self._view.setBackground(theme.tokens(self.palette()).surface)

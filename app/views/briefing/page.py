@@ -73,8 +73,8 @@ class BriefPage(QWidget):
         self._start.setProperty("primary", "true")
         self._start.setDefault(True)
         self._start.clicked.connect(self._begin)
-        self._back = QPushButton(tr("Back to the drills"))
-        self._back.clicked.connect(self.left)
+        self._back_button = QPushButton(tr("Back to the drills"))
+        self._back_button.clicked.connect(self.left)
         self._copy = QPushButton(tr("Edit a copy"))
         self._copy.clicked.connect(self.copy_wanted)
         self._details_link = QPushButton()
@@ -85,8 +85,8 @@ class BriefPage(QWidget):
         self._details.setProperty("muted", "true")
         self._details.setWordWrap(True)
         self._details.setTextFormat(Qt.TextFormat.PlainText)
-        self._below = Prose(full_height=True)
-        self._below.hide()
+        self._appendix = Prose(full_height=True)
+        self._appendix.hide()
         self._buttons = QWidget()
         self._scored = True
         self._card = QFrame()
@@ -106,7 +106,7 @@ class BriefPage(QWidget):
         modes.addStretch()
         buttons = QHBoxLayout(self._buttons)
         buttons.setContentsMargins(0, 0, 0, 0)
-        buttons.addWidget(self._back)
+        buttons.addWidget(self._back_button)
         buttons.addWidget(self._copy)
         buttons.addStretch()
         buttons.addWidget(self._start)
@@ -120,7 +120,7 @@ class BriefPage(QWidget):
             self._goals_title,
             self._goals,
             self._mode_box,
-            self._below,
+            self._appendix,
         ):
             inside.addWidget(widget)
         inside.addWidget(self._details_link, 0, Qt.AlignmentFlag.AlignLeft)
@@ -185,8 +185,8 @@ class BriefPage(QWidget):
         self._buttons.hide()
         self._details_link.setChecked(False)
         self._show_details()
-        self._below.setVisible(bool(appendix))
-        self._below.show_text(appendix)
+        self._appendix.setVisible(bool(appendix))
+        self._appendix.show_text(appendix)
 
     @override
     def showEvent(self, event: QShowEvent) -> None:
@@ -208,7 +208,7 @@ class BriefPage(QWidget):
 
     def _show_font(self) -> None:
         self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
-        for text in (self._text, self._below):
+        for text in (self._text, self._appendix):
             text.setFont(theme.sized(self.font(), 1.1))
         self._find_room()
 

@@ -70,7 +70,7 @@ class Briefing(QScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._drill: Drill | None = None
-        self._shown: object = None
+        self._shown_state: object = None
         self._goals: list[_GoalRow] = []
         self._goal_box = QVBoxLayout()
         self._goal_box.setSpacing(6)
@@ -119,7 +119,7 @@ class Briefing(QScrollArea):
         around = QVBoxLayout()
         around.setContentsMargins(0, 0, 0, 0)
         around.setSpacing(0)
-        self._whole = whole = QWidget()
+        self._content = whole = QWidget()
         whole.setLayout(around)
         for part in (self._above, inside, self._below):
             around.addWidget(part)
@@ -142,7 +142,7 @@ class Briefing(QScrollArea):
     def show_drill(self, drill: Drill) -> None:
         """Show another run, or another time of it."""
         self._drill = drill
-        self._shown = None
+        self._shown_state = None
         self.shelf.clear()
         self._ends.clear()
         self._text.show_text(drill.scenario.brief)
@@ -160,7 +160,7 @@ class Briefing(QScrollArea):
     def show_world(self, world: World) -> None:
         """Show the current state of the world."""
         second = world.tick // TICKS_PER_S
-        if self._drill is not None and self._shown != (second, len(self._drill.hints)):
+        if self._drill is not None and self._shown_state != (second, len(self._drill.hints)):
             self._refresh()
 
     @Slot(list)
@@ -178,7 +178,7 @@ class Briefing(QScrollArea):
         drill = self._drill
         if drill is None:
             return
-        self._shown = (drill.tick // TICKS_PER_S, len(drill.hints))
+        self._shown_state = (drill.tick // TICKS_PER_S, len(drill.hints))
         colors = theme.tokens(self.palette())
         for row in self._goals:
             state = drill.goals[row.goal.name] if drill.terms.progress or drill.finished else GoalState()
@@ -216,8 +216,10 @@ class Briefing(QScrollArea):
         self._above.setFixedHeight(above)
         self._below.setFixedHeight(height - above)
         if grown:
-            self._whole.setMinimumHeight(self.viewport().height() + above if above else 0)
-            self._whole.resize(self._whole.width(), max(self._whole.height(), self._whole.minimumHeight()))
+            self._content.setMinimumHeight(self.viewport().height() + above if above else 0)
+            self._content.resize(
+                self._content.width(), max(self._content.height(), self._content.minimumHeight())
+            )
             bar = self.verticalScrollBar()
             bar.setMaximum(max(bar.maximum(), bar.value() + grown))
             bar.setValue(bar.value() + grown)

@@ -120,7 +120,7 @@ class QuestionShelf(QScrollArea):
         self._panel = panel
         self.cards: list[QuestionCard] = []
         self.at_top = False
-        self._inside = inside = QWidget()
+        self._content = inside = QWidget()
         self._column = QVBoxLayout(inside)
         self._column.setContentsMargins(8, 8, 8, 8)
         self._column.setSpacing(8)
@@ -193,7 +193,7 @@ class QuestionShelf(QScrollArea):
 
     def _compute_geometry(self, top: bool) -> QRect:
         room = self._panel.contentsRect()
-        inside = self._inside
+        inside = self._content
         inside.ensurePolished()
         edges = 2 * self.frameWidth()
         width = room.width() - edges - self.verticalScrollBar().sizeHint().width()  # were it needed

@@ -97,21 +97,21 @@ class Charts(QWidget):
         self._all_end_s = ALL_STARTS_WITH_S
         self._cursor_s: float | None = None
         self._hover_s: float | None = None
-        self._between: tuple[float, float] | None = None
+        self._shown_span: tuple[float, float] | None = None
         """Selected span; while it is set, nothing else is shown."""
         self._press_s: float | None = None
         self._press_x = 0.0
         self._anchor_s: float | None = None
         """Start of a span that the user marks with the keys."""
-        self._marked: tuple[float, float] | None = None
+        self._marked_span: tuple[float, float] | None = None
         """Span during its selection."""
         self._truth = True
         self._states = States("")
-        self._again = QTimer(self, singleShot=True, interval=0)
+        self._redraw_timer = QTimer(self, singleShot=True, interval=0)
         """Timer that redraws after the axes have their new width."""
-        self._again.timeout.connect(self._refresh)
+        self._redraw_timer.timeout.connect(self._refresh)
         self._stale = True
-        self._begun = False
+        self._has_begun = False
         """True while only some parts are drawn."""
         self._counters = list(WATCHED)
         self.panels: list[ChartPanel] = []
@@ -277,9 +277,9 @@ class Charts(QWidget):
             self._drill.samples, self._drill.logs, self._database, self._drill.world.flow.streams_by_source()
         )
         bounds = self._range_at(world.t_s)
-        if new or self._stale or self._begun or bounds != self._range:
+        if new or self._stale or self._has_begun or bounds != self._range:
             self._range = bounds
-            self._stale, self._begun = False, True
+            self._stale, self._has_begun = False, True
             half = (len(self.panels) + 1) // 2
             for panels in (self.panels[:half], self.panels[half:]):
                 self._draw_plots(panels, world.t_s)
@@ -287,7 +287,7 @@ class Charts(QWidget):
             if new:
                 self._show_outlook(world)
             self._draw_lanes(world.t_s)
-            self._begun = False
+            self._has_begun = False
             yield
 
     @Slot(object)
@@ -319,7 +319,7 @@ class Charts(QWidget):
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
         """Show only this span (seconds since the start), or time as it goes by again."""
-        self._between = span
+        self._shown_span = span
         self._all.setVisible(span is not None)
         for button in self._spans.buttons():  # in its place, so that the panel needs no more width
             button.setVisible(span is None)
@@ -335,7 +335,7 @@ class Charts(QWidget):
         self._refresh()
 
     def _length_chosen(self, span_s: float | None) -> None:
-        if self._between is not None:
+        if self._shown_span is not None:
             self._choose_span(None)
         self.show_length(span_s)
 
@@ -352,7 +352,7 @@ class Charts(QWidget):
             for name in names:
                 self._add_panel(name)
             self._refresh()
-            self._again.start()
+            self._redraw_timer.start()
 
     def _tick_counters(self) -> None:
         for action in self._counter_menu.actions():
@@ -397,8 +397,8 @@ class Charts(QWidget):
 
     def _range_at(self, now_s: float) -> tuple[float, float]:
         """Return the span of time to show; it moves by whole pixels, so that most frames need no drawing."""
-        if self._between is not None:
-            return self._between
+        if self._shown_span is not None:
+            return self._shown_span
         if self._span_s is None:
             while now_s > self._all_end_s:
                 self._all_end_s *= ALL_GROWS_BY
@@ -524,7 +524,7 @@ class Charts(QWidget):
 
     def _mark(self, span: tuple[float, float] | None) -> None:
         """Show what is being selected."""
-        self._marked = span
+        self._marked_span = span
         for panel in self.panels:
             panel.select(span)
 
@@ -558,8 +558,8 @@ class Charts(QWidget):
 
     def _release(self) -> None:
         press_s, self._press_s = self._press_s, None
-        if self._marked is not None:
-            self._choose_span(self._marked)
+        if self._marked_span is not None:
+            self._choose_span(self._marked_span)
         elif press_s is not None:
             self._select(press_s)
 
@@ -577,10 +577,10 @@ class Charts(QWidget):
                 self._anchor_s = None
                 self._mark(None)
             self._select(to_s)
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._marked is not None:
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._marked_span is not None:
             self._anchor_s = None
-            self._choose_span(self._marked)
-        elif event.key() == Qt.Key.Key_Escape and (self._marked or self._between) is not None:
+            self._choose_span(self._marked_span)
+        elif event.key() == Qt.Key.Key_Escape and (self._marked_span or self._shown_span) is not None:
             self._anchor_s = None
             self._choose_span(None)
         elif event.key() == Qt.Key.Key_Escape and self._cursor_s is not None:
@@ -606,7 +606,7 @@ class Charts(QWidget):
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
             self._recolor()
             self._refresh()
-            self._again.start()
+            self._redraw_timer.start()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

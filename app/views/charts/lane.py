@@ -43,7 +43,7 @@ class AxisStrip(QWidget):
     def __init__(self, pixel_of: Callable[[float], float], name: str, parent: QWidget | None = None) -> None:
         """Create a lane; *resolve_object_key* returns the pixel of a time."""
         super().__init__(parent)
-        self._place_of = pixel_of
+        self._pixel_of = pixel_of
         self._bounds = (0.0, 1.0)
         self._cursor_s: float | None = None
         self.setAccessibleName(name)
@@ -56,7 +56,7 @@ class AxisStrip(QWidget):
     def _compute_pixel_range(self, span: TimelineSpan) -> tuple[float, float] | None:
         """Return the pixels of *span* within the charts; None where it is not in sight."""
         left, right = self._bounds
-        x0, x1 = max(left, self._place_of(span.from_s)), min(right, self._place_of(span.to_s))
+        x0, x1 = max(left, self._pixel_of(span.from_s)), min(right, self._pixel_of(span.to_s))
         return None if x1 < left or x0 > right else (x0, max(x1, x0 + 2.0))
 
     def _paint_name(self, painter: QPainter, text: str, top: float, height: float) -> None:
@@ -67,9 +67,9 @@ class AxisStrip(QWidget):
 
     def _paint_cursor(self, painter: QPainter) -> None:
         left, right = self._bounds
-        if self._cursor_s is not None and left <= self._place_of(self._cursor_s) <= right:
+        if self._cursor_s is not None and left <= self._pixel_of(self._cursor_s) <= right:
             painter.setPen(QPen(theme.tokens(self.palette()).text, 1.0))
-            x = round(self._place_of(self._cursor_s)) + 0.5
+            x = round(self._pixel_of(self._cursor_s)) + 0.5
             painter.drawLine(QPointF(x, 0.0), QPointF(x, self.height()))
 
 
@@ -123,7 +123,7 @@ class AvailabilityLane(AxisStrip):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         middle = 1.5 * self._row_height()
         for marker in self._marks:
-            x = self._place_of(marker.t_s)
+            x = self._pixel_of(marker.t_s)
             if left <= x <= right:
                 self._paint_mark(painter, QPointF(x, middle), marker.kind, colors)
         self._paint_cursor(painter)
@@ -158,7 +158,7 @@ class AvailabilityLane(AxisStrip):
 
     def marks_near(self, x: float) -> list[TimelineMarker]:
         """Return marks within a few pixels of *x*."""
-        return [marker for marker in self._marks if abs(self._place_of(marker.t_s) - x) <= NEAR_PX]
+        return [marker for marker in self._marks if abs(self._pixel_of(marker.t_s) - x) <= NEAR_PX]
 
     @override
     def event(self, event: QEvent) -> bool:
@@ -175,5 +175,5 @@ class AvailabilityLane(AxisStrip):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         near = self.marks_near(event.position().x())
         if near and event.button() == Qt.MouseButton.LeftButton:
-            closest = min(near, key=lambda marker: abs(self._place_of(marker.t_s) - event.position().x()))
+            closest = min(near, key=lambda marker: abs(self._pixel_of(marker.t_s) - event.position().x()))
             self.time_selected.emit(closest.t_s)

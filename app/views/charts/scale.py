@@ -24,7 +24,7 @@ class TimeScale(QWidget):
 
     def __init__(self, pixel_of: Callable[[float], float], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._place_of = pixel_of
+        self._pixel_of = pixel_of
         self._range = (0.0, 1.0)
         self._cursor_s: float | None = None
         self.setFont(theme.sized(self.font(), 0.85))
@@ -49,7 +49,7 @@ class TimeScale(QWidget):
     def times_s(self) -> list[float]:
         """Return every time that has a label."""
         from_s, to_s = self._range
-        step_s = time_step_s(to_s - from_s, self._place_of(to_s) - self._place_of(from_s))
+        step_s = time_step_s(to_s - from_s, self._pixel_of(to_s) - self._pixel_of(from_s))
         first = math.ceil(from_s / step_s)
         return [step_s * number for number in range(first, math.floor(to_s / step_s) + 1)]
 
@@ -65,16 +65,16 @@ class TimeScale(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         colors = theme.tokens(self.palette())
-        left, right = (self._place_of(t_s) for t_s in self._range)
+        left, right = (self._pixel_of(t_s) for t_s in self._range)
         painter.setPen(colors.border)
         painter.drawLine(round(left), 0, round(right), 0)
         cursor = QRectF()
         if self._cursor_s is not None and self.cursor_text:
             cursor = self._compute_label_rect(
-                self._place_of(self._cursor_s), self.cursor_text, CURSOR_MARGIN_PX
+                self._pixel_of(self._cursor_s), self.cursor_text, CURSOR_MARGIN_PX
             )
         for t_s in self.times_s():
-            x = self._place_of(t_s)
+            x = self._pixel_of(t_s)
             painter.setPen(colors.border)
             painter.drawLine(round(x), 0, round(x), TICK_PX)
             text = formatting.run_time(t_s)

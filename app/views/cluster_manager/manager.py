@@ -46,7 +46,7 @@ class ClusterManager(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._world: World | None = None
-        self._drawn: tuple[object, ...] = ()
+        self._drawn_state: tuple[object, ...] = ()
         self.nodes = QComboBox()
         name_box(self.nodes, tr("Node on which the manager is open"))
         self.nodes.currentIndexChanged.connect(lambda _: self._draw())
@@ -74,7 +74,7 @@ class ClusterManager(QWidget):
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
         """Show another run, or another time of it."""
-        self._drawn = ()
+        self._drawn_state = ()
         self.show_world(drill.world)
 
     @Slot(object)
@@ -83,8 +83,8 @@ class ClusterManager(QWidget):
         self._world = world
         if self.isVisible():
             seen = (*map(id, world.nodes.values()), *map(id, world.computers.values()))
-            if seen != self._drawn:
-                self._drawn = seen
+            if seen != self._drawn_state:
+                self._drawn_state = seen
                 self._draw()
 
     @Slot(object)

@@ -112,7 +112,7 @@ class QueryWindow(QWidget):
         self.state = "ready"
         self.started_tick: int | None = None
         self._connection = ConnectionStatus(self.server, 0, 0)
-        self._heard = True
+        self._is_current = True
         """True if the server has answered since: only then a client learns that its connection is gone."""
         self._first_line = 1
         self._parsing: ResumableComputation[list[Message]] | None = None
@@ -193,7 +193,7 @@ class QueryWindow(QWidget):
     def show_finished(self, outcome: BatchOutcome) -> None:
         """Show the result of the batch."""
         self.started_tick = None
-        self._heard = True
+        self._is_current = True
         self.results.show_outcome(outcome)
         self._show_results()
         took = formatting.hms(outcome.elapsed_ticks / TICKS_PER_S)
@@ -240,7 +240,7 @@ class QueryWindow(QWidget):
     def forget(self) -> None:
         """Clear the results after a jump to another time: they may not have happened."""
         self.started_tick = None
-        self._heard = True
+        self._is_current = True
         self._parsing = None
         self.results.show_outcome(None)
         self.results.hide()
@@ -249,9 +249,9 @@ class QueryWindow(QWidget):
     def show_connection(self, connection: ConnectionStatus) -> None:
         """Show the connection as the client knows it. An idle connection that breaks seems open until its next use."""
         before = self._connection
-        if not connection.login and not self._heard:
+        if not connection.login and not self._is_current:
             connection = replace(connection, login=before.login, database=before.database)
-        self._heard = self._heard and not connection.login
+        self._is_current = self._is_current and not connection.login
         if connection == before:
             return
         self._connection = connection

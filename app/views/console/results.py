@@ -91,7 +91,7 @@ class Results(QTabWidget):
         """Additional actions for the context menu of a grid, next to the copy commands."""
         self._text_of: BatchOutcome | None = None
         """Outcome that the text page shows."""
-        self._to_come: list[tuple[int, Rowset]] = []
+        self._pending: list[tuple[int, Rowset]] = []
         """Result sets, with their numbers, that have no grid yet."""
         self._turn = QTimer(self)
         self._turn.setSingleShot(True)
@@ -140,7 +140,7 @@ class Results(QTabWidget):
             lines.insert(0, (said, "warn", None))
         self.messages.show_lines(lines)
         self._show_text()
-        self._to_come = list(enumerate(results[:GRIDS_SHOWN], start=1))
+        self._pending = list(enumerate(results[:GRIDS_SHOWN], start=1))
         self._make_grids()
         self._choose_page()
         if held:
@@ -148,13 +148,13 @@ class Results(QTabWidget):
 
     def _make_grids(self) -> None:
         """Create the next grids, and the others after a turn of the window."""
-        now, self._to_come = self._to_come[:GRIDS_A_TURN], self._to_come[GRIDS_A_TURN:]
+        now, self._pending = self._pending[:GRIDS_A_TURN], self._pending[GRIDS_A_TURN:]
         for number, result in now:
             grid = _grid(result, number)
             grid.addActions(self.grid_actions)
             self._grids.addWidget(grid)
         self._share_height()
-        if self._to_come:
+        if self._pending:
             self._turn.start(0)
 
     def _show_text(self) -> None:
@@ -218,7 +218,7 @@ class _Messages(QPlainTextEdit):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self._lines: list[Line] = []
-        self._to_come: list[Line] = []
+        self._pending: list[Line] = []
         """Lines that are not added yet."""
         self._turn = QTimer(self)
         self._turn.setSingleShot(True)
@@ -226,7 +226,7 @@ class _Messages(QPlainTextEdit):
 
     def show_lines(self, lines: list[Line]) -> None:
         self._lines = lines
-        self._to_come = _bounded(lines)
+        self._pending = _bounded(lines)
         self.clear()
         self._append_next_lines()
         self.moveCursor(QTextCursor.MoveOperation.Start)
@@ -237,8 +237,8 @@ class _Messages(QPlainTextEdit):
         cursor.movePosition(QTextCursor.MoveOperation.End)
         colors = theme.tokens(self.palette())
         characters = count = 0
-        while count < len(self._to_come) and count < LINES_A_TURN and characters < MESSAGES_A_TURN:
-            text, tone, line = self._to_come[count]
+        while count < len(self._pending) and count < LINES_A_TURN and characters < MESSAGES_A_TURN:
+            text, tone, line = self._pending[count]
             count += 1
             characters += len(text)
             style = QTextCharFormat()
@@ -249,8 +249,8 @@ class _Messages(QPlainTextEdit):
             cursor.insertText(text, style)
             for block in range(first, cursor.blockNumber() + 1):
                 self.document().findBlockByNumber(block).setUserState(line or -1)
-        self._to_come = self._to_come[count:]
-        if self._to_come:
+        self._pending = self._pending[count:]
+        if self._pending:
             self._turn.start(0)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:

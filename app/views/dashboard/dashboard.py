@@ -128,7 +128,7 @@ class Dashboard(QWidget):
         super().__init__(parent)
         self._world: World | None = None
         self._truth = True
-        self._drawn: tuple[object, ...] = ()
+        self._drawn_state: tuple[object, ...] = ()
         self.servers, self.groups = QComboBox(), QComboBox()
         name_box(self.servers, tr("Server instance"))
         name_box(self.groups, tr("Availability group"))
@@ -169,7 +169,7 @@ class Dashboard(QWidget):
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
         """Show another run, or another time of it."""
-        self._truth, self._drawn = drill.terms.truth, ()
+        self._truth, self._drawn_state = drill.terms.truth, ()
         self.show_world(drill.world)
 
     @Slot(object)
@@ -186,8 +186,8 @@ class Dashboard(QWidget):
                 tuple(map(id, world.computers.values())),
                 world.tick // REFRESH_TICKS,
             )
-            if seen != self._drawn:
-                self._drawn = seen
+            if seen != self._drawn_state:
+                self._drawn_state = seen
                 self._draw()
 
     @Slot(object)

@@ -185,13 +185,13 @@ class Debrief(QScrollArea):
     def _make_buttons(self, parent: QWidget) -> None:
         """Create the buttons with a parent: without one they would be deleted while fonts change."""
         self._retry = _button("", self._retry_mistake, parent)
-        self._next = _button("", self.next_wanted.emit, parent)
+        self._next_button = _button("", self.next_wanted.emit, parent)
         self._learn = _button("", self.learn_wanted.emit, parent)
         self._learn.setProperty("link", "true")
         self._retry_here = _button("", lambda: self.retry_wanted.emit(self._begin_s(), ""), parent)
         self._primary = self._retry
         if self._model is None or self._asks:
-            for button in (self._retry, self._next, self._learn, self._retry_here):
+            for button in (self._retry, self._next_button, self._learn, self._retry_here):
                 button.hide()
 
     def _fill_page(self, column: QVBoxLayout, model: DebriefModel) -> None:
@@ -200,9 +200,9 @@ class Debrief(QScrollArea):
             QBoxLayout.Direction.TopToBottom if self._built_narrow else QBoxLayout.Direction.LeftToRight
         )
         cards.setSpacing(GAP_PX)
-        self._left = score_card(model.summary(), self._built_narrow)
-        self._card = VerdictCard((self._next, self._retry), self._learn)
-        cards.addWidget(self._left)
+        self._score_card = score_card(model.summary(), self._built_narrow)
+        self._card = VerdictCard((self._next_button, self._retry), self._learn)
+        cards.addWidget(self._score_card)
         cards.addWidget(self._card, 1)
         column.addLayout(cards)
         column.addWidget(self._make_tabs(), 1)
@@ -257,13 +257,13 @@ class Debrief(QScrollArea):
         verdict = self._verdict = model.verdict()
         self._card.show_verdict(verdict, model)
         self._show_retry(verdict, model)
-        self._next.setText(tr("Next: {title}").format(title=model.next_title))
-        self._next.setVisible(bool(model.next_title))
+        self._next_button.setText(tr("Next: {title}").format(title=model.next_title))
+        self._next_button.setVisible(bool(model.next_title))
         lessons = len(verdict.lessons) if verdict is not None else 0
         self._learn.setText(tr("Learn from your mistakes ({count})").format(count=lessons))
         self._learn.setVisible(bool(lessons) and model.can_retry)
         well = model.summary().passed_well and bool(model.next_title)
-        self._choose_primary(self._next if well else self._retry)
+        self._choose_primary(self._next_button if well else self._retry)
         keys = (
             (tr("Enter: next drill") if well else tr("Enter: retry"), model.can_retry or well),
             (tr("N: next drill"), not well and bool(model.next_title)),
@@ -290,11 +290,11 @@ class Debrief(QScrollArea):
     def _choose_primary(self, button: QPushButton) -> None:
         """Give one button color and Enter, and the keyboard unless the person has moved it."""
         self._primary = button
-        for each in (self._retry, self._next):
+        for each in (self._retry, self._next_button):
             each.setProperty("primary", "true" if each is button else "false")
             each.style().unpolish(each)
             each.style().polish(each)
-        if self.hasFocus() or self.focusWidget() in (self._retry, self._next):
+        if self.hasFocus() or self.focusWidget() in (self._retry, self._next_button):
             self.take_focus()
 
     def _retry_mistake(self) -> None:
@@ -423,8 +423,8 @@ class Debrief(QScrollArea):
             return
         room = self.viewport().width() - 2 * MARGIN_PX
         if not self._built_narrow:
-            self._left.ensurePolished()
-            room -= self._left.sizeHint().width() + GAP_PX
+            self._score_card.ensurePolished()
+            room -= self._score_card.sizeHint().width() + GAP_PX
         self._card.fit(room)
 
     @override
@@ -451,7 +451,7 @@ class Debrief(QScrollArea):
             button = focused if isinstance(focused, QAbstractButton) else self._primary
             button.click()
             return True
-        buttons = {Qt.Key.Key_N: self._next, Qt.Key.Key_L: self._learn, Qt.Key.Key_R: self._retry}
+        buttons = {Qt.Key.Key_N: self._next_button, Qt.Key.Key_L: self._learn, Qt.Key.Key_R: self._retry}
         if key in buttons:
             if not buttons[key].isHidden():
                 buttons[key].click()

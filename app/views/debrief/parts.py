@@ -162,7 +162,7 @@ class Points(QWidget):
 
     def __init__(self, points: float, maximum: float) -> None:
         super().__init__()
-        self._points, self._most = points, maximum
+        self._points, self._maximum = points, maximum
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(
             tr("{points} of {most} points").format(
@@ -184,15 +184,15 @@ class Points(QWidget):
         painter.setFont(theme.sized(self.font(), 1.05, bold=True))
         painter.setPen(colors.text)
         text = formatting.plain_number(self._points)
-        text += f" / {formatting.plain_number(self._most)}" if self._most else ""
+        text += f" / {formatting.plain_number(self._maximum)}" if self._maximum else ""
         painter.drawText(QRectF(0, 0, self.width(), line * 1.2), Qt.AlignmentFlag.AlignLeft, text)
         bar = QRectF(0, line * 1.35, self.width(), line * 0.35)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.idle_soft)
         painter.drawRoundedRect(bar, bar.height() / 2, bar.height() / 2)
-        share = self._points / self._most if self._most > 0.0 else 1.0 if self._points < 0.0 else 0.0
+        share = self._points / self._maximum if self._maximum > 0.0 else 1.0 if self._points < 0.0 else 0.0
         if share > 0.0:
-            good = self._points >= self._most > 0.0
+            good = self._points >= self._maximum > 0.0
             painter.setBrush(colors.ok if good else colors.bad if self._points < 0.0 else colors.warn)
             bar.setWidth(max(bar.height(), bar.width() * share))
             painter.drawRoundedRect(bar, bar.height() / 2, bar.height() / 2)

@@ -55,9 +55,9 @@ class ValueCurve(QWidget):
     def __init__(self, account: Account, choices_by_question: Mapping[str, Sequence[str]]) -> None:
         """Create the curve; *asked*: question -> its choices."""
         super().__init__()
-        self._account, self._asked = account, choices_by_question
+        self._account, self._choices_by_question = account, choices_by_question
         self._moves, self._stops = of.merge_waits(account.moves), of.find_stops(account)
-        self._at: int | None = None
+        self._selected_index: int | None = None
         """Index of the stop selected by keys."""
         self._end = of.end(account)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -144,7 +144,7 @@ class ValueCurve(QWidget):
         for tone, points in of.slopes(self._account):
             painter.setPen(QPen(colors.named(tone), 3.0))
             painter.drawPolyline(QPolygonF([self.point(*point) for point in points]))
-        chosen = self._stops[self._at] if self._at is not None else None
+        chosen = self._stops[self._selected_index] if self._selected_index is not None else None
         for move in sorted(self._moves, key=lambda move: move.regret):  # the costliest on top
             if move.line != WAITING:
                 painter.setPen(QPen(colors.surface, 1.0))
@@ -209,7 +209,7 @@ class ValueCurve(QWidget):
             tr("{moment}: {points} points could still be reached").format(
                 moment=moment(tick), points=of.format_points(worth)
             ),
-            format_move(move, self._asked, self._account.last_chance),
+            format_move(move, self._choices_by_question, self._account.last_chance),
         ]
         if move.regret >= NOTED:
             label = tr(TONES[move.label][0])
@@ -238,16 +238,22 @@ class ValueCurve(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         count, key = len(self._stops), event.key()
         if count and key in KEYS:
-            before = self._at if self._at is not None else count if key == Qt.Key.Key_Left else -1
-            self._at = KEYS[key](before, count - 1)
-            move = self._stops[self._at]
+            before = (
+                self._selected_index
+                if self._selected_index is not None
+                else count
+                if key == Qt.Key.Key_Left
+                else -1
+            )
+            self._selected_index = KEYS[key](before, count - 1)
+            move = self._stops[self._selected_index]
             tip = self.tip(move.tick, move)
             announce(self, tip)
             place = QPoint(round(self.point(move.until, move.after).x()), self.height())
             QToolTip.showText(self.mapToGlobal(place), plain_tip(tip), self)
             self.update()
-        elif self._at is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.moment_chosen.emit(self._stops[self._at].tick / TICKS_PER_S)
+        elif self._selected_index is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.moment_chosen.emit(self._stops[self._selected_index].tick / TICKS_PER_S)
         else:
             super().keyPressEvent(event)
 

@@ -67,16 +67,16 @@ class ScenarioEditor(QWidget):
         self.file: Path | None = None
         self.draft_name = ""
         self._saved_text = ""
-        self._seen = ""
+        self._checked_text = ""
         self._reading: ScenarioReading | None = None
         self._split_by_hand = False
         self._checker = Checker(self)
         self._checker.was_read.connect(self._show_reading)
         self._checker.was_tried.connect(self._show_trial)
-        self._due = QTimer(self)
-        self._due.setInterval(CHECK_MS)
-        self._due.setSingleShot(True)
-        self._due.timeout.connect(self.check_now)
+        self._check_timer = QTimer(self)
+        self._check_timer.setInterval(CHECK_MS)
+        self._check_timer.setSingleShot(True)
+        self._check_timer.timeout.connect(self.check_now)
         self.text = TomlEdit()
         self.text.textChanged.connect(self._on_typed)
         self.form, self.timeline = Form(), TimelineView()
@@ -208,7 +208,7 @@ class ScenarioEditor(QWidget):
 
     def check_now(self) -> None:
         """Read the text; what comes of it is shown as soon as it is known."""
-        self._due.stop()
+        self._check_timer.stop()
         self._checker.read(self.text.toPlainText(), self.file_name)
 
     def try_out(self) -> None:
@@ -222,12 +222,12 @@ class ScenarioEditor(QWidget):
         """Read at once: a click means what stands there, in the form's fields, too."""
         self.form.finish()
         if self._reading is None or self._reading.text != self.text.toPlainText():
-            self._due.stop()
+            self._check_timer.stop()
             self._checker.read_now(self.text.toPlainText(), self.file_name)
 
     def stop(self) -> None:
         """Stop all work when the window closes."""
-        self._due.stop()
+        self._check_timer.stop()
         self._checker.wait_until_idle()
 
     def _play(self) -> None:
@@ -237,11 +237,11 @@ class ScenarioEditor(QWidget):
 
     def _on_typed(self) -> None:
         text = self.text.toPlainText()
-        if text == self._seen:  # other colors count as a change for Qt
+        if text == self._checked_text:  # other colors count as a change for Qt
             return
-        self._seen = text
+        self._checked_text = text
         self._checker.give_up_trial()
-        self._due.start()
+        self._check_timer.start()
         self._show_name()
         self.draft_changed.emit()
 
@@ -327,7 +327,7 @@ class ScenarioEditor(QWidget):
     @property
     def text_is_newer(self) -> bool:
         """The text was changed since it was read."""
-        return self._reading is None or self._reading.text != self._seen
+        return self._reading is None or self._reading.text != self._checked_text
 
     def _show_views(self) -> None:
         """Show the visible view; the others follow when they are selected."""

@@ -43,7 +43,7 @@ class Form(QWidget):
         """Function that returns the latest text, which may be newer than the form; changes apply to it."""
         self._data: Mapping[str, object] = {}
         self._sections = sections()
-        self._chosen: dict[str, int] = {}
+        self._chosen_entries: dict[str, int] = {}
         """Section -> its shown entry."""
         self.sections = QListWidget()
         self.sections.setAccessibleName(tr("Sections"))
@@ -110,7 +110,7 @@ class Form(QWidget):
         keys = [section.key for section in self._sections]
         section = keys.index(key) if key in keys else keys.index(PLAIN)
         if self._sections[section].many and len(path) > 1:
-            self._chosen[key] = int(path[1])
+            self._chosen_entries[key] = int(path[1])
         blocked = self.blockSignals(True)
         self.sections.setCurrentRow(section)
         self._show_page()
@@ -167,7 +167,7 @@ class Form(QWidget):
         self.list.setVisible(section.many)
         if section.many:
             said = [format_entry(entry) for entry in self._entries(section)]
-            self.list.show_entries(tr(section.title), said, self._chosen.get(section.key, 0))
+            self.list.show_entries(tr(section.title), said, self._chosen_entries.get(section.key, 0))
         table = value_in(self._data, self.path)
         model = model_of(section, table if isinstance(table, Mapping) else {}) if section.models else None
         self._show_about(section, model)
@@ -196,7 +196,7 @@ class Form(QWidget):
         self.chosen.emit(self.path)
 
     def _on_entry(self, index: int) -> None:
-        self._chosen[self.section.key] = index
+        self._chosen_entries[self.section.key] = index
         self._show_page()
         self.chosen.emit(self.path)
 
@@ -229,12 +229,12 @@ class Form(QWidget):
     def _change_entries(self, edit: Callable[[str, str], str], selected_index: int) -> bool:
         """Change the list in sight; then entry *chosen* is the one that is shown. Whether it could be done."""
         key = self.section.key
-        before = self._chosen.get(key, 0)
+        before = self._chosen_entries.get(key, 0)
         self.finish()
-        self._chosen[key] = selected_index
+        self._chosen_entries[key] = selected_index
         done = self._change(lambda text: edit(text, key))
         if not done:
-            self._chosen[key] = before
+            self._chosen_entries[key] = before
         return done
 
     def _add_inside(self, path: Path, model: type[BaseModel]) -> None:

@@ -31,7 +31,7 @@ class FieldRow:
         self.value: object = None
         self.closed = False
         """True after its page was removed; later reports of the widget are ignored."""
-        self._done, self._refuse = commit, refuse
+        self._commit, self._refuse = commit, refuse
         self._problem = ""
         self.widget = self._create_widget()
         self.widget.setAccessibleName(field.label)
@@ -72,7 +72,7 @@ class FieldRow:
         except FieldValueError as refused:
             self._refuse(str(refused))
             return
-        self._done(value)
+        self._commit(value)
 
     def show_problem(self, problem: str) -> None:
         """Mark the field as wrong and say why; empty: all is well."""
@@ -99,7 +99,7 @@ class FieldRow:
             return self._choice()
         if field.kind is FieldKind.FLAG:
             flag = QCheckBox()
-            flag.clicked.connect(lambda on: self._done(on))
+            flag.clicked.connect(lambda on: self._commit(on))
             return flag
         if field.kind in LINES_SHOWN:
             lines = TextArea(self.finish, LINES_OF_BRIEF if field.key in LONG else LINES_SHOWN[field.kind])
@@ -145,7 +145,7 @@ class FieldRow:
 
     def _take(self, value: object) -> None:
         if value != self.value:
-            self._done(value)
+            self._commit(value)
 
     def _choose(self, box: QComboBox, value: object) -> None:
         """Add a value outside the choices (`{version}` of a variant) as one more choice."""

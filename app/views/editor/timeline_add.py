@@ -67,7 +67,7 @@ class AddFault(QFrame):
         self.about = QLabel(wordWrap=True)
         """Description of the selected command."""
         self.about.setProperty("muted", "true")
-        self._until, self._later = QLabel(tr("and")), QLabel(tr("delay"))
+        self._and_label, self._delay_label = QLabel(tr("and")), QLabel(tr("delay"))
         self.fields: list[tuple[VerbParameter | None, str, QWidget]] = []
         """Parameter (None: an option), its name, and its field."""
         self._arrange()
@@ -88,9 +88,9 @@ class AddFault(QFrame):
         times, self._acts, self._options, last = (QHBoxLayout() for _ in range(4))
         for row in (times, self._acts, self._options, last):
             row.setSpacing(6)
-        for widget in (self.when, self.from_time, self._until, self.to_time):
+        for widget in (self.when, self.from_time, self._and_label, self.to_time):
             times.addWidget(widget)
-        times.addWidget(self._later)
+        times.addWidget(self._delay_label)
         times.addWidget(self.after)
         times.addStretch(1)
         self._acts.addWidget(self.verb)
@@ -143,9 +143,9 @@ class AddFault(QFrame):
 
     def _show_when(self) -> None:
         kind = self.when.currentData()
-        for widget in (self._until, self.to_time):
+        for widget in (self._and_label, self.to_time):
             widget.setVisible(kind == WINDOW)
-        for widget in (self.condition, self._later, self.after):
+        for widget in (self.condition, self._delay_label, self.after):
             widget.setVisible(kind == WAIT)
         self.from_time.setVisible(kind != WAIT)
 

@@ -84,10 +84,10 @@ class TimelineCanvas(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._plan = TimelinePlan(120.0)
-        self._chosen: Path | None = None
+        self._chosen_path: Path | None = None
         self._selected: frozenset[Path] = frozenset()
         self._cursor_s: float | None = None
-        self._held: tuple[TimelineEntry, str, float] | None = None
+        self._dragged: tuple[TimelineEntry, str, float] | None = None
         """Dragged entry, its part, and the position where the drag began."""
         self._spot: Spot | None = None
         """Current position of the held entry after the drag has started."""
@@ -103,8 +103,8 @@ class TimelineCanvas(QWidget):
         self, plan: TimelinePlan, current_path: Path | None, selected: frozenset[Path] = frozenset()
     ) -> None:
         """Show *plan* with this entry chosen, and others *selected* with it; a drag that goes on is given up."""
-        self._plan, self._chosen, self._selected = plan, current_path, selected
-        self._held = self._spot = None
+        self._plan, self._chosen_path, self._selected = plan, current_path, selected
+        self._dragged = self._spot = None
         entry = plan.find_entry(current_path)
         said = [spoken(entry)] if entry else []
         if len(selected) > 1:
@@ -204,7 +204,7 @@ class TimelineCanvas(QWidget):
             self._lay_out()
 
     def _spot_of(self, entry: TimelineEntry) -> Spot:
-        held = self._held
+        held = self._dragged
         return self._spot if self._spot and held and held[0].path == entry.path else entry.spot
 
     def _label(self, entry: TimelineEntry, metrics: QFontMetricsF) -> str:
@@ -224,7 +224,7 @@ class TimelineCanvas(QWidget):
             for entry, box, placed in self._boxes
             if self._pin_box(entry, box).contains(position)
         ]
-        hits.sort(key=lambda hit: hit[0].path == self._chosen)
+        hits.sort(key=lambda hit: hit[0].path == self._chosen_path)
         for entry, placed in reversed(hits):
             part = WHOLE if placed is None else find_grip(placed, position.x())
             if part is not None:
@@ -244,16 +244,16 @@ class TimelineCanvas(QWidget):
             self.update()
             return
         entry, part = found
-        self._held = (entry, part, event.position().x())
-        self._chosen = entry.path
+        self._dragged = (entry, part, event.position().x())
+        self._chosen_path = entry.path
         self.update()
 
     @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if self._held is None or not event.buttons() & Qt.MouseButton.LeftButton:
+        if self._dragged is None or not event.buttons() & Qt.MouseButton.LeftButton:
             self._point(event.position())
             return
-        entry, part, from_x = self._held
+        entry, part, from_x = self._dragged
         by = event.position().x() - from_x
         if entry.kind == WAIT or not entry.movable:
             return
@@ -277,10 +277,10 @@ class TimelineCanvas(QWidget):
 
     @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if event.button() != Qt.MouseButton.LeftButton or self._held is None:
+        if event.button() != Qt.MouseButton.LeftButton or self._dragged is None:
             return
-        (entry, *_), spot = self._held, self._spot
-        self._held = self._spot = None
+        (entry, *_), spot = self._dragged, self._spot
+        self._dragged = self._spot = None
         if spot is None and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.also_chosen.emit(entry.path)
         elif spot is None or entry.path not in self._selected:
@@ -298,9 +298,9 @@ class TimelineCanvas(QWidget):
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
-            box = self.box_of(self._chosen) if self._chosen is not None else None
+            box = self.box_of(self._chosen_path) if self._chosen_path is not None else None
             at = box.center().toPoint() if box is not None else self._visible_rect.center().toPoint()
-            self.menu_wanted.emit(self.mapToGlobal(at), self._chosen, None)
+            self.menu_wanted.emit(self.mapToGlobal(at), self._chosen_path, None)
             return
         found = self._find_entry(QPointF(event.pos()))
         at_s = float(round(self.scale.time_at(event.pos().x())))
@@ -308,9 +308,9 @@ class TimelineCanvas(QWidget):
 
     def give_up(self) -> bool:
         """Let go of what is being dragged; it stays where it was. Whether there was something."""
-        if self._held is None:
+        if self._dragged is None:
             return False
-        self._held = self._spot = None
+        self._dragged = self._spot = None
         self._lay_out()
         return True
 
@@ -335,7 +335,7 @@ class TimelineCanvas(QWidget):
         colors = theme.tokens(self.palette())
         self._draw_axis(painter, colors)
         self._draw_names(painter, colors)
-        for entry, box, placed in sorted(self._boxes, key=lambda it: it[0].path == self._chosen):
+        for entry, box, placed in sorted(self._boxes, key=lambda it: it[0].path == self._chosen_path):
             if placed is not None:
                 self._draw_fault(painter, colors, entry, box, placed)
             elif entry.kind == WAIT:
@@ -349,7 +349,7 @@ class TimelineCanvas(QWidget):
             painter.drawRect(self._visible_rect.adjusted(0.5, 0.5, -0.5, -0.5))
 
     def _is_selected(self, entry: TimelineEntry) -> bool:
-        return entry.path == self._chosen or entry.path in self._selected
+        return entry.path == self._chosen_path or entry.path in self._selected
 
     def _ticks(self, metrics: QFontMetricsF) -> Iterator[float]:
         scale = self.scale
@@ -464,7 +464,7 @@ class TimelineCanvas(QWidget):
             x = self.scale.x_of(self._cursor_s)
             painter.setPen(QPen(colors.accent, 1.2, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(x, top), QPointF(x, self.height()))
-        if self._held is None or self._spot is None:
+        if self._dragged is None or self._spot is None:
             return
         painter.setFont(theme.sized(self.font(), 0.85, bold=True))
         metrics = QFontMetricsF(painter.font())

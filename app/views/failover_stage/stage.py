@@ -67,7 +67,7 @@ class StageCanvas(QWidget):
         self.far = False
         self.still = False
         """True: no motion but the times."""
-        self._kept: tuple[object, QPixmap] | None = None
+        self._cached_picture: tuple[object, QPixmap] | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(320, 240)
@@ -92,7 +92,7 @@ class StageCanvas(QWidget):
         ratio = self.devicePixelRatioF()
         key = (self.size(), ratio, colors.name, self.far, QApplication.font().family(), self.view.static_key)
         style = make_style(colors, self.far)
-        if self._kept is None or self._kept[0] != key:
+        if self._cached_picture is None or self._cached_picture[0] != key:
             still = QPixmap(self.size() * ratio)
             still.setDevicePixelRatio(ratio)
             still.fill(colors.surface)
@@ -101,8 +101,8 @@ class StageCanvas(QWidget):
             inner.scale(scale, scale)
             StagePainter(inner, style, height).draw_still(self.view)
             inner.end()
-            self._kept = (key, still)
-        painter.drawPixmap(0, 0, self._kept[1])
+            self._cached_picture = (key, still)
+        painter.drawPixmap(0, 0, self._cached_picture[1])
         painter.translate(left, 0)
         painter.scale(scale, scale)
         StagePainter(painter, style, height).draw_moving(

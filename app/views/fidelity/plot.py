@@ -59,8 +59,8 @@ class FigurePlot(QWidget):
         self._view.ci.layout.setContentsMargins(0, 4, 12, 0)
         self.figure: Figure | None = None
         self.plots: list[pg.PlotItem] = []
-        self._again = QTimer(self, singleShot=True, interval=0)
-        self._again.timeout.connect(lambda: self.show_figure(self.figure))
+        self._redraw_timer = QTimer(self, singleShot=True, interval=0)
+        self._redraw_timer.timeout.connect(lambda: self.show_figure(self.figure))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._view)
@@ -177,7 +177,7 @@ class FigurePlot(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            self._again.start()  # not now: the plot's parts must not go while Qt hands the style on to them
+            self._redraw_timer.start()  # not now: the plot's parts must not go while Qt hands the style on to them
 
 
 def _is_bar(figure: Figure, line: FigureLine) -> bool:

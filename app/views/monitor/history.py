@@ -82,7 +82,7 @@ class MonitorHistoryPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._between: tuple[float, float] | None = None
+        self._shown_span: tuple[float, float] | None = None
         self.model = TableModel(columns(), self)
         self.table = TableView(self.model, tr("Recorded rows"))
         self.servers, self.modes = QComboBox(), QComboBox()
@@ -111,7 +111,7 @@ class MonitorHistoryPage(QWidget):
 
     def show_between(self, span: tuple[float, float] | None) -> None:
         """List only rows recorded in this span (seconds), or all, from the next update on."""
-        self._between = span
+        self._shown_span = span
 
     def show_world(self, world: World, database: str, servers: list[str]) -> None:
         """Show the recorded rows of a database."""
@@ -128,8 +128,8 @@ class MonitorHistoryPage(QWidget):
                 self.note.setText(tr("Msg {number}: no record yet.").format(number=refusal.number))
         elif server:
             self.note.setText(tr("Not connected to {server}").format(server=server))
-        if self._between is not None:
-            low, high = (t_s * TICKS_PER_S for t_s in self._between)
+        if self._shown_span is not None:
+            low, high = (t_s * TICKS_PER_S for t_s in self._shown_span)
             rows = [row for row in rows if low <= row.tick <= high]
         start = world.settings.start_time
         self.model.update([(formatting.server_time(start, row.tick, decimals=0), row) for row in rows])

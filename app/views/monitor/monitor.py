@@ -53,7 +53,7 @@ class Monitor(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._world: World | None = None
-        self._drawn: tuple[object, ...] = ()
+        self._drawn_state: tuple[object, ...] = ()
         self._asked_tick: int | None = None
         self.databases = QComboBox()
         name_box(self.databases, tr("Mirrored databases"))
@@ -115,7 +115,7 @@ class Monitor(QWidget):
         """Show another run, or another time of it."""
         self._world = drill.world
         self._asked_tick = None
-        self._drawn = ()
+        self._drawn_state = ()
         self.warnings.forget()
         self.add_events(select_events(drill.events, "alert"))
         self.show_world(drill.world)
@@ -131,8 +131,8 @@ class Monitor(QWidget):
             tuple(map(id, world.monitor.values())),
             tuple(world.instances.values()),
         )
-        if seen != self._drawn:  # once a simulated second, or when the user has recorded something
-            self._drawn = seen
+        if seen != self._drawn_state:  # once a simulated second, or when the user has recorded something
+            self._drawn_state = seen
             self._draw()
         due_tick = 0.0 if self._asked_tick is None else self._asked_tick + REFRESH_S * TICKS_PER_S
         if self.often.isChecked() and world.tick >= due_tick:

@@ -65,12 +65,12 @@ class LabeledValues(QWidget):
         self._form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self._values: dict[str, QLabel] = {}
-        self._shown: list[tuple[str, str]] = []
+        self._shown_lines: list[tuple[str, str]] = []
 
     @property
     def visible_values(self) -> dict[str, str]:
         """Return the values by their labels."""
-        return dict(self._shown)
+        return dict(self._shown_lines)
 
     def needed_px(self) -> int:
         """Return width at which every label and a large value beside it stand in one line."""
@@ -80,9 +80,9 @@ class LabeledValues(QWidget):
 
     def show_lines(self, lines: list[tuple[str, str]]) -> None:
         """Show (label, value) lines."""
-        if lines == self._shown:
+        if lines == self._shown_lines:
             return
-        self._shown = lines
+        self._shown_lines = lines
         for label, value in lines:
             if label not in self._values:
                 field = self._values[label] = QLabel()

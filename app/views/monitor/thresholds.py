@@ -189,7 +189,7 @@ class ThresholdsDialog(QDialog):
         self.setWindowTitle(tr("Set warning thresholds for {database}").format(database=database))
         self._database = database
         self.fields: dict[tuple[str, int], tuple[QCheckBox, QSpinBox]] = {}
-        self._before: dict[tuple[str, int], tuple[bool, int]] = {}
+        self._former_values: dict[tuple[str, int], tuple[bool, int]] = {}
         grid = QGridLayout()
         for column, server in enumerate(servers, start=1):
             grid.addWidget(QLabel(f"<b>{server}</b>"), 0, column)
@@ -219,7 +219,7 @@ class ThresholdsDialog(QDialog):
         value.setEnabled(enabled.isChecked())
         enabled.toggled.connect(value.setEnabled)
         self.fields[key] = enabled, value
-        self._before[key] = enabled.isChecked(), value.value()
+        self._former_values[key] = enabled.isChecked(), value.value()
         both = QWidget()
         layout = QHBoxLayout(both)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -232,7 +232,7 @@ class ThresholdsDialog(QDialog):
         found = []
         name = self._database.replace("'", "''")
         for (server, alert_id), (enabled, value) in self.fields.items():
-            if (enabled.isChecked(), value.value()) != self._before[server, alert_id]:
+            if (enabled.isChecked(), value.value()) != self._former_values[server, alert_id]:
                 numbers = f"{alert_id}, {value.value()}, {int(enabled.isChecked())}"
                 found.append((server, f"EXEC msdb.dbo.sp_dbmmonitorchangealert N'{name}', {numbers}"))
         return found

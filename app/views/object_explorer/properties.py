@@ -149,7 +149,7 @@ class MirroringPage(QDialog):
         self.age.setProperty("muted", True)
         self.buttons = {act: QPushButton(tr(act.text)) for act in ACTS}
         self.yes, self.no = QPushButton(tr("&Yes")), QPushButton(tr("&No"))
-        self._asked: PropertyAction | None = None
+        self._requested_action: PropertyAction | None = None
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -255,16 +255,16 @@ class MirroringPage(QDialog):
         self._show_question(act)
 
     def _show_question(self, act: PropertyAction | None) -> None:
-        if act is None and self._asked is not None:
+        if act is None and self._requested_action is not None:
             self._show_status("", "text")
-        self._asked = act
+        self._requested_action = act
         for button in (self.yes, self.no):
             button.setVisible(act is not None)
         if act is not None:
             self.no.setFocus()
 
     def _show_success(self) -> None:
-        act, self._asked = self._asked, None
+        act, self._requested_action = self._requested_action, None
         self._show_question(None)
         if act is not None:
             self._send(act)

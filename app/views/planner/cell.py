@@ -100,7 +100,7 @@ class Cell(QObject):
         self._notes: list[tuple[pg.InfiniteLine, pg.TextItem]] = []
         self._colors: ThemeTokens | None = None
         self._font = QFont()
-        self._chosen = SafetyMode.FULL
+        self._chosen_safety = SafetyMode.FULL
         self._range = 0.0, 1.0
         self.curves = {mode: self._curve(mode) for mode in MODES}
         self.dots = {mode: self._dots(mode, "o") for mode in MODES}
@@ -152,7 +152,7 @@ class Cell(QObject):
         self, axis_value: float, values: Mapping[SafetyMode, float], selected_mode: SafetyMode
     ) -> None:
         """Mark the plan by a dot on each curve."""
-        self._chosen = selected_mode
+        self._chosen_safety = selected_mode
         self.mark.setValue(float(np.log10(axis_value)))
         for mode, dots in self.dots.items():
             shown = mode in values and not (mode is SafetyMode.NONE and self.counter.name in ON_THE_LINK)
@@ -223,7 +223,7 @@ class Cell(QObject):
         for mode in MODES:
             color = color_of(mode, self._colors)
             style = Qt.PenStyle.DashLine if mode is SafetyMode.NONE else Qt.PenStyle.SolidLine
-            width = CHOSEN_WIDTH if mode is self._chosen else OTHER_WIDTH
+            width = CHOSEN_WIDTH if mode is self._chosen_safety else OTHER_WIDTH
             self.curves[mode].setPen(pg.mkPen(color, width=width, style=style))
             self.dots[mode].setBrush(color)
             self.dots[mode].setPen(pg.mkPen(self._colors.surface, width=1))

@@ -44,7 +44,9 @@ class PlanCurves(QWidget):
         self.counters: tuple[str, ...] = ()
         self.cells: dict[tuple[str, str], Cell] = {}
         self._titles: dict[str, pg.LabelItem] = {}
-        self._shown: tuple[MirroringPlan, Mapping[str, Sweeps], Mapping[SafetyMode, Steady]] | None = None
+        self._shown_plan: tuple[MirroringPlan, Mapping[str, Sweeps], Mapping[SafetyMode, Steady]] | None = (
+            None
+        )
         self._view = pg.GraphicsLayoutWidget()
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._grid = self._view.ci.layout
@@ -83,14 +85,14 @@ class PlanCurves(QWidget):
         for column in range(len(AXES)):
             self._grid.setColumnStretchFactor(column, 1)
         self._recolor()
-        if self._shown is not None:
-            self.show_plan(*self._shown)
+        if self._shown_plan is not None:
+            self.show_plan(*self._shown_plan)
 
     def show_plan(
         self, plan: MirroringPlan, sweeps: Mapping[str, Sweeps], plan_figures: Mapping[SafetyMode, Steady]
     ) -> None:
         """Show the plan: *sweeps* by axis; *here* are the figures of the plan itself at each level."""
-        self._shown = plan, sweeps, plan_figures
+        self._shown_plan = plan, sweeps, plan_figures
         for name in self.counters:
             modes = [mode for mode in MODES if mode is not SafetyMode.NONE or name not in ON_THE_LINK]
             values = [
@@ -116,9 +118,9 @@ class PlanCurves(QWidget):
         self._write_titles()
 
     def _write_titles(self) -> None:
-        if self._shown is None:
+        if self._shown_plan is None:
             return
-        plan, _, here = self._shown
+        plan, _, here = self._shown_plan
         colors = theme.tokens(self.palette())
         for name, title in self._titles.items():
             counter = COUNTERS[name]

@@ -76,7 +76,9 @@ class FailoverTimesDialog(QDialog):
         self._bar.setTextVisible(False)
         self._rows = QGridLayout()
         self._lay_out(plan)
-        self._left = [(cause, each) for cause in CAUSES if (each := scenario_of(plan, cause)) is not None]
+        self._remaining_runs = [
+            (cause, each) for cause in CAUSES if (each := scenario_of(plan, cause)) is not None
+        ]
         self._work: Slices[list[RunOutcome]] | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(0)
@@ -102,17 +104,17 @@ class FailoverTimesDialog(QDialog):
 
     def _on_timer(self) -> None:
         """Play one more run."""
-        if not self._left:
+        if not self._remaining_runs:
             self._timer.stop()
             self._bar.hide()
             return
-        cause, scenario = self._left[0]
+        cause, scenario = self._remaining_runs[0]
         if self._work is None:
             self._work = failover_times(scenario, RUNS)
         try:
             share = next(self._work)
         except StopIteration as end:
-            self._left.pop(0)
+            self._remaining_runs.pop(0)
             self._work = None
             self.downtimes[cause] = sorted(each.downtime_s for each in end.value)
             self._show()

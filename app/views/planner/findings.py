@@ -26,7 +26,7 @@ class PlannerFindings(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(tr("Findings"))
-        self._shown: list[PlanFinding] = []
+        self._shown_findings: list[PlanFinding] = []
         self.verdict = QLabel()
         self.verdict.setWordWrap(True)
         self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -45,13 +45,13 @@ class PlannerFindings(QScrollArea):
 
     def show_findings(self, findings: Sequence[PlanFinding]) -> None:
         """Show findings, of which the first is the verdict; none clears all."""
-        self._shown = list(findings)
+        self._shown_findings = list(findings)
         self._write()
 
     @property
     def text(self) -> str:
         """All that is said, for reading aloud and for tests."""
-        return "\n".join(f"{localize(each.topic)}: {localize(each.text)}" for each in self._shown)
+        return "\n".join(f"{localize(each.topic)}: {localize(each.text)}" for each in self._shown_findings)
 
     def _write(self) -> None:
         while (item := self._rows.takeAt(0)) is not None:
@@ -59,10 +59,10 @@ class PlannerFindings(QScrollArea):
             if old is not None:
                 old.deleteLater()
         colors = theme.tokens(self.palette())
-        self.verdict.setVisible(bool(self._shown))
-        if not self._shown:
+        self.verdict.setVisible(bool(self._shown_findings))
+        if not self._shown_findings:
             return
-        first, *others = self._shown
+        first, *others = self._shown_findings
         tone, ground = colors.named(first.tone), colors.named(f"{first.tone}_soft")
         self.verdict.setText(f"{SIGNS[first.tone]}  {localize(first.text)}")
         self.verdict.setStyleSheet(
@@ -87,5 +87,5 @@ class PlannerFindings(QScrollArea):
     @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and self._shown:
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and self._shown_findings:
             self._write()

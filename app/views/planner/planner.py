@@ -254,7 +254,7 @@ class Planner(QWidget):
     # --- looks ----------------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        self._left = left = QWidget()
+        self._left_column = left = QWidget()
         column = QVBoxLayout(left)
         column.setContentsMargins(12, 10, 0, 10)
         column.addWidget(self.controls, 1)
@@ -270,7 +270,7 @@ class Planner(QWidget):
         plots.setContentsMargins(0, 0, 0, 0)
         plots.setSpacing(2)
         plots.addWidget(self.curves, 1)
-        self._beside = notes = QHBoxLayout()
+        self._notes_layout = notes = QHBoxLayout()
         notes.setSpacing(16)
         for note in self._notes:
             note.setProperty("muted", "true")
@@ -283,7 +283,7 @@ class Planner(QWidget):
         split.setSizes(SHARES)
         split.setChildrenCollapsible(False)
         sheet.addWidget(split, 1)
-        self._whole = layout = QHBoxLayout(self)
+        self._layout = layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(left)
@@ -295,11 +295,11 @@ class Planner(QWidget):
         left_px = self.fontMetrics().horizontalAdvance("0") * LEFT_LETTERS
         narrow = self.width() < NARROW_LEFTS * left_px
         way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
-        for layout in (self._whole, self._beside):
+        for layout in (self._layout, self._notes_layout):
             layout.setDirection(way)
-        self._left.setMinimumWidth(0 if narrow else left_px)
-        self._left.setMaximumWidth(ANY_SIZE if narrow else left_px)
-        self._left.setMinimumHeight(CONTROLS_LINES * self.fontMetrics().height() if narrow else 0)
+        self._left_column.setMinimumWidth(0 if narrow else left_px)
+        self._left_column.setMaximumWidth(ANY_SIZE if narrow else left_px)
+        self._left_column.setMinimumHeight(CONTROLS_LINES * self.fontMetrics().height() if narrow else 0)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -363,7 +363,7 @@ class Planner(QWidget):
     @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and hasattr(self, "_left"):
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_left_column"):
             self._fit()
         if event.type() == QEvent.Type.PaletteChange and self.plan is not None and self.isVisible():
             self.findings.show_findings(advice(self.plan, self.goals))

@@ -40,12 +40,12 @@ class Quarantine(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title, self._said = QLabel(), QLabel()
+        self._title, self._message = QLabel(), QLabel()
         self._title.setTextFormat(Qt.TextFormat.PlainText)
         self._title.setWordWrap(True)
-        self._said.setTextFormat(Qt.TextFormat.PlainText)
-        self._said.setWordWrap(True)
-        self._said.setProperty("muted", "true")
+        self._message.setTextFormat(Qt.TextFormat.PlainText)
+        self._message.setWordWrap(True)
+        self._message.setProperty("muted", "true")
         self.facts = TableView(TableModel(COLUMNS), tr("Contents of the file"))
         header = self.facts.horizontalHeader()
         header.setStretchLastSection(True)
@@ -62,7 +62,7 @@ class Quarantine(QWidget):
         both.setSizes([660, 480])
         both.setChildrenCollapsible(False)
         self._facts: Sequence[Fact] = ()
-        self._whole = ""
+        self._full_text = ""
         self.author = QCheckBox(tr("Open as author: show solution and answers"))
         self.author.setToolTip(tr("Not recommended if you are going to play the drill yourself"))
         self.author.toggled.connect(lambda _: self._show_again())
@@ -90,7 +90,7 @@ class Quarantine(QWidget):
         layout.setContentsMargins(28, 18, 28, 20)
         layout.setSpacing(12)
         layout.addWidget(self._title)
-        layout.addWidget(self._said)
+        layout.addWidget(self._message)
         layout.addWidget(self._all, 1)
         layout.addWidget(self.author)
         layout.addLayout(buttons)
@@ -127,18 +127,18 @@ class Quarantine(QWidget):
     def _head(self, title: str, text: str) -> None:
         self.author.setChecked(False)
         self._title.setText(title)
-        self._said.setText(escape_invisible(text))
+        self._message.setText(escape_invisible(text))
 
     def _show_item(self, item: BundleItem) -> None:
         self._show_one(item.facts, item.text)
 
     def _show_one(self, facts: Sequence[Fact], text: str) -> None:
-        self._facts, self._whole = facts, text
+        self._facts, self._full_text = facts, text
         self._show_again()
 
     def _show_again(self) -> None:
         """Show the file without spoilers of the drill, unless an author requests them."""
-        text, everything = self._whole, self.author.isChecked()
+        text, everything = self._full_text, self.author.isChecked()
         self.facts.table.replace([fact for fact in self._facts if everything or not fact.spoils])
         if not everything:
             text = tr("The text of the file contains solution and answers. “Open as author” shows it.")

@@ -136,8 +136,8 @@ class _Sides:
 
     def __init__(self, key: Key) -> None:
         self._key = key
-        self._seen: SampledState | None = None
-        self._now = (NOWHERE, LogRole.AWAY)
+        self._last_state: SampledState | None = None
+        self._current_place = (NOWHERE, LogRole.AWAY)
         self.columns = Columns()
         self.sides = np.zeros(64, dtype=np.int8)
 
@@ -148,10 +148,10 @@ class _Sides:
         places = []
         for place in range(self.columns.agree(run.samples, count), count):
             standing = run.standings[place]
-            if standing is not self._seen:
-                self._seen = standing
-                self._now = _find_role(standing, self._key)
-            at, self.sides[place] = self._now
+            if standing is not self._last_state:
+                self._last_state = standing
+                self._current_place = _find_role(standing, self._key)
+            at, self.sides[place] = self._current_place
             places.append(at)
         self.columns.add(places)
 

@@ -109,8 +109,8 @@ class SystemMonitor(QWidget):
         self._adding: AddCounters | None = None
         self._lines: CounterPlot | None = None
         self._time_s: float | None = None
-        self._between: tuple[float, float] | None = None
-        self._drawn = 0
+        self._shown_span: tuple[float, float] | None = None
+        self._drawn_count = 0
         """Samples that are on screen."""
         self.model = CounterLegend(COLUMNS, self)
         self.table = TableView(self.model, tr("Counters"))
@@ -181,7 +181,7 @@ class SystemMonitor(QWidget):
     @Slot(object)
     def show_world(self, world: World) -> None:
         """Show the current state of the world."""
-        if self.isVisible() and self._history is not None and self._history.count != self._drawn:
+        if self.isVisible() and self._history is not None and self._history.count != self._drawn_count:
             self._draw()
 
     @Slot(object)
@@ -264,7 +264,7 @@ class SystemMonitor(QWidget):
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
         """Draw and count only this span (seconds since the start), or time as it goes by again."""
-        self._between = span
+        self._shown_span = span
         self._draw()
 
     def _choose_time(self, t_s: float) -> None:
@@ -278,12 +278,12 @@ class SystemMonitor(QWidget):
         history, lines = self._history, self._lines
         if history is None or lines is None:
             return
-        self._drawn = history.count
+        self._drawn_count = history.count
         length_s = self.span.currentData()
         end_s = max(history.end_s, length_s or 60.0)
         start_s = 0.0 if length_s is None else end_s - length_s
-        if self._between is not None:
-            start_s, end_s = self._between
+        if self._shown_span is not None:
+            start_s, end_s = self._shown_span
         first, last = history.find_sample(start_s), history.count
         self.model.update(
             [replace(row, figures=history.summary(row.choice, start_s, end_s)) for row in self.model.rows]

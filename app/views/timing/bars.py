@@ -75,13 +75,13 @@ class Phases(QWidget):
         super().__init__(parent)
         self._row: TimingRow | None = None
         self._bar = _Bar()
-        self._words = QLabel()
-        self._words.setWordWrap(True)
+        self._text = QLabel()
+        self._text.setWordWrap(True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 3, 6, 2)
         layout.setSpacing(2)
         layout.addWidget(self._bar)
-        layout.addWidget(self._words)
+        layout.addWidget(self._text)
         self.show_row(None)
 
     def show_row(self, row: TimingRow | None) -> None:
@@ -97,8 +97,8 @@ class Phases(QWidget):
             parts.append(
                 f"{square}&nbsp;{tr(kind.name)}{value}".replace(" ", "&nbsp;").replace("span&nbsp;", "span ")
             )
-        self._words.setText(" &nbsp; ".join(parts))
-        self._words.setToolTip("\n".join(f"{tr(kind.name)}: {tr(kind.help)}" for kind in kinds))
+        self._text.setText(" &nbsp; ".join(parts))
+        self._text.setToolTip("\n".join(f"{tr(kind.name)}: {tr(kind.help)}" for kind in kinds))
         self._bar.show_row(row)
 
     @override

@@ -53,8 +53,8 @@ class Timing(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._drill: Drill | None = None
-        self._seen: tuple[object, ...] = ()
-        self._between: tuple[float, float] | None = None
+        self._shown_state: tuple[object, ...] = ()
+        self._shown_span: tuple[float, float] | None = None
         self.model = TableModel(COLUMNS, self)
         self.table = TableView(self.model, tr("Failovers"))
         self.table.horizontalHeader().hide()
@@ -129,7 +129,7 @@ class Timing(QWidget):
     def show_drill(self, drill: Drill) -> None:
         """Show another run, or another time of it."""
         self._drill = drill
-        self._seen = ()
+        self._shown_state = ()
         self.model.replace([])
         self.show_world(drill.world)
         self._show_chosen()
@@ -142,9 +142,9 @@ class Timing(QWidget):
         running = any(f.undo_done_tick is None and not f.cancelled for f in world.failovers)
         seen = (tuple(world.failovers), len(self._drill.published), len(self._drill.unlike),
                 world.tick if running else 0)  # fmt: skip
-        if seen == self._seen:
+        if seen == self._shown_state:
             return
-        self._seen = seen
+        self._shown_state = seen
         before = self.model.rowCount()
         rows = rows_of(world.failovers, self._drill, world.tick)
         self.model.update([row for row in rows if self._lies_in(row)])
@@ -166,14 +166,14 @@ class Timing(QWidget):
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
         """List only failovers that reach into this span (seconds since the start), or all again."""
-        self._between, self._seen = span, ()
+        self._shown_span, self._shown_state = span, ()
         if self._drill is not None:
             self.show_world(self._drill.world)
 
     def _lies_in(self, row: TimingRow) -> bool:
-        if self._between is None:
+        if self._shown_span is None:
             return True
-        from_tick, to_tick = (t_s * TICKS_PER_S for t_s in self._between)
+        from_tick, to_tick = (t_s * TICKS_PER_S for t_s in self._shown_span)
         return row.failover.failed_tick <= to_tick and _end_tick(row) >= from_tick
 
     # --- details ------------------------------------------------------------------------------------------

@@ -23,11 +23,11 @@ class FindBox(QLineEdit):
         super().__init__(parent)
         self._canvas = parent
         self._names = names
-        self._at = 0
+        self._match_index = 0
         self.setPlaceholderText(tr("Find a server, application or database"))
         self.setAccessibleName(tr("Find in the topology"))
         self.textEdited.connect(lambda _: self._find(0))
-        self.returnPressed.connect(lambda: self._find(self._at + 1))
+        self.returnPressed.connect(lambda: self._find(self._match_index + 1))
         self.place = QLabel(self)
         """Label with the number of the match and the number of matches, or a note that there are none."""
         self.hide()
@@ -45,13 +45,13 @@ class FindBox(QLineEdit):
     def _find(self, index: int) -> None:
         text = self.text().strip().casefold()
         fitting = [name for name in self._names() if text and text in name.casefold()]
-        self._at = index % len(fitting) if fitting else 0
+        self._match_index = index % len(fitting) if fitting else 0
         told = "" if not text else tr("no match")
         if fitting:
-            told = tr("{number} of {count}").format(number=self._at + 1, count=len(fitting))
+            told = tr("{number} of {count}").format(number=self._match_index + 1, count=len(fitting))
         self._show_status(told, "muted" if fitting else "bad")
         if fitting:
-            self.found.emit(fitting[self._at])
+            self.found.emit(fitting[self._match_index])
 
     def _show_status(self, text: str, tone: str) -> None:
         self.place.setText(text)

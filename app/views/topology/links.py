@@ -51,7 +51,7 @@ class LinkItem(QGraphicsItem):
         self._cards: Sequence[QRectF] = ()
         self._crossing: Sequence[QLineF] = ()
         self._crowded = False
-        self._place: tuple[object, tuple[QRectF, tuple[str, ...]]] | None = None
+        self._cached_place: tuple[object, tuple[QRectF, tuple[str, ...]]] | None = None
         """Text, its position, and its lines."""
         self._outward = QPointF(0.0, -1.0)
         self._moving = False
@@ -81,7 +81,7 @@ class LinkItem(QGraphicsItem):
         """Apply colors and fonts."""
         self.prepareGeometryChange()
         self.style = style
-        self._place = None
+        self._cached_place = None
         self.update()
 
     def show_line(self, a: QRectF, b: QRectF, centre: QPointF) -> None:
@@ -97,7 +97,7 @@ class LinkItem(QGraphicsItem):
         if outward.y() > 0.0 if through_middle else side < 0.0:  # through the middle: words above the line
             outward = -outward
         self._outward = outward
-        self._place = None
+        self._cached_place = None
 
     def set_obstacles(self, cards: Sequence[QRectF], lines: Sequence[QLineF], crowded: bool) -> None:
         """Place the texts where no card hides them and, if possible, no other link crosses them.
@@ -106,7 +106,7 @@ class LinkItem(QGraphicsItem):
         """
         self.prepareGeometryChange()
         self._crowded = crowded
-        self._cards, self._crossing, self._place = cards, lines, None
+        self._cards, self._crossing, self._cached_place = cards, lines, None
 
     def show_traffic(self, moving: bool, phase_s: float, ping_s: float) -> None:
         """Put blocks and pings where they are *phase_s* after the start; nothing moves unless *moving*."""
@@ -193,7 +193,7 @@ class LinkItem(QGraphicsItem):
     def _layout_label(self) -> tuple[QRectF, tuple[str, ...]]:
         """Return the rectangle of the label and its lines."""
         status, notes = self._label()
-        if self._place is None or self._place[0] != (status, notes):
+        if self._cached_place is None or self._cached_place[0] != (status, notes):
             sides = (self._outward, -self._outward)
             places = [
                 (self._box_at(share, outward, status, lines), lines)
@@ -214,8 +214,8 @@ class LinkItem(QGraphicsItem):
                     if self._measure_overlap(best[0]) <= self._measure_overlap(apart) + 1
                     else (apart, notes)
                 )
-            self._place = (status, notes), first
-        return self._place[1]
+            self._cached_place = (status, notes), first
+        return self._cached_place[1]
 
     def _box_at(
         self, share: float, outward: QPointF, status: StatusSign | None, notes: tuple[str, ...]

@@ -37,7 +37,7 @@ class CanvasTools(QFrame):
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self._actions = actions
         self._act = QToolButton()
-        self._words = OPENS
+        self._label_texts = OPENS
         self._act.setToolTip(tr("Actions for the selected item (Enter, or the right mouse button)"))
         menu = QMenu(self)
         menu.aboutToShow.connect(menu.clear)
@@ -63,8 +63,8 @@ class CanvasTools(QFrame):
     def show_target(self, title: str | None) -> None:
         """Name the thing that is selected."""
         self._act.setEnabled(title is not None)
-        self._words = tr("Actions: {title} ▾").format(title=title) if title else tr("No selection")
-        self._act.setAccessibleName(self._words)
+        self._label_texts = tr("Actions: {title} ▾").format(title=title) if title else tr("No selection")
+        self._act.setAccessibleName(self._label_texts)
         self.move_to_corner()
 
     def show_theme(self) -> None:
@@ -82,7 +82,7 @@ class CanvasTools(QFrame):
     def move_to_corner(self) -> None:
         """Go to the lower right corner, which cards leave free; words that have no room are left out."""
         parent = self.parentWidget()
-        self._act.setText(self._words)
+        self._act.setText(self._label_texts)
         self.adjustSize()
         if parent is not None:
             if self.width() > parent.width() - 2 * MARGIN_PX:

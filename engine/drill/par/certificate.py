@@ -93,26 +93,26 @@ class CertificateBuilder:
         self.clairvoyant = ParSearch(scenario, seed, fair=False, spread=spread)
         self.now = self.fair
         """Running search."""
-        self._enough = False
-        self._before = before
-        self._own = select_variant(scenario, seed).model_copy(update={"variants": {}})
+        self._is_out_of_time = False
+        self._earlier = before
+        self._variant = select_variant(scenario, seed).model_copy(update={"variants": {}})
         """Scenario with the variant of this seed, for use with any other seed."""
         self._acts: dict[SearchPlan, tuple[Reaction, ...]] = {}
-        self._worth: dict[tuple[SearchPlan, int], float] = {}
+        self._values: dict[tuple[SearchPlan, int], float] = {}
         """Scores of plans with other seeds."""
 
     def steps(self) -> Iterator[float]:
         """Go on by a node or less; yields the share of all the time at which the present search has to end."""
-        known_plans = [] if self._before is None else read_fair_plans(self._before)
+        known_plans = [] if self._earlier is None else read_fair_plans(self._earlier)
         for _ in self.fair.steps(known_plans):
             yield SHARES[0]
-            if self._enough and self.fair.begun_with_all:
+            if self._is_out_of_time and self.fair.begun_with_all:
                 break
         self.now = self.clairvoyant
-        self._enough = self._has_full_score()  # there is no better bound
-        known_plans = [] if self._before is None else [read_clairvoyant_plan(self._before)]
+        self._is_out_of_time = self._has_full_score()  # there is no better bound
+        known_plans = [] if self._earlier is None else [read_clairvoyant_plan(self._earlier)]
         for _ in self.clairvoyant.steps(known_plans, narrower_search=self.fair):
-            if self._enough and self.clairvoyant.begun_with_all:
+            if self._is_out_of_time and self.clairvoyant.begun_with_all:
                 break
             yield SHARES[-1]
 
@@ -122,7 +122,7 @@ class CertificateBuilder:
 
     def end_search(self) -> None:
         """End the present search as soon as it has played its first plans."""
-        self._enough = True
+        self._is_out_of_time = True
 
     def certificate(self, is_expired: Over = _never_expires) -> dict[str, Any]:
         """Return the certificate in the form of `mirrordrill par --json`.
@@ -166,7 +166,7 @@ class CertificateBuilder:
             "traps": self._list_traps(),
             "hashes": {"par": runs[par].state_hash(), "clairvoyant": runs[upper_bound].state_hash()},
         }
-        return fields if self._before is None else _merge_previous(self._before, fields)
+        return fields if self._earlier is None else _merge_previous(self._earlier, fields)
 
     def _build_waiting_cost(self, idle: SearchPlan, shortest: SearchPlan | None) -> WaitingCost:
         par = self.fair.best
@@ -174,7 +174,7 @@ class CertificateBuilder:
         chances = [plan.acts for plan in self.fair.plans if plan.reached and plan.acts]
         known = [plan.acts for plan in (par, shortest) if plan is not None]
         # Of a later search from a moment, so that it need not be fair as a plan from the beginning.
-        earlier = _parse_inputs((self._before or {}).get("last_chance") or ())
+        earlier = _parse_inputs((self._earlier or {}).get("last_chance") or ())
         if earlier and all(state.is_reached for state in self._play_delayed(earlier).goals.values()):
             chances.append(tuple(earlier))
         last_chance = () if idle.reached else max(chances, key=_begin, default=())
@@ -217,7 +217,7 @@ class CertificateBuilder:
         return [] if earlier is None else [plan for plan in self.fair.plans if plan.lines == earlier["plan"]]
 
     def _read_earlier_entry(self, name: str) -> dict[str, Any] | None:
-        found: dict[str, Any] | None = None if self._before is None else self._before.get(name)
+        found: dict[str, Any] | None = None if self._earlier is None else self._earlier.get(name)
         return found
 
     def _select_better_entry(
@@ -260,11 +260,11 @@ class CertificateBuilder:
         if plan not in self._acts:
             self._acts[plan] = multi_seed.build_reactions(scenario, seed, plan.acts)
         for other in self._seeds:
-            if (plan, other) not in self._worth and not is_expired(1.0):
-                self._worth[plan, other] = multi_seed.play_reactions(
-                    SearchDrill(self._own, other), self._acts[plan]
+            if (plan, other) not in self._values and not is_expired(1.0):
+                self._values[plan, other] = multi_seed.play_reactions(
+                    SearchDrill(self._variant, other), self._acts[plan]
                 )
-        return [self._worth[plan, other] for other in self._seeds if (plan, other) in self._worth]
+        return [self._values[plan, other] for other in self._seeds if (plan, other) in self._values]
 
     def _score_delayed(self, plan: SearchPlan, delay: Tick) -> float:
         return self._play_delayed(plan.acts, delay).total()

@@ -48,9 +48,9 @@ class WaitingCost:
     """Points of the best plan, and of inaction."""
     last_chance: Sequence[Input] = ()
     """Known plan that reaches every goal and starts last; empty if there is none, or inaction reaches every goal."""
-    _worth: dict[Tick, float] = field(init=False)
+    _values: dict[Tick, float] = field(init=False)
     """V at each examined moment."""
-    _still: BaselineRun = field(init=False)
+    _idle_run: BaselineRun = field(init=False)
     _chances: list[Sequence[Input]] = field(default_factory=list)
     """Plans that reach every goal, found by a search from a late moment."""
     _weighed: set[Tick] = field(default_factory=set)
@@ -58,9 +58,9 @@ class WaitingCost:
 
     def __post_init__(self) -> None:
         begun = SearchDrill(self.scenario, self.seed)
-        self._still = BaselineRun(begun)
-        self._worth = {0: self.par, default_end(begun): self.idle}
-        self._weighed.update(self._worth)
+        self._idle_run = BaselineRun(begun)
+        self._values = {0: self.par, default_end(begun): self.idle}
+        self._weighed.update(self._values)
 
     @property
     def no_return(self) -> Tick | None:
@@ -69,10 +69,10 @@ class WaitingCost:
 
     def steps(self) -> Slices[None]:
         """Look closer, in slices."""
-        end = max(self._worth)
+        end = max(self._values)
         stops = yield from self._find_stops(end)
         if self.no_return is not None:
-            begun = yield from self._still.fork_at(0)
+            begun = yield from self._idle_run.fork_at(0)
             yield from self._seek_no_return(
                 end, continuations.list_suffixes(begun, [self.last_chance, *self.plans])
             )
@@ -91,9 +91,9 @@ class WaitingCost:
         points: list[tuple[Tick, float]] = []
         best = self.idle
         for tick in sorted(
-            self._worth, reverse=True
+            self._values, reverse=True
         ):  # who waits from an earlier moment on can have it as well
-            best = max(best, self._worth[tick])
+            best = max(best, self._values[tick])
             points.append((tick, best))
         points = [*points[-1:], *(now for before, now in pairwise(reversed(points)) if now[1] != before[1])]
         lost = self.no_return
@@ -110,13 +110,15 @@ class WaitingCost:
 
     def _find_stops(self, end: Tick) -> Slices[list[Tick]]:
         """Find the ticks at which a passive seat could observe something."""
-        run = yield from self._still.fork_at(end)
+        run = yield from self._idle_run.fork_at(end)
         stops = sorted({next_whole_second(event.tick) for event in run.events if is_observable(event)})
         return [tick for tick in stops if tick < end][:STOPS_MAX]
 
     def _seek_no_return(self, end: Tick, candidates: Iterable[continuations.Continuation]) -> Slices[None]:
         """Seek the point of no return by shifts of the *known* ways."""
-        for step in continuations.find_last_chances(self._still, self.last_chance[0].tick, end, candidates):
+        for step in continuations.find_last_chances(
+            self._idle_run, self.last_chance[0].tick, end, candidates
+        ):
             if isinstance(step, tuple):
                 _, way = step
                 self.last_chance = way.acts
@@ -133,7 +135,7 @@ class WaitingCost:
         while spans:
             first, last = spans.pop()
             between = [tick for tick in stops if first < tick < last]
-            if between and self._worth[first] != self._worth[last]:
+            if between and self._values[first] != self._values[last]:
                 middle = between[len(between) // 2]
                 yield from self._evaluate_moment(middle)
                 spans += [(middle, last), (first, middle)]
@@ -141,7 +143,7 @@ class WaitingCost:
     def _find_later_plan(self, end: Tick) -> Slices[Sequence[Input]]:
         """Find a plan that begins after the last chance and still reaches every goal; empty: none is found."""
         tick = self.last_chance[0].tick + ticks(continuations.NEAR_S)
-        run = yield from self._still.fork_at(min(tick, end))
+        run = yield from self._idle_run.fork_at(min(tick, end))
         if run.finished or run.tick >= end:
             return ()
         search = ParSearch(self.scenario, self.seed, start=run)
@@ -154,12 +156,12 @@ class WaitingCost:
 
     def _evaluate_moment(self, tick: Tick) -> Slices[None]:
         if tick not in self._weighed:
-            run = yield from self._still.fork_at(tick)
-            before = self._worth[max(each for each in self._weighed if each < tick)]
+            run = yield from self._idle_run.fork_at(tick)
+            before = self._values[max(each for each in self._weighed if each < tick)]
             begun = [_shift_plan(plan, tick) for plan in self._chances]
             known = continuations.list_continuations(run, [self.last_chance, *begun, *self.plans])
-            way = yield from continuations.find_best_rollout(self._still, run, known, threshold=before)
-            self._worth[tick] = max(way.score, self._worth.get(tick, 0.0))
+            way = yield from continuations.find_best_rollout(self._idle_run, run, known, threshold=before)
+            self._values[tick] = max(way.score, self._values.get(tick, 0.0))
             self._weighed.add(tick)
 
 

@@ -61,7 +61,7 @@ class IncrementalHash:
     """Hashes of dictionaries by name. Runs may share it; a part that is another object is read again."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, HashedDict] = {}
+        self._hashed_dicts: dict[str, HashedDict] = {}
         self._timers: dict[Timer, bytes] = {}
 
     def __reduce__(self) -> tuple[type[IncrementalHash], tuple[()]]:
@@ -84,9 +84,9 @@ class IncrementalHash:
             return HashedPart(value, int.from_bytes(mark, "big"))
 
         keys, values = list(parts), list(parts.values())
-        hashed = self._seen.get(name)
+        hashed = self._hashed_dicts.get(name)
         if hashed is None or hashed.keys != keys:
-            hashed = self._seen[name] = self._rebuild(hashed, keys, values, hash_part)
+            hashed = self._hashed_dicts[name] = self._rebuild(hashed, keys, values, hash_part)
             return hashed.mark
         for index in compress(count(), map(is_not, values, hashed.values)):
             value, now, before = values[index], hashed.parts[index], hashed.before[index]

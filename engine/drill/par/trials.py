@@ -134,20 +134,20 @@ class Trials:
     """Moment at which plans start; None: the start of the drill."""
     begun: SearchDrill = field(init=False)
     """Drill at the start of plans, to be forked."""
-    _done: int = field(init=False)
+    _applied_count: int = field(init=False)
     """Number of the run's actions before the start, which belong to no plan."""
     _causes: HiddenCauses | None = field(init=False)
     """Other possible causes; None: there are none, or the run is too advanced to ask."""
     _known_lines: tuple[str, ...] = field(init=False)
     _idle: SearchDrill | None = None
-    _last: tuple[Decision, SearchDrill, list[Input]] | None = None
+    _last_decision: tuple[Decision, SearchDrill, list[Input]] | None = None
     """Run of the previous decision, from which the next decision of the same plan continues."""
     _crossing: DecisionState | None = None
     """Latest decision, which may be tried in parts."""
 
     def __post_init__(self) -> None:
         self.begun = SearchDrill(self.scenario, self.seed) if self.start is None else self.start.fork()
-        self._done = len(self.begun.journal)
+        self._applied_count = len(self.begun.journal)
         causes = (
             HiddenCauses(self.scenario, self.seed) if self.scenario.variants and self.start is None else None
         )
@@ -205,15 +205,15 @@ class Trials:
     def _play_to_decision(self, decision: Decision) -> tuple[SearchDrill, list[Input]]:
         """Return the run of a plan at a decision point, and its remaining actions."""
         run, remaining_inputs = self.begun.fork(), list(decision.acts)
-        if self._last is not None and self._last[0].acts == decision.acts:
-            before, known_run, known_left = self._last
+        if self._last_decision is not None and self._last_decision[0].acts == decision.acts:
+            before, known_run, known_left = self._last_decision
             if before.tick <= decision.tick:
                 run, remaining_inputs = known_run.fork(), known_left.copy()
         while remaining_inputs and remaining_inputs[0].tick <= decision.tick:
             run.advance_to(remaining_inputs[0].tick)
             try_input(run, remaining_inputs.pop(0))
         run.advance_to(decision.tick)
-        self._last = decision, run, remaining_inputs
+        self._last_decision = decision, run, remaining_inputs
         return run, remaining_inputs
 
     def list_neighbors(
@@ -228,7 +228,7 @@ class Trials:
                 yield here, remaining_inputs[1:]
                 yield here, [_move_input(item, item.tick - earlier) for item in remaining_inputs[1:]]
             yield None, remaining_inputs[1:]
-        if len(run.journal) - self._done + len(remaining_inputs) < rules.deeds_max:
+        if len(run.journal) - self._applied_count + len(remaining_inputs) < rules.deeds_max:
             for item in self.list_candidates(run, rules):
                 yield item, remaining_inputs
 
@@ -260,7 +260,7 @@ class Trials:
         """Finish *drill* and return the plan of its actions."""
         end = default_end(drill, drill.journal[-1].tick if drill.journal else 0)
         drill.advance_to(end)
-        total, journal = drill.total(), tuple(drill.journal[self._done :])
+        total, journal = drill.total(), tuple(drill.journal[self._applied_count :])
         is_fair_plan = not find_premature_inputs(drill.scenario, drill.story_ticks, drill.events, journal)
         if rules.fair and is_fair_plan and self._causes is not None:
             is_fair_plan = self._causes.find_guess(journal) is None

@@ -66,7 +66,7 @@ class History:
 
     def __init__(self, drill: Drill) -> None:
         self.drill = drill
-        self._kept = [take_snapshot(drill)]
+        self._snapshots = [take_snapshot(drill)]
 
     # --- going on -------------------------------------------------------------------------------------------
 
@@ -77,7 +77,7 @@ class History:
             second = (self.drill.tick // TICKS_PER_S + 1) * TICKS_PER_S
             new = self.drill.advance_to(min(tick, second), to_event)
             if self._is_snapshot_due():
-                self._add_snapshot(take_snapshot(self.drill, self._kept[-1]))
+                self._add_snapshot(take_snapshot(self.drill, self._snapshots[-1]))
             if to_event and new:
                 break
         return self.drill.events[first_event:]
@@ -90,16 +90,16 @@ class History:
         item = parse_line(line, self.drill.tick)
         if only_reads(item):
             return self.drill.do_item(item)
-        before = take_snapshot(self.drill, self._kept[-1])
+        before = take_snapshot(self.drill, self._snapshots[-1])
         item = self.drill.do_item(item)
-        if (before.tick, before.inputs) != (self._kept[-1].tick, self._kept[-1].inputs):
+        if (before.tick, before.inputs) != (self._snapshots[-1].tick, self._snapshots[-1].inputs):
             self._add_snapshot(before)
         return item
 
     def _is_snapshot_due(self) -> bool:
         """Return whether the run is long enough past the last snapshot; the distance grows with its length."""
         now = _cost(self.drill, lengths_of(self.drill))
-        gone = now - _cost_of(self._kept[-1])
+        gone = now - _cost_of(self._snapshots[-1])
         return gone >= 1.0 and gone >= compute_snapshot_spacing(
             0.0, now, _compute_snapshot_limit(self.drill, now)
         )
@@ -108,11 +108,11 @@ class History:
         """Store a snapshot and drop the one that is replayed fastest for its age; snapshots are only a cache."""
         total_cost = _cost_of(moment)
         most = _compute_snapshot_limit(self.drill, total_cost)
-        if len(self._kept) >= most:  # a long run: its moments lie far apart and share little
-            self._kept[-1].pack(moment)
-        self._kept.append(moment)
-        while len(self._kept) > most:
-            costs = [_cost_of(kept) for kept in self._kept]
+        if len(self._snapshots) >= most:  # a long run: its moments lie far apart and share little
+            self._snapshots[-1].pack(moment)
+        self._snapshots.append(moment)
+        while len(self._snapshots) > most:
+            costs = [_cost_of(kept) for kept in self._snapshots]
             gaps = [
                 (after - before)
                 / (
@@ -120,7 +120,7 @@ class History:
                 )  # as `compute_snapshot_spacing` has it, but for what is the same for all
                 for before, after in zip(costs, costs[2:], strict=False)
             ]
-            del self._kept[1 + gaps.index(min(gaps))]
+            del self._snapshots[1 + gaps.index(min(gaps))]
 
     # --- looking back ---------------------------------------------------------------------------------------
 
@@ -140,9 +140,9 @@ class History:
         inputs = arithmetic.total(
             item.tick < tick or (item.tick == tick and not before_inputs) for item in done
         )
-        if self._kept[0].tick > 0 or self._kept[0].inputs > 0:
+        if self._snapshots[0].tick > 0 or self._snapshots[0].inputs > 0:
             self._replay_missing_past()
-        kept = next(k for k in reversed(self._kept) if k.tick <= tick and k.inputs <= inputs)
+        kept = next(k for k in reversed(self._snapshots) if k.tick <= tick and k.inputs <= inputs)
         return replay_inputs(kept.restore(self.drill), done[kept.inputs : inputs], tick)
 
     def _replay_missing_past(self) -> None:
@@ -150,10 +150,10 @@ class History:
 
         In one go: a window makes its histories from the beginning.
         """
-        first = self._kept[0]
+        first = self._snapshots[0]
         past = History(Drill(self.drill.scenario, self.drill.seed, self.drill.mode))
         _play_on(past, self.drill.journal[: first.inputs], first.tick)
-        self._kept = past._kept + self._kept
+        self._snapshots = past._snapshots + self._snapshots
 
     def markers(self) -> list[Marker]:
         """Return faults, detections, transitions, commands, hints, goals and similar marks, in their order."""
@@ -176,7 +176,10 @@ class History:
         back = self.seek(tick, before_inputs)
         if back.terms.rewind:
             other = History(back)
-            other._kept = [*(moment for moment in self._kept if moment.tick < back.tick), take_snapshot(back)]
+            other._snapshots = [
+                *(moment for moment in self._snapshots if moment.tick < back.tick),
+                take_snapshot(back),
+            ]
         else:
             begun = History(Drill(back.scenario, back.seed, DrillMode.PRACTICE))
             other = yield from replay_inputs(begun, back.journal, back.tick)
@@ -187,8 +190,8 @@ class History:
         """Have the last input not done, as it could not be recorded; time stands where it was done."""
         done = self.drill.journal[:-1]
         tick = self.drill.journal[-1].tick
-        self._kept = [moment for moment in self._kept if moment.inputs <= len(done)]
-        last = self._kept[-1]
+        self._snapshots = [moment for moment in self._snapshots if moment.inputs <= len(done)]
+        last = self._snapshots[-1]
         drill = last.restore(self.drill)
         _play_on(drill, done[last.inputs :], tick)
         self.drill = drill

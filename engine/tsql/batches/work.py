@@ -146,26 +146,26 @@ class Recall(Generic[T]):
     def __init__(self, characters: int) -> None:
         self._room = characters
         self._used = 0
-        self._kept: OrderedDict[object, tuple[T, int]] = OrderedDict()
+        self._entries: OrderedDict[object, tuple[T, int]] = OrderedDict()
 
     def get(self, key: object, length: int, make: Callable[[], T]) -> T:
         """Return the cached result of *make* for *key*, or compute it; *length*: length of the key's text."""
-        found = self._kept.get(key)
+        found = self._entries.get(key)
         if found is not None:
-            self._kept.move_to_end(key)
+            self._entries.move_to_end(key)
             return found[0]
         made = make()
         weight = length + WEIGHT_LEAST
-        self._kept[key] = made, weight
+        self._entries[key] = made, weight
         self._used += weight
-        while self._used > self._room and len(self._kept) > 1:
-            _, (_, weight) = self._kept.popitem(last=False)
+        while self._used > self._room and len(self._entries) > 1:
+            _, (_, weight) = self._entries.popitem(last=False)
             self._used -= weight
         return made
 
     def clear(self) -> None:
         """Forget all cached computations."""
-        self._kept.clear()
+        self._entries.clear()
         self._used = 0
 
 

@@ -125,12 +125,12 @@ def test_a_seat_that_is_killed_and_rejoins_is_recorded(
         seat._look()
         assert seat._timer.isActive()
         assert "in the class" in window.run_facts.text()
-        before = len(seat._attendance._kept.acts)
+        before = len(seat._attendance._seat_log.acts)
         hands.wait(20.0)
         window.do(f"note turn {turn}")
-        assert len(seat._attendance._kept.acts) > before
-        assert seat._attendance._kept.acts[-1].line == f"note turn {turn}"
-        link, kept = seat._attendance.link, seat._attendance._kept
+        assert len(seat._attendance._seat_log.acts) > before
+        assert seat._attendance._seat_log.acts[-1].line == f"note turn {turn}"
+        link, kept = seat._attendance.link, seat._attendance._seat_log
         qtbot.waitUntil(partial(_is_sent, link, kept), timeout=WAIT_MS)
         seat._timer.stop()  # a kill: nothing is said
         link.end()

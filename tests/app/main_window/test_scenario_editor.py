@@ -307,7 +307,7 @@ def test_the_preview_is_the_brief_as_each_reader_gets_it(
     assert brief.isVisible()
     assert brief.mode == mode
     assert not brief.findChildren(QPushButton)[0].isVisible()  # nothing to be started here
-    words = brief._title.text() + brief._goals.text() + brief._below.toPlainText()
+    words = brief._title.text() + brief._goals.text() + brief._appendix.toPlainText()
     assert "The mirror restarts" in words
     assert "SERVER_B is the mirror of Sales again" in words
     assert seen in words

@@ -283,14 +283,14 @@ def test_search_on_the_start_page(hands: Hands) -> None:
     titles = [picker.grid.item(row).text() for row in range(picker.grid.count())]
     assert "Mirroring: no witness, principal fails" in titles
     assert "Database mirroring lab" not in titles
-    assert not picker._nothing.isVisible()
+    assert not picker._empty_label.isVisible()
     hands.qtbot.keyClicks(picker.search, " zzz")
-    assert picker._nothing.text().startswith("No drill has all words")
+    assert picker._empty_label.text().startswith("No drill has all words")
     assert picker.grid.count() > 0
     hands.qtbot.keyClicks(picker.search, " yyy xxx")
     assert picker.grid.count() == 0
-    assert picker._nothing.text().startswith("No drill matches")
-    assert picker._nothing.isVisible()
+    assert picker._empty_label.text().startswith("No drill matches")
+    assert picker._empty_label.isVisible()
 
 
 def test_a_scenario_that_cannot_be_read_is_named(hands: Hands, profile_folder: Path) -> None:

@@ -38,7 +38,7 @@ def test_grids_come_in_turns_and_end_at_a_hundred(shown: Results) -> None:
     one = Rowset(("a",), ((1,),))
     shown.show_outcome(_outcome(*[one] * 150))
     assert len(shown.grids) == results.GRIDS_A_TURN
-    while shown._to_come:
+    while shown._pending:
         shown._make_grids()
     assert len(shown.grids) == results.GRIDS_SHOWN
     assert shown.messages.toPlainText() == "Result sets not shown: 50."
@@ -63,7 +63,7 @@ def test_messages_come_in_turns_up_to_what_can_be_read(shown: Results) -> None:
     shown.show_outcome(_outcome(messages=tuple(_said(f"line {n}") for n in range(12_000))))
     pane = shown.messages
     assert pane.blockCount() == results.LINES_A_TURN
-    while pane._to_come:
+    while pane._pending:
         pane._append_next_lines()
     assert pane.blockCount() == results.LINES_SHOWN + 1
     assert pane.toPlainText().endswith("line 9999\nMessages not shown: 2,000.")
@@ -72,7 +72,7 @@ def test_messages_come_in_turns_up_to_what_can_be_read(shown: Results) -> None:
 def test_long_messages_are_bounded_together(shown: Results) -> None:
     shown.show_outcome(_outcome(messages=(_said("x" * 8_000),) * 5_000))
     pane = shown.messages
-    while pane._to_come:
+    while pane._pending:
         pane._append_next_lines()
     assert len(pane.toPlainText()) < results.MESSAGES_SHOWN + 1_000
     assert "Messages not shown: " in pane.toPlainText()

@@ -350,13 +350,13 @@ def test_a_figure_is_read_as_it_is_written(qtbot: Any, name: str) -> None:
 def test_fields_and_controls_grow_with_the_text(planner: Planner) -> None:
     planner.resize(2000, 900)
     field = planner.controls.bandwidth.field
-    before = field.width(), planner._left.width()
+    before = field.width(), planner._left_column.width()
     font = planner.font()
     font.setPointSizeF(2.0 * font.pointSizeF())
     for widget in (planner, field):  # itself: below a style sheet no font is handed down
         widget.setFont(font)
     assert field.width() > 1.5 * before[0]
-    assert planner._left.width() > 1.5 * before[1]
+    assert planner._left_column.width() > 1.5 * before[1]
 
 
 def test_how_often_a_failover_is_quick_enough(

@@ -127,7 +127,7 @@ def test_a_path_filters_by_space_and_again_shows_all(picker: ScenarioPicker, qtb
 def test_choosing_a_hidden_drill_clears_the_filters(picker: ScenarioPicker, qtbot: QtBot) -> None:
     qtbot.keyClicks(picker.search, "zzz")
     assert listed(picker) == []
-    assert picker._nothing.isVisible()
+    assert picker._empty_label.isVisible()
     picker.choose_card("page-repair")
     current = picker.current()
     assert current is not None

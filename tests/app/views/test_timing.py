@@ -65,7 +65,7 @@ def test_a_failover_in_its_steps_beside_its_row(timing: Timing, run: Any) -> Non
     ]
     assert "Power OFF principal server" in timing.verdict.text()
     for kind in PHASES:
-        assert kind.name.replace(" ", "&nbsp;") in timing.phases._words.text()
+        assert kind.name.replace(" ", "&nbsp;") in timing.phases._text.text()
 
 
 def test_tables_stand_below_one_another_where_there_is_no_room(timing: Timing, run: Any) -> None:

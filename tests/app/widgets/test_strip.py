@@ -141,9 +141,9 @@ def test_keys_walk_from_marker_to_marker_and_each_is_shown_in_words(qtbot: QtBot
     walked = []
     for key in (Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Home, Qt.Key.Key_Right, Qt.Key.Key_End):
         qtbot.keyClick(strip, key)
-        walked.append(strip._at)
-        assert strip._at is not None
-        assert strip.markers[strip._at].text.partition(" ")[0] in strip.accessibleDescription()
+        walked.append(strip._cursor_index)
+        assert strip._cursor_index is not None
+        assert strip.markers[strip._cursor_index].text.partition(" ")[0] in strip.accessibleDescription()
         assert QToolTip.text()
     assert walked == [last, last - 1, 0, 1, last]
     with qtbot.waitSignal(strip.moment_chosen) as chosen:

@@ -37,7 +37,7 @@ def lived(history: History, until_s: float) -> History:
 def rooms(history: History) -> tuple[int, int]:
     """Bytes of the run as it stands, and what its kept moments take beside it."""
     seen: set[int] = set()
-    return room([history.drill], seen), room(history._kept, seen)
+    return room([history.drill], seen), room(history._snapshots, seen)
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_kept_moments_lie_as_close_as_their_age_asks_for(
     """Evenly in a short run, and in a long one the further apart the older, but nowhere without any."""
     monkeypatch.setattr(module, "RECENT", recent)
     lived(history, 3_600.0)
-    costs = [module._cost_of(moment) for moment in history._kept]
+    costs = [module._cost_of(moment) for moment in history._snapshots]
     now, most = costs[-1], len(costs)
     assert KEPT / 2 <= most <= KEPT
     gaps = [after - before for before, after in pairwise(costs)]

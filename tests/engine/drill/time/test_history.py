@@ -83,7 +83,7 @@ def test_what_is_sought_goes_its_own_way() -> None:
 def test_kept_moments_are_thinned_out_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "KEPT_MAX", 8)
     history = lived([(at, f"note {at}") for at in range(0, 30_000, 700)], until=40_000)
-    assert len(history._kept) <= 8
+    assert len(history._snapshots) <= 8
     for tick in (0, 1, 699, 700, 20_000, 40_000):
         assert history.seek(tick).report() == exact(history, tick, False).report()
 
