@@ -83,7 +83,7 @@ _PLACES: Final = {
     "parsing": "language.check",
     "complete": "language.complete",
 }
-"""Name -> module of this package that has it."""
+"""Name -> module of this package that defines it."""
 
 
 def __getattr__(name: str) -> object:

@@ -1,1 +1,1 @@
-"""A batch while it runs: frames, transactions, locks, objects, and what each statement does."""
+"""Running batches: frames, transactions, locks, objects, and the effect of each statement."""

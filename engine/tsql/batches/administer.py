@@ -33,7 +33,7 @@ from engine.tsql.scalars.values import to_text
 
 Outcome = statements.Outcome
 Command = Callable[[Machine, Any], Outcome]
-"""Carries out a statement of its kind."""
+"""Function that executes a statement of its kind."""
 
 
 def _options(machine: Machine, pairs: s.Pairs) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def _check_permission(machine: Machine, statement: s.Permission) -> None:
 
 
 SYSTEM: Final = "nt authority\\system"
-"""The account by which the cluster looks after a group. [DOC: automatic failover problems]"""
+"""Account with which the cluster monitors a group. [DOC: automatic failover problems]"""
 
 
 def _permission(machine: Machine, statement: s.Permission) -> Outcome:
@@ -136,7 +136,7 @@ CLUSTER_PROPERTIES: Final = {
     "FAILURECONDITIONLEVEL": ("failure_condition_level", 3, 0, 5),
     "HEALTHCHECKTIMEOUT": ("health_check_timeout_ms", 60_000, 15_000, 2**31 - 1),
 }
-"""Properties of a failover cluster instance with an effect here. [DOC: ALTER SERVER CONFIGURATION]"""
+"""Simulated properties of a failover cluster instance. [DOC: ALTER SERVER CONFIGURATION]"""
 
 
 def _cluster_property(machine: Machine, statement: s.ClusterProperty) -> Outcome:
@@ -321,7 +321,7 @@ def _size_kb(text: str | None) -> float | None:
 
 
 FILE_PROPERTIES: Final = ("NAME", "NEWNAME", "FILENAME", "SIZE", "MAXSIZE", "FILEGROWTH", "OFFLINE")
-"""[DOC: ALTER DATABASE file options]"""
+"""File properties of MODIFY FILE. [DOC: ALTER DATABASE file options]"""
 
 
 def _growth(text: str | None) -> dict[str, Any]:
@@ -464,7 +464,7 @@ def _drop_database(machine: Machine, name: str) -> Outcome:
 
 
 DATABASES_MAX: Final = 300
-"""Copies of databases, and snapshots, up to which T-SQL makes new ones. Assumed."""
+"""Maximum database copies and snapshots that T-SQL can create. Assumed."""
 
 
 def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:

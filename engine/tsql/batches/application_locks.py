@@ -40,7 +40,7 @@ CONFLICTS: Final[dict[str, frozenset[str]]] = {
 """Requested lock mode -> conflicting modes of other sessions. Documented [DOC: lock compatibility]."""
 
 MARK: Final = "application\n"
-"""Beginning of the third part of a place that is an application resource: no table has such a name."""
+"""Prefix that marks a place as an application resource: no table has such a name."""
 OWNERS: Final = ("transaction", "session")
 
 

@@ -1,4 +1,4 @@
-"""BACKUP and RESTORE: what their options ask for, and what they show of a file.
+"""BACKUP and RESTORE: their options, and their information about a file.
 
 Documented [DOC: BACKUP; RESTORE arguments].
 """

@@ -1,7 +1,7 @@
-"""The grids of RESTORE FILELISTONLY and HEADERONLY, with every column that a version has.
+"""Result sets of RESTORE FILELISTONLY and HEADERONLY, with every column of each version.
 
-Scripts take them by INSERT … EXEC into tables of their own, so number and order of the columns matter. Documented
-[DOC: RESTORE FILELISTONLY; RESTORE HEADERONLY]. NULL stands where nothing is simulated.
+Scripts insert them into their own tables by INSERT … EXEC, so number and order of the columns matter. Documented
+[DOC: RESTORE FILELISTONLY; RESTORE HEADERONLY]. Values that are not simulated are NULL.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ IsDamaged BeginsLogChain HasIncompleteMetaData IsForceOffline IsCopyOnly FirstRe
 RecoveryModel DifferentialBaseLSN DifferentialBaseGUID BackupTypeDescription BackupSetGUID
 CompressedBackupSize:2008 Containment:2012 KeyAlgorithm:2014 EncryptorThumbprint:2014 EncryptorType:2014
 """
-"""Columns in their order; a year behind one is the first version that has it."""
+"""Columns in order; a year after a column is the first version that has it."""
 
 _TYPES: Final = {
     backup.DATABASE: (1, "Database"),

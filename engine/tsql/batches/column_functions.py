@@ -69,7 +69,7 @@ _PROPERTIES: Final = {
     "precision": "precision",
     "scale": "scale",
 }
-"""Properties of COLUMNPROPERTY and the column of sys.columns that says the same."""
+"""Property of COLUMNPROPERTY -> equivalent column of sys.columns."""
 
 
 def _characters(row: catalog.Record) -> Scalar:
@@ -96,7 +96,7 @@ _CONSTANT: Final = {
     "generatedalwaystype": 0,
     "usesansitrim": 1,
 }
-"""Properties of COLUMNPROPERTY that are the same of every column here."""
+"""Properties of COLUMNPROPERTY that are the same for every simulated column."""
 
 
 def _column_property(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:
@@ -126,7 +126,7 @@ _INDEX_PROPERTIES: Final[dict[str, str | int]] = {
     "isoptimizedforsequentialkey": 0,
     "indexfillfactor": 0,
 }
-"""Properties of INDEXPROPERTY: the column of sys.indexes, or what is the same of every index here."""
+"""Property of INDEXPROPERTY -> column of sys.indexes, or the value that every simulated index has."""
 
 
 def _index_property(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:

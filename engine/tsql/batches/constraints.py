@@ -1,4 +1,4 @@
-"""Constraints and indexes of a table: kept with it, and checked when rows are put in, changed or taken out."""
+"""Constraints and indexes of a table: stored with it, and checked on insert, update and delete."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ SYSTEM_DATABASES = {"master": 1, "tempdb": 2, "model": 3, "msdb": 4}
 
 @dataclass(slots=True)
 class Context:
-    """The world seen through one connection; *session* is replaced as it changes."""
+    """View of the world through one connection; *session* is replaced as it changes."""
 
     world: World
     session: SqlSession
@@ -27,13 +27,13 @@ class Context:
     tables: dict[str, Table] = field(default_factory=dict)
     caught: Caught | None = None
     nesting: int = 0
-    """Procedures and dynamic SQL around the statement that runs: @@NESTLEVEL."""
+    """Number of procedures and dynamic SQL around the running statement: @@NESTLEVEL."""
     procedure: int = 0
-    """Id of the procedure that runs: @@PROCID."""
+    """Id of the running procedure: @@PROCID."""
     call: Callable[[Sequence[Scalar]], Scalar] | None = None
-    """Call of a scalar function that a script has made: its name, its arguments (function_calls.py)."""
+    """Function that calls a user-defined scalar function by name, with arguments (function_calls.py)."""
     writes: dict[Place, Any] = field(init=False)
-    """Changes of the transaction to objects so far (objects.py), as in Session.writes."""
+    """Changes of the transaction to objects (objects.py), as in SqlSession.writes."""
     logs: dict[Key, tuple[float, float]] = field(init=False)
     """Start of the transaction's log in each database, and the amount of this log."""
 

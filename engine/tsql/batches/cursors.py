@@ -1,4 +1,4 @@
-"""Cursors: their rows are taken when they are opened."""
+"""Cursors, whose rows are read when they are opened."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 CURSORS_MAX: Final = 100
-"""Cursors of one connection. Assumed."""
+"""Maximum cursors of one connection. Assumed."""
 
 
 def local(machine: Machine, name: str) -> str:

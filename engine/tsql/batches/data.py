@@ -16,11 +16,11 @@ from engine.tsql.scalars.values import Scalar
 Row = tuple[Scalar, ...]
 
 AGENT_MARK: Final = "#agent:"
-"""In the names of windows in which job steps run: SERVER_A#agent:step:job (clients/agent.py)."""
+"""Marker in the names of windows for job steps: SERVER_A#agent:step:job (clients/agent.py)."""
 
 
 class ConnectionLostError(Exception):
-    """The connection of the window is gone; *numbers* are the messages that the client shows."""
+    """The connection of the window is lost; *numbers* are the messages of the client."""
 
     def __init__(self, *numbers: int) -> None:
         super().__init__(*numbers)
@@ -28,15 +28,15 @@ class ConnectionLostError(Exception):
 
 
 class Table(Struct, frozen=True):
-    """A temp table or table variable with its rows."""
+    """Temp table or table variable with its rows."""
 
     columns: tuple[ColumnDefinition, ...]
     rows: tuple[Row, ...] = ()
     next_identity: int = 1
     characters: int = 0
-    """In all its texts."""
+    """Number of characters in all its texts."""
     ids: tuple[int, ...] = ()
-    """A number for each row, which it keeps: connections that change different rows do not meet."""
+    """Permanent number of each row, so that connections that change different rows do not conflict."""
     next_id: int = 1
     constraints: tuple[Constraint, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
@@ -49,7 +49,7 @@ class Table(Struct, frozen=True):
 
 
 Place = tuple[str, str, str]
-"""(server, database, name in small letters) of an object that a script has made."""
+"""(server, database, lowercase name) of an object created by a script."""
 
 
 class RowChanges(Struct, frozen=True):
@@ -61,25 +61,25 @@ class RowChanges(Struct, frozen=True):
 
 
 class ApplicationLock(Struct, frozen=True):
-    """A lock of sp_getapplock on an application resource."""
+    """Lock of sp_getapplock on an application resource."""
 
     place: Place
     mode: str
     owner: str
     """transaction or session."""
     count: int = 1
-    """Requests that have not been released."""
+    """Number of unreleased requests."""
 
 
 class ResultSet(Struct, frozen=True):
-    """One grid of results, as it is shown."""
+    """Displayed result set."""
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     types: tuple[str, ...] = ()
-    """Of each column as T-SQL writes it; empty where it is not known."""
+    """T-SQL type of each column; empty if unknown."""
     after_messages: int = 0
-    """Messages of the submission that came before it: messages and grids are one stream."""
+    """Number of the submission's messages before it: messages and result sets form one stream."""
 
 
 def in_order(messages: Sequence[Message], results: Iterable[ResultSet]) -> Iterator[Message | ResultSet]:
@@ -93,20 +93,20 @@ def in_order(messages: Sequence[Message], results: Iterable[ResultSet]) -> Itera
 
 
 class SqlCursor(Struct, frozen=True):
-    """A declared cursor; *rows* is None until it is opened."""
+    """Declared cursor; *rows* is None until it is opened."""
 
     query: str
     scrolls: bool = False
-    """It may be read in every direction, not only forward."""
+    """True if it can be read in every direction, not only forward."""
     counted: bool = False
-    """Its rows are known when it is opened (STATIC, KEYSET): @@CURSOR_ROWS says how many, else -1."""
+    """True if its rows are known at opening (STATIC, KEYSET): @@CURSOR_ROWS is then their number, otherwise -1."""
     kinds: tuple[SqlType | None, ...] = ()
-    """Types of its columns."""
+    """Types of the columns."""
     columns: tuple[str, ...] = ()
     rows: tuple[Row, ...] | None = None
     position: int = -1
     characters: int = 0
-    """In all its texts."""
+    """Number of characters in all its texts."""
 
     @property
     def cells(self) -> int:
@@ -115,7 +115,7 @@ class SqlCursor(Struct, frozen=True):
 
 
 class Caught(Struct, frozen=True):
-    """The error that a CATCH block is about."""
+    """Error that a CATCH block handles."""
 
     number: int
     severity: int
@@ -126,7 +126,7 @@ class Caught(Struct, frozen=True):
 
 
 class Declared(Struct, frozen=True):
-    """A variable with its type and value."""
+    """Variable with its type and value."""
 
     type: str
     value: Scalar = None
@@ -139,34 +139,34 @@ class Outside(Struct, frozen=True):
     options: tuple[tuple[str, str], ...]
     tables: tuple[str, ...]
     transactions: int = 0
-    """@@TRANCOUNT when it was entered."""
+    """@@TRANCOUNT at its start."""
     principal: tuple[str, str, str, tuple[tuple[str, str, str], ...]] | None = None
     """Login, user, its database and callers: EXECUTE AS ends with the text that gave it."""
 
 
 class Frame(Struct, frozen=True):
-    """One level of a running batch: the batch itself, or text that EXEC or sp_executesql runs."""
+    """Level of a running batch: the batch itself, or text executed by EXEC or sp_executesql."""
 
     text: str
     parameters: tuple[str, ...] = ()
-    """Variables that were declared from outside (sp_executesql)."""
+    """Variables declared by the caller (sp_executesql)."""
     position: int = 0
     variables: tuple[tuple[str, Declared], ...] = ()
     tables: tuple[tuple[str, Table], ...] = ()
     """Table variables."""
     caught: tuple[Caught, ...] = ()
     outputs: tuple[tuple[str, str], ...] = ()
-    """Variables here -> variables of the frame below that take their values at the end."""
+    """Variable here -> variable of the calling frame that receives its value at the end."""
     insert_into: str = ""
-    """INSERT … EXEC: the table (and columns) that take the rows."""
+    """INSERT … EXEC: table (and columns) that receive the rows."""
     outside: Outside | None = None
     """State to restore at the end; None for the batch itself, which keeps all changes."""
     returns: str = ""
-    """Variable of the frame below that takes the return value."""
+    """Variable of the calling frame that receives the return value."""
     line: int = 0
-    """Line of the statement that runs or waits."""
+    """Line of the running or waiting statement."""
     read: int | None = None
-    """Work that has gone into compiling the text; None once that is done."""
+    """Work spent on compiling the text; None when this is finished."""
     resolved: int = 0
     problems: tuple[Caught, ...] = ()
     database: str = ""
@@ -176,7 +176,7 @@ class Frame(Struct, frozen=True):
     ] = ((), ())
     """Progress of the name lookup and its results so far: fields of Scope."""
     procedure: str = ""
-    """Its name, if the text is that of a procedure."""
+    """Name of the procedure, if the text is a procedure's."""
 
 
 class Undo(Struct, frozen=True):
@@ -187,24 +187,24 @@ class Undo(Struct, frozen=True):
 
 
 class ClientProgram(Struct, frozen=True, kw_only=True):
-    """A program that has logged in over the network, as its login names it."""
+    """Program that has logged in over the network, named by its login."""
 
     host: str = ""
     name: str = ""
     interface: str = ""
-    """The library by which it connects."""
+    """Client library of the connection."""
     database: str = "master"
-    """The one it has logged in to: a reset of the connection returns there."""
+    """Database of the login, to which a reset of the connection returns."""
     language: str = ""
-    """The one it has asked for, as `SET LANGUAGE` does; empty: that of the login."""
+    """Requested language, as by `SET LANGUAGE`; empty: that of the login."""
     encrypted: bool = False
-    """TLS hides all that goes over the connection."""
+    """True if TLS encrypts the connection."""
     packet_bytes: int = 4096
-    """As agreed at the login; the default of the product. Documented."""
+    """Negotiated packet size; the default of the product. Documented."""
 
 
 CONSOLE: Final = ClientProgram(host="CONSOLE", name="Mirrordrill", interface=".Net SqlClient Data Provider")
-"""Client program that a server sees for the windows of the simulation."""
+"""Client program of the simulation's windows in the view of a server."""
 
 
 class ConnectionTarget(Struct, frozen=True, kw_only=True):
@@ -214,11 +214,11 @@ class ConnectionTarget(Struct, frozen=True, kw_only=True):
     """Server or listener; empty for the server of the window's name."""
     database: str = ""
     read_intent: bool = False
-    """ApplicationIntent=ReadOnly."""
+    """True for ApplicationIntent=ReadOnly."""
 
 
 class SqlSession(Struct, frozen=True, kw_only=True):
-    """The SQL connection of a window."""
+    """SQL connection of a window."""
 
     server: str
     spid: int
@@ -227,12 +227,12 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     user_database: str = ""
     """User whose place EXECUTE AS USER has taken, and its database; empty: the user of the login."""
     callers: tuple[tuple[str, str, str], ...] = ()
-    """Login, user and database that each EXECUTE AS has left, to which REVERT returns."""
+    """Logins before each EXECUTE AS, to which REVERT returns."""
     program: ClientProgram | None = None
-    """At the other end; None for a window of the simulation itself. A program's connection that is lost stays lost."""
+    """Program at the other end; None for a window of the simulation. A program's lost connection stays lost."""
     database: str = "master"
     read_intent: bool = False
-    """ApplicationIntent=ReadOnly."""
+    """True for ApplicationIntent=ReadOnly."""
     started_tick: int = 0
     """Start tick of the connected instance. A later start of the instance means that the connection is lost."""
     login_tick: int = 0
@@ -246,27 +246,27 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     """Temp tables."""
     cursors: tuple[tuple[str, SqlCursor], ...] = ()
     undo: Undo | None = None
-    """While a transaction is open."""
+    """Set while a transaction is open."""
     transaction_name: str = ""
     transaction_id: int = 0
     transaction_tick: int = 0
-    """Number of the latest transaction, and when it began."""
+    """Number of the latest transaction, and its start."""
     savepoints: tuple[tuple[str, Undo], ...] = ()
     doomed: bool = False
-    """An error under XACT_ABORT has been caught: the transaction can only be rolled back."""
+    """True after a caught error under XACT_ABORT: the transaction can only be rolled back."""
     writes: tuple[tuple[Place, Any], ...] = ()
     """Changes of the transaction by object: RowChanges, a created object, or None for a dropped object. No log
     contains them yet: the end of the connection undoes them.
     """
     logs: tuple[tuple[tuple[str, str], float, float], ...] = ()
-    """Log that it has written: (copy, where it begins, KB)."""
+    """Log written by it: (copy, start position, KB)."""
     held: tuple[tuple[Place, str], ...] = ()
-    """Locks on whole tables that it keeps until the end of the transaction (locks.py)."""
+    """Locks on whole tables until the end of the transaction (locks.py)."""
     applocks: tuple[ApplicationLock, ...] = ()
     committing: tuple[tuple[tuple[str, str], float], ...] = ()
-    """(copy, position) of commits whose log is not yet hardened where it has to be; until then it keeps its locks."""
+    """(copy, position) of commits whose log is not hardened everywhere yet; until then it keeps its locks."""
     last_text: str = ""
-    """Text of the last batch that ended; empty before the first one."""
+    """Text of the last finished batch; empty before the first one."""
     last_begun_tick: int = 0
     last_ended_tick: int = 0
 
@@ -283,14 +283,14 @@ class SqlSession(Struct, frozen=True, kw_only=True):
 
 
 class Submission(Struct, frozen=True, kw_only=True):
-    """A submission that is under way in a window, with what it has printed so far."""
+    """Running submission of a window, with its output so far."""
 
     id: int
     text: str
     steps: tuple[Step, ...] | None = None
-    """None while the text is still being taken apart; the text decides what they are."""
+    """Steps into which the text was divided; None until this is finished."""
     read: int = 0
-    """Work that has gone into that."""
+    """Work spent on that division."""
     step: int = 0
     repeats: int = 0
     """Number of times that the batch of this step has been sent."""
@@ -305,32 +305,32 @@ class Submission(Struct, frozen=True, kw_only=True):
     since_tick: int | None = None
     """Start tick of the wait for a lock or commit, which is checked repeatedly."""
     blocked: tuple[tuple[int, ...], Place, str] = ((), ("", "", ""), "")
-    """The sessions that have the lock it waits for, the object, and the mode that it wants."""
+    """Sessions with the lock for which it waits, the object, and the requested mode."""
     wait_id: int = 0
-    """Number of the wait; a timer of an older one is void."""
+    """Number of the wait; a timer with an older number is void."""
     pending: tuple[str, tuple[object, ...]] | None = None
-    """The statement's completion, while it is pending."""
+    """Completion handler of a pending statement."""
     errors_from: int | None = None
-    """With `:ON ERROR EXIT` an error among the messages from here on ends the submission."""
+    """Index from which an error message ends the submission, with `:ON ERROR EXIT`."""
     booked: bool = False
-    """The time that it waits for is a turn of work (work.py)."""
+    """True if it waits for its next share of work (work.py)."""
     acts: int = 0
-    """Statements so far that have done something to the world."""
+    """Number of statements so far that changed the world."""
     spent: int = 0
-    """Work done since the submission began."""
+    """Work since the start of the submission."""
     told: bool = False
-    """A note has said that it goes on and on."""
+    """True if a note has reported its long duration."""
     command: str = ""
-    """Kind of the statement that runs, as in sys.dm_exec_requests; empty before the first one."""
+    """Kind of the running statement, as in sys.dm_exec_requests; empty before the first one."""
     begun_tick: int = 0
-    """Tick at which that statement began."""
+    """Start tick of that statement."""
     said: int = 0
-    """Characters of its messages so far."""
+    """Number of characters of its messages so far."""
     characters: int = 0
     cells: int = 0
-    """Characters and values in the results so far."""
+    """Number of characters and values in the results so far."""
     counts: tuple[Message, ...] = ()
-    """Counts of rows of a statement whose commit still waits: the client gets them when it is done."""
+    """Row counts of a statement whose commit still waits; the client receives them afterwards."""
 
     def __repr__(self) -> str:
         """Return the text for the state's hash, without fields that do not affect the future."""
@@ -350,18 +350,18 @@ def batch_text(run: Submission) -> str:
 
 
 class Window(Struct, frozen=True, kw_only=True):
-    """A T-SQL window: its connection, what it has been told, and what waits behind the running batch."""
+    """T-SQL window: its connection, its sqlcmd state, and its queued submissions."""
 
     session: SqlSession | None = None
     target: ConnectionTarget = ConnectionTarget()
     server: str = ""
-    """Server or listener that `:CONNECT` has chosen; empty for the window's own."""
+    """Server or listener chosen by `:CONNECT`; empty for the window's own."""
     variables: tuple[tuple[str, str], ...] = ()
     """sqlcmd variables."""
     lost: int = 0
-    """A connection with an open transaction has broken since: the next batch meets this error, then all is new."""
+    """Error for the next batch after a connection with an open transaction broke; then everything is new."""
     queue: tuple[str, ...] = ()
-    """Submissions that wait until the running one is done."""
+    """Submissions that wait for the running one."""
 
     @property
     def remote(self) -> bool:

@@ -83,7 +83,7 @@ _NOT_DETERMINISTIC: Final = frozenset(
         "RAND",
     }
 )
-"""[DOC: deterministic and nondeterministic functions]"""
+"""Functions that are not deterministic [DOC: deterministic and nondeterministic functions]."""
 
 
 def check_column_options(machine: Machine, table: str, columns: Sequence[ColumnDefinition]) -> None:

@@ -1,4 +1,4 @@
-"""Functions and @@ names that look at the connection or the server."""
+"""Functions and @@ names about the connection or the server."""
 
 from __future__ import annotations
 
@@ -361,7 +361,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
         context, to_text(database)
     ),
 }
-"""Functions that look at the connection or the server."""
+"""Functions that read the connection or the server."""
 
 
 def _user(context: Context, key_column: str, value: Scalar, wanted: str) -> Scalar:

@@ -1,7 +1,7 @@
-"""Rows of sys.fn_xe_file_target_read_file for AlwaysOn_health: events from what the instance has logged.
+"""Rows of sys.fn_xe_file_target_read_file for AlwaysOn_health, derived from the instance's log.
 
-Changes of replica states, expired leases and reported errors come from the ERRORLOG, which survives restarts as the
-files of the session do. [DOC: sys.fn_xe_file_target_read_file] [DOC: extended events of groups]
+Changes of replica states, expired leases and reported errors come from the ERRORLOG, which survives restarts like
+the files of the session. [DOC: sys.fn_xe_file_target_read_file] [DOC: extended events of groups]
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
 FILE: Final = "AlwaysOn_health_0_131072000000000000.xel"
-"""Assumed: the number in the name of a file."""
+"""File name of the session; its number is assumed."""
 SYSTEM_FILE: Final = "system_health_0_131072000000000000.xel"
 
 REPORTED: Final = frozenset(
@@ -37,7 +37,7 @@ _CHANGE: Final = re.compile(r"availability group '(?P<group>[^']*)' .*?from '(?P
 _LEASE: Final = re.compile(r"availability group '(?P<group>[^']*)'")
 
 Data = tuple[str, Scalar, str]
-"""Name, value, and the text of a value that is a number of a map."""
+"""Name, value, and the text of a value from a map."""
 
 
 def read_target(context: Context, path: Scalar) -> Scalar:

@@ -84,7 +84,7 @@ _BEGINS: Final = (
     s.CreateFunction, s.DropObject,
     s.FetchCursor, s.Permission, s.CursorAction, s.InsertExec, s.Transaction,
 )  # fmt: skip
-"""Statements that may open a transaction by themselves. Documented [DOC: SET IMPLICIT_TRANSACTIONS]."""
+"""Statements that may open a transaction automatically. Documented [DOC: SET IMPLICIT_TRANSACTIONS]."""
 
 
 # --- commands of the protocol ----------------------------------------------------------------------------
@@ -145,7 +145,7 @@ DATABASE_OPTIONS: Final[dict[str, frozenset[str] | None]] = {
 SINCE: Final = {"DELAYED_DURABILITY": 2014, "TARGET_RECOVERY_TIME": 2012, "CONTAINMENT": 2012,
     "COMPATIBILITY_LEVEL": 2008, "QUERY_STORE": 2016,
 }  # fmt: skip
-"""Options that came with a version."""
+"""Version that introduced each option."""
 
 
 def _check_option(option: str, value: str, version: int) -> None:
@@ -245,7 +245,7 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
     s.UseDatabase: _use,
     **administer.COMMANDS,
 }
-"""Statements that act on the world."""
+"""Statements that change the world."""
 
 
 # --- the language ----------------------------------------------------------------------------------------
@@ -462,7 +462,7 @@ def _not_simulated(machine: Machine, statement: s.UnsimulatedStatement) -> None:
 
 
 SESSIONS_MAX: Final = 32767
-"""Documented [DOC: @@MAX_CONNECTIONS]."""
+"""Maximum number of sessions. Documented [DOC: @@MAX_CONNECTIONS]."""
 
 
 def _kill(machine: Machine, statement: s.Kill) -> None:
@@ -535,4 +535,4 @@ LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
     s.Revert: _revert,
     s.UnsimulatedStatement: _not_simulated,
 }
-"""Statements of the language itself."""
+"""Statements of the language itself, such as queries and variables."""

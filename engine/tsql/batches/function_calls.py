@@ -1,6 +1,6 @@
-"""Calls of scalar functions whose bodies run statement by statement, once for each call.
+"""Calls of scalar functions whose bodies run statement by statement, once per call.
 
-An error in a body ends it and cancels the statement that calls it [DOC: Create user-defined functions, guidelines].
+An error in a body ends it and cancels the calling statement [DOC: Create user-defined functions, guidelines].
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
 
 CALL: Final = "scalar_function_value"
-"""The function that an expanded text calls: the function's name (see `format_call`), then its arguments."""
+"""Internal function in an expanded text: the function's name (see `format_call`), then its arguments."""
 
 MARK: Final = "\x01"
-"""Begins the name in such a call and separates its parts; no text of a person calls CALL with it."""
+"""Prefix and separator of the name in such a call, which users' texts cannot contain."""
 
 INSTRUCTION_WORK: Final = 10
-"""Work of one instruction, as outside of a function."""
+"""Work of one instruction, as outside a function."""
 
 
 def format_call(machine: Machine, parts: Sequence[str], arguments: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
-"""Functions that scripts have made: a call is replaced by what the function returns, as a view is by its query.
+"""User-defined functions: a call is replaced by the function's expression or query, as a view by its query.
 
-So it is with inline functions of either kind [DOC: CREATE FUNCTION; scalar UDF inlining]. A scalar function with a
-body of more statements, or one in another database, runs when the query calls it (function_calls.py).
+This covers inline functions of either kind [DOC: CREATE FUNCTION; scalar UDF inlining]. A scalar function with more
+statements, or one in another database, runs when the query calls it (function_calls.py).
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
 
 NESTING_MAX: Final = 32
-"""Functions in functions. Documented [DOC: CREATE FUNCTION]."""
+"""Maximum nesting of functions. Documented [DOC: CREATE FUNCTION]."""
 
 _MAY_CALL: Final = re.compile(
     r"""(?:\.|,|\b(?:from|join|apply)\b)\s*(?:[^\W\d][\w@#$]*|\[[^\]]{1,128}\]|"[^"]{1,128}")\s*\(""",
     re.IGNORECASE,
 )
-"""A text without this calls none."""
+"""Pattern that every text with a call contains."""
 
 _SOURCES: Final = frozenset({"FROM", "JOIN", "APPLY"})
 

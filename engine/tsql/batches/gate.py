@@ -63,9 +63,12 @@ damaged    open open  open open   open   open  open   ok   ok    open  role    r
 emergency  ok   3908  3908 3908   ok     ok    ok     ok   ok    3908  role    3033   role ok      ok   3707   1822 ok
 offline    open open  open open   open   open  open   ok   ok    open  role    role   role ok      ok   3707   1822 ok
 """
-"""`ok`: the statement runs. `open`: the error that USE gets. `role`: the rules of the session or the availability
-group decide (engine/mirroring, engine/availability, engine/protocol/backup.py). A number: that error. Documented
-[DOC: Database Engine events and errors]; which of two that fit comes first is derived."""
+"""Statement gate by state and kind.
+
+`ok`: the statement runs. `open`: the error that USE gets. `role`: the rules of the session or the availability group
+decide (engine/mirroring, engine/availability, engine/protocol/backup.py). A number: that error. Documented [DOC:
+Database Engine events and errors]; the order of two possible errors is derived.
+"""
 
 KINDS: Final = {
     "use": "USE, a name of three parts",
@@ -90,13 +93,13 @@ KINDS: Final = {
 """Columns of the table."""
 
 IN_USE: Final = {"restore": 3101, "tail": 3101, "drop": 3702, "detach": 3703}
-"""Errors while a connection is in the database, after those of the table. A RESTORE by that connection itself: 3102."""
+"""Errors while a connection uses the database, after those of the table. For a RESTORE by that connection: 3102."""
 
 _TRAILERS: Final = {
     **dict.fromkeys(("file", "rename", "option", "alone", "access", "mode", "state", "path"), (5069,)),
     **dict.fromkeys(("backup", "restore", "tail"), (3013,)),
 }
-"""The message that follows every error of the column."""
+"""Message after every error of the column."""
 
 _ARGUMENTS: Final[dict[int, Callable[[str], tuple[object, ...]]]] = {
     5052: lambda name: ("ALTER DATABASE", "Restoring"),
@@ -105,7 +108,7 @@ _ARGUMENTS: Final[dict[int, Callable[[str], tuple[object, ...]]]] = {
     3701: lambda name: ("drop", "database", name),
     3703: lambda name: ("database", name),
 }
-"""Arguments of an error by the name of the database, where these are not the name alone."""
+"""Arguments of an error by the name of the database, if they are not only the name."""
 
 
 def _arguments(number: int, name: str) -> tuple[object, ...]:
@@ -123,7 +126,7 @@ def _read() -> dict[tuple[str, str], str]:
 
 
 CELLS: Final = _read()
-"""The table by kind of statement and state."""
+"""Table cells by kind of statement and state."""
 
 
 def state_of(context: Context, name: str) -> str:
@@ -161,7 +164,7 @@ _STATES: Final = {
     DbState.EMERGENCY: "emergency",
     DbState.OFFLINE: "offline",
 }
-"""Rows of copies in no session and no group."""
+"""Rows for copies outside sessions and groups."""
 
 
 def admit(context: Context, kind: str, database: str) -> None:
@@ -318,8 +321,10 @@ RULES: Final[dict[type[s.Statement], Callable[[Machine, Any], list[Where]]]] = {
         _session,
     ),
 }  # fmt: skip
-"""Kind and database of each statement. A statement that is missing here acts on no database as a whole; changes of
-objects and rows pass `admit` where their table is known (objects.py)."""
+"""Kind and database of each statement. Other statements affect no database as a whole.
+
+Changes of objects and rows pass `admit` where their table is known (objects.py).
+"""
 
 PROCEDURES: Final = {
     **dict.fromkeys(
@@ -328,7 +333,7 @@ PROCEDURES: Final = {
     "sp_changedbowner": ("owner", ""),
     "sp_detach_db": ("detach", "@dbname"),
 }
-"""Kind of the procedures that act on a database, and the argument that names it; empty: the current database."""
+"""Procedure that affects a database -> its kind, and the argument with the name; empty: the current database."""
 
 
 # --- statements at the instance ---------------------------------------------------------------------------
@@ -356,10 +361,10 @@ SINCE: Final[dict[type[s.Statement], tuple[int, str]]] = {
     **dict.fromkeys((gs.HadrJoin, gs.HadrOff, gs.HadrSuspend, gs.HadrResume), (2012, "HADR")),
     s.CreateEncryptionKey: (2008, "KEY"),
 }
-"""Version that brought a statement, and the word that 102 names before it."""
+"""Version that introduced a statement, and the word that 102 names before it."""
 
 IN_MASTER: Final = frozenset({gs.CreateGroup, gs.AlterGroup, gs.DropGroup})
-"""Statements that run in master alone: 35208."""
+"""Statements that run only in master: 35208."""
 
 
 def _admit_transaction(statement: s.Statement) -> None:

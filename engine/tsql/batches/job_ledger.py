@@ -1,4 +1,4 @@
-"""Records of SQL Server Agent: steps of its jobs, requests to start a job, events that its alerts have seen."""
+"""Records of SQL Server Agent: steps of its jobs, start requests, and events seen by its alerts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of msdb procedures and sp_configure on an instance, as plain rows kept in the world.
+"""Records of msdb procedures and sp_configure on an instance, as plain rows in the world.
 
 The catalog shows them as tables (catalog/agent.py); no other code may change them.
 """
@@ -18,7 +18,7 @@ Record = dict[str, Scalar]
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The rows of one table, and the last number that it has given out."""
+    """Rows of one table, and its last assigned number."""
 
     rows: tuple[tuple[tuple[str, Scalar], ...], ...] = ()
     last_id: int = 0
@@ -27,7 +27,7 @@ class Ledger:
 EMPTY: Final = Ledger()
 
 ROWS_MAX = 5_000
-"""Rows of one table; the oldest go first. Assumed: more than a DBA reads."""
+"""Maximum rows of one table; the oldest are dropped. Assumed: more than a DBA reads."""
 
 
 def _key(server: str, table: str) -> tuple[str, str, str]:

@@ -1,9 +1,8 @@
-"""Locks of T-SQL windows: who waits for whom, for how long, and who gives way in a deadlock.
+"""Locks of T-SQL windows: waits, timeouts, and victims of deadlocks.
 
-What a transaction has changed is locked by having been changed (Session.writes): its rows exclusively, a table or
-procedure made, altered or dropped against every other session. Beside that there are locks that hints and isolation
-levels keep on whole tables (Session.held). A reader comes by all rows of a table, as in a heap:
-indexes are not simulated.
+A change itself is the lock of a transaction (SqlSession.writes): exclusive on its rows, and against every other
+session on a created, altered or dropped object. In addition there are locks on whole tables by hints and isolation
+levels (SqlSession.held). A reader passes all rows of a table, as in a heap, because indexes are not simulated.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ SCHEMA_STABLE, SHARED, RANGE, UPDATE, INSERT, EXCLUSIVE, SCHEMA = (
     "Sch-M",
 )
 ROWS = "rows"
-"""Modes; ROWS stands for exclusive locks on some rows of a table."""
+"""Lock modes; ROWS stands for exclusive locks on some rows of a table."""
 
 CONFLICTS: Final[dict[str, frozenset[str]]] = {
     SCHEMA_STABLE: frozenset({SCHEMA}),
@@ -52,7 +51,7 @@ from it.
 
 
 class LockConflictError(Exception):
-    """The statement has to wait for *spids* before it can lock *place*; nothing of it has been done."""
+    """The statement must wait for *spids* before it can lock *place*; it has changed nothing yet."""
 
     def __init__(self, spids: tuple[int, ...], place: Place, mode: str) -> None:
         super().__init__(spids, place, mode)
@@ -61,7 +60,7 @@ class LockConflictError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SqlLock:
-    """A lock that a connection has on an object, or on a row of it."""
+    """Lock of a connection on an object or a row."""
 
     spid: int
     place: Place
@@ -108,7 +107,7 @@ def require_lock(context: Context, object_key: Place, mode: str) -> None:
 
 DIRTY: Final = frozenset({"NOLOCK", "READUNCOMMITTED"})
 _LEVELS: Final = {"UNCOMMITTED": "NOLOCK", "READ": "REPEATABLEREAD", "SERIALIZABLE": "SERIALIZABLE"}
-"""Last word of SET TRANSACTION ISOLATION LEVEL -> the hint that does the same."""
+"""Last word of SET TRANSACTION ISOLATION LEVEL -> equivalent hint."""
 
 _WORDS: Final = DIRTY | {
     "READPAST", "READCOMMITTED", "READCOMMITTEDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "HOLDLOCK", "UPDLOCK", "XLOCK",

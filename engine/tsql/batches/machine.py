@@ -27,37 +27,37 @@ from engine.tsql.scalars.types import SqlType, check_conversion, type_of
 from engine.tsql.scalars.values import Scalar, convert, to_text
 
 NESTING_MAX: Final = 32
-"""Documented limit of nested procedures; beyond it message 217."""
+"""Maximum nesting of procedures; beyond it message 217. Documented."""
 
 TEXTS_MAX: Final = 1_500_000
-"""Characters of all texts of one submission that run in one another. Assumed."""
+"""Maximum characters of all nested texts of one submission. Assumed."""
 
 HELD_CELLS_MAX: Final = 500_000
 HELD_CHARACTERS_MAX: Final = 20_000_000
-"""Values and characters that one connection keeps in tables and cursors, characters also in variables. Assumed."""
+"""Maximum values and characters of a connection in tables, cursors and variables. Assumed."""
 
 ACTS_MAX: Final = 5_000
-"""Commands that one submission may carry out: each leaves something in the world or its log. Assumed."""
+"""Maximum commands of one submission: each leaves something in the world or its log. Assumed."""
 
 
 class Machine(SubmissionOutput):
-    """One slice of the work of a window. `run` and `session` are what is kept of it afterwards."""
+    """One slice of a window's work. `run` and `session` are its result."""
 
     def __init__(self, world: World, run: Submission, session: SqlSession, meter: Meter) -> None:
         """Create a machine; *meter* counts the cost of its work."""
         super().__init__(world, run, session, meter)
         self.capture = ""
-        """INSERT … EXEC of a procedure: the table that takes its rows."""
+        """INSERT … EXEC of a procedure: table that receives its rows."""
         self.changing = ""
         self.chained = False
         """The rows of a view are computed: its owner's permissions count."""
         """The table that the running UPDATE or DELETE changes."""
         self.touched: list[tuple[str, Row | None, Row | None]] = []
-        """Rows of the last change of a table: what was done, the row before, the row after."""
+        """Rows of the last change of a table: action, row before, row after."""
         self.pseudo: dict[str, Table] = {}
-        """The tables inserted and deleted while an OUTPUT clause is computed."""
+        """Tables inserted and deleted during the computation of an OUTPUT clause."""
         self.blocked: Exception | None = None
-        """The lock that a function called by the running query waits for."""
+        """Lock for which a function called by the running query waits."""
 
     @abstractmethod
     def create_sibling(self, run: Submission, session: SqlSession, meter: Meter) -> Machine:

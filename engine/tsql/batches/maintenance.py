@@ -129,7 +129,7 @@ def _checkdb(machine: Machine, arguments: Arguments, quiet: bool = False) -> Non
 
 
 STORY_SPID: Final = 50
-"""Session id under which DBCC OPENTRAN shows a transaction that an application left open. Assumed."""
+"""Session id of an application's open transaction in DBCC OPENTRAN. Assumed."""
 
 
 def _input_buffer(machine: Machine, arguments: Arguments) -> None:
@@ -281,7 +281,7 @@ PINTABLE PROCCACHE RESOURCE SHOW_STATISTICS SHOWCONTIG SHOWFILESTATS SHOWWEIGHTS
 STACKDUMP TAB UNPINTABLE UPDATEUSAGE WRITEPAGE
 """
 KNOWN: Final = frozenset(_KNOWN.split())
-"""Commands that the product has and that are not simulated. Documented [DOC: DBCC]; some only known."""
+"""Commands of the product that are not simulated. Documented [DOC: DBCC]; some only known."""
 
 DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
     "TRACEON": _trace_on,

@@ -1,7 +1,9 @@
-"""Tables, procedures and views that scripts make. Those of a user database stand in its log (protocol/commits.py).
+"""Tables, procedures and views created by scripts.
 
-What a transaction has done lies with its connection until COMMIT (Session.writes). An object as it is now is therefore
-what is committed, with the changes of all open connections on top: whatever ends one of them undoes its work.
+The log of a user database contains its objects (protocol/commits.py).
+
+The connection holds the changes of a transaction until COMMIT (SqlSession.writes). The present state of an object is
+its committed state plus the changes of all open connections; the end of a connection discards its changes.
 """
 
 from __future__ import annotations
@@ -28,34 +30,34 @@ from engine.tsql.scalars.types import SqlType
 
 
 class UserProcedure(Struct, frozen=True):
-    """A procedure that a script has made; *body* begins on the line where it stood in its batch."""
+    """Procedure created by a script; *body* starts on its line in the batch."""
 
     parameters: tuple[ProcedureParameter, ...]
     body: str
     definition: str = ""
-    """The batch that made it, as sys.sql_modules shows it."""
+    """Batch that created it, as sys.sql_modules shows it."""
 
 
 class UserView(Struct, frozen=True):
-    """A view that a script has made, with the columns that its query had then (as sys.columns keeps them)."""
+    """View created by a script, with the columns of its query at that time (as sys.columns keeps them)."""
 
     query: str
     columns: tuple[tuple[str, SqlType | None], ...] | None = None
-    """Names and types; None if they could not be told."""
+    """Names and types; None if unknown."""
     definition: str = ""
-    """The batch that made it, as sys.sql_modules shows it."""
+    """Batch that created it, as sys.sql_modules shows it."""
 
 
 class UserFunction(Struct, frozen=True):
-    """A function that a script has made (functions.py)."""
+    """Function created by a script (functions.py)."""
 
     parameters: tuple[ProcedureParameter, ...]
     returned: str
-    """An expression, or the query of one that returns a table."""
+    """Expression, or query of a table-valued function."""
     returns: str = ""
-    """The type of the expression; empty for a table."""
+    """Type of the expression; empty for a table."""
     definition: str = ""
-    """The batch that made it, as sys.sql_modules shows it."""
+    """Batch that created it, as sys.sql_modules shows it."""
     body: str = ""
     """BEGIN … END of a scalar function with more than RETURN; *returned* is empty then."""
 
@@ -78,14 +80,14 @@ def type_code(item: UserObject) -> str:
 
 
 class Schema(Struct, frozen=True):
-    """A schema that a script has made."""
+    """Schema created by a script."""
 
     number: int
     owner: str
 
 
 class StoredObject(Struct, frozen=True):
-    """An object with its name and that of its schema as they were first written."""
+    """Object with the original spelling of its name and schema."""
 
     name: str
     item: UserObject | Schema
@@ -105,7 +107,7 @@ class StoredObject(Struct, frozen=True):
 # --- what is committed -----------------------------------------------------------------------------------
 
 CONTENTS_KEPT: Final = 16
-"""Moments of databases whose objects are held ready. Assumed: those of a few copies and their backups."""
+"""Number of database states with cached objects. Assumed: those of a few copies and their backups."""
 
 _CONTENTS: OrderedDict[Commit, dict[str, StoredObject]] = OrderedDict()
 
@@ -225,10 +227,10 @@ SCHEMAS: Final = {
     "db_securityadmin": 16386, "db_ddladmin": 16387, "db_backupoperator": 16389, "db_datareader": 16390,
     "db_datawriter": 16391, "db_denydatareader": 16392, "db_denydatawriter": 16393,
 }  # fmt: skip
-"""The schemas that every database has, with their ids. Documented [DOC: sys.schemas]."""
+"""Schemas of every database with their ids. Documented [DOC: sys.schemas]."""
 
 DBO: Final = ("", "dbo")
-"""The schema in which objects of scripts are unless they name another, and how a name may write it."""
+"""Names of the default schema for objects of scripts."""
 
 SCHEMA: Final = "\0schema "
 """Prefix of a schema's key among the objects."""
@@ -317,8 +319,10 @@ def exclude_locked_rows(context: Context, parts: tuple[str, ...], table: Table) 
 
 ROW_KB: Final = 0.1
 OBJECT_KB: Final = 6.0
-"""Log of a changed row beside its text, and of an object made, altered or dropped: rows of a dozen system tables.
-Assumed; it is some hundred bytes and a few KB."""
+"""Log of a changed row in addition to its text, and of a created, altered or dropped object. Assumed.
+
+These are some hundred bytes, and a few KB for the rows of a dozen system tables.
+"""
 
 
 def _log_kb(edit: Edit) -> float:
@@ -403,7 +407,7 @@ def keep_in_system_database(world: World, object_key: Place, edit: Edit) -> None
 OBJECTS_MAX: Final = 1_000
 CELLS_MAX: Final = 1_000_000
 CHARACTERS_MAX: Final = 20_000_000
-"""Objects of a database, the values in their rows, and the characters in them. Assumed."""
+"""Maximum objects of a database, values in their rows, and characters. Assumed."""
 
 
 def _check_capacity(context: Context, object_key: Place, user_object: UserObject) -> None:

@@ -21,20 +21,20 @@ NOT_SIMULATED: Final = "Not simulated: "
 """Beginning of each message about something that the program does not simulate."""
 
 OUTPUT_MAX: Final = 5_000
-"""Messages and grids that one submission keeps. Assumed."""
+"""Maximum messages and result sets of one submission. Assumed."""
 
 SAID_MAX: Final = 1_000_000
-"""Characters of all messages that one submission keeps. Assumed."""
+"""Maximum characters of all messages of one submission. Assumed."""
 
 CHARACTERS_MAX: Final = 5_000_000
-"""Characters in all grids that one submission keeps: one of the largest and some more. Assumed."""
+"""Maximum characters in all result sets of one submission: a little more than one of the largest. Assumed."""
 
 CELLS_MAX: Final = 150_000
-"""Values in all grids that one submission keeps. Assumed."""
+"""Maximum values in all result sets of one submission. Assumed."""
 
 
 class SubmissionOutput:
-    """The connection, the submission that runs on it, and what that says."""
+    """Connection, running submission, and its output."""
 
     def __init__(self, world: World, run: Submission, session: SqlSession, meter: Meter) -> None:
         self.world = world

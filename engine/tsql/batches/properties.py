@@ -1,4 +1,4 @@
-"""SERVERPROPERTY, DATABASEPROPERTYEX and the like: a property of a server, connection, database or login by name."""
+"""SERVERPROPERTY, DATABASEPROPERTYEX and similar functions: property of a server, connection, database or login."""
 
 from __future__ import annotations
 

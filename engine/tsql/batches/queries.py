@@ -44,7 +44,7 @@ def run(machine: Machine, statement: s.QueryStatement) -> None:
 
 
 _ABSENT: Final = {"insert": "deleted", "delete": "inserted"}
-"""The table that the OUTPUT clause of a statement has not got [DOC: OUTPUT clause]."""
+"""Table that the OUTPUT clause of each statement lacks [DOC: OUTPUT clause]."""
 
 
 def _check_tables(kind: str, output: OutputClause) -> None:
@@ -103,7 +103,7 @@ def _output(machine: Machine, target: TableRef, output: OutputClause) -> None:
 
 _ACTION: Final = "$action"
 _PLACE: Final = "$place"
-"""Columns of inserted and deleted beside those of the table."""
+"""Additional columns of inserted and deleted."""
 
 
 def _select(machine: Machine, plan: QueryPlan) -> None:

@@ -1,4 +1,4 @@
-"""Names of running statements, as `command` of sys.dm_exec_requests shows them.
+"""Names of running statements in the column `command` of sys.dm_exec_requests.
 
 [DOC: sys.dm_exec_requests]
 """

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 INSTRUCTION_WORK: Final = 5
 TEXT_WORK: Final = 100
 CHARACTER_WORK: Final = 4
-"""Work (work.py) of an instruction, of binding its text, and of a character of that: as when a query runs."""
+"""Work (work.py) of an instruction, of binding its text, and of each character of it, as when a query runs."""
 
 
 def resolve_next_instruction(machine: Machine, scope: Scope) -> None:
@@ -123,7 +123,7 @@ def _bind(machine: Machine, scope: Scope, kind: str, text: str) -> None:
 
 SOUND_MAX: Final = 256
 _SOUND: Final[set[object]] = set()
-"""Texts that name no table and no variable and were found right: nothing can make them wrong."""
+"""Valid texts without tables and variables, which always stay valid."""
 
 
 def _variable(machine: Machine, scope: Scope, name: str) -> SqlType | None:

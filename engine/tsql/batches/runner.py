@@ -1,4 +1,4 @@
-"""Runs the programs of one submission until it ends or has to wait; what waits is plain data again."""
+"""Execution of the programs of one submission until it ends or waits; a waiting submission is plain data again."""
 
 from __future__ import annotations
 
@@ -61,16 +61,19 @@ from engine.tsql.scalars.values import Scalar, parse_type
 INSTRUCTION_WORK: Final = 10
 FREEZE_WORK: Final = 150
 COMPILE_ERROR_WORK: Final = 100
-"""Work (work.py) of one instruction; of laying a submission by; of an error of the compiler. Measured."""
+"""Work (work.py) of one instruction, of suspending a submission, and of a compilation error. Measured."""
 
 BATCH_ENDS: Final = frozenset(
     {137, 241, 242, 245, 248, 911, 1087, 8114, 8169, 927, 942, 945, 952, 954, 955, 956, 921, 922, 2714, 3930}
 )
-"""Errors after which the rest of the batch is not run. From the product's known behaviour, not documented whole."""
+"""Errors that end the batch. From the product's known behavior; the documentation is incomplete."""
 
 CONVERSIONS: Final = frozenset({241, 242, 245, 248, 8114, 8169})
-"""Of those, what a value that does not convert raises: the transaction is lost with the batch, in a TRY block it can
-only be rolled back (3930, 3998). Seen in public client output for 245 and 8169, the others by derivation."""
+"""Batch-ending errors of values that cannot be converted, with which the transaction is lost.
+
+In a TRY block the transaction can only be rolled back (3930, 3998). Seen in public client output for 245 and 8169,
+the others are derived.
+"""
 
 SCOPE_ENDS: Final = frozenset(
     {
@@ -79,21 +82,23 @@ SCOPE_ENDS: Final = frozenset(
         10709,
     }
 )  # fmt: skip
-"""Errors of names that are found out when the statement is compiled: they end the batch or the text of an EXEC."""
+"""Errors of names at compilation: they end the batch or the text of an EXEC."""
 
 FMTONLY_RUNS: Final = (s.SetSession, s.QueryStatement, s.Execute, s.Declare, s.UseDatabase)
-"""With SET FMTONLY ON all others do nothing; of these queries show their columns, and what a procedure's own text asks
-shows its own [DOC: SET FMTONLY]. Conditions hold as they do otherwise, where SQL Server goes every way. Assumed."""
+"""Statements that act under SET FMTONLY ON: queries and the text of procedures show their columns [DOC: SET FMTONLY].
+
+Assumed: conditions are evaluated as usual, where SQL Server takes every branch.
+"""
 
 NOT_SIMULATED_NUMBER: Final = 50000
-"""@@ERROR after a statement that is not simulated; clients get this number, too."""
+"""@@ERROR and client error number after a statement that is not simulated."""
 
 STATEMENT_ENDS: Final = frozenset({515, 547, 2601, 2627, 8152})
-"""Errors in rows after which the client hears that the statement, and it alone, has been terminated."""
+"""Errors in rows that terminate only the statement, with a message to the client."""
 
 
 class Runner(Machine):
-    """One slice of the work of a window. `run` and `session` are what is kept of it afterwards."""
+    """One slice of a window's work. `run` and `session` are its result."""
 
     def __init__(
         self,
@@ -108,7 +113,7 @@ class Runner(Machine):
         self._perform_statement = perform
         self._scratch: Scratch | None = None
         self._statement: s.Statement | None = None
-        """The statement that runs."""
+        """Running statement."""
 
     @override
     def create_sibling(self, run: Submission, session: SqlSession, meter: Meter) -> Runner:
@@ -571,7 +576,7 @@ INFORMATION: Final = (
     "sp_who",
     "sp_lock",
 )
-"""Beginnings of procedures that change nothing; drivers call some of them between the statements of a program."""
+"""Prefixes of procedures that change nothing; drivers call some of them between a program's statements."""
 
 
 def _asks_only(statement: s.Statement | None) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
 
 FIRST: Final = 5
-"""schema_id of the first schema that is made in a database. Documented [DOC: sys.schemas]."""
+"""schema_id of the first created schema of a database. Documented [DOC: sys.schemas]."""
 
 
 def _find(machine: Machine, name: str, verb: str) -> str:

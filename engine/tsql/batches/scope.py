@@ -1,4 +1,4 @@
-"""A frame of a running batch while it runs; at rest it is a Frame (data.py)."""
+"""Frame of a running batch during its execution; a waiting batch has a Frame (data.py)."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from engine.tsql.scalars.types import SqlType
 
 @dataclass(slots=True)
 class Scope:
-    """A frame while it runs."""
+    """Frame during its execution."""
 
     text: str
     version: int
     parameters: tuple[str, ...] = ()
     read: int | None = 0
-    """Work that has gone into compiling the text; None once `code` is there."""
+    """Work spent on compiling the text; None when `code` is complete."""
     code: Program = ()
     units: Program = ()
-    """The instructions whose names are looked up before the text runs: those of a procedure when it is made."""
+    """Instructions whose names are resolved before the text runs: those of a procedure at its creation."""
     resolved: int = 0
-    """Instructions of `units` whose names have been looked up (resolution.py)."""
+    """Number of `units` with resolved names (resolution.py)."""
     problems: list[Caught] = field(default_factory=list)
-    """Errors that the name lookup has found."""
+    """Errors found by the name resolution."""
     database: str = ""
-    """The database that a USE has named by then."""
+    """Database of the latest USE at that point."""
     quoting: str = ""
-    """ON or OFF as SET QUOTED_IDENTIFIER has it by then."""
+    """ON or OFF by SET QUOTED_IDENTIFIER at that point."""
     known_types: dict[str, SqlType] = field(default_factory=dict)
     known_tables: dict[str, Columns] = field(default_factory=dict)
-    """Variables and table variables that have been declared by then."""
+    """Variables and table variables declared at that point."""
     position: int = 0
     variables: dict[str, Declared] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Scope:
     result: int = 0
     """Return value."""
     held: int = 0
-    """Characters in all its variables."""
+    """Number of characters in all its variables."""
     procedure: str = ""
 
     @classmethod

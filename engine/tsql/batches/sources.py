@@ -1,4 +1,4 @@
-"""Sources of table names in a running batch: its own tables, those that scripts made, catalog views."""
+"""Sources of table names in a running batch: its own tables, those of scripts, catalog views."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
 
 TABLES_MAX: Final = 100
-"""Temp tables of one connection. Assumed."""
+"""Maximum temp tables of one connection. Assumed."""
 
 
 _TABLE_FUNCTIONS: Final = """
@@ -37,11 +37,13 @@ fn_xe_file_target_read_file fn_physloccracker fn_rowdumpcracker fn_stmt_sql_hand
 fn_check_object_signatures fn_translate_permissions semantickeyphrasetable semanticsimilaritytable changetable predict
 """
 TABLE_FUNCTIONS: Final = frozenset(_TABLE_FUNCTIONS.split())
-"""Functions that return a table, that the product has and that are not simulated; dm_… have shapes of their own.
-Documented [DOC: rowset functions]."""
+"""Table-valued functions of the product that are not simulated; dm_… have shapes of their own.
+
+Documented [DOC: rowset functions].
+"""
 
 INSERT_WORK: Final = 3
-"""Work (work.py) of putting a row into a table. Measured."""
+"""Work (work.py) of inserting a row into a table. Measured."""
 
 
 def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:

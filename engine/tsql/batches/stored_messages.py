@@ -1,4 +1,4 @@
-"""sys.messages by number: what the product has, what sp_addmessage has added, and what sp_altermessage has changed."""
+"""sys.messages by number: messages of the product, of sp_addmessage, and changes of sp_altermessage."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from engine.model import World
 from engine.tsql.batches import ledger
 
 TABLE: Final = "messages"
-"""Rows of message_id, severity, is_event_logged, text. Only us_english is kept."""
+"""Table of message_id, severity, is_event_logged, text. Only us_english is stored."""
 
 CHANGED: Final = "messagelogging"
-"""Rows of message_id, is_event_logged: product messages that sp_altermessage has changed."""
+"""Table of message_id, is_event_logged for product messages changed by sp_altermessage."""
 
 FIRST_RAISABLE: Final = 13_000
-"""RAISERROR and FORMATMESSAGE take no number below. Documented [DOC: RAISERROR; FORMATMESSAGE]."""
+"""Lowest number that RAISERROR and FORMATMESSAGE accept. Documented [DOC: RAISERROR; FORMATMESSAGE]."""
 
 
 def all_rows(world: World, server: str) -> list[Wording]:

@@ -1,4 +1,4 @@
-"""Temp tables and table variables: rows are put in, changed and taken out as the columns' types allow."""
+"""Temp tables and table variables: insert, update and delete within the types of the columns."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from engine.tsql.scalars.types import NULL, SqlType
 from engine.tsql.scalars.values import Scalar, convert, is_moment, parse_type, to_text
 
 ROWS_MAX: Final = 20_000
-"""Rows of one temp table. Assumed."""
+"""Maximum rows of one temp table. Assumed."""
 
 CHARACTERS_MAX: Final = 4_000_000
-"""Characters in all values of one temp table, as of one query. Assumed."""
+"""Maximum characters of one temp table, as for a query. Assumed."""
 
 Evaluate = Callable[[str], Scalar]
-"""Computes the text of a default value."""
+"""Function that evaluates the text of a default value."""
 
 
 def make_table(

@@ -1,8 +1,8 @@
-"""BEGIN, COMMIT, ROLLBACK and SAVE of a connection, and the commit of a statement that stands alone.
+"""BEGIN, COMMIT, ROLLBACK and SAVE of a connection, and the commit of a single statement.
 
-What a transaction writes lies with its connection until COMMIT puts it into the log (objects.py), so a rollback forgets
-it. Table variables and what commands did to the world are not rolled back, as in the product (commands that it would
-roll back are refused inside transactions, message 226).
+The connection holds the changes of a transaction until COMMIT writes them into the log (objects.py), so a rollback
+discards them. Table variables and effects of commands on the world are not rolled back, as in the product. Commands
+that the product would roll back are refused inside transactions (message 226).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _release_locks(machine: Machine) -> None:
 
 
 SAVEPOINTS_MAX: Final = 1_000
-"""Savepoints of one transaction. Assumed."""
+"""Maximum savepoints of one transaction. Assumed."""
 
 
 def _save(machine: Machine, statement: s.Transaction) -> None:

@@ -1,4 +1,4 @@
-"""WAITFOR DELAY and WAITFOR TIME, on simulated time; and how often a batch looks whether a wait is over."""
+"""WAITFOR DELAY and WAITFOR TIME in simulated time, and the interval at which a batch checks its wait."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _delay(value: Scalar) -> int:
 
 
 LOOK_TICKS_MAX: Final = 10
-"""Longest time between two looks at a lock or a commit. Assumed: a tenth of a second."""
+"""Maximum ticks between two checks of a lock or a commit. Assumed: a tenth of a second."""
 
 
 def next_poll_tick(tick: int, since_tick: int) -> int:

@@ -15,43 +15,48 @@ from engine.messages import SqlError
 from engine.model import World
 
 BURST: Final = 16_000
-"""Work that may be done within one tick when there was none before: a frame of 60 a second. Assumed."""
+"""Work allowed within one tick after an idle time: a frame at 60 per second. Assumed."""
 
 BACKLOG_MAX: Final = 320_000
-"""Work that fresh submissions may bring into one tick: people ask a lot while the clock stands. Assumed: 20 bursts."""
+"""Work that new submissions may add to one tick: users submit much while the clock is paused. Assumed: 20 bursts."""
 
 TURN: Final = 6_000
-"""Work of one turn of a submission that needs more than is left of the burst. Assumed."""
+"""Work of one step of a submission that exceeds the rest of the burst. Assumed."""
 
 TURN_TICKS: Final = 5
-"""Ticks between two turns of the same submission, at least: an endless loop leaves time to everything else. Assumed."""
+"""Minimum ticks between two steps of the same submission, so that an endless loop leaves time for everything else.
+
+Assumed.
+"""
 
 DRAIN_PER_TICK: Final = 3_000
-"""Work that is forgotten with each tick: what all windows do in the long run. Assumed: a third of a core."""
+"""Work that each tick removes from the account: the long-term limit of all windows. Assumed: a third of a core."""
 
 STATEMENT_MAX: Final = 250_000
-"""Work of one statement before message 8624, with all views and linked servers in it. Assumed: twice what the columns
-of all system views take, the largest that is asked for without a condition."""
+"""Maximum work of one statement, including all views and linked servers, before message 8624. Assumed.
+
+It is twice the work for the columns of all system views, the largest unconditional query.
+"""
 
 NESTING_MAX: Final = 32
-"""Views in views, linked servers in linked servers, before message 217. Documented for views [DOC: CREATE VIEW]."""
+"""Maximum nesting of views and linked servers before message 217. Documented for views [DOC: CREATE VIEW]."""
 
 Steps = Generator[int, None, Any]
-"""Work in steps: yields what each one has cost, in units."""
+"""Generator of work in steps: yields the cost of each step in units."""
 
 T = TypeVar("T")
 
 
 class Meter:
-    """Counts the work of one stretch, which ends when *allowance* is used up; shared by everything that runs in it."""
+    """Counter of the work of one slice, which ends when *allowance* is used up; shared by everything in the slice."""
 
     def __init__(self, allowance: int = STATEMENT_MAX) -> None:
         self.spent = 0
         self.allowance = allowance
         self.ceiling = STATEMENT_MAX
-        """Of `spent`, for the statement that runs now."""
+        """Limit of `spent` for the running statement."""
         self.nesting = 0
-        """Views and linked servers around what runs now."""
+        """Number of views and linked servers around the present work."""
 
     @property
     def exhausted(self) -> bool:
@@ -95,7 +100,7 @@ class Meter:
 
 
 class ResumableComputation(Generic[T]):
-    """A result that comes step by step. How much work it takes is a property of what is asked, not of when."""
+    """Computation in steps. Its total work depends only on its input, not on the time."""
 
     def __init__(
         self, steps: Generator[int, None, T], refusals: tuple[type[Exception], ...] = (SqlError,)
@@ -107,7 +112,7 @@ class ResumableComputation(Generic[T]):
         """Result of the computation, when it is complete."""
         self._problem: Exception | None = None
         self.spent = 0
-        """Work done so far; all of it once `reached` has been True."""
+        """Work so far, which is final once `reached` has been True."""
 
     def reached(self, work: int) -> bool:
         """Return whether the result is complete after *work* units.
@@ -141,7 +146,7 @@ class ResumableComputation(Generic[T]):
 
 
 class Recall(Generic[T]):
-    """The latest results for texts of *characters* in all: of 64 short ones or of one that is very long."""
+    """Cache of the latest results for texts of *characters* in all: 64 short ones or one very long one."""
 
     def __init__(self, characters: int) -> None:
         self._room = characters
@@ -180,7 +185,7 @@ def remembered(characters: int) -> Callable[[Callable[[str], T]], Callable[[str]
 
 
 WEIGHT_LEAST: Final = 200
-"""Characters that a short text counts as in a Recall: what is kept of it takes room, too."""
+"""Minimum characters of a cached text in the account, because its result needs memory too."""
 
 
 # --- sharing out the ticks -------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Catalog views and system tables: which one a name means, and its rows from one server's knowledge."""
+"""Catalog views and system tables: resolution of a name, and rows from one server's knowledge."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _PARTS: Final = (
     schema,
     security,
 )
-"""Importing a part defines its views."""
+"""Modules whose import defines their views."""
 
 
 def find(context: Context, parts: tuple[str, ...]) -> CatalogView:

@@ -18,7 +18,7 @@ from engine.tsql.catalog.sessions import SYSTEM, application_requests, options_s
 from engine.tsql.catalog.view import Record, view
 
 FIRST_MIRRORING_SPID: Final = 15
-"""Session ids of the mirroring threads begin here, as in the sample of [MANY]."""
+"""First session id of the mirroring threads, as in the sample of [MANY]."""
 
 
 def _mirroring_requests(context: Context) -> Iterable[Record]:
@@ -116,7 +116,7 @@ _BENIGN: Final = (
     "SQLTRACE_BUFFER_FLUSH",
     "XE_TIMER_EVENT",
 )
-"""Threads that only wait for something to do: they wait all the time."""
+"""Wait types of idle threads, which wait all the time."""
 _OTHERS: Final = """
 ASYNC_IO_COMPLETION ASYNC_NETWORK_IO BACKUPBUFFER BACKUPIO BACKUPTHREAD BROKER_RECEIVE_WAITFOR BROKER_TASK_STOP
 BROKER_TO_FLUSH CHKPT CLR_AUTO_EVENT CMEMTHREAD CXPACKET DBMIRROR_DBM_EVENT DBMIRROR_DBM_MUTEX DBMIRROR_EVENTS_QUEUE
@@ -127,7 +127,7 @@ RESOURCE_SEMAPHORE_QUERY_COMPILE SOS_SCHEDULER_YIELD THREADPOOL TRACEWRITE WAITF
 """
 _IDLE_GROUPS: Final = ("HADR_CLUSAPI_CALL", "HADR_LOGCAPTURE_WAIT", "HADR_NOTIFICATION_DEQUEUE",
                        "HADR_TIMER_TASK", "HADR_WORK_QUEUE")  # fmt: skip
-"""Threads of availability groups that wait for something to do, where the feature is on."""
+"""Wait types of idle threads of availability groups, where the feature is enabled."""
 _INSIDE: Final = """
 HADR_COMPRESSED_CACHE_SYNC HADR_DATABASE_FLOW_CONTROL HADR_GROUP_COMMIT HADR_LOGCAPTURE_SYNC
 HADR_SYNCHRONIZING_THROTTLE HADR_TRANSPORT_FLOW_CONTROL PARALLEL_REDO_DRAIN_WORKER PARALLEL_REDO_FLOW_CONTROL
@@ -135,14 +135,14 @@ PARALLEL_REDO_LOG_CACHE PARALLEL_REDO_TRAN_LIST PARALLEL_REDO_TRAN_TURN PARALLEL
 PARALLEL_REDO_WORKER_WAIT_WORK REDO_THREAD_PENDING_WORK REDO_THREAD_SYNC
 """
 _UNKNOWN: Final = frozenset(_INSIDE.split())
-"""Waits inside of groups of which the flow knows nothing: their figures are NULL. Documented names."""
+"""Wait types inside groups that the flow does not model: their figures are NULL. Documented names."""
 _SINCE_2012: Final = frozenset({"HADR_SYNC_COMMIT", *_IDLE_GROUPS, *_UNKNOWN})
 _WAITS: Final = tuple(sorted({*_BENIGN, *_OTHERS.split(), *_SINCE_2012}))
-"""Wait types that scripts look at. Documented [DOC: sys.dm_os_wait_stats]."""
+"""Wait types that scripts read. Documented [DOC: sys.dm_os_wait_stats]."""
 
 
 THREADPOOL_WAIT_MS: Final = 100.0
-"""Mean wait of a request for a worker thread, from which the number of waits is counted back. Assumed."""
+"""Mean wait for a worker thread, from which the number of waits is computed. Assumed."""
 
 
 def _waits(context: Context) -> Iterable[Record]:

@@ -1,4 +1,4 @@
-"""Tables of msdb about SQL Server Agent and Database Mail, from what procedures have written down (ledger.py)."""
+"""Tables of msdb about SQL Server Agent and Database Mail, from the records of procedures (ledger.py)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Availability groups as each server sees them: what the cluster has written down, and what the instance itself knows.
+"""Availability groups in each server's knowledge: the cluster database, and the instance's own state.
 
 Configuration comes from the node's copy of the cluster database; views of the cluster are empty on a node without
-quorum. A primary sees the state of each secondary as that one last reported it, a secondary sees its own alone.
-[DOC: availability group views] [DOC: availability group dynamic views]
+quorum. A primary sees the last reported state of each secondary, a secondary sees only its own. [DOC: availability
+group views] [DOC: availability group dynamic views]
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ HEALTH: Final = ("NOT_HEALTHY", "PARTIALLY_HEALTHY", "HEALTHY")
 PREFERENCES: Final = ("PRIMARY", "SECONDARY_ONLY", "SECONDARY", "NONE")
 _PRIMARY_CONNECTIONS: Final = {"ALL": 2, "READ_WRITE": 3}
 _SECONDARY_CONNECTIONS: Final = {"NO": 0, "READ_ONLY": 1, "ALL": 2}
-"""Numbers of the documented words. [DOC: availability group views]"""
+"""Numbers of the documented keywords. [DOC: availability group views]"""
 
 SMALL_KB: Final = 1.0
-"""Less than this is no backlog: the last block is on its way."""
+"""Backlog below which all log is on its way."""
 
 
 def groups(context: Context) -> list[tuple[AvailabilityGroup, ReplicaState]]:

@@ -1,4 +1,4 @@
-"""The cluster under the instance as its dynamic views show it: quorum, members, networks, nodes of a cluster instance.
+"""Cluster of the instance in its dynamic views: quorum, members, networks, nodes of a cluster instance.
 
 Documented [DOC: sys.dm_hadr_cluster]: a node without quorum shows no rows.
 """

@@ -1,4 +1,4 @@
-"""Configuration options of the instance, as sp_configure and sys.configurations show them. Data and its reading."""
+"""Configuration options of the instance in sp_configure and sys.configurations, as data."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from engine.tsql.catalog.view import Record, view
 _TEXT: Final = (
     resources.files("engine.tsql.catalog").joinpath("configurations.txt").read_text(encoding="utf-8")
 )
-"""Id, name, the version from which or (with a minus) up to which there is one; least, most, default; a: advanced, d:
-dynamic; description. Documented [DOC: server configuration options; sys.configurations]."""
+"""Id, name, first or (with a minus) last version; minimum, maximum, default; a: advanced, d: dynamic; description.
+
+Documented [DOC: server configuration options; sys.configurations].
+"""
 
 
 @dataclass(frozen=True, slots=True)

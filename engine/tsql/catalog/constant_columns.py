@@ -1,6 +1,6 @@
-"""Columns that hold the same in every row here, with the reason for each (shapes/constants.tsv).
+"""Columns with the same value in every simulated row, with the reason for each (shapes/constants.tsv).
 
-A column that is neither there nor in the rows of a view is not simulated, and a query that reads it says so.
+A column outside this file and outside a view's rows is not simulated, and a query that reads it reports this.
 Documented [DOC: each view].
 """
 

@@ -1,4 +1,4 @@
-"""sys.dm_os_performance_counters: each partner's own side, names padded to 128 characters as in life.
+"""sys.dm_os_performance_counters: each partner's own side, names padded to 128 characters as in the product.
 
 A rate (/sec) is a running total, as in the product: take two samples and divide by the seconds between them.
 """
@@ -31,7 +31,7 @@ from engine.tsql.catalog.load import (
 from engine.tsql.catalog.view import Record, view
 
 FRACTION, BASE = 537003264, 1073939712
-"""cntr_type of a ratio, and of the number that it is divided by."""
+"""cntr_type of a ratio, and of its divisor."""
 
 _INSTANCE_TEXT: Final = (
     resources.files("engine.tsql.catalog").joinpath("counters.txt").read_text(encoding="utf-8")
@@ -52,8 +52,12 @@ def _instance_counters() -> Iterable[tuple[str, str, str, int, int, int]]:
 
 
 INSTANCE: Final = tuple(_instance_counters())
-"""Counters of the instance: object, name, instance, type, first and last version. Those that no work here moves (scans,
-latches, compilations …) stay 0. Documented [DOC: Use SQL Server Objects]."""
+"""Counters of the instance: object, name, instance, type, first and last version.
+
+Documented [DOC: Use SQL Server Objects].
+
+Counters without simulated work (scans, latches, compilations …) stay 0.
+"""
 
 _NEW: Final = 2008
 _MIRRORING: Final = (
@@ -104,7 +108,7 @@ _DATABASES: Final = (
     ("Transactions/sec", TOTAL, 2005, 9999),
     ("Write Transactions/sec", TOTAL, 2008, 9999),
 )
-"""Counters of a database; those that no work here moves stay 0. Documented [DOC: Databases object]."""
+"""Counters of a database; those without simulated work stay 0. Documented [DOC: Databases object]."""
 
 
 def _mirroring_values(context: Context, copy: DatabaseCopy) -> dict[str, float]:
@@ -273,7 +277,7 @@ Log Flush Wait Time;Log Flush Waits/sec;Log Flush Write Time (ms);Log Flushes/se
 Write Transactions/sec
 """.replace("\n", "").split(";")
 )
-"""Counters that something here moves; those of undo would while a new mirror undoes its log, which takes no time."""
+"""Counters with simulated work. Undo counters stay 0, because undo at a new mirror takes no time."""
 
 
 def without_source(context: Context) -> frozenset[str]:

@@ -18,7 +18,7 @@ from engine.tsql.catalog.view import Record, view
 _CONFIGURATIONS: Final = (
     resources.files("engine.tsql.catalog").joinpath("scoped.txt").read_text(encoding="utf-8")
 )
-"""Number, name, default and first version. Those of 2022 are not here."""
+"""Number, name, default and first version, without those of 2022."""
 
 
 def _configurations(context: Context) -> Iterable[Record]:

@@ -1,4 +1,4 @@
-"""sys.databases and its kin: databases, their files, their recovery state."""
+"""sys.databases and related views: databases, their files, their recovery state."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _OFF: Final = (
     "is_date_correlation_on",
     "is_honor_broker_priority_on",
 )
-"""Columns that are 0 in every database here."""
+"""Columns that are 0 in every simulated database."""
 
 
 def _target_recovery_s(level: int) -> int:
@@ -413,7 +413,7 @@ view("sys.dm_db_log_space_usage", _log_space_usage)
 
 
 VLF_BYTES: Final = 2**30
-"""A virtual log file has 1 GB, as in the numbers of lineage.lsn."""
+"""Size of a virtual log file, as in the numbers of lineage.lsn."""
 
 
 class VirtualLogFile(NamedTuple):
@@ -424,7 +424,7 @@ class VirtualLogFile(NamedTuple):
     number: int
     """Sequence number; 0: never used."""
     status: int
-    """2: log in it is needed."""
+    """Status; 2: its log is needed."""
     parity: int
 
 

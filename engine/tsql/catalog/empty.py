@@ -1,7 +1,7 @@
-"""Views about things that no simulated instance has: no audits, no triggers, no mail sent.
+"""Views about objects that no simulated instance has: audits, triggers, sent mail.
 
-They are empty because there is nothing, not because it is unknown. A view of things that exist on a real instance
-in this state (plans, memory clerks) is not listed here: it says that its rows are not simulated.
+They are empty because nothing exists, not because it is unknown. A view of things that exist on a real instance in
+this state (plans, memory clerks) is not listed here: it reports that its rows are not simulated.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Sessions of extended events that an instance brings along: system_health, and since 2012 AlwaysOn_health.
+"""Built-in sessions of extended events: system_health, and since 2012 AlwaysOn_health.
 
-AlwaysOn_health starts with the instance where the New Availability Group wizard has made or joined a group; elsewhere
-it stands there and is stopped. Derived here: an instance that has a replica got it from the wizard.
+AlwaysOn_health starts with the instance if the New Availability Group wizard has created or joined a group there;
+elsewhere it is stopped. Derived: an instance with a replica got it from the wizard.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ HEALTH_EVENTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class EventSession:
-    """A session that is defined on the instance."""
+    """Session defined on the instance."""
 
     number: int
     name: str
     running: bool
     starts: bool
-    """It starts with the instance (STARTUP_STATE)."""
+    """True if it starts with the instance (STARTUP_STATE)."""
     events: tuple[str, ...] | None = None
     """None: not simulated."""
 

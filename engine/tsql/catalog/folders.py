@@ -1,6 +1,6 @@
-"""Files and folders of a server as its file functions see them: backups, certificates, files of databases.
+"""Files and folders of a server in its file functions: backups, certificates, database files.
 
-A drive that is there has every folder, as BACKUP finds it too: nothing here makes or deletes folders.
+An existing drive has every folder, as for BACKUP: nothing here creates or deletes folders.
 """
 
 from __future__ import annotations

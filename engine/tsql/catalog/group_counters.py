@@ -1,7 +1,7 @@
-"""Counters of availability groups: what a replica has sent to each other one, and what a database waits for.
+"""Counters of availability groups: data sent by a replica to each other one, and waits of a database.
 
-Documented [DOC: counters of replicas]; types from memory. A counter of the other side is 0, as in the product; one for
-which the flow has no value is NULL.
+Documented [DOC: counters of replicas]; types from memory. A counter of the other side is 0, as in the product. A
+counter without a value in the flow is NULL.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ WITHOUT_SOURCE: Final = frozenset(
         "Log Apply Ready Queue", "Redo blocked/sec", "Resent Messages/sec",
     }
 )  # fmt: skip
-"""Counters for which the flow has nothing: gates count messages there, groups of commits are one flow."""
+"""Counters without a source in the flow: gates count messages there, and groups of commits are one flow."""
 
 
 def _read_sent_counters(context: Context, copy: DatabaseCopy, peer: str) -> Values:

@@ -1,4 +1,4 @@
-"""Databases of availability groups in the catalog: states, positions and queues, as each server sees them."""
+"""Databases of availability groups in the catalog: states, positions and queues in each server's knowledge."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from engine.tsql.catalog.view import Record, view
 
 @dataclass(frozen=True, slots=True)
 class ReplicaDatabase:
-    """One database of a replica, as the instance that is asked sees it."""
+    """Database of a replica in the knowledge of the queried instance."""
 
     group: AvailabilityGroup
     replica: Replica
     copy: DatabaseCopy
-    """The instance's own copy of the database."""
+    """Copy of the database on this instance."""
     state: SyncState
 
     @property

@@ -1,4 +1,4 @@
-"""Replicas and groups in the catalog: roles, health, nodes, as each server sees them."""
+"""Replicas and groups in the catalog: roles, health and nodes in each server's knowledge."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ _CONNECTING: Final = {
     "actively refused it.)'.",
     64: "An error occurred while receiving data: '64(The specified network name is no longer available.)'.",
 }
-"""By the number of the network's error, as 1474 words them. Known."""
+"""Text by number of the network error, in the wording of 1474. Known."""
 
 
 def _attempt(context: Context, peer: str) -> int:

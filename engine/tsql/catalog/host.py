@@ -1,4 +1,4 @@
-"""The computer under the instance, as its dynamic views show it: Windows, memory, services, files of a database."""
+"""Computer of the instance in its dynamic views: Windows, memory, services, files of a database."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ view("sys.dm_os_process_memory", _process_memory)
 
 
 CPU_TICKS_A_MS: Final = 2_500_000
-"""Of the counter of a processor of 2.5 GHz. Assumed."""
+"""Counter ticks per ms of a processor with 2.5 GHz. Assumed."""
 
 
 def _system_info(context: Context) -> Iterable[Record]:

@@ -1,4 +1,4 @@
-"""The instance itself: its name, options, messages, linked servers, objects."""
+"""Instance in the catalog: its name, options, messages, linked servers, objects."""
 
 from __future__ import annotations
 

@@ -20,34 +20,34 @@ from engine.tsql.batches.context import Context
 MEMORY_KB: Final = 64 * 2**20
 """Memory of every computer, as sys.dm_os_sys_info shows it. Assumed."""
 WINDOWS_KB: Final = 4 * 2**20
-"""Memory that Windows and other programs take. Assumed."""
+"""Memory of Windows and other programs. Assumed."""
 FIXED_MEMORY_KB: Final = 512 * 2**10
-"""Memory of the instance beside the pages of its databases. Assumed."""
+"""Memory of the instance other than database pages. Assumed."""
 PAGE_KB: Final = 8
 PAGES_A_WRITE: Final = 16
-"""Pages that a checkpoint writes at once, of the 32 that it may [DOC: writing pages]. Assumed."""
+"""Pages per write of a checkpoint, which may write 32 [DOC: writing pages]. Assumed."""
 DATA_WRITE_MS: Final = 4.0
-"""One write to a data file of a disk that nothing slows down. Assumed."""
+"""Time of one write to a data file on a healthy disk. Assumed."""
 LOCKS_A_TRANSACTION: Final = 12
-"""Locks that one transaction asks for: tables, pages and rows that it changes. Assumed."""
+"""Locks per transaction: tables, pages and rows that it changes. Assumed."""
 
 
 @dataclass(frozen=True, slots=True)
 class CopyLoad:
-    """Of one copy of a database, since the instance began to count."""
+    """Load of one copy of a database since the start of the counters."""
 
     commits: float = 0.0
     log_writes: float = 0.0
     log_kb: float = 0.0
     log_write_ms: float = 0.0
-    """Time of all those writes together."""
+    """Total time of these writes."""
     pages_written: float = 0.0
     data_write_ms: float = 0.0
     core_s: float = 0.0
     delay_ms: float = 0.0
-    """Time that commits have waited, while they wait for a copy elsewhere."""
+    """Time that commits waited for another copy."""
     starved_ms: float = 0.0
-    """Time that requests have waited for a worker thread."""
+    """Time that requests waited for a worker thread."""
 
 
 def measure_copy_load(context: Context, copy: DatabaseCopy) -> CopyLoad:

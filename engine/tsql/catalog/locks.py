@@ -1,4 +1,4 @@
-"""Transactions of T-SQL windows, the locks that they hold, and the waits for them."""
+"""Transactions of T-SQL windows, their locks, and the waits for these."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS_OF_PAGE: Final = 100
 """Location of a table's rows, for the descriptions of their locks. Assumed."""
 
 HEAP: Final = 72_057_594_038_000_000
-"""Numbers of heaps and indexes begin near here, as in the product."""
+"""Start of the ids of heaps and indexes, as in the product."""
 
 
 # --- resources ---------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ class Wait:
     description: str = ""
     blocker: int = 0
     lock: tuple[LockResource, str] | None = None
-    """The lock that it asks for, and the mode."""
+    """Requested lock and its mode."""
 
 
 _ON_ROWS: Final = {
@@ -149,7 +149,7 @@ _DEVICE_WAITS: Final = {
     "RESTORE DATABASE": "BACKUPTHREAD",
     "RESTORE LOG": "BACKUPTHREAD",
 }
-"""Waits of the thread that runs a backup or restore. [DOC: sys.dm_os_wait_stats]. Derived: which one is the longest."""
+"""Wait types of a backup or restore thread. [DOC: sys.dm_os_wait_stats]. Derived: which one is the longest."""
 
 
 def progress(context: Context, run: Submission | None) -> tuple[float, int]:
@@ -187,7 +187,7 @@ def _format_mode(mode: str) -> str:
 
 LOCK_SCHEMA: Final = "LCK_M_SCH_M"
 REDO_SPID: Final = 20
-"""Redo of databases runs in sessions of the system from here on. Assumed."""
+"""First session id of redo, which runs in system sessions. Assumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +274,7 @@ def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]
 
 
 MASTER: Final = 1
-"""No database lock shows for a connection in master."""
+"""database_id of master, in which a connection shows no database lock."""
 
 
 def _page(row: LockResource) -> LockResource:

@@ -1,4 +1,4 @@
-"""Mirroring as each server sees it: sessions, witness records, endpoints, connections."""
+"""Mirroring in each server's knowledge: sessions, witness records, endpoints, connections."""
 
 from __future__ import annotations
 

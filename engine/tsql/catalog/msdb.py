@@ -1,4 +1,4 @@
-"""Tables of msdb: the rows of the mirroring monitor, suspect pages, backup history."""
+"""Tables of msdb: rows of the mirroring monitor, suspect pages, backup history."""
 
 from __future__ import annotations
 

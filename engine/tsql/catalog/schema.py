@@ -1,4 +1,4 @@
-"""Objects that scripts have made in a database: columns, keys, indexes, constraints, and the text of modules."""
+"""Objects created by scripts in a database: columns, keys, indexes, constraints, and texts of modules."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from engine.tsql.catalog.view import Record, Rows, of_version, view
 from engine.tsql.language.columns import Check, ColumnDefinition, ForeignKey, Key
 
 TEMP_NAME_LENGTH: Final = 116
-"""tempdb fills the name of a temp table up with `_` to this length and puts a number behind. Documented."""
+"""Length to which tempdb pads the name of a temp table with `_` before it appends a number. Documented."""
 
 
 class Named(NamedTuple):
-    """An object's name and the schema in which it is."""
+    """Name of an object and its schema."""
 
     name: str
     schema: str = "dbo"
@@ -557,7 +557,7 @@ def _header_words(definition: str) -> set[str]:
 _OPTIONS: Final = re.compile(
     r"\bWITH\s+((?:(?:SCHEMABINDING|RECOMPILE|ENCRYPTION|VIEW_METADATA)\b[\s,]*)+)", re.IGNORECASE
 )
-"""Options that stand between the head of a module and its AS."""
+"""Options between the head of a module and its AS."""
 
 
 view("sys.sql_modules", _modules)

@@ -1,4 +1,4 @@
-"""Logins, certificates, permissions and users, as this server has them."""
+"""Logins, certificates, permissions and users of this server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.tsql.language import permissions
 from engine.tsql.scalars.values import Scalar
 
 FIRST_LOGIN_ID: Final = 300
-"""principal_id of the first login that was made on the server."""
+"""principal_id of the first created login of the server."""
 
 FIRST_CERTIFICATE_ID: Final = 257
 
@@ -317,7 +317,7 @@ DATABASE_ROLES: Final = {
     "db_backupoperator": 16389, "db_datareader": 16390, "db_datawriter": 16391, "db_denydatareader": 16392,
     "db_denydatawriter": 16393,
 }  # fmt: skip
-"""The roles of every database with their ids; all but public are fixed [DOC: database-level roles]."""
+"""Roles of every database with their ids; all except public are fixed [DOC: database-level roles]."""
 
 
 ROLE_GAP: Final = 1000

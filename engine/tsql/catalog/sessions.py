@@ -24,27 +24,27 @@ SYSTEM: Final = (
     (7, "background", "TRACE QUEUE TASK", "SQLTRACE_BUFFER_FLUSH"),
     (9, "background", "CHECKPOINT", "CHECKPOINT_QUEUE"),
 )
-"""(session id, status, command, wait) of threads that every instance has."""
+"""(session id, status, command, wait) of threads on every instance."""
 
 AGENT_SPID: Final = 150
 AGENT_PROGRAMS: Final = (
     "SQLAgent - Generic Refresher", "SQLAgent - Email Logger", "SQLAgent - Alert Engine",
 )  # fmt: skip
-"""Connections that a running SQL Server Agent holds. Seen in public listings; their session ids are assumed."""
+"""Programs of a running SQL Server Agent's connections. Seen in public listings; their session ids are assumed."""
 
 JOB_STEP: Final = "SQLAgent - TSQL JobStep"
 JOB_WINDOW: Final = "#agent:"
-"""Beginning of the names of windows in which job steps run (engine/tsql/clients/client.py)."""
+"""Marker in the names of windows for job steps (engine/tsql/clients/client.py)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRow:
-    """One user session as the views show it."""
+    """User session in the views."""
 
     spid: int
     login: str
     first_login: str = ""
-    """The one that EXECUTE AS has left; empty for none."""
+    """Login before EXECUTE AS; empty for none."""
     host: str
     program: str
     address: str
@@ -52,14 +52,14 @@ class SessionRow:
     login_tick: int
     running: bool = False
     batch: Any = None
-    """Batch that runs in a window."""
+    """Running batch of a window."""
     transactions: int = 0
     error: int = 0
     """@@ERROR of the last statement."""
     last_text: str = ""
-    """Text of the batch that runs, or else of the last one; empty for none, and where the text is not simulated."""
+    """Text of the running batch, or of the last one; empty for none, or if it is not simulated."""
     last_begun_tick: int | None = None
-    """Time at which the last request began; None: now, as for applications."""
+    """Start of the last request; None: now, as for applications."""
     last_ended_tick: int | None = None
     rowcount: int = 0
     interface: str = CONSOLE.interface
@@ -215,7 +215,7 @@ def application_requests(context: Context) -> Iterable[Record]:
 
 
 SESSION_PAGES: Final = 4
-"""Of 8 KB, that a session holds in memory. Assumed."""
+"""Memory of a session in pages of 8 KB. Assumed."""
 
 
 def _sessions(context: Context) -> Iterable[Record]:

@@ -1,4 +1,4 @@
-"""Tables and views that the product has in master and msdb, as objects with columns.
+"""Tables and views of the product in master and msdb, as objects with columns.
 
 [DOC: system tables]
 """

@@ -1,4 +1,4 @@
-"""Functions that return a table: all that each can return, with the columns that take its arguments (reshape.py)."""
+"""Table-valued functions: all possible rows of each, with the columns that take its arguments (reshape.py)."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ _OLD_NAMES: Final = {
     "size_on_disk_bytes": "BytesOnDisk",
     "file_handle": "FileHandle",
 }
-"""Columns of fn_virtualfilestats for those of its successor."""
+"""Columns of fn_virtualfilestats by those of its successor."""
 
 
 def _old_file_stats(context: Context) -> Iterable[Record]:
@@ -166,7 +166,7 @@ view("sys.dm_db_log_stats()", _log_stats)
 
 
 DRIVE_KB: Final = 2 * 2**30
-"""Size of a drive whose size the scenario leaves open; it never fills. Assumed."""
+"""Size of a drive without a size in the scenario; it never fills. Assumed."""
 
 
 def _volume_stats(context: Context) -> Iterable[Record]:

@@ -1,7 +1,7 @@
-"""Views of the product that are not simulated at all: their columns are not documented, or they came after 2014.
+"""Views of the product that are not simulated: their columns are undocumented, or they are newer than 2014.
 
-Documented, the first version of each too [DOC: system catalog views; dynamic management views]; dm_db_script_level and
-dm_db_mirroring_past_actions from memory, dm_db_database_page_allocations as in public output.
+Documented with the first version of each [DOC: system catalog views; dynamic management views]; dm_db_script_level
+and dm_db_mirroring_past_actions from memory, dm_db_database_page_allocations as in public output.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Definition of a catalog view: its shape, and a function that makes its rows."""
+"""Definition of a catalog view: its shape, and the function for its rows."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from engine.tsql.catalog.shapes import SHAPES, ColumnShape, Shape
 from engine.tsql.scalars.values import Scalar
 
 Record = dict[str, Scalar]
-"""One row; a column that no record of a view names is not simulated, and NULL."""
+"""Row; a column that no record of a view contains is not simulated, and NULL."""
 
 Rows = Callable[[Context], Iterable[Record]]
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogView:
-    """A view or system table."""
+    """View or system table."""
 
     shape: Shape
     rows: Rows | None = None
-    """None: what it would show is not simulated; it has no rows then, and says so."""
+    """Function for its rows; None: they are not simulated, and a query reports this."""
 
     @property
     def name(self) -> str:
@@ -41,11 +41,11 @@ class CatalogView:
 
 
 VIEWS: Final[dict[str, CatalogView]] = {name: CatalogView(shape) for name, shape in SHAPES.items()}
-"""Every view by its full name in small letters: sys.databases, msdb.dbo.sysjobs."""
+"""Views by full name in lowercase: sys.databases, msdb.dbo.sysjobs."""
 
 
 SYSTEM_PROCEDURES: Final[dict[str, str]] = {}
-"""Procedures that the product brings along (procedures/ fills this), and the database of those that only one has."""
+"""Procedures of the product (filled by procedures/), with the database of those that only one has."""
 
 
 def view(name: str, rows: Rows) -> CatalogView:

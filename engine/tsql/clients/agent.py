@@ -1,6 +1,6 @@
-"""SQL Server Agent at work: alerts answer messages and mirroring events, jobs run their steps in windows of their own.
+"""SQL Server Agent: alerts respond to messages and mirroring events, jobs run their steps in windows of their own.
 
-Jobs run when an alert or sp_start_job starts them; their schedules are kept and not followed.
+An alert or sp_start_job starts a job; schedules are stored but not followed.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ def _note_seen(world: World, server: str) -> None:
 
 
 ANSWERS_MAX: Final = 50
-"""Alerts that answer messages of one moment on one server; the product, too, falls behind and drops some. Assumed."""
+"""Maximum alerts per moment and server; the product also falls behind and drops some. Assumed."""
 
 
 def _list_enabled_alerts(world: World, server: str) -> list[Record]:
@@ -303,13 +303,13 @@ def _answer_state(world: World, server: str, database: str, state: int) -> None:
 
 
 WQL_MAX: Final = 512
-"""Characters of the query of an alert. Documented: @wmi_query is nvarchar(512)."""
+"""Maximum characters of an alert's query. Documented: @wmi_query is nvarchar(512)."""
 
 _WQL: Final = re.compile(
     r"^\s*SELECT\s+.*?\s+FROM\s+DATABASE_MIRRORING_STATE_CHANGE\b(?:\s+WHERE\s+(?P<where>.*))?$",
     re.IGNORECASE | re.DOTALL,
 )
-"""The one WMI event that happens here."""
+"""Pattern of a query for the only simulated WMI event."""
 
 
 def _matches_wmi_query(world: World, server: str, query: str, properties: dict[str, str]) -> bool:

@@ -1,4 +1,4 @@
-"""Messages of a job step as the job history shows them."""
+"""Messages of a job step in the job history."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STATES: Final = {
     2714: "42S01",
     1205: "40001",
 }
-"""SQLSTATE of errors that have one of their own, as ODBC maps them; of others 42000."""
+"""SQLSTATE of errors as ODBC maps them; of all others 42000."""
 _UNSHOWN: Final = frozenset({5701, 5703, 3621})
 _COUNTED: Final = re.compile(
     r"^\(\d+ rows? affected\)$|^\(\d+ row\(s\) affected\)$|^Commands completed successfully\.$"

@@ -1,4 +1,4 @@
-"""The console's side: windows, their connections, and what sqlcmd or SSMS would say when a server is not there."""
+"""Client side of the console: windows, their connections, and the messages of sqlcmd or SSMS without a server."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from engine.tsql.language import script
 from engine.tsql.scalars.date_values import plain_text
 
 QUEUE_MAX: Final = 16
-"""Submissions that may wait in a window behind the running one. Assumed."""
+"""Maximum submissions that wait in a window. Assumed."""
 
 TEXT_MAX: Final = 1_000_000
-"""Characters of one submission: some 25,000 lines, whose compilation takes many turns (work.py). Assumed."""
+"""Maximum characters of one submission: about 25,000 lines, compiled in many steps (work.py). Assumed."""
 
 TEXTS_MAX: Final = 2_500_000
-"""Characters of all submissions that are under way at the same time. Assumed."""
+"""Maximum characters of all running submissions together. Assumed."""
 
 
 def server_of(window: str) -> str:
@@ -141,7 +141,7 @@ def kill(world: World, name: str, server: str, spid: int) -> None:
 
 
 HANDLERS: Final[Handlers] = {"tsql.continue": continue_batch, "tsql.kill": kill}
-"""Timers that this package sets."""
+"""Handlers of this package's timers."""
 
 
 # --- running ---------------------------------------------------------------------------------------------
@@ -173,8 +173,10 @@ def _run_submission(world: World, name: str) -> None:
 
 LONG_S: Final = 30
 LONG_WORK: Final = 1_000_000
-"""A batch that has worked so long, in seconds and in units of work (work.py), is told of: it may be a loop without end.
-Assumed: scripts that people write take a second; SQL Server itself says nothing."""
+"""Seconds and units of work (work.py) after which a batch is reported as a possible endless loop. Assumed.
+
+Scripts of people take a second; SQL Server itself reports nothing.
+"""
 
 
 def _warn_if_long_running(world: World, name: str, run: Submission) -> Submission:
@@ -227,7 +229,7 @@ def _run_steps(world: World, name: str, run: Submission, meter: Meter) -> None:
 
 
 STEP_WORK: Final = 20
-"""Work (work.py) of a line for the client. Measured."""
+"""Work (work.py) of a client-side line. Measured."""
 
 
 def _split_batches(world: World, name: str, run: Submission, meter: Meter) -> Submission:
@@ -525,7 +527,7 @@ def check_connections(world: World) -> None:
     """End requests that the loss of a server or database ends, and wake waiting ones; runs after each reaction."""
     note_transactions(world)
     sound: set[tuple[object, ...]] = set()
-    """States of connections already checked as sound: among hundreds of connections most have the same state."""
+    """Connection states already found valid: most of hundreds of connections have the same state."""
     for name, kept in list(world.sessions.items()):
         session = kept.session
         if session is None or world.sessions.get(name) is not kept:

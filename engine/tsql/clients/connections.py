@@ -1,4 +1,4 @@
-"""Connections of windows and programs: whom they reach, what a login is told, which are open."""
+"""Connections of windows and programs: their target, the login, and the open ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.protocol import statements
 from engine.tsql.batches.data import SqlSession
 
 FIRST_SPID: Final = 51
-"""User sessions are numbered from 51 on."""
+"""First session id of users."""
 
 
 def as_json(message: Message) -> dict[str, object]:
@@ -26,7 +26,7 @@ def as_json(message: Message) -> dict[str, object]:
 
 
 _SAID: Final = ("number", "severity", "state", "line", "text")
-"""Fields that every message has."""
+"""Fields of every message."""
 
 
 def reachable(world: World, server: str) -> bool:

@@ -1,6 +1,6 @@
-"""Work on a linked server: EXEC … AT, procedures with four-part names, OPENQUERY. It runs over there at once.
+"""Work on a linked server: EXEC … AT, procedures with four-part names, OPENQUERY. It runs there at once.
 
-What would have to wait over there (a failover, a restore) goes on without the caller, and says so.
+A statement that would wait there (a failover, a restore) continues without its caller, with a message.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Programs that log in over the network: their connections are windows of their own, never made anew unseen."""
+"""Programs that log in over the network: their connections are windows of their own and never reconnect silently."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from engine.tsql.scalars import languages
 from engine.tsql.scalars.date_values import plain_text
 
 SYSTEM_ADMINISTRATOR: Final = "sa"
-"""The login that every instance has."""
+"""Login that every instance has."""
 
 NAME_MAX: Final = 128
-"""Characters of each name in a login. Documented."""
+"""Maximum characters of each name in a login. Documented."""
 
 REASONS: Final = {
     "password": (8, "Password did not match that for the login provided."),
@@ -35,8 +35,9 @@ SAID: Final = (
     "login", "password", "host", "program", "library", "database", "intent", "listener", "language", "encrypted",
     "packet_bytes",
 )  # fmt: skip
-"""Keys that `connect` accepts. The password is only right or wrong, so that no journal holds one. *listener*: the
-name through which the program connected; *encrypted*: yes or nothing.
+"""Keys that `connect` accepts. The password is only right or wrong, so that no journal contains one.
+
+*listener*: the name used by the program; *encrypted*: yes or empty.
 """
 
 

@@ -1,4 +1,4 @@
-"""Connection results of the programs that the scenario names, counted for its goals and its score."""
+"""Connection results of the programs in the scenario, counted for its goals and its score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connection strings of windows, as Management Studio's additional connection parameters and sqlcmd take them."""
+"""Connection strings of windows, as Management Studio's additional connection parameters and sqlcmd accept them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEYWORDS: Final = {
     **dict.fromkeys(("applicationintent", "application intent"), "intent"),
     **dict.fromkeys(("multisubnetfailover", "multi subnet failover"), "subnets"),
 }
-"""Keywords of SqlClient that a window heeds. Documented [DOC: SqlConnection.ConnectionString]."""
+"""Supported keywords of SqlClient. Documented [DOC: SqlConnection.ConnectionString]."""
 
 INTENTS: Final = {"readonly": True, "readwrite": False}
 

@@ -1,1 +1,1 @@
-"""The text of T-SQL: tokens, statements and programs, and what may follow while one is typed."""
+"""Text of T-SQL: tokens, statements and programs, and completion."""

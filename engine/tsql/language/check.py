@@ -1,4 +1,4 @@
-"""Ctrl+F5: is the text well formed? Nothing is run and no name is looked up."""
+"""Syntax check of Ctrl+F5: nothing is executed and no name is resolved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.tsql.language.program import compiling
 from engine.tsql.language.script import TEXT_LIMIT, ClientNote, ScriptBatch, splitting
 
 PROBLEMS_MAX: Final = 1_000
-"""Errors of one text that are said. Assumed."""
+"""Maximum reported errors of one text. Assumed."""
 
 
 def parse_only(text: str) -> list[Message]:

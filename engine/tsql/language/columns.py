@@ -1,4 +1,4 @@
-"""The columns of CREATE TABLE and of table variables, from their text in brackets."""
+"""Columns of CREATE TABLE and of table variables, from their text in brackets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error, n
 
 
 class ColumnDefinition(Struct, frozen=True, kw_only=True):
-    """A column of a temp table or table variable."""
+    """Column of a temp table or table variable."""
 
     name: str
     type: str
@@ -22,13 +22,13 @@ class ColumnDefinition(Struct, frozen=True, kw_only=True):
     default: str = ""
     """Expression of the default value."""
     default_name: str = ""
-    """Of its constraint; empty for the one that the product makes up."""
+    """Name of the default's constraint; empty for a generated one."""
     said_null: bool = False
-    """NULL is written behind it."""
+    """True if NULL is specified."""
     identity: tuple[int, int] | None = None
     """First value and step."""
     computed: str = ""
-    """Expression of its value; nothing else can be put into it."""
+    """Expression of a computed column, which accepts no other value."""
     options: option_table.Pairs = ()
     """SPARSE, PERSISTED and other words of COLUMN in the table of options."""
 
@@ -36,11 +36,11 @@ class ColumnDefinition(Struct, frozen=True, kw_only=True):
 _CONSTANTS: Final = frozenset(
     {"NULL", "CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER"}
 )
-"""Words that are values by themselves."""
+"""Words that are values."""
 
 
 class Key(Struct, frozen=True, kw_only=True):
-    """A key or index; *kind*: PRIMARY KEY, UNIQUE, UNIQUE INDEX or INDEX."""
+    """Key or index; *kind*: PRIMARY KEY, UNIQUE, UNIQUE INDEX or INDEX."""
 
     name: str = ""
     kind: str = "INDEX"
@@ -49,7 +49,7 @@ class Key(Struct, frozen=True, kw_only=True):
     ignore_duplicates: bool = False
     included: tuple[str, ...] = ()
     descending: tuple[str, ...] = ()
-    """Those of *columns* that are in descending order."""
+    """Columns in descending order."""
     filter: str = ""
     """Condition of a filtered index."""
     options: option_table.Pairs = ()
@@ -62,18 +62,18 @@ class Key(Struct, frozen=True, kw_only=True):
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """A condition that no row may break; *columns*: the one that it stands behind, if any."""
+    """Condition for every row; *columns*: the column in which it is defined, if any."""
 
     name: str = ""
     text: str = ""
     columns: tuple[str, ...] = ()
     trusted: bool = True
-    """False if it was made WITH NOCHECK: old rows may break it."""
+    """False after WITH NOCHECK: existing rows may violate it."""
     options: option_table.Pairs = ()
 
 
 class ForeignKey(Struct, frozen=True, kw_only=True):
-    """Columns whose values are those of a key of *table*; without *references* its primary key."""
+    """Columns that reference a key of *table*; without *references* its primary key."""
 
     name: str = ""
     columns: tuple[str, ...] = ()

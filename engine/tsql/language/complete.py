@@ -36,10 +36,10 @@ options.
 """
 
 LOOKED_AT: Final = 10_000
-"""Characters on either side of the cursor that decide what is suggested. Assumed: a statement is far shorter."""
+"""Characters on either side of the cursor that completion reads. Assumed: a statement is far shorter."""
 
 LIMIT: Final = 200
-"""Suggestions that are given at most. Assumed."""
+"""Maximum number of suggestions. Assumed."""
 
 
 _HIDDEN: Final = INTERNAL | {"scalar_function_value"}

@@ -1,4 +1,4 @@
-"""CREATE and ALTER of tables, indexes, procedures and views, read from the tokens of a batch."""
+"""Reader of CREATE and ALTER of tables, indexes, procedures and views, from the tokens of a batch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STATEMENT_WORK: Final = 60
 """Work of reading a statement of any kind. Measured."""
 
 TOKEN_WORK: Final = 15
-"""Work of reading one token of it, by sqlglot or the grammar. Measured: 6 to 25 microseconds."""
+"""Work of reading one token by sqlglot or the grammar. Measured: 6 to 25 microseconds."""
 
 
 SESSION_CHANGES: Final = {
@@ -29,7 +29,7 @@ SESSION_CHANGES: Final = {
 
 
 class Definitions(TokenReader):
-    """The part of the compiler that reads definitions."""
+    """Part of the compiler that reads definitions."""
 
     def __init__(self, text: str, tokens: TokenSequence, version: int, variables: frozenset[str]) -> None:
         super().__init__(text, tokens)
@@ -39,7 +39,7 @@ class Definitions(TokenReader):
         self.lines: list[int] = []
         self.actions: list[Action] = []
         self.regions: list[int | None] = []
-        """For each action the number of the TRY block around it."""
+        """Number of the enclosing TRY block for each action."""
         self.region: int | None = None
 
     # --- writing

@@ -1,4 +1,4 @@
-"""Statements that the body of a scalar function may hold.
+"""Statements allowed in the body of a scalar function.
 
 [DOC: CREATE FUNCTION; Create user-defined functions]
 """

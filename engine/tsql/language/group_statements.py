@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from engine.tsql.language.statements import OnDatabase, Statement
 
 GroupOptions = tuple[tuple[str, str | tuple[str, ...]], ...]
-"""Options as name and value, both as written, names in capitals; SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL) has the name
-SECONDARY_ROLE ALLOW_CONNECTIONS, an option without a value has an empty one."""
+"""Options as name and value, both as written, names in capitals. An option without a value has an empty one.
+
+SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL) has the name SECONDARY_ROLE ALLOW_CONNECTIONS.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class OnGroup(Statement):
-    """A statement about an availability group."""
+    """Statement about an availability group."""
 
     group: str
 
@@ -27,7 +29,7 @@ class AlterGroup(OnGroup):
 
     action: str
     options: GroupOptions = ()
-    """Of SET and JOIN; of a listener: IP (address, mask), DHCP and PORT."""
+    """Options of SET and JOIN; for a listener: IP (address, mask), DHCP and PORT."""
     databases: tuple[str, ...] = ()
     replicas: tuple[tuple[str, GroupOptions], ...] = ()
     listener: str = ""

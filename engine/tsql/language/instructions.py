@@ -9,14 +9,14 @@ from engine.tsql.language import statements as s
 
 @dataclass(frozen=True, slots=True)
 class RunStatement:
-    """Carry out a statement."""
+    """Execute a statement."""
 
     statement: s.Statement
 
 
 @dataclass(frozen=True, slots=True)
 class BranchIfFalse:
-    """Go to *target* unless the condition holds."""
+    """Jump to *target* unless the condition holds."""
 
     condition: str
     target: int = -1
@@ -31,7 +31,7 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class EndCatch:
-    """The error that the CATCH block was about is forgotten."""
+    """Forget the error of the CATCH block."""
 
 
 Action = RunStatement | BranchIfFalse | Jump | EndCatch

@@ -1,4 +1,4 @@
-"""Tokens of T-SQL, with their places; comments and blanks are left out."""
+"""Tokens of T-SQL with their positions, without comments and blanks."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from engine.tsql.batches.work import Recall, ResumableComputation
 from engine.tsql.language.reserved_words import KEYWORDS
 
 PRECISION_MAX: Final = 38
-"""Digits of a number; documented for decimal."""
+"""Maximum digits of a number; documented for decimal."""
 
 TOKENS_MAX: Final = 300_000
-"""Words, names, values and signs of one batch. Assumed: a megabyte of T-SQL that people write has fewer."""
+"""Maximum tokens of one batch. Assumed: a megabyte of T-SQL written by people has fewer."""
 
 _TOKEN: Final = re.compile(
     r"""
@@ -31,7 +31,7 @@ _TOKEN: Final = re.compile(
 
 
 class Token(NamedTuple):
-    """One word, name, string, number, variable or sign of a batch."""
+    """Word, name, string, number, variable or sign of a batch."""
 
     kind: str
     """word, quoted (a name in brackets or double quotes), string, variable, number, op or end."""
@@ -55,7 +55,7 @@ Raw = tuple[str, str, int, int, int]
 
 
 class TokenSequence(Sequence[Token]):
-    """The tokens of a long text. They rest as plain tuples, which the garbage collector need not walk through."""
+    """Tokens of a long text, stored as plain tuples that the garbage collector need not visit."""
 
     def __init__(self, raw: list[Raw]) -> None:
         self._raw = raw
@@ -77,7 +77,7 @@ class SqlSyntaxError(SqlError):
     """The batch cannot be compiled; *line* counts from its first line."""
 
     limit = ""
-    """Ours, if it is one: what is not simulated."""
+    """Feature that is not simulated, if that is the reason."""
 
     def __init__(self, line: int, number: int, *args: object) -> None:
         super().__init__(number, *args)
@@ -85,7 +85,7 @@ class SqlSyntaxError(SqlError):
 
 
 class BatchTooLongError(SqlSyntaxError):
-    """The text is longer than we can read between two frames; SQL Server has no limit or a wider one. Message 8623."""
+    """The text exceeds our limit for one frame; SQL Server has a higher limit or none. Message 8623."""
 
     def __init__(self, line: int, limit: str) -> None:
         super().__init__(line, 8623)
@@ -136,7 +136,7 @@ TOKEN_WORK: Final = 2
 """Work of reading one token, blank or comment. Measured."""
 
 _CHARACTERS_PER_UNIT: Final = 200
-"""Characters of blanks, comments and strings that are read by one unit of work. Measured."""
+"""Characters of blanks, comments and strings per unit of work. Measured."""
 
 _COMMENT_MARK: Final = re.compile(r"/\*|\*/")
 
@@ -168,7 +168,7 @@ def _make_lexical_error(text: str, offset: int, line: int) -> SqlSyntaxError:
 
 
 SHOWN_MAX: Final = 200
-"""Characters of a wrong word that a message repeats. Assumed."""
+"""Maximum characters of a wrong word in a message. Assumed."""
 
 
 def make_near_error(token: Token, last_token: Token | None = None) -> SqlSyntaxError:

@@ -1,7 +1,7 @@
-"""Options of statements and what becomes of each: one table, which every reader of options asks (option_effects.tsv).
+"""Options of statements and their treatment: one table for all readers of options (option_effects.tsv).
 
-An option has an effect, or truly changes nothing here (none), or is refused as "Not simulated".
-The options are documented on the page of each statement; the treatment is this program's own.
+An option has an effect, truly changes nothing here (none), or is refused as "Not simulated". Microsoft's page of
+each statement documents the options; the treatment is ours.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ REFUSED: Final = "refused"
 
 
 class OptionRule(NamedTuple):
-    """One line of the table."""
+    """Line of the table."""
 
     statement: str
     option: str

@@ -24,4 +24,4 @@ EXCLUSIVE: Final = (
     ("STATIC", "KEYSET", "DYNAMIC", "FAST_FORWARD"),
     ("READ_ONLY", "SCROLL_LOCKS", "OPTIMISTIC"),
 )
-"""Options of a cursor of which it takes one. Documented [DOC: DECLARE CURSOR]."""
+"""Groups of mutually exclusive options of a cursor. Documented [DOC: DECLARE CURSOR]."""

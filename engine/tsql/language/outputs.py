@@ -1,4 +1,4 @@
-"""The OUTPUT clause: taken out of the text of a statement before sqlglot sees it, computed from the rows it touched."""
+"""OUTPUT clause: removed from a statement before sqlglot reads it, and computed from the changed rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the text of one command to its statement, by the grammar in commands.lark."""
+"""Parser of one command by the grammar in commands.lark."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from engine.tsql.language.permissions import COLUMNS, ON_SERVER
 
 Children = list[Any]
 Parts = dict[str, Any]
-"""Fields of a statement by name, gathered from its clauses."""
+"""Fields of a statement by name, collected from its clauses."""
 
 
 def parse_command(text: str, tokens: Sequence[lexer.Token], following: lexer.Token) -> s.Statement:
@@ -354,7 +354,7 @@ DEFAULT: Final = object()
 
 @dataclass(frozen=True)
 class _Text:
-    """A text where the letter N before it matters."""
+    """Text for which a preceding N matters."""
 
     text: str
     wide: bool
@@ -382,7 +382,7 @@ UNSIMULATED_CLAUSES: Final = {
     "role_name": "ALTER ROLE … WITH NAME",
     "as_grantor": "GRANT, DENY or REVOKE … AS grantor",
 }
-"""Rules of the grammar whose clause changes the meaning of a statement: such a statement does nothing and says so."""
+"""Rules of the grammar for clauses that change a statement's meaning: such a statement is reported as not simulated."""
 
 _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     # words

@@ -47,7 +47,7 @@ def _names(text: str) -> frozenset[str]:
 
 
 ON_SERVER: Final = _names(_ON_SERVER)
-"""Those that are granted to logins when no securable is named."""
+"""Permissions that are granted to logins without a securable."""
 PERMISSIONS: Final = _names(f"{_ON_ANYTHING},{_ON_SERVER},{_ON_DATABASE}")
 
 _SERVER_SINCE: Final = {
@@ -63,7 +63,7 @@ _SERVER_SINCE: Final = {
         "VIEW SERVER SECURITY STATE",
     ),
 }  # fmt: skip
-"""Permissions on the server that a version has brought [DOC: sys.server_permissions]."""
+"""Permissions on the server by the version that introduced them [DOC: sys.server_permissions]."""
 
 
 ON_OBJECT: Final = (

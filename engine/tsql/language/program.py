@@ -1,4 +1,4 @@
-"""A batch compiled to a flat list of instructions with jumps, so that a waiting batch is text and a number."""
+"""Batch compiled to a flat list of instructions with jumps, so that a waiting batch is a text and a number."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from engine.tsql.language.reserved_words import (
 from engine.tsql.query import planner
 
 NEW_STATEMENTS: Final = {"THROW": 2012, "MERGE": 2008}
-"""Words that begin a statement only from a version on. Documented [DOC: each statement's page]."""
+"""Words that begin a statement only since a version. Documented [DOC: each statement's page]."""
 
 DEPTH_LIMIT: Final = 60
-"""Blocks in blocks before message 191. Assumed; SQL Server's own limit is of the same order."""
+"""Maximum nesting of blocks before message 191. Assumed; SQL Server's limit has the same order."""
 
 NEWEST: Final = VERSIONS[-1]
-"""Version that decides the syntax where no server does."""
+"""Version of the syntax without a server."""
 
 
 def compile_batch(text: str, version: int = NEWEST, variables: frozenset[str] = frozenset()) -> Program:
@@ -75,7 +75,7 @@ class _Loop:
 
 
 class _Compiler(Definitions):
-    """Walks the tokens once and writes actions."""
+    """Compiler that reads the tokens once and writes actions."""
 
     def __init__(self, text: str, tokens: TokenSequence, version: int, variables: frozenset[str]) -> None:
         super().__init__(text, tokens, version, variables)
@@ -85,7 +85,7 @@ class _Compiler(Definitions):
         self.labels: dict[str, int] = {}
         self.gotos: list[tuple[int, Token]] = []
         self.unended = False
-        """The statement before had no semicolon."""
+        """True if the previous statement had no semicolon."""
 
     def compile_body(self, body: str, parameters: frozenset[str]) -> Generator[int, None, Program]:
         return (yield from _compile(body, self.version, parameters))
@@ -591,10 +591,10 @@ class _Compiler(Definitions):
 _NOT_IN_CURSOR: Final = tuple(STOP_WORDS)
 _QUERIES: Final = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")
 _BLOCKS: Final = {"BEGIN": _Compiler.begin, "IF": _Compiler.if_statement, "WHILE": _Compiler.while_loop}
-"""Statements with others in them."""
+"""Statements that contain others."""
 
 _BEFORE_BLOCKS: Final = frozenset({"ELSE", "BEGIN", "TRY", "CATCH"})
-"""Words that one statement follows by itself."""
+"""Words that a statement follows without a separator."""
 
 _STRUCTURE: Final = {
     "BREAK": _Compiler.break_loop,

@@ -19,7 +19,7 @@ _LITERAL: Final = r"(?:N?'(?:[^']|'')*'|0x[0-9A-Fa-f]*|-?[0-9.]+(?:[eE][-+]?\d+)
 _CALL: Final = re.compile(
     rf"EXEC sp_executesql (N'(?:[^']|'')*')(?:, N'(?:[^']|'')*'(?:, (?:@\w+ = )?{_LITERAL})*)?"
 )
-"""A query with its parameters, none of which is handed back, as a driver sends it."""
+"""Query with parameters, without output parameters, in the form of a driver."""
 
 
 def only_reads(item: Input) -> bool:

@@ -1,4 +1,4 @@
-"""Walks the tokens of a batch: where an expression or statement ends, names, groups in brackets."""
+"""Reader of a batch's tokens: ends of expressions and statements, names, groups in brackets."""
 
 from __future__ import annotations
 
@@ -18,25 +18,31 @@ from engine.tsql.language.lexer import (
 from engine.tsql.language.reserved_words import FOLLOWING_PAIRS, INNER_WORDS, STATEMENT_WORDS, STOP_WORDS
 
 STATEMENT_TOKENS_MAX: Final = 9_000
-"""Words, names, values and signs of one statement before message 8623. Assumed: as many as a call of sp_executesql has
-with all its 2,100 parameters, which sqlglot and the grammar read in some 0.2 s. SQL Server runs out of resources at
-tens of thousands of values in an IN."""
+"""Maximum tokens of one statement before message 8623.
+
+Assumed: a call of sp_executesql with all its 2,100 parameters.
+
+sqlglot and the grammar read it in about 0.2 s. SQL Server exhausts its resources at tens of thousands of values in
+an IN.
+"""
 
 
 STATEMENT_CHARACTERS_MAX: Final = 1_000_000
-"""Characters of one statement before message 8623: as many as a value has. Assumed; the longest one of
-sp_WhoIsActive has 108,000, read in some 0.07 s."""
+"""Maximum characters of one statement before message 8623, the limit of a value. Assumed.
+
+The longest statement of sp_WhoIsActive has 108,000, read in about 0.07 s.
+"""
 
 
 class TokenReader:
-    """Each method leaves `place` behind what it has read."""
+    """Reader; each method moves `place` behind the tokens that it has read."""
 
     def __init__(self, text: str, tokens: TokenSequence) -> None:
         self.text = text
         self.tokens = tokens
         self.place = 0
         self.first = 0
-        """Number of the token with which the statement begins that is read."""
+        """Number of the first token of the present statement."""
         self.in_condition = False
 
     @property

@@ -1,4 +1,4 @@
-"""Reserved words of T-SQL, as far as they decide where a statement ends and which error it gets."""
+"""Reserved words of T-SQL, as far as they determine the end of a statement and its error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STATEMENT_WORDS: Final = frozenset(_STATEMENT.split())
 """Words that may begin a statement (or a part of one)."""
 
 KEYWORDS: Final = (STATEMENT_WORDS | frozenset(_OTHER.split())) - {"DISABLE", "ENABLE", "THROW"}
-"""Reserved words: an error near one of them is message 156, near anything else 102."""
+"""Reserved words: an error near one of them is message 156, near others 102."""
 
 STOP_WORDS: Final = STATEMENT_WORDS - {"ADD", "DISABLE", "ENABLE", "THROW", "WITH"}
 """Words that end the statement before them even without a semicolon."""
@@ -48,7 +48,7 @@ FOLLOWING_PAIRS: Final = frozenset(
         *((kind, "IF") for kind in _DROPPED.split()),
     }
 )
-"""After its first word the second one does not begin a statement."""
+"""Pairs of words whose second word begins no statement."""
 
 _PAIRS: Final = """
 ALTER AVAILABILITY, CREATE AVAILABILITY, DROP AVAILABILITY,
@@ -65,7 +65,7 @@ RESTORE MASTER, RESTORE SERVICE, SAVE TRAN, SAVE TRANSACTION
 COMMAND_PAIRS: Final = frozenset(
     (first, second) for first, second in (pair.split() for pair in _PAIRS.split(","))
 )
-"""Statements that the grammar of commands knows by their first two words."""
+"""Statements of the command grammar by their first two words."""
 
 _SINGLE: Final = """
 CHECKPOINT COMMIT DBCC DEALLOCATE DENY FETCH GRANT KILL RAISERROR RECONFIGURE REVOKE ROLLBACK SHUTDOWN THROW USE
@@ -73,7 +73,7 @@ WAITFOR
 """
 
 COMMAND_WORDS: Final = frozenset(_SINGLE.split())
-"""Statements that the grammar of commands knows by their first word."""
+"""Statements of the command grammar by their first word."""
 
 INNER_WORDS: Final[dict[str, frozenset[str]]] = {
     "ALTER": frozenset({"SET"}),
@@ -87,7 +87,7 @@ INNER_WORDS: Final[dict[str, frozenset[str]]] = {
     "UPDATE": frozenset({"SET"}),
     "MERGE": STATEMENT_WORDS,
 }
-"""Words that begin statements and may also stand inside a statement that begins with the word or words given."""
+"""Words that begin statements, and that may also occur inside a statement with the given beginning."""
 
 BROKER_PAIRS: Final = frozenset(
     {

@@ -10,13 +10,13 @@ from typing import Final
 from engine.tsql.batches.work import Recall, ResumableComputation, Steps
 
 TEXT_LIMIT: Final = 1_000_000
-"""Characters that one submission may have. Assumed: scripts that people write are far below it."""
+"""Maximum characters of one submission. Assumed: scripts of people are far smaller."""
 
 LINE_MAX: Final = 100_000
-"""Characters of a line once its variables are filled in: `:setvar a $(a)$(a)` doubles. Assumed."""
+"""Maximum characters of a line after the substitution of variables: `:setvar a $(a)$(a)` doubles. Assumed."""
 
 REPEAT_LIMIT: Final = 10_000
-"""Greatest n of `GO n` that is carried out. Assumed."""
+"""Largest n of `GO n` that is executed. Assumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +26,19 @@ class ScriptBatch:
     text: str
     count: int = 1
     above: int = field(default=0, compare=False)
-    """Lines of the submission above its first one: messages count from that one, as those of SSMS."""
+    """Number of lines of the submission above it: messages count from its first line, as in SSMS."""
 
 
 @dataclass(frozen=True, slots=True)
 class Connect:
-    """`:CONNECT server`: the batches that follow go there."""
+    """`:CONNECT server`: target of the following batches."""
 
     server: str
 
 
 @dataclass(frozen=True, slots=True)
 class ClientNote:
-    """Something that the client itself says; *fatal* ends the script."""
+    """Message of the client itself; *fatal* ends the script."""
 
     text: str
     fatal: bool = False
@@ -68,7 +68,7 @@ _GROWN_TEXT: Final = (
     f"or a script longer by {TEXT_LIMIT}."
 )
 _IGNORED: Final = frozenset({"xml", "reset", "help", "list", "listvar"})
-"""Commands of sqlcmd that would change nothing here."""
+"""Commands of sqlcmd without an effect here."""
 
 
 def split(text: str, variables: Mapping[str, str]) -> Split:
@@ -154,13 +154,13 @@ def _lines(text: str) -> Iterator[str]:
 
 _LINES_A_STEP: Final = 500
 LINE_WORK: Final = 3
-"""Work of reading a line or a mark in it. Measured."""
+"""Work of reading a line or a marker in it. Measured."""
 
 STEPS_MAX: Final = 20_000
-"""Batches and sqlcmd commands of one script. Assumed."""
+"""Maximum batches and sqlcmd commands of one script. Assumed."""
 
 COUNT_MAX: Final = 2**31 - 1
-"""Greatest n of `GO n` that the client can read. Documented: an int."""
+"""Largest n of `GO n` that the client can read. Documented: an int."""
 
 
 def _can_count(digits: str) -> bool:
@@ -216,14 +216,14 @@ def _substitute(line: str, variables: Mapping[str, str]) -> tuple[str, str | Non
 
 
 class _LineTooLongError(Exception):
-    """A line has become too long by the variables in it."""
+    """A line exceeds its limit after the substitution of variables."""
 
 
 _AGENT_TOKENS: Final = frozenset(
     {"DATE", "INST", "JOBID", "JOBNAME", "MACH", "OSCMD", "SQLDIR", "SQLLOGDIR", "SRVR", "STEPCT", "STEPID"}
     | {"STEPNAME", "STRTDT", "STRTTM", "TIME"}
 )
-"""Tokens of SQL Server Agent, which scripts hand on to job steps as they stand."""
+"""Tokens of SQL Server Agent, which scripts pass to job steps unchanged."""
 
 
 class _State:

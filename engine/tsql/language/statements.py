@@ -1,4 +1,4 @@
-"""Statements of T-SQL as plain data: what the parser makes of the text and the executor carries out."""
+"""Statements of T-SQL as plain data, between parser and executor."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from engine.tsql.language.outputs import OutputClause
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """`@name` where a value may stand."""
+    """`@name` in place of a value."""
 
     name: str
 
 
 Value = str | bytes | int | float | None | Variable
-"""A literal, or the variable that holds the value."""
+"""Literal, or the variable with the value."""
 
 Pairs = tuple[tuple[str, Value], ...]
-"""Options as name and value, in the order written; a bare option has the value None."""
+"""Options as name and value, in written order; a bare option has the value None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Statement:
 
 
 class LogicalDevice(str):
-    """The name of a backup device that sp_addumpdevice would have made, where a file could stand."""
+    """Name of a backup device of sp_addumpdevice, in place of a file."""
 
 
 # --- options of a database ------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ class AlterFiles(OnDatabase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointStatement(Statement):
-    """CREATE or ALTER ENDPOINT; None or () stands for what the statement does not say."""
+    """CREATE or ALTER ENDPOINT; None or () means an unspecified option."""
 
     name: str
     owner: str | None = None
@@ -71,7 +71,7 @@ class EndpointStatement(Statement):
     port: int | None = None
     ip: str | None = None
     payload: str | None = None
-    """DATABASE_MIRRORING, or the other kinds of endpoint (TSQL, SERVICE_BROKER, SOAP)."""
+    """DATABASE_MIRRORING, or another kind of endpoint (TSQL, SERVICE_BROKER, SOAP)."""
     authentication: str | None = None
     certificate: str | None = None
     encryption: str | None = None
@@ -100,7 +100,7 @@ class DropObject(Statement):
 
 @dataclass(frozen=True, slots=True)
 class CreateSchema(Statement):
-    """CREATE SCHEMA name AUTHORIZATION owner; the schema of an owner who is named alone has his name."""
+    """CREATE SCHEMA name AUTHORIZATION owner; without a name the schema has the owner's name."""
 
     name: str
     owner: str = ""
@@ -216,7 +216,7 @@ class ClusterProperty(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Permission(Statement):
-    """GRANT, REVOKE or DENY; *kind* and *name* are what stands before and after `::` (or SERVER)."""
+    """GRANT, REVOKE or DENY; *kind* and *name* are the words before and after `::` (or SERVER)."""
 
     verb: str
     permissions: tuple[str, ...]
@@ -259,7 +259,7 @@ class Backup(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Restore(Statement):
-    """RESTORE DATABASE or RESTORE LOG; no device for the form that only recovers."""
+    """RESTORE DATABASE or RESTORE LOG; without a device for the form that only recovers."""
 
     what: str
     database: Value
@@ -290,7 +290,7 @@ class RestoreInfo(Statement):
 
 @dataclass(frozen=True, slots=True)
 class FileSpec:
-    """A file of CREATE DATABASE: its properties by name in capitals, and whether it is listed behind LOG ON."""
+    """File of CREATE DATABASE: its properties by name in capitals, and whether it follows LOG ON."""
 
     properties: tuple[tuple[str, str], ...]
     log: bool = False
@@ -303,7 +303,7 @@ class CreateDatabase(Statement):
     name: str
     snapshot_of: str | None = None
     attach: str = ""
-    """The word behind FOR."""
+    """Word after FOR."""
     files: tuple[FileSpec, ...] = ()
     options: Pairs = ()
     """Words outside the file list, with their values."""
@@ -311,7 +311,7 @@ class CreateDatabase(Statement):
 
 @dataclass(frozen=True, slots=True)
 class CreateEncryptionKey(Statement):
-    """CREATE DATABASE ENCRYPTION KEY … BY SERVER CERTIFICATE, in the database that it is for."""
+    """CREATE DATABASE ENCRYPTION KEY … BY SERVER CERTIFICATE, in its database."""
 
     algorithm: str
     certificate: str
@@ -383,7 +383,7 @@ class Waitfor(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """One variable of a DECLARE; *columns* is the text of a table variable's columns."""
+    """Variable of a DECLARE; *columns* is the text of a table variable's columns."""
 
     name: str
     type: str
@@ -408,7 +408,7 @@ class Assign(Statement):
 
 @dataclass(frozen=True, slots=True)
 class SetSession(Statement):
-    """SET NOCOUNT ON and its like; *words* in capitals."""
+    """SET NOCOUNT ON and similar; *words* in capitals."""
 
     words: tuple[str, ...]
     value: Value = None
@@ -431,7 +431,7 @@ class QueryStatement(Statement):
 
 @dataclass(frozen=True, slots=True)
 class ProcedureParameter:
-    """A parameter of a procedure; *default* is the text of a value, empty if there is none."""
+    """Parameter of a procedure; *default* is the text of a value, or empty."""
 
     name: str
     type: str
@@ -441,14 +441,14 @@ class ProcedureParameter:
 
 @dataclass(frozen=True, slots=True)
 class CreateProcedure(Statement):
-    """CREATE, ALTER or CREATE OR ALTER PROCEDURE; *body* begins on the line where it stands in the batch."""
+    """CREATE, ALTER or CREATE OR ALTER PROCEDURE; *body* starts on its line in the batch."""
 
     name: tuple[str, ...]
     parameters: tuple[ProcedureParameter, ...]
     body: str
     verb: str = "CREATE"
     program: tuple[Any, ...] = field(default=(), compare=False, repr=False)
-    """The instructions of the body, whose names are looked up when the procedure is made."""
+    """Instructions of the body, whose names are resolved at its creation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,7 +463,7 @@ class CreateFunction(Statement):
     body: str = ""
     """BEGIN … END with more than RETURN, on the lines of the batch; *returned* is empty then."""
     program: tuple[Any, ...] = field(default=(), compare=False, repr=False)
-    """The instructions of the body, whose names are looked up when the function is made."""
+    """Instructions of the body, whose names are resolved at its creation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -477,7 +477,7 @@ class CreateView(Statement):
 
 @dataclass(frozen=True, slots=True)
 class CreateTable(Statement):
-    """CREATE TABLE; *columns* is the text in the brackets, with them."""
+    """CREATE TABLE; *columns* is the text including its brackets."""
 
     name: tuple[str, ...]
     columns: str
@@ -486,7 +486,7 @@ class CreateTable(Statement):
 
 @dataclass(frozen=True, slots=True)
 class CreateIndex(Statement):
-    """An index of a table; it changes no result here unless it is unique."""
+    """Index of a table; only a unique one changes results."""
 
     table: tuple[str, ...]
     name: str
@@ -509,11 +509,11 @@ class AlterTable(Statement):
     dropped: tuple[str, ...] = ()
     constraint: str = ""
     default: tuple[str, str, str] | None = None
-    """ADD DEFAULT: the column, the expression, the name of the constraint."""
+    """ADD DEFAULT: column, expression, name of the constraint."""
     altered: str = ""
-    """ALTER COLUMN: the column as it is to be, in brackets."""
+    """ALTER COLUMN: the new column, in brackets."""
     unchecked: bool = False
-    """WITH NOCHECK: rows that are there need not keep to what is added."""
+    """True for WITH NOCHECK: existing rows may violate the new constraint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -526,15 +526,15 @@ class DropIndex(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a procedure; an empty name means by position."""
+    """Argument of a procedure; an empty name means by position."""
 
     name: str
     value: Value
     output: bool = False
     narrow: bool = False
-    """A text without N before it."""
+    """True for a text without N."""
     default: bool = False
-    """DEFAULT instead of a value."""
+    """True for DEFAULT instead of a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -557,7 +557,7 @@ class ExecuteString(Statement):
 
 @dataclass(frozen=True, slots=True)
 class InsertExec(Statement):
-    """INSERT target EXEC …: rows that a procedure returns go into a table."""
+    """INSERT target EXEC …: the rows of a procedure go into a table."""
 
     target: str
     source: Execute | ExecuteString
@@ -573,7 +573,7 @@ class Raiserror(Statement):
     arguments: tuple[Value, ...] = ()
     options: tuple[str, ...] = ()
     number: Value = None
-    """Of the old form without brackets."""
+    """Number of the old form without brackets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -634,6 +634,6 @@ class Revert(Statement):
 
 @dataclass(frozen=True, slots=True)
 class UnsimulatedStatement(Statement):
-    """A well-formed statement that does nothing here; *what* names it."""
+    """Valid statement that is not simulated; *what* names it."""
 
     what: str

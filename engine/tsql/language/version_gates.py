@@ -11,29 +11,32 @@ from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error
 TYPES: Final = frozenset(
     {"DATE", "TIME", "DATETIME2", "DATETIMEOFFSET", "HIERARCHYID", "GEOMETRY", "GEOGRAPHY"}
 )
-"""Types of 2008."""
+"""Types introduced in 2008."""
 
 _AGGREGATES: Final = frozenset(
     {"SUM", "AVG", "MIN", "MAX", "COUNT", "COUNT_BIG", "STDEV", "STDEVP", "VAR", "VARP"}
 )
-"""Functions whose OVER takes ORDER BY from 2012 on; those that rank always did."""
+"""Functions whose OVER accepts ORDER BY since 2012; ranking functions always did."""
 
 
 IF_EXISTS: Final = 2016
-"""DROP … IF EXISTS. Documented [DOC: each statement's page]."""
+"""First version with DROP … IF EXISTS. Documented [DOC: each statement's page]."""
 
 
 IN_MEMORY: Final = 2014
 COLUMNSTORE: Final = 2012
-"""Tables and procedures in memory, columnstore indexes. Documented [DOC: CREATE TABLE; CREATE COLUMNSTORE INDEX]."""
+"""First version with columnstore indexes; in-memory tables and procedures came later.
+
+Documented [DOC: CREATE TABLE; CREATE COLUMNSTORE INDEX].
+"""
 
 
 FILTERED_INDEXES: Final = 2008
-"""Documented [DOC: CREATE INDEX]."""
+"""First version with filtered indexes. Documented [DOC: CREATE INDEX]."""
 
 
 JSON: Final = 2016
-"""FOR JSON. Documented [DOC: FOR clause]."""
+"""First version with FOR JSON. Documented [DOC: FOR clause]."""
 
 
 def check(tokens: Sequence[Token], version: int) -> None:
@@ -78,7 +81,7 @@ def no_offset(line: int, near_text: str, following_tokens: Sequence[Token]) -> S
 
 _SIGNS: Final = ("=", "<", ">", "<=", ">=", "<>", "!=")
 _TESTS: Final = frozenset({"IS", "LIKE", "IN", "BETWEEN", "NOT", "EXISTS"})
-"""Signs and words of a condition, for which a function before IIF has no place."""
+"""Signs and words of a condition, which functions before IIF do not accept."""
 
 _OVER: Final = frozenset(f"{name} OVER" for name in _AGGREGATES)
 

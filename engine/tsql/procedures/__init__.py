@@ -1,4 +1,4 @@
-"""Stored procedures that the simulated instances have: which one a name means, with which arguments."""
+"""Simulated stored procedures: resolution of a name, and arguments."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def execute(machine: Machine, statement: s.Execute) -> None:
 
 
 FAILED: Final = 1
-"""Return code of a system procedure that has raised an error [DOC: system stored procedures]."""
+"""Return code of a system procedure after an error [DOC: system stored procedures]."""
 
 
 def _call_text(machine: Machine, parts: list[str], statement: s.Execute) -> str:
@@ -249,7 +249,7 @@ PROCEDURES: Final[Procedures] = {
     **system.PROCEDURES,
     **sp_who.PROCEDURES,
 }
-"""Every procedure by its name in small letters."""
+"""Procedures by name in lowercase."""
 
 _KNOWN: Final = (
     resources.files("engine.tsql.procedures").joinpath("not_simulated.txt").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Older procedures for logins, users and databases, which scripts still use."""
+"""Older procedures for logins, users and databases that scripts still use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators, alerts and their notifications, categories: written down, and answered by clients/agent.py."""
+"""Operators, alerts and their notifications, categories: stored here, processed by clients/agent.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One call of a stored procedure, and how a procedure is declared."""
+"""Call of a stored procedure, and the declaration of a procedure."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from engine.tsql.scalars.values import Scalar, convert, to_number, to_text
 
 @dataclass(frozen=True, slots=True)
 class ProcedureCall:
-    """A call with its arguments by parameter name."""
+    """Call with its arguments by parameter name."""
 
     machine: Machine
     name: str
     database: str
-    """The database whose procedure it is: the one in its name, or the current one."""
+    """Database of the procedure: the one in its name, or the current one."""
     arguments: dict[str, Scalar]
     outputs: dict[str, Scalar] = field(default_factory=dict)
     """Values of OUTPUT parameters."""
@@ -123,8 +123,7 @@ INTEGERS: Final = frozenset(
         "@start_step_id", "@step_id",
     }
 )  # fmt: skip
-"""Parameters that are whole numbers in every procedure that has them (int, smallint or tinyint).
-[DOC: system stored procedures]"""
+"""Parameters that are integers in every procedure (int, smallint or tinyint). [DOC: system stored procedures]"""
 
 
 def bind_arguments(

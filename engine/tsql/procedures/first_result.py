@@ -19,14 +19,14 @@ from engine.tsql.scalars.values import Scalar, to_number, to_text
 _OF_FUNCTION: Final = SHAPES["sys.dm_exec_describe_first_result_set()"]
 _ERRORS: Final = "error_"
 _OF_TDS: Final = ("tds_type_id", "tds_length", "tds_collation_id", "tds_collation_sort_id")
-"""The procedure has these in place of the columns of errors that the function has."""
+"""Columns of the procedure that replace the error columns of the function."""
 _TDS_TYPES: Final = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), 38), "bit": 104, "float": 109, "real": 109, "money": 110,
     "smallmoney": 110, "datetime": 111, "smalldatetime": 111, "text": 35, "ntext": 99, "image": 34,
 }  # fmt: skip
-"""Of types that may be NULL; the others have their system_type_id [MS-TDS 2.2.5.4]."""
+"""Type ids of nullable types; the others have their system_type_id [MS-TDS 2.2.5.4]."""
 _COLLATION_ID, _SORT_ID = 13632521, 52
-"""SQL_Latin1_General_CP1_CI_AS, as an answer of the procedure in its documentation has it."""
+"""Ids of SQL_Latin1_General_CP1_CI_AS, as in an answer in the procedure's documentation."""
 
 
 def _describe(call: ProcedureCall) -> None:

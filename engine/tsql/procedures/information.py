@@ -63,7 +63,7 @@ def _help_database(call: ProcedureCall) -> None:
 
 
 PAGE_BYTES: Final = 8060
-"""Data that a page of 8 KB takes in one row. Documented [DOC: pages and extents architecture]."""
+"""Maximum bytes of a row in a page of 8 KB. Documented [DOC: pages and extents architecture]."""
 
 
 def _space_used(call: ProcedureCall) -> None:

@@ -1,4 +1,4 @@
-"""sp_help_job: jobs of SQL Server Agent with their last run and the state of the one under way."""
+"""sp_help_job: jobs of SQL Server Agent with their last run and their present state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ last_run_outcome next_run_date next_run_time next_run_schedule_id current_execut
 current_retry_attempt has_step has_schedule has_target type
 """
 _COLUMNS: Final = tuple(_NAMES.split())
-"""Documented [DOC: sp_help_job]."""
+"""Columns. Documented [DOC: sp_help_job]."""
 
 
 def _row(call: ProcedureCall, job: Record, servers: dict[Scalar, Record]) -> Record:

@@ -1,4 +1,4 @@
-"""Jobs of SQL Server Agent: made, changed, started; their steps and schedules."""
+"""Jobs of SQL Server Agent: creation, change and start, with their steps and schedules."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ _STEP_DEFAULTS: Final[dict[str, Scalar]] = {
     "retry_interval": 0,
     "flags": 0,
 }
-"""Documented [DOC: sp_add_jobstep]."""
+"""Defaults. Documented [DOC: sp_add_jobstep]."""
 
 
 def _add_step(call: ProcedureCall) -> None:

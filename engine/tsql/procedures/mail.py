@@ -1,4 +1,4 @@
-"""Database Mail: profiles and accounts are written down, mails stay in the queue; nothing leaves the instance."""
+"""Database Mail: profiles and accounts are stored, mails stay in the queue; nothing leaves the instance."""
 
 from __future__ import annotations
 

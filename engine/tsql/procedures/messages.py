@@ -11,7 +11,7 @@ from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
 
 FIRST_OWN: Final = 50_001
 SEVERITY_MAX: Final = 25
-"""Of user messages. Documented [DOC: sp_addmessage]."""
+"""Maximum severity of user messages. Documented [DOC: sp_addmessage]."""
 
 
 def _add(call: ProcedureCall) -> None:

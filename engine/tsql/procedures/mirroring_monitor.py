@@ -1,4 +1,4 @@
-"""The procedures of the Database Mirroring Monitor, in msdb. Facts 1.7 and 2.9."""
+"""Procedures of the Database Mirroring Monitor in msdb. Facts 1.7 and 2.9."""
 
 from __future__ import annotations
 

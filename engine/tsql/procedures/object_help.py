@@ -1,6 +1,6 @@
-"""sp_help, sp_helpindex, sp_helpconstraint: an object in the grids of the product.
+"""sp_help, sp_helpindex, sp_helpconstraint: an object in the result sets of the product.
 
-[DOC: sp_help; sp_helpindex; sp_helpconstraint]; the texts of the grids are taken from public listings.
+[DOC: sp_help; sp_helpindex; sp_helpconstraint]; the texts of the result sets come from public listings.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _FIXED: Final[dict[str, tuple[int, int | None, int | None]]] = {
     "image": (16, None, None),
     "xml": (-1, None, None),
 }
-"""Type -> bytes, precision, scale. Documented [DOC: data types]; precision and scale where sp_help shows them."""
+"""Type -> bytes, precision, scale. Documented [DOC: data types]; precision and scale only where sp_help shows them."""
 _WIDE: Final = {"nchar": 2, "nvarchar": 2, "char": 1, "varchar": 1, "binary": 1, "varbinary": 1}
-"""Bytes of a character of types with a length."""
+"""Bytes per character of types with a length."""
 _TRIMMED: Final = frozenset({"char", "varchar", "binary", "varbinary"})
 _COLLATED: Final = frozenset({"char", "varchar", "nchar", "nvarchar", "text", "ntext"})
 _BLANK: Final = "     "

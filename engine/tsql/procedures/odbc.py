@@ -1,4 +1,4 @@
-"""Catalog procedures, which drivers call for their own catalog functions: sp_tables, sp_columns, sp_pkeys and others.
+"""Catalog procedures that drivers call for their catalog functions: sp_tables, sp_columns, sp_pkeys and others.
 
 Columns and codes as documented for each [DOC: catalog stored procedures]; the type codes are those of ODBC.
 """
@@ -58,8 +58,10 @@ OLD_MOMENTS_OF_3: Final = dict.fromkeys(("datetime", "smalldatetime"), (93, 3))
 MOMENTS_OF_3: Final = {
     **OLD_MOMENTS_OF_3, "date": (91, 1), "time": (-154, None), "datetime2": (93, 3), "datetimeoffset": (-155, None),
 }  # fmt: skip
-"""Code and code of dates for a caller of ODBC 3 (@ODBCVer). Date and time of 2008 are texts for the procedures that are
-older than they are [DOC: data type support for date and time]."""
+"""Codes of date types for a caller of ODBC 3 (@ODBCVer).
+
+For procedures older than 2008, its date and time types are texts [DOC: data type support for date and time].
+"""
 WIDE: Final = frozenset({"nchar", "nvarchar"})
 KINDS: Final = {"U": "TABLE", "V": "VIEW", "S": "SYSTEM TABLE"}
 
@@ -168,7 +170,7 @@ UDT_AND_XML: Final = (
     "SS_UDT_CATALOG_NAME", "SS_UDT_SCHEMA_NAME", "SS_UDT_ASSEMBLY_TYPE_NAME", "SS_XML_SCHEMACOLLECTION_CATALOG_NAME",
     "SS_XML_SCHEMACOLLECTION_SCHEMA_NAME", "SS_XML_SCHEMACOLLECTION_NAME",
 )  # fmt: skip
-"""Columns of the forms that end in _90 and _100, before the last; NULL without such types."""
+"""Columns before the last in the forms with the suffixes _90 and _100; NULL without such types."""
 
 
 def _type_names(call: ProcedureCall) -> dict[Scalar, str]:

@@ -61,7 +61,7 @@ _LINK_DEFAULTS: Final = {
     "query timeout": "0", "lazy schema validation": "false", "collation name": "", "dist": "false", "pub": "false",
     "sub": "false", "remote proc transaction promotion": "true",
 }  # fmt: skip
-"""Options of sp_serveroption whose default alone is simulated. Documented."""
+"""Options of sp_serveroption that only support their default. Documented."""
 
 
 def _option(call: ProcedureCall) -> None:

@@ -1,4 +1,4 @@
-"""sp_who and sp_who2: sessions, all or those of one login, one session id, or those that do something."""
+"""sp_who and sp_who2: all sessions, those of one login, one session id, or the active ones."""
 
 from __future__ import annotations
 
@@ -101,4 +101,4 @@ PROCEDURES: Final[Procedures] = {
     "sp_who": procedure(_run_sp_who, "@loginame?"),
     "sp_who2": procedure(_run_sp_who2, "@loginame?"),
 }
-"""Columns as the product has them. Documented [DOC: sp_who]; those of sp_who2 seen in public listings."""
+"""Procedures with the columns of the product. Documented [DOC: sp_who]; those of sp_who2 seen in public listings."""

@@ -1,4 +1,4 @@
-"""Extended procedures that reach out of the instance: the command shell, the registry, files."""
+"""Extended procedures that access the computer: the command shell, the registry, files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REGISTRY: Final[dict[str, Scalar]] = {
     "loginmode": 2,
     "auditlevel": 2,
 }
-"""Values of the registry that scripts read of an instance. Paths as new files get them here; the others assumed."""
+"""Registry values that scripts read. Paths are those of new files; the others are assumed."""
 
 
 def _read_registry(call: ProcedureCall) -> None:

@@ -1,1 +1,1 @@
-"""From a query to a plan that SQLite runs in the same sense: names, types, rewriting, costs."""
+"""Translation of a query into a plan that SQLite runs with the same meaning: names, types, rewriting, costs."""

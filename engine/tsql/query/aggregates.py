@@ -1,4 +1,4 @@
-"""The types of aggregates and of functions with OVER, and what may stand in OVER."""
+"""Types of aggregates and of functions with OVER, and the allowed contents of OVER."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _ORDERED: Final = frozenset(
 
 
 _FRAMED: Final = frozenset({"first_value", "last_value"})
-"""Those among them that take ROWS or RANGE."""
+"""Functions of these that accept ROWS or RANGE."""
 
 
 def _check_window(node: exp.Expr) -> None:
@@ -165,4 +165,4 @@ NAMED: Final[dict[str, Rule]] = {
     **dict.fromkeys(("stdev", "stdevp", "var", "varp"), _deviation),
     "string_agg": _string_agg,
 }
-"""Those that stand in the tree under their names."""
+"""Aggregates that appear in the tree under their names."""

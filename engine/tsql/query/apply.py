@@ -1,4 +1,4 @@
-"""APPLY and functions that return tables, as joins and derived tables that SQLite has."""
+"""APPLY and table-valued functions, as joins and derived tables of SQLite."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
     "fn_trace_getinfo": ("traceid",),
     "fn_my_permissions": ("", "asked_handle"),
 }
-"""Columns of the table of a function that take its arguments (NULL: every row; empty: the argument does not matter);
-of others all rows come."""
+"""Columns that take the arguments of a table-valued function (NULL: every row; empty: the argument is ignored).
+
+Other functions return all rows.
+"""
 SIMULATED: Final = {"fn_my_permissions": (1, ("SERVER",))}
-"""Of a function the place of an argument, and the values of it whose rows are known."""
+"""Position of a function's argument, and its values with known rows."""
 
 
 def apply(select: exp.Select, join: exp.Join) -> None:
@@ -213,7 +215,7 @@ def _apply_select(
 
 
 PACKED: Final = "packed"
-"""Key in the metadata of what is a list in JSON, one element a row, that SQLite's json_each is to make a table of."""
+"""Metadata key of a JSON list, one element per row, that SQLite's json_each expands to a table."""
 
 
 def _apply_packed(
@@ -259,7 +261,7 @@ ROWS_OF: Final = {
     "fn_xe_file_target_read_file": ("object_name", "event_data", "file_name", "file_offset", "timestamp_utc"),
     "string_split": ("value", "ordinal"),
 }
-"""Functions of tables whose rows depend on what they are asked, with their columns."""
+"""Table-valued functions whose rows depend on their arguments, with their columns."""
 
 
 def _packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:

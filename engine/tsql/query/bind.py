@@ -1,7 +1,7 @@
-"""Reads a query against what there is: every name is found, every expression gets its type, before anything runs.
+"""Binding of a query: every name is resolved and every expression gets its type before anything runs.
 
-What SQL Server refuses when it compiles a query is refused here, all of it at once: names (207, 209, 4104),
-aggregates (8120, 147, 130 …), ORDER BY (145, 1033), derived tables (8155, 8156), and types (206, 402, 8117).
+Compile-time errors of SQL Server are raised here, all at once: names (207, 209, 4104), aggregates (8120, 147, 130
+…), ORDER BY (145, 1033), derived tables (8155, 8156), and types (206, 402, 8117).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def bind_query(tree: exp.Expr, names: BindingContext = NOTHING) -> Columns | Non
 
 
 class QueryBinder(Grouping):
-    """The work on one query."""
+    """Binder of one query."""
 
     def __init__(self, names: BindingContext) -> None:
         super().__init__(names)
@@ -496,7 +496,7 @@ XML_STYLES: Final = {
     **dict.fromkeys(("datetime", "smalldatetime", "datetime2", "date", "datetimeoffset"), 126),
     **dict.fromkeys(("float", "money", "smallmoney"), 2),
 }
-"""Types and the styles of CONVERT in which FOR XML writes them."""
+"""Type -> style of CONVERT in which FOR XML writes it."""
 
 
 # --- shapes ----------------------------------------------------------------------------------------------

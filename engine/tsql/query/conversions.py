@@ -1,4 +1,4 @@
-"""Shared parts of the rules of infer.py: their view of the work on a query, and conversions written into the tree."""
+"""Common parts of the rules in infer.py: their interface to the binder, and explicit conversions in the tree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Kind = SqlType | None
 
 
 class Binder(Protocol):
-    """Interface of the work on one query (bind.py) for the rules."""
+    """Interface of the binder (bind.py) for the rules."""
 
     names: BindingContext
     space: Space | None
@@ -49,7 +49,7 @@ Rule = Callable[[Binder, exp.Expr], Kind]
 
 
 MADE: Final = "made"
-"""Key in the metadata of a call that the query does not have as it is written."""
+"""Metadata key of an inserted call that the query's text does not contain."""
 
 
 def wrap_in_call(

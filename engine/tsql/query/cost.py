@@ -27,13 +27,13 @@ CALL_WORK: Final = 2
 """Work (work.py) of one call of a function; long texts count more (scratch.py). Measured."""
 
 ROWS_A_WORK: Final = 10
-"""Rows that SQLite goes past with one unit of work. Measured."""
+"""Rows that SQLite passes per unit of work. Measured."""
 
 RECURSION_WORK: Final = 8
 """Work of one row of a recursive common table expression, without its recursive part. Assumed after one timed run."""
 
 MOST: Final = 10**12
-"""More than any query may cost."""
+"""Upper bound of all costs."""
 
 
 Bound = tuple[str, str, float | str]
@@ -41,61 +41,61 @@ Bound = tuple[str, str, float | str]
 
 
 Equal = tuple[str, str, str]
-"""Column; table and column that it is equal to, where they are a table's as it is."""
+"""Column, and the equal table and column if these are a table's unchanged column."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CostSource:
-    """One thing that a query reads: a table by its name in SQLite, or a query."""
+    """Source of a query: a table by its name in SQLite, or a query."""
 
     table: str = ""
     query: QueryCost | None = None
     equal: tuple[Equal, ...] = ()
-    """Columns that are equal to something of the sources before it."""
+    """Columns compared for equality with an earlier source."""
     fixed: tuple[str, ...] = ()
-    """Columns that are equal to a constant, a variable or something of a query around."""
+    """Columns compared for equality with a constant, a variable or a column of an outer query."""
     bounds: tuple[Bound, ...] = ()
-    """Columns that are compared with a number or, by LIKE, with a text."""
+    """Columns compared with a number or, by LIKE, with a text."""
     outer: bool = False
-    """LEFT JOIN: at least one row."""
+    """True for LEFT JOIN: at least one row."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryCost:
-    """Cost of a SELECT as a tree; a common table expression is one object however often it is named."""
+    """Cost of a SELECT as a tree; a common table expression is one object, however often it is named."""
 
     sources: tuple[CostSource, ...] = ()
     parts: tuple[QueryCost, ...] = ()
-    """UNION and its like, instead of sources."""
+    """Operands of UNION and similar, instead of sources."""
     calls: int = 0
-    """Of functions for each row that comes out."""
+    """Function calls per result row."""
     group_calls: int = 0
-    """Of functions for each group, outside its totals."""
+    """Function calls per group, outside its aggregates."""
     grouped_by: tuple[int, ...] | None = None
-    """Numbers of the sources whose columns make the groups; None where the rows are not known to be in groups."""
+    """Indexes of the sources whose columns form the groups; None if no grouping is known."""
     filters: int = 0
-    """Of functions and comparisons for each row that is looked at."""
+    """Function calls and comparisons per examined row."""
     inner: tuple[tuple[QueryCost, bool], ...] = ()
-    """Queries in its expressions, and whether each is asked for every row again."""
+    """Queries in its expressions, and whether each runs again for every row."""
     sorts: int = 0
     one_row: bool = False
     most: int = MOST
-    """LIMIT, where it is a number."""
+    """LIMIT, if it is a number."""
     most_by: tuple[str, bool] | None = None
-    """Otherwise the parameter that says it, and whether it is as many as that has characters."""
+    """Parameter of LIMIT, and whether the number of its characters counts."""
     recursive: bool = False
     columns: tuple[tuple[str, str, str], ...] = ()
-    """Columns that come out as a table has them: name, table, column."""
+    """Result columns that are unchanged columns of a table: name, table, column."""
     columns_named: int = MOST
-    """In the whole of a statement; MOST for a star."""
+    """Number of columns named in the whole statement; MOST for a star."""
 
 
 NO_QUERY: Final = QueryCost()
-"""Asks for nothing."""
+"""Query without work."""
 
 
 class Sizes:
-    """The tables of a query while it runs: rows, the commonest value of a column, and the length of texts."""
+    """Tables of a running query: rows, the most frequent value of a column, and the length of texts."""
 
     def __init__(self, parameters: Mapping[str, Scalar] | None = None) -> None:
         self._parameters = parameters or {}

@@ -1,4 +1,4 @@
-"""The cost of a query (cost.py) read from sqlglot's tree of it."""
+"""Cost of a query (cost.py), read from its sqlglot tree."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from engine.messages import SqlError
 from engine.tsql.query.cost import MOST, NO_QUERY, Bound, CostSource, Equal, QueryCost
 
 QUERIES_MAX: Final = 3_000
-"""Queries in a query, each common table expression as often as it is named, before message 8623. Assumed: SQLite
-copies it that often, and names that use a name twice which uses a name twice … double it."""
+"""Maximum nested queries before message 8623; a common table expression counts each time it is named. Assumed.
+
+SQLite copies it each time, and expressions that name another one twice double it.
+"""
 
 
 def cost_of(tree: exp.Expr) -> QueryCost:
@@ -176,7 +178,7 @@ class _CostReader:
 
 
 NODES_ASSUMED: Final = 20
-"""Nodes that a path is taken to find in XML. Assumed."""
+"""Number of nodes that a path is assumed to find in XML. Assumed."""
 
 
 def _is_packed(node: exp.Expr) -> bool:
@@ -321,7 +323,7 @@ def _aggregates(select: exp.Select) -> bool:
 AGGREGATES: Final = frozenset(
     {"t_sum", "t_avg", "t_stdev", "t_stdevp", "t_string_agg", "t_var", "t_varp", "group_concat"}
 )
-"""Functions of many rows that sqlglot does not know as such."""
+"""Aggregates that sqlglot does not recognize."""
 
 
 def _read_row_limit(query: exp.Expr) -> int:

@@ -1,4 +1,4 @@
-"""Dialect with which sqlglot reads T-SQL and writes SQLite: all functions are ours, so it must not reinterpret any."""
+"""Dialects for reading T-SQL and writing SQLite with sqlglot: all functions are ours and must not be reinterpreted."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class TsqlReader(TSQL):
 
 
 class SqliteWriter(SQLite):
-    """SQLite whose names are quoted with backticks: an unknown name in double quotes would pass for a string."""
+    """SQLite with names in backticks: an unknown name in double quotes would count as a string."""
 
     class Tokenizer(SQLite.Tokenizer):
         """Tokens of SQLite."""
@@ -101,7 +101,7 @@ def read(text: str, line: int = 1) -> exp.Expr:
 
 
 _NAMED_STAR: Final = re.compile(r"\*\s+(\w+)\s+$")
-"""`SELECT * FORM t`: for sqlglot FORM names the star and t is wrong, for the server a star has no name."""
+"""Pattern of `SELECT * FORM t`, where sqlglot reads FORM as a name of the star, which T-SQL does not allow."""
 
 
 _BULK: Final = re.compile(r"\bOPENROWSET\s*+\(\s*+BULK\b", re.IGNORECASE)

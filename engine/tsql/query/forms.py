@@ -18,7 +18,7 @@ BEFORE: Final = (exp.Any, exp.All)
 """Expressions that `write_out` replaces before type inference."""
 
 RECURSIVE: Final = "recursive"
-"""In the meta of a CTE that the binder has found to name itself: its columns."""
+"""Metadata key of a recursive CTE: its columns."""
 
 
 # --- refused by form ---------------------------------------------------------------------------------------
@@ -30,22 +30,22 @@ _VALUES: Final = (
 
 
 _NEVER: Final = frozenset({("|", "|"), ("=", "="), ("<", "<"), (">", ">"), ("*", "*")})
-"""Signs that may not follow each other: operators of other products."""
+"""Pairs of signs that are operators of other products only."""
 
 _FOREIGN: Final = frozenset(
     {"ILIKE", "GLOB", "REGEXP", "RLIKE", "QUALIFY", "NATURAL", "SYMMETRIC", "NULLS", "RECURSIVE", "USING"}
 )
-"""Words of other products' queries, where a name or the end of a clause would have to stand here."""
+"""Words of other products' queries that T-SQL does not allow there."""
 
 _BEFORE_NAMES: Final = frozenset({"AS", "FROM", "JOIN", "SELECT", "BY", "INTO", "UPDATE", "SET", "ON"})
-"""Words behind which a name stands."""
+"""Words before a name."""
 
 _LIST_ENDS: Final = """
 FROM WHERE GROUP ORDER HAVING UNION EXCEPT INTERSECT INTO ON JOIN INNER OPTION AND OR SET VALUES THEN END ELSE WHEN BY
 SELECT
 """
 _BEHIND_LISTS: Final = frozenset(_LIST_ENDS.split())
-"""Words that cannot stand behind a comma."""
+"""Words that cannot follow a comma."""
 
 _TYPES: Final = frozenset(
     {"BOOLEAN", "BOOL", "STRING", "BLOB", "DOUBLE", "INT64", "LONG", "NUMBER", "VARCHAR2"}
@@ -124,7 +124,7 @@ _HINTS: Final = frozenset(
         "SPATIAL_WINDOW_MAX_CELLS", "TABLOCK", "TABLOCKX", "UPDLOCK", "XLOCK",
     }
 )  # fmt: skip
-"""Documented [DOC: table hints]."""
+"""Table hints. Documented [DOC: table hints]."""
 
 
 def _check_hints(node: exp.Expr) -> None:
@@ -390,7 +390,7 @@ def _resolve_order_term(node: exp.Expr, projections: Iterable[exp.Expr]) -> exp.
 # --- WITHIN GROUP ----------------------------------------------------------------------------------------
 
 KEYS: Final = "keys"
-"""Key in the metadata of a call of STRING_AGG that has the keys of its WITHIN GROUP as further arguments."""
+"""Metadata key of a call of STRING_AGG that has the keys of its WITHIN GROUP as further arguments."""
 
 
 def fold_orders(tree: exp.Expr) -> None:
@@ -410,7 +410,7 @@ def fold_orders(tree: exp.Expr) -> None:
 # --- methods of XML --------------------------------------------------------------------------------------
 
 XML_METHODS: Final = {"value": 2, "exist": 1, "query": 1, "modify": 1, "nodes": 1}
-"""Each with the number of its arguments. Documented [DOC: xml data type methods]."""
+"""XML method -> number of its arguments. Documented [DOC: xml data type methods]."""
 
 
 def name_columns(tree: exp.Expr) -> None:

@@ -1,6 +1,6 @@
-"""FOR XML PATH, RAW and, of one table, AUTO: the rows of a query as one text of XML.
+"""FOR XML PATH, RAW and, for one table, AUTO: the rows of a query as one XML text.
 
-Rules from [DOC: FOR XML, PATH mode] and its sisters for RAW and AUTO.
+Rules from [DOC: FOR XML, PATH mode] and the pages for RAW and AUTO.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from sqlglot import exp
 from engine.messages import SqlError
 
 COLUMN: Final = "XML_F52E2B61-18A1-11d1-B105-00805F49916B"
-"""Name of the only column of a FOR XML query that is not inside another one."""
+"""Name of the only column of an outermost FOR XML query."""
 
 MARK: Final = "xml"
-"""Key in the metadata of a node whose value is XML already (TYPE): it is not escaped again."""
+"""Metadata key of a node whose value is XML already (TYPE) and is not escaped again."""
 
 SHOWN: Final = "shown"
-"""Key in the metadata of a table: the name of its elements in AUTO."""
+"""Metadata key of a table: the name of its elements in AUTO."""
 
 _CONTENT: Final = frozenset({"", "*", "text()", "node()", "data()"})
-"""Column names that make content without an element of their own."""
+"""Column names for content without an element."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """One column of the query: where it stands in the element of its row, and its value as XML."""
+    """Column of the query: its position in the element of its row, and its value as XML."""
 
     path: tuple[str, ...]
     content: exp.Expr
@@ -134,7 +134,7 @@ def _is_xml(value: exp.Expr) -> bool:
 _XSI: Final = ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
 
 _MARKS: Final = re.compile(r"(comment|processing-instruction)\((.*)\)")
-"""Column names that make a comment or an instruction."""
+"""Column names for a comment or a processing instruction."""
 
 
 def _check_attributes(names: list[str]) -> None:

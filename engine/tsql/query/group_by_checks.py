@@ -17,7 +17,7 @@ AGGREGATES: Final = frozenset(
 
 
 class Grouping:
-    """The part of the binder that looks at groups."""
+    """Part of the binder that checks groups."""
 
     def __init__(self, names: BindingContext) -> None:
         self.names = names

@@ -18,10 +18,10 @@ from engine.tsql.query.plans import UNNAMED, UnsimulatedFeatureError
 SEVERAL: Final = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 AGAIN: Final = "again"
-"""In the meta of a SELECT that says what another one has said already: its problems are those of the first."""
+"""Metadata key of a SELECT that repeats another one, whose problems it shares."""
 
 SETS_MAX: Final = 64
-"""Groupings of one query. Assumed: the product takes 4096, each of which is a query of its own here."""
+"""Maximum groupings of one query. Assumed: the product accepts 4096; here each one is a query of its own."""
 
 _OUTSIDE: Final = ("order", "limit", "offset", "distinct", "for_", "with_", "options")
 """Clauses that apply to all groupings together."""

@@ -1,7 +1,7 @@
-"""The type of every expression of a query, and the conversions that SQL Server makes without being asked.
+"""Types of all expressions of a query, and the implicit conversions of SQL Server.
 
-Each rule takes a node of the tree, works out the types of its parts, has them converted where the precedence of types
-says so, and returns the type of the whole; None for a type that is not known, which is converted as it comes.
+Each rule takes a node of the tree, determines the types of its parts, converts these by the precedence of types, and
+returns the type of the whole. None is an unknown type, which is not converted.
 """
 
 from __future__ import annotations
@@ -278,7 +278,7 @@ def _infer_like(binder: Binder, node: exp.Expr) -> Kind:
 
 
 END: Final = "\x01"
-"""Terminator on both sides of a LIKE that makes blanks before it significant [DOC: LIKE]."""
+"""Terminator on both sides of a LIKE that makes preceding blanks significant [DOC: LIKE]."""
 
 
 # --- conversions and choices -----------------------------------------------------------------------------
@@ -486,7 +486,7 @@ _OWN_COLLATIONS: Final = frozenset({"DATABASE_DEFAULT", "CATALOG_DEFAULT"})
 _COLLATION: Final = re.compile(
     r"\w{2,60}_(?:BIN2?|C[IS]_A[IS](?:_KS)?(?:_WS)?(?:_SC)?(?:_VSS)?(?:_UTF8)?)", re.IGNORECASE
 )
-"""Names of collations as they are made up. Documented [DOC: Windows collation name]."""
+"""Pattern of the names of collations. Documented [DOC: Windows collation name]."""
 
 
 def _check_collations(left_operand: object, right_operand: object, operation: str) -> None:

@@ -1,4 +1,4 @@
-"""Names that a query may use: the columns of tables, the types of variables, and the columns of the query itself."""
+"""Names that a query may use: columns of tables, types of variables, and the query's own columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.tsql.scalars.settings import DEFAULTS, SessionSettings
 from engine.tsql.scalars.types import SqlType
 
 Column = tuple[str, SqlType | None]
-"""Name and type; None for a type that is not known."""
+"""Name and type; None for an unknown type."""
 Columns = tuple[Column, ...]
 
 
@@ -20,7 +20,7 @@ class BindingContext:
     """Context in which the text of a query is read. Equal contexts give the same plan."""
 
     tables: tuple[tuple[str, Columns | None], ...] = ()
-    """By the key of their TableRef."""
+    """Columns by the key of their TableRef."""
     variables: tuple[tuple[str, SqlType | None], ...] = ()
     settings: SessionSettings = DEFAULTS
 
@@ -30,12 +30,12 @@ NOTHING: Final = BindingContext()
 
 @dataclass(slots=True)
 class QuerySource:
-    """A table of a FROM clause."""
+    """Table of a FROM clause."""
 
     name: str
     """Qualifier of the columns: the alias of the source, or the last part of its name."""
     columns: Columns | None
-    """None if they cannot be told."""
+    """Columns; None if unknown."""
     aliased: bool = True
     parts: tuple[str, ...] = ()
 
@@ -52,7 +52,7 @@ class QuerySource:
 
 @dataclass(slots=True)
 class Space:
-    """The sources of one SELECT, and the query around it."""
+    """Sources of one SELECT, and the outer query."""
 
     outer: Space | None = None
     sources: list[QuerySource] = field(default_factory=list)
@@ -78,10 +78,10 @@ class ColumnBinding:
 
 
 HIDDEN: Final = "asked_handle"
-"""A column of the tables of functions that takes an argument; no query may name it, and no result has it."""
+"""Column for an argument of a table-valued function; no query may name it, and no result has it."""
 
 ROW_NUMBER: Final = "row number"
-"""In the meta of a column that we have put in: SQLite's number of the row."""
+"""Metadata key of an inserted column with SQLite's row number."""
 
 UNKNOWN: Final = ColumnBinding(None, None, None)
 

@@ -1,4 +1,4 @@
-"""PIVOT and UNPIVOT, as groups of sums and as rows one under the other."""
+"""PIVOT and UNPIVOT, as grouped sums and as stacked rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.query.trees import COPIED_MAX, projection_name, size
 
 PIVOTED_MAX: Final = 250
-"""Columns that PIVOT and UNPIVOT name, before message 8623. Assumed."""
+"""Maximum columns in PIVOT and UNPIVOT before message 8623. Assumed."""
 
 
 def find_pivoted_sources(select: exp.Select) -> list[exp.Expr]:

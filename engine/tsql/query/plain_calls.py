@@ -1,4 +1,4 @@
-"""Calls that sqlglot would make nodes of its own of: they are read under another name (syntax_normalization.py)."""
+"""Calls that sqlglot would turn into nodes of its own; they are read under another name (syntax_normalization.py)."""
 
 from __future__ import annotations
 

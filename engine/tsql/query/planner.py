@@ -1,4 +1,4 @@
-"""Asks the translator and the parser for plans: neither is imported before the first question."""
+"""Entry to the translator and the parser, which load at the first query."""
 
 from __future__ import annotations
 

@@ -16,35 +16,35 @@ from engine.tsql.scalars.values import Scalar, format_typed_value
 
 UNNAMED: Final = "(No column name)"
 COLLATION: Final = "tsql"
-"""Compares as the default collation does: no case, no trailing blanks."""
+"""Default collation: ignores case and trailing blanks."""
 EXACT: Final = "tsql_cs"
 CODE_POINTS: Final = "tsql_bin"
-"""The same for the collations that see case, and for the binary ones."""
+"""Comparison of case-sensitive and of binary collations."""
 ROW_ID: Final = "_rowid_"
-"""SQLite's number of a row, by that of its three names which a column is least likely to have."""
+"""SQLite's row number, under the one of its three names that a column is least likely to have."""
 COLLATIONS: Final = (COLLATION, EXACT, CODE_POINTS)
 
 
 LITERAL: Final = "="
-"""Before a number that is passed as a variable."""
+"""Prefix of a number that is passed as a variable."""
 
 
 Rows = list[tuple[Scalar, ...]]
 
 
 class UnsimulatedFeatureError(Exception):
-    """A query that the product runs and we do not; the text says which part of it."""
+    """The product runs the query and the simulation does not; the text names the unsupported part."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableRef:
-    """A table as the query names it: up to four parts, or a table variable or temp table."""
+    """Table as the query names it: up to four parts, or a table variable or temp table."""
 
     parts: tuple[str, ...]
     call: bool = False
-    """It is written with brackets, as a table-valued function."""
+    """True if it has brackets, as a table-valued function."""
     query: str = ""
-    """OPENQUERY: what to ask the server that the one part names."""
+    """OPENQUERY: query for the server named by the only part."""
     hints: frozenset[str] = frozenset()
     """NOLOCK, READPAST, UPDLOCK … as written, in capitals."""
 
@@ -60,36 +60,36 @@ class TableRef:
 
 
 class QueryPlan(Struct, frozen=True, kw_only=True):
-    """Query for SQLite and the treatment of its answer."""
+    """Query for SQLite, and the treatment of its result."""
 
     kind: str
     """select, assign, insert, update, delete or truncate."""
     sql: str = ""
     tables: tuple[TableRef, ...] = ()
     variables: tuple[str, ...] = ()
-    """The variables of parameters p0, p1 …; a name that begins with @@ is a global one, with LITERAL a number."""
+    """Variables for the parameters p0, p1 …; a name with @@ is a global one, with LITERAL a number."""
     assigns: tuple[str, ...] = ()
-    """assign: variables that take the columns of the last row."""
+    """assign: variables that receive the columns of the last row."""
     target: TableRef | None = None
-    """The table that is written to (also SELECT … INTO)."""
+    """Table that is changed (also SELECT … INTO)."""
     columns: tuple[str, ...] = ()
-    """insert, update: columns that the values are for; empty: all."""
+    """insert, update: columns that receive values; empty: all."""
     defaults: bool = False
     defaulted: tuple[tuple[int, int], ...] = ()
     """Positions at which the word DEFAULT stands for a value: (row, or -1 for all, place in the row)."""
     """INSERT … DEFAULT VALUES."""
     parts: tuple[QueryPlan, ...] = ()
-    """merge: queries for rows that match, rows of the source alone, rows of the target alone."""
+    """merge: queries for matching rows, rows only of the source, rows only of the target."""
     branches: tuple[tuple[str, tuple[str, ...], int, int], ...] = ()
-    """Part of a merge: action, columns, and which of the values each WHEN takes."""
+    """Branches of a merge: action, columns, and the range of values of each WHEN."""
     kinds: tuple[SqlType | None, ...] = ()
-    """Types of the columns; empty if they cannot be told."""
+    """Types of the columns; empty if unknown."""
     outputs: tuple[str, ...] = ()
-    """Names of the columns, as far as the types are known."""
+    """Names of the columns, if the types are known."""
     functions: tuple[tuple[str, str], ...] = ()
-    """Functions of other schemas: the name in SQLite, the name as written."""
+    """Functions of other schemas: name in SQLite, and name as written."""
     calls: tuple[tuple[str, int], ...] = ()
-    """Other functions and how many arguments they are given."""
+    """Other functions with the number of their arguments."""
     cost: QueryCost = NO_QUERY
 
     def format_rows(self, rows: Rows) -> Rows:
@@ -107,7 +107,7 @@ def format_result_rows(rows: Rows, kinds: tuple[SqlType | None, ...]) -> Rows:
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """Tables and variables that a query names."""
+    """Tables and variables of a query."""
 
     tables: tuple[TableRef, ...] = ()
     variables: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""T-SQL as sqlglot can read it: what it cannot is rewritten, or left out and seen to elsewhere."""
+"""Rewriting of T-SQL that sqlglot cannot read; some parts are removed and processed elsewhere."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def top_number(text: str) -> str:
 
 
 COMPOUNDS_MAX: Final = 3
-"""`@a += @b += …` in one another. Assumed."""
+"""Maximum nesting of `@a += @b += …`. Assumed."""
 
 
 _COMPOUND: Final = ("+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=")

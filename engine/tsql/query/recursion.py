@@ -1,4 +1,4 @@
-"""MAXRECURSION: recursive common table expressions count their steps."""
+"""MAXRECURSION: step counters of recursive common table expressions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlglot import exp
 from engine.tsql.query import forms
 
 RECURSION_MAX: Final = 100
-"""Documented default of OPTION (MAXRECURSION n); 0 is without end."""
+"""Default of OPTION (MAXRECURSION n); 0 is unlimited. Documented."""
 
 
 _LEVEL: Final = "recursion level"

@@ -13,7 +13,7 @@ from engine.tsql.query.pivot import find_pivoted_sources, unpivot_or_pivot
 from engine.tsql.query.trees import cells
 
 RESHAPED: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot, exp.Anonymous, exp.CTE)
-"""Without one of these in it a tree stays as it is."""
+"""Nodes that need reshaping; other trees stay unchanged."""
 
 
 def reshape_tree(tree: exp.Expr) -> exp.Expr:
@@ -44,7 +44,7 @@ def reshape_tree(tree: exp.Expr) -> exp.Expr:
 
 APPLIES_MAX: Final = 30
 WINDOWS_MAX: Final = 100
-"""APPLYs and functions with OVER of one query before message 8623. Assumed."""
+"""Maximum APPLYs and functions with OVER of one query before message 8623. Assumed."""
 
 
 # --- numbers ---------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def _name_columns_inside(source: exp.Expr) -> None:
 
 
 ROWS_AS_SELECTS_MAX: Final = 100
-"""Rows of VALUES that become a SELECT each. SQLite joins 200 at most, and has its own VALUES for more."""
+"""Maximum rows of VALUES that become one SELECT each. SQLite joins at most 200, and has its own VALUES for more."""
 
 
 def as_selects(values: exp.Values) -> exp.Expr:

@@ -32,7 +32,7 @@ from engine.tsql.scalars.types import WHOLE_DIGITS
 NODES_A_STEP: Final = 2_000
 BIND_WORK: Final = 3
 NODE_WORK: Final = 1
-"""Work (work.py) of one part of a query in each pass over all of them. Measured."""
+"""Work (work.py) per part of a query and pass. Measured."""
 
 
 def rewriting(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tuple[str, Rewritten]]:
@@ -131,7 +131,7 @@ def _has_plain_columns(query: exp.Expr) -> bool:
 # --- expressions ----------------------------------------------------------------------------------------
 
 NOT_COUNTED: Final = -1
-"""In place of the number of arguments where the grammar has seen to it."""
+"""Replaces the number of arguments if the grammar has checked it."""
 
 _KNOWN_UDF: Final = frozenset(
     {
@@ -171,7 +171,7 @@ def _rewrite_call(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 
 EXACT_CALLS: Final = frozenset({"charindex", "patindex", "replace"})
-"""Functions that compare texts: under a collation that tells case apart there are others (functions.py)."""
+"""Functions that compare texts and have case-sensitive variants (functions.py)."""
 
 
 def _other_collation(*values: exp.Expr) -> str | None:
@@ -305,7 +305,7 @@ def _rewrite_average(node: exp.Expr, kind: str, window: exp.Expr | None = None) 
 
 
 ARGUMENTS_MAX: Final = 100
-"""Arguments of one call. SQLite's own limit is 127."""
+"""Maximum arguments of one call. SQLite's own limit is 127."""
 
 
 def _rewrite_convert(node: exp.Expr, query: Rewritten) -> exp.Expr:

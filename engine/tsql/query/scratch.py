@@ -1,4 +1,4 @@
-"""The private in-memory SQLite in which a query runs: read-only to it, bounded in work, without files."""
+"""Private in-memory SQLite for a query: read-only, with limited work, without files."""
 
 from __future__ import annotations
 
@@ -45,14 +45,16 @@ from engine.tsql.scalars.values import (
 
 STEPS_PER_CHECK: Final = 1_000
 CHECK_WORK: Final = 9
-"""Work (work.py) of so many steps of SQLite's virtual machine. Measured."""
+"""Work (work.py) of one interval of SQLite's progress handler. Measured."""
 
 EFFORT_MAX: Final = 8 * STATEMENT_MAX
-"""Work that SQLite may take for one query before message 8624, whatever the query should cost (cost.py): the last
-resort. What SQLite does differs from version to version, so it counts for nothing else. Assumed."""
+"""Maximum work of SQLite for one query before message 8624, whatever its estimated cost (cost.py): the last resort.
+
+SQLite's steps differ between versions and therefore count for nothing else. Assumed.
+"""
 
 LONG: Final = 200
-"""Characters that a call of our functions takes in with its own work. Measured."""
+"""Characters of arguments that the base work of a function call covers. Measured."""
 
 _WORK: Final[dict[str, Callable[..., int]]] = {
     **dict.fromkeys(("like_exact", "patindex", "patindex_exact"), search_work),
@@ -60,7 +62,7 @@ _WORK: Final[dict[str, Callable[..., int]]] = {
     "replace_each": lambda text=None, *pairs: total(compare_work(old, text) for old in pairs[::2]),
     "format": format_work,
 }
-"""Functions whose cost is not that of the length of their texts."""
+"""Functions whose cost does not depend on the length of their texts."""
 
 HEAP_MAX_BYTES: Final = 500_000_000
 """Memory limit of all SQLite in this process, beyond which message 701 follows. It is the last resort against a
@@ -68,23 +70,23 @@ query that grows during preparation, when nothing counts work. Assumed.
 """
 
 SCRATCH_WORK: Final = 60
-"""Work of taking an empty SQLite with our functions, which mostly is there already. Assumed."""
+"""Work of getting an empty SQLite with our functions, which mostly exists already. Assumed."""
 
 QUERY_WORK: Final = 100
 CHARACTER_WORK: Final = 4
 """Work of any query, and of translating one character of its text. Measured."""
 
 TRANSLATED_MAX: Final = 6_000
-"""Characters that count as translated here: longer queries were planned, and counted, as they were compiled."""
+"""Maximum characters that count as translated here: longer queries were counted at compilation."""
 
 ROWS_MAX: Final = 20_000
-"""Rows that one query may return. Assumed."""
+"""Maximum rows of one query. Assumed."""
 
 CELLS_MAX: Final = 150_000
-"""Values that one query may return: a thousand sessions with all columns of their requests and connections. Assumed."""
+"""Maximum values of one query: a thousand sessions with all columns of requests and connections. Assumed."""
 
 CHARACTERS_MAX: Final = 4_000_000
-"""Characters in all values that one query may return: 20,000 rows of 200. Assumed."""
+"""Maximum characters of one query: 20,000 rows of 200. Assumed."""
 
 _LIMITS: Final = (
     (sqlite3.SQLITE_LIMIT_LENGTH, 4_000_000),
@@ -103,14 +105,14 @@ _FORBIDDEN_FUNCTIONS: Final = frozenset(
 )
 
 ROW_WORK: Final = 5
-"""Work of finding a row of a table and handing it to SQLite. Measured."""
+"""Work of reading a table row and passing it to SQLite. Measured."""
 
 Columns = tuple[tuple[str, str], ...]
 """Names and T-SQL types of a table."""
 
 Rows = Iterable[tuple[Scalar, ...]]
 Source = Rows | Callable[[Sequence[str]], Rows]
-"""The rows of a table; or a function that makes those columns of them that a query reads, in the order given."""
+"""Rows of a table, or a function that computes only the requested columns, in the given order."""
 
 Fetch = Callable[[TableRef], tuple[Columns, Source]]
 """Function that returns the columns and rows of a table; raises SqlError 208 for an unknown one."""
@@ -119,7 +121,7 @@ Call = Callable[..., Scalar]
 
 
 SPARE_MAX: Final = 8
-"""Connections that are kept for the next slice of work: views in views need some at once. Assumed."""
+"""Number of connections kept for the next slice: nested views need several. Assumed."""
 
 _spare: Final[list[Scratch]] = []
 
@@ -135,9 +137,9 @@ def scratch_for(context: Context, fetch: Fetch, meter: Meter) -> Scratch:
 
 
 CALL: Final = "t_"
-"""Begins the name of each function of ours, see `_register`."""
+"""Prefix of our functions, see `_register`."""
 RECURSION: Final = f"{CALL}recursion"
-"""The function that is called once for each row of a recursive part (recursion.py)."""
+"""Function called once per row of a recursive part (recursion.py)."""
 
 CONSTANTS_MAX: Final = 256
 _constants: dict[str, tuple[tuple[str, ...], list[tuple[Scalar, ...]], int]] = {}
@@ -145,15 +147,15 @@ _constants: dict[str, tuple[tuple[str, ...], list[tuple[Scalar, ...]], int]] = {
 
 
 class Scratch:
-    """One connection, for the statements of one slice of work. Call close() at the end."""
+    """Connection for the statements of one slice of work. Call close() at the end."""
 
     def __init__(self, context: Context, fetch: Fetch, meter: Meter) -> None:
         self.version = context.version
         self._context: Context | None = None
         self._sound = True
-        """No query has failed on it: it may serve another slice."""
+        """True if no query has failed, so that another slice can use the connection."""
         self._indexes = True
-        """SQLite makes indexes of its own for a query."""
+        """True if SQLite may create automatic indexes for a query."""
         self.begin(context, fetch, meter)
         # Statements are prepared anew each time: one that is kept would go on counting its steps where it stopped.
         self._connection = sqlite3.connect(
@@ -170,12 +172,12 @@ class Scratch:
         self._problem: SqlError | UnsimulatedFeatureError | None = None
         self._effort = 0
         self._recursion_work = RECURSION_WORK
-        """Work of each row that a recursive common table expression makes in this query."""
+        """Work per row of a recursive common table expression in this query."""
         self._long: set[tuple[Call | Scalar, ...]] = set()
-        """Calls with long texts that have been counted for this query."""
+        """Calls with long texts that are already counted for this query."""
         self.forgiving = settings_of(context.session.options).forgiving
         self.warnings: set[int] = set()
-        """Messages about values that are NULL instead of an error: SET ARITHABORT and ANSI_WARNINGS are OFF."""
+        """Messages for values that are NULL instead of an error: SET ARITHABORT and ANSI_WARNINGS are OFF."""
 
     @property
     def context(self) -> Context:
@@ -423,14 +425,14 @@ class Scratch:
 
 
 FORGIVEN: Final = {8134: 3607, 8115: 3606, 220: 3606, 232: 3606}
-"""Errors of arithmetic and the warnings in their place. Documented [DOC: SET ARITHABORT]."""
+"""Arithmetic error -> warning that replaces it. Documented [DOC: SET ARITHABORT]."""
 
 _WINDOWED: Final = ("lag", "lead", "first_value", "last_value", "percent_rank", "cume_dist")
-"""Functions of a window, which SQLite has."""
+"""Window functions of SQLite."""
 
 
 _ROWSETS: Final = {"open_json": "OPENJSON", "open_json_rows": "OPENJSON", "split_string": "STRING_SPLIT"}
-"""Table functions of 2016 by the calls that make their rows (apply.py)."""
+"""Table-valued functions of 2016 by the calls that create their rows (apply.py)."""
 
 
 def check_calls(plan: QueryPlan, version: int) -> None:

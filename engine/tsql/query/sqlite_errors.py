@@ -1,4 +1,4 @@
-"""Errors of SQL Server for what SQLite complains of."""
+"""Mapping of SQLite's errors to those of SQL Server."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def find_end_of_brackets(tokens: Sequence[Token], index: int) -> int:
 
 
 PLAIN: Final = "plain_"
-"""Before names of calls that sqlglot would make nodes of its own of."""
+"""Prefix of calls that sqlglot would turn into nodes of its own."""
 _PLAIN_CALLS: Final = frozenset({"JSON_VALUE", "JSON_QUERY", "CONCAT_WS"})
 
 
@@ -189,8 +189,9 @@ _CONSTANTS: Final = {
     "T": ("(CONVERT(datetime, CONVERT(char(8), GETDATE(), 112)) + CAST(", " AS datetime))"),
     "GUID": ("CAST(", " AS uniqueidentifier)"),
 }
-"""T-SQL before and after the text in {ts '…'} and its kin. Documented [DOC: datetime, ODBC escapes;
-uniqueidentifier].
+"""T-SQL before and after the text in {ts '…'} and similar.
+
+Documented [DOC: datetime, ODBC escapes; uniqueidentifier].
 """
 
 _OPENED: Final = {

@@ -1,4 +1,4 @@
-"""Aggregates as SQLite calls them: sums exact to the last digit, and rows packed into one value."""
+"""Aggregates for SQLite: sums exact to the last digit, and rows packed into one value."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def _sum_exactly(values: Iterable[int | float | Decimal]) -> int | float:
 
 
 Fail = Callable[[SqlError], object]
-"""Takes what went wrong within SQLite."""
+"""Function that receives an error inside SQLite."""
 
 EXACT_MAX: Final = 10**38
-"""Whole numbers below it are summed as such; floats may be larger."""
+"""Limit of exact integer sums; floats may be larger."""
 
 
 class _Sum:
-    """SUM: exact until the end."""
+    """SUM, exact until the end."""
 
     def __init__(self, fail: Fail) -> None:
         self.values: deque[int | float | Decimal] = deque()
@@ -105,7 +105,7 @@ class _Average(_Sum):
 
 class _VarianceOfAll(_Sum):
     less = 0
-    """By how much the number of values is lowered before it divides: 1 for a sample."""
+    """Number subtracted from the count before the division: 1 for a sample."""
 
     def value(self) -> Scalar:
         count = len(self.values)
@@ -132,7 +132,7 @@ class _Deviation(_DeviationOfAll):
 
 
 class _OneRow:
-    """A query that is a value: the only row's, NULL for none. 512 for a second one."""
+    """Scalar subquery: the only row's value, NULL for none. 512 for a second one."""
 
     def __init__(self, fail: Fail) -> None:
         self._fail = fail
@@ -150,7 +150,7 @@ class _OneRow:
 
 
 class _StringAgg:
-    """STRING_AGG: the texts that are there, by the keys of WITHIN GROUP or as they come."""
+    """STRING_AGG: non-NULL texts, ordered by the keys of WITHIN GROUP or unordered."""
 
     def __init__(self, fail: Fail) -> None:
         self._separator: Scalar = ""
@@ -171,7 +171,7 @@ class _StringAgg:
 
 
 class _Pack:
-    """The rows of an applied query as one text, a JSON list of each."""
+    """Rows of an applied query as one text, a JSON list per row."""
 
     def __init__(self, fail: Fail) -> None:
         self._rows: list[list[object]] = []
@@ -204,5 +204,5 @@ AGGREGATES: Final[dict[str, Any]] = {
     "t_one_row": _OneRow,
 }
 COLLECTING: Final[dict[str, Any]] = {"t_pack": _Pack, "t_string_agg": _StringAgg}
-"""Aggregates of our own that take no OVER and any number of arguments."""
+"""Our aggregates without OVER and with any number of arguments."""
 """Aggregates of our own."""

@@ -1,4 +1,4 @@
-"""From a T-SQL query to a plan: one SELECT for SQLite and what is to be done with its rows."""
+"""Translation of a T-SQL query into a plan: one SELECT for SQLite, and the treatment of its rows."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def check_expression(text: str, line: int) -> None:
 
 TREES_KEPT: Final = 200_000
 PLANS_KEPT: Final = 400_000
-"""Characters of the texts whose trees and plans are remembered; a tree takes a thousand times the room of its text."""
+"""Maximum characters of texts with cached trees and plans; a tree is a thousand times as large as its text."""
 
 
 @remembered(TREES_KEPT)
@@ -119,7 +119,7 @@ def _shift_error_line(problem: SqlSyntaxError, line: int) -> SqlSyntaxError:
 Planning = Generator[int, None, QueryPlan]
 
 NAME_WORK: Final = 5
-"""Work (work.py) of giving a column its name. Measured."""
+"""Work (work.py) of naming a column. Measured."""
 
 
 def planning(text: str, names: BindingContext = NOTHING) -> ResumableComputation[QueryPlan]:
@@ -342,7 +342,7 @@ def _convert_insert_values(values: exp.Values) -> exp.Expr:
 
 
 VALUES_MAX: Final = 1_000
-"""Rows of VALUES behind INSERT. Documented [DOC: table value constructor]."""
+"""Maximum rows of VALUES in an INSERT. Documented [DOC: table value constructor]."""
 
 
 def _is_default(node: exp.Expr | None) -> bool:

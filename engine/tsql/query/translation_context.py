@@ -1,4 +1,4 @@
-"""Findings of the rewriting of a query: its tables, columns and variables."""
+"""Findings of a query's rewriting: its tables, columns and variables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Rewritten:
     ctes: set[str] = field(default_factory=set)
     cost: QueryCost = NO_QUERY
     kinds: tuple[SqlType | None, ...] = ()
-    """Types of the columns; empty if they cannot be told."""
+    """Types of the columns; empty if unknown."""
     outputs: tuple[str, ...] = ()
 
     def parameter(self, name: str) -> exp.Expr:

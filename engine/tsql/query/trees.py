@@ -7,7 +7,7 @@ from typing import Final
 from sqlglot import exp
 
 COPIED_MAX: Final = 4_000
-"""Parts of a query that are copied for APPLY and PIVOT, before message 8623. Assumed."""
+"""Maximum parts of a query copied for APPLY and PIVOT before message 8623. Assumed."""
 
 
 def cells(row: exp.Expr) -> list[exp.Expr]:

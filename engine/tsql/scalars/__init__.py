@@ -1,1 +1,1 @@
-"""Types, values and functions of T-SQL, of their arguments alone."""
+"""Types, values and functions of T-SQL that depend only on their arguments."""

@@ -1,4 +1,4 @@
-"""Dates and times: how a text is read and written, by the rules of SET DATEFORMAT, SET LANGUAGE and the styles.
+"""Dates and times as text: parsing and formatting by SET DATEFORMAT, SET LANGUAGE and the styles.
 
 Sources: [DOC: data types, date and time], [DOC: CAST and CONVERT, styles].
 """
@@ -33,21 +33,21 @@ def remove_marks(text: str) -> str:
 
 
 TICKS_PER_S: Final = 10_000_000
-"""Values hold units of 100 ns, the finest that datetime2(7) knows. Documented."""
+"""Units per second: 100 ns, the finest of datetime2(7). Documented."""
 TICKS_OF_DIGIT: Final = (10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1)
-"""Units in the last digit of a second that is written with so many digits."""
+"""Units per last digit, by the number of fractional digits of a second."""
 DAY: Final = 86_400 * TICKS_PER_S
 EPOCH: Final = date(1900, 1, 1).toordinal()
 FIRST_DAYS: Final = {"datetime": date(1753, 1, 1).toordinal(), "smalldatetime": EPOCH}
 LAST_DAYS: Final = {"smalldatetime": date(2079, 6, 6).toordinal()}
 LAST_DAY: Final = date.max.toordinal()
 CUTOFF: Final = 50
-"""Years 00 to 49 are of this century. Documented [DOC: two digit year cutoff]."""
+"""First two-digit year of the last century: 00 to 49 belong to this one. Documented [DOC: two digit year cutoff]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Culture:
-    """Settings that decide how dates are read and named."""
+    """Settings that determine how dates are read and named."""
 
     language: Language = ENGLISH
     dateformat: str = "mdy"
@@ -58,7 +58,7 @@ US: Final = Culture()
 
 
 class DateTimeValue(NamedTuple):
-    """A day (ordinal of the proleptic calendar), the time of that day, and minutes east of UTC if it has any."""
+    """Day (ordinal of the proleptic calendar), time of day, and optional offset in minutes east of UTC."""
 
     day: int
     ticks: int = 0
@@ -111,11 +111,11 @@ _NAMED: Final = re.compile(r"[\d\s,.\-/]*([^\W\d_]{3,20})[\d\s,.\-/]*")
 
 
 class _DateFormatError(Exception):
-    """The text is no date."""
+    """The text is not a date."""
 
 
 class _DateRangeError(Exception):
-    """The text is the date of a day that there is not."""
+    """The text is the date of a nonexistent day."""
 
 
 @lru_cache(maxsize=2048)
@@ -232,7 +232,7 @@ _STYLE_ORDERS: Final = {
     **dict.fromkeys((2, 102, 11, 111, 12, 112, 20, 120, 21, 121, 23, 25, 126, 127), "ymd"),
     **dict.fromkeys((3, 103, 4, 104, 5, 105, 6, 106, 13, 113), "dmy"),
 }
-"""In which order the numbers of a style stand. Documented [DOC: CAST and CONVERT]."""
+"""Order of day, month and year in each style. Documented [DOC: CAST and CONVERT]."""
 
 
 def _century(year: int) -> int:
@@ -360,7 +360,7 @@ _PARTS: Final[dict[int, tuple[str, str]]] = {
 }  # fmt: skip
 """Date and time of each style. Documented [DOC: CAST and CONVERT, date and time styles]."""
 _LONG_YEAR: Final = frozenset({1, 2, 3, 4, 5, 6, 7, 10, 11, 12})
-"""Styles that have four digits of the year when 100 is added to them."""
+"""Styles with a four-digit year when 100 is added."""
 
 
 def text_of(moment: DateTimeValue, kind: SqlType, style: int | None = None, culture: Culture = US) -> str:

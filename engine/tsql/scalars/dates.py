@@ -43,7 +43,7 @@ _STEP: Final = {
 }  # fmt: skip
 """Length of each part, in units of 100 ns."""
 _CLOCK: Final = frozenset({"hour", "minute", "second", "millisecond", "microsecond", "nanosecond"})
-"""Parts that a date does not have, and of which a time consists."""
+"""Parts of a time, which a date does not have."""
 
 
 def _part(name: Scalar) -> str:
@@ -285,7 +285,7 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
     "month": lambda culture, value: datepart(culture, "month", value),
     "day": lambda culture, value: datepart(culture, "day", value),
 }
-"""Functions that depend on SET LANGUAGE, DATEFORMAT and DATEFIRST, by the name that T-SQL has for them."""
+"""Functions that depend on SET LANGUAGE, DATEFORMAT and DATEFIRST, by their T-SQL names."""
 
 
 # --- made of numbers -------------------------------------------------------------------------------------
@@ -362,4 +362,4 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     ),
     "agent_datetime": agent_datetime,
 }
-"""Functions of their arguments alone."""
+"""Functions that depend only on their arguments."""

@@ -1,4 +1,4 @@
-"""Decimal numbers of more digits than a float has: a text that begins with MARK and holds all of them."""
+"""Decimal numbers with more digits than a float: a text of all digits after MARK."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Final, TypeGuard
 from engine.tsql.scalars.types import SqlType
 
 MARK: Final = "\U0010fffe"
-"""Prefix of such a number. It is no character: no external text contains it (date_values.plain_text)."""
+"""Prefix of such a number. It is a noncharacter: no external text contains it (date_values.plain_text)."""
 
 ANY_DIGITS: Final = Context(prec=200)
-"""30 digits before the point and 99 behind it are more than decimal takes by itself."""
+"""Context with enough digits for 30 before and 99 after the point, more than decimal's default."""
 
 
 def hold(number: Decimal, kind: SqlType) -> int | float | str:

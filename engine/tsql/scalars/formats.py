@@ -1,4 +1,4 @@
-"""FORMAT, and what else turns a value into a text or a number of another kind: hashes, SOUNDEX."""
+"""FORMAT, and other functions that turn a value into a text or number of another kind: hashes, SOUNDEX."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DATE_TOKENS: Final = {
     "yyyy": "%Y", "yy": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "dddd": "%A", "ddd": "%a", "dd": "%d",
     "HH": "%H", "hh": "%I", "mm": "%M", "ss": "%S", "tt": "%p",
 }  # fmt: skip
-"""Parts of a date format of .NET and of moments.py. Documented [DOC: FORMAT]."""
+"""Parts of .NET date formats and their equivalents. Documented [DOC: FORMAT]."""
 
 _STANDARD_DATES: Final = {
     "d": "M/d/yyyy", "D": "dddd, MMMM d, yyyy", "g": "M/d/yyyy h:mm tt", "G": "M/d/yyyy h:mm:ss tt",
@@ -37,7 +37,7 @@ _STANDARD_DATES: Final = {
 
 
 PLACES_MAX: Final = 99
-"""Digits that a standard number format may ask for. Documented [DOC: standard numeric format strings]."""
+"""Maximum digits in a standard number format. Documented [DOC: standard numeric format strings]."""
 
 
 def format_work(_: Scalar, pattern: Scalar = None, *__: Scalar) -> int:
@@ -147,4 +147,4 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "soundex": _soundex,
     "difference": _difference,
 }
-"""Functions of their arguments alone."""
+"""Functions that depend only on their arguments."""

@@ -1,4 +1,4 @@
-"""Scalar functions of T-SQL, as SQLite calls them: `LEN(x)` in a query is `t_len(x)` there."""
+"""Scalar functions of T-SQL for SQLite: `LEN(x)` in a query becomes `t_len(x)`."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def _quotename(text: Scalar, quote: Scalar = "[") -> Scalar:
 
 
 _QUOTES: Final = {sign: pair for pair in ("[]", "''", '""', "()", "{}", "<>", "``") for sign in pair}
-"""Quote character of QUOTENAME -> what stands before and behind the name. Documented [DOC: QUOTENAME]."""
+"""Quote character of QUOTENAME -> opening and closing character. Documented [DOC: QUOTENAME]."""
 
 
 def _concat(first_value: Scalar, second_value: Scalar, *values: Scalar) -> Scalar:
@@ -431,7 +431,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "binary_checksum": _checksum,
     "fn_varbintohexstr": strict(lambda value: to_text(value).lower()),
 }
-"""Functions of their arguments alone."""
+"""Functions that depend only on their arguments."""
 
 CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
     **dates.CULTURED,
@@ -468,7 +468,7 @@ INTERNAL: Final = frozenset(
 """Functions that only rewritten queries call."""
 
 KNOWN: Final = frozenset(_KNOWN.split())
-"""Functions that the product has and that are not simulated. Documented [DOC: functions]."""
+"""Functions of the product that are not simulated. Documented [DOC: functions]."""
 
 SINCE: Final = {
     "fn_hadr_is_primary_replica": 2014,
@@ -508,7 +508,7 @@ SINCE: Final = {
     "approx_count_distinct": 2019,
     **dict.fromkeys(("date_bucket", "datetrunc", "greatest", "least"), 2022),
 }  # fmt: skip
-"""Functions that came later than 2005. Documented [DOC: functions]."""
+"""Version of each function that is newer than 2005. Documented [DOC: functions]."""
 
 
 @lru_cache(maxsize=512)

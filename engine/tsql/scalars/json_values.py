@@ -1,6 +1,6 @@
 """JSON functions of T-SQL: ISJSON, JSON_VALUE, JSON_QUERY, JSON_MODIFY, and the rows of OPENJSON.
 
-Texts are kept as written: a fragment is cut out of the text, not made anew. [DOC: JSON functions]
+A fragment is cut from the original text, so that its form is unchanged. [DOC: JSON functions]
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from engine.messages import SqlError
 from engine.tsql.scalars.values import Scalar, to_text
 
 VALUE_MAX: Final = 4000
-"""Characters that JSON_VALUE returns at most. Documented [DOC: JSON_VALUE]."""
+"""Maximum characters of a JSON_VALUE result. Documented [DOC: JSON_VALUE]."""
 DEPTH_MAX: Final = 128
-"""Levels of nesting. Documented [DOC: ISJSON]."""
+"""Maximum nesting. Documented [DOC: ISJSON]."""
 
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
@@ -27,7 +27,7 @@ _STEP: Final = re.compile(r'\.(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_][A-Za-z0-9_]*))|\
 
 @dataclass(frozen=True, slots=True)
 class JsonNode:
-    """A value in a text: its kind, where it begins and ends, and what is inside."""
+    """Value in a text: its kind, its range, and its contents."""
 
     kind: str
     """object, array, string, number, true, false or null."""
@@ -38,7 +38,7 @@ class JsonNode:
 
 
 class _MalformedError(Exception):
-    """The text is no JSON: the place of the first wrong character."""
+    """The text is not JSON; holds the position of the first wrong character."""
 
 
 def _skip(text: str, offset: int) -> int:
@@ -113,7 +113,7 @@ def parse(text: str) -> JsonNode:
 
 @dataclass(frozen=True, slots=True)
 class JsonPath:
-    """A path: whether a missing step is an error, and its steps (keys are text, places numbers)."""
+    """Path: whether a missing step is an error, and its steps (keys are texts, indexes are numbers)."""
 
     strict: bool
     steps: tuple[str | int, ...]
@@ -280,7 +280,7 @@ def _remove_member(text: str, root: JsonNode, path: JsonPath) -> str:
 
 
 _TYPES: Final = {"null": 0, "string": 1, "number": 2, "true": 3, "false": 3, "array": 4, "object": 5}
-"""type of OPENJSON. Documented [DOC: OPENJSON]."""
+"""Column type of OPENJSON by kind. Documented [DOC: OPENJSON]."""
 
 
 def _find_container(value: Scalar, path: Scalar) -> tuple[str, JsonNode | None]:

@@ -1,6 +1,6 @@
 """Languages of SET LANGUAGE as data: order of dates, first day of the week, names of months and days.
 
-Source: [DOC: sys.syslanguages]. Nothing is ever taken from the machine on which this runs.
+Source: [DOC: sys.syslanguages]. No value comes from the machine on which this runs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A row of sys.syslanguages."""
+    """Row of sys.syslanguages."""
 
     number: int
     name: str
@@ -22,7 +22,7 @@ class Language:
     months: tuple[str, ...]
     short_months: tuple[str, ...]
     days: tuple[str, ...]
-    """From Monday on."""
+    """Days from Monday."""
 
     def __hash__(self) -> int:
         """Hash by identity: plans are looked up by language, and hashing forty names each time takes longer."""
@@ -47,7 +47,7 @@ lietuvių,Lithuanian,Português (Brasil),Brazilian,繁體中文,Traditional Chin
 Arabic,ไทย,Thai,Bokmål
 """
 KNOWN: Final = frozenset(name.strip().casefold() for name in _OTHERS.split(","))
-"""Languages that the product has and that are not simulated."""
+"""Languages of the product that are not simulated."""
 
 
 def find(name: str) -> Language | None:

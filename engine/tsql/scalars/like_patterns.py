@@ -1,4 +1,4 @@
-"""LIKE with the patterns of T-SQL: %, _, [a-z], [^a], an escape character."""
+"""LIKE with T-SQL patterns: %, _, [a-z], [^a], an escape character."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def compare_work(part: Scalar, text: Scalar) -> int:
 
 
 COMPARED_A_WORK: Final = 2_000
-"""Characters compared with one unit of work. Measured."""
+"""Characters compared per unit of work. Measured."""
 
 
 @lru_cache(maxsize=256)
@@ -129,7 +129,7 @@ def _by_letter() -> dict[str, str]:
 
 
 _ACCENTED: Final = _by_letter()
-"""Letter -> what stands behind it in the order of the collation: é is between e and f [DOC: LIKE]."""
+"""Letter -> letters that follow it in the collation: é is between e and f [DOC: LIKE]."""
 
 
 @strict

@@ -102,4 +102,4 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "radians": _mathematics(math.radians),
     "pi": lambda: math.pi,
 }
-"""By the name that T-SQL has for them."""
+"""Functions by their T-SQL names."""

@@ -1,4 +1,4 @@
-"""Arithmetic of T-SQL: `+ - * / % & | ^ ~` of two values, in the type that the expression has.
+"""Arithmetic of T-SQL: `+ - * / % & | ^ ~` of two values, in the type of the expression.
 
 Sources: [DOC: precision, scale, and length], [DOC: + (addition); / (divide); & (bitwise AND)].
 """
@@ -256,4 +256,4 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "or": _bits("|"),
     "xor": _bits("^"),
 }
-"""Operators as SQLite calls them."""
+"""Operators for SQLite."""

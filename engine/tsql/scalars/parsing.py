@@ -1,4 +1,4 @@
-"""PARSE and TRY_PARSE: a text as a culture of .NET writes numbers and dates [DOC: PARSE]."""
+"""PARSE and TRY_PARSE: numbers and dates in the notation of a .NET culture [DOC: PARSE]."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CULTURES: Final = {
     "es-es": ("Español", "dmy", ".", ","),
     "it-it": ("Italiano", "dmy", ".", ","),
 }
-"""Language, order of dates, sign between thousands and decimal sign. Of the documented list of cultures."""
+"""Language, order of dates, thousands separator and decimal separator of cultures in the documented list."""
 
 _OF_LANGUAGES: Final = {"us_english": "en-us", "Deutsch": "de-de", "Español": "es-es", "Italiano": "it-it"}
 

@@ -1,4 +1,4 @@
-"""Types of what functions return, as data. Source: the page of each function [DOC: functions]."""
+"""Result types of functions, as data. Source: the page of each function [DOC: functions]."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _FIXED: Final = {
     "numeric(38,0)": "@@identity scope_identity ident_current ident_seed ident_incr",
     "nvarchar(max)": "fn_varbintohexstr object_definition json_query json_modify json_modify_raw",
 }
-"""Functions whose result is always of the same type."""
+"""Functions with a fixed result type."""
 
 
 def _always(kind: SqlType) -> Rule:
@@ -216,7 +216,7 @@ RULES: Final[dict[str, Rule]] = {
     "text": lambda types: nvarchar(4000),
     "isnull": _same_type,
 }
-"""Type of a call, from the types of its arguments; a function that is not here gives what is not known."""
+"""Function -> rule for its result type from the types of its arguments; others have an unknown type."""
 
 TAKES_TEXT: Final = {
     **dict.fromkeys(("upper", "lower", "ltrim", "rtrim", "trim", "reverse", "len", "left", "right", "quotename"), (0,)),
@@ -224,7 +224,7 @@ TAKES_TEXT: Final = {
     "charindex": (0, 1), "patindex": (0, 1), "replace": (0, 1, 2), "stuff": (0, 3),
     "concat": tuple(range(254)), "replace_each": tuple(range(100)), "db_id": (0,), "parsename": (0,), "soundex": (0,),
 }  # fmt: skip
-"""Arguments that are made text by the rules of their types."""
+"""Arguments that are converted to text by the rules of their types."""
 
 FITTED: Final = frozenset({"round", "power", "abs", "sign", "floor", "ceiling", "degrees", "radians"})
-"""Functions whose result has to fit into its type, or is message 8115 or 232."""
+"""Functions whose result must fit its type; otherwise message 8115 or 232."""

@@ -11,28 +11,28 @@ from engine.tsql.scalars import languages
 from engine.tsql.scalars.date_values import US, Culture
 
 Options = tuple[tuple[str, str], ...]
-"""Names and values of the options that SET has touched."""
+"""Names and values of options changed by SET."""
 
 PRIORITIES: Final = frozenset({"LOW", "NORMAL", "HIGH", *map(str, range(-10, 11))})
-"""Documented [DOC: SET DEADLOCK_PRIORITY]."""
+"""Values of SET DEADLOCK_PRIORITY. Documented [DOC: SET DEADLOCK_PRIORITY]."""
 
 DATEFORMATS: Final = frozenset({"mdy", "dmy", "ymd", "ydm", "myd", "dym"})
-"""Documented [DOC: SET DATEFORMAT]."""
+"""Values of SET DATEFORMAT. Documented [DOC: SET DATEFORMAT]."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
-    """The options in force."""
+    """Options in effect."""
 
     culture: Culture = US
     ansi_nulls: bool = True
-    """Off: = NULL and <> NULL compare as IS does."""
+    """False: = NULL and <> NULL compare as IS does."""
     concat_null: bool = True
-    """Off: NULL joined to a text is nothing."""
+    """False: NULL concatenated with a text is an empty text."""
     quoted_identifier: bool = True
-    """Off: "x" is a string."""
+    """False: "x" is a string."""
     forgiving: bool = False
-    """ARITHABORT and ANSI_WARNINGS are off: an overflow or a division by zero is NULL, with a warning."""
+    """True if ARITHABORT and ANSI_WARNINGS are off: overflow and division by zero give NULL with a warning."""
 
 
 DEFAULTS: Final = SessionSettings()
@@ -63,7 +63,7 @@ def _culture(language: str, dateformat: str, datefirst: str) -> Culture:
 
 
 CONTEXT_BYTES: Final = 128
-"""Of CONTEXT_INFO; a shorter value is filled up with zeros (seen) [DOC: SET CONTEXT_INFO]."""
+"""Length of CONTEXT_INFO; a shorter value is padded with zeros (seen) [DOC: SET CONTEXT_INFO]."""
 
 
 def context_info(options: Options) -> bytes | None:
@@ -79,7 +79,7 @@ def deadlock_priority(setting: str) -> int:
 
 
 class UnsimulatedValueError(Exception):
-    """A value that the product has and that is not simulated."""
+    """A value of the product is not simulated."""
 
 
 def check_setting(name: str, value: str) -> str:
@@ -113,7 +113,7 @@ EFFECTIVE: Final = frozenset(
         "DISABLE_DEF_CNST_CHK", "FIPS_FLAGGER",
     }
 )  # fmt: skip
-"""Names that SET knows; any other one is message 195. Documented [DOC: SET statements]."""
+"""Options with an effect. Documented [DOC: SET statements]."""
 
 WITHOUT_EFFECT: Final = {
     "NUMERIC_ROUNDABORT": "OFF", "FORCEPLAN": "OFF", "SHOWPLAN_ALL": "OFF", "SHOWPLAN_TEXT": "OFF",
@@ -121,13 +121,13 @@ WITHOUT_EFFECT: Final = {
     "STATISTICS": "OFF", "ANSI_NULL_DFLT_OFF": "OFF", "ANSI_PADDING": "ON", "REMOTE_PROC_TRANSACTIONS": "OFF",
     "IDENTITY_INSERT": "OFF", "OFFSETS": "OFF", "FIPS_FLAGGER": "OFF",
 }  # fmt: skip
-"""Options that change nothing here, and the value that says what is so anyway: any other one is "not simulated"."""
+"""Options without an effect here, with their only accepted value; any other value is "not simulated"."""
 
 IGNORED: Final = frozenset({"TEXTSIZE", "QUERY_GOVERNOR_COST_LIMIT", "DISABLE_DEF_CNST_CHK"})
-"""Options that change nothing here, whatever their value."""
+"""Options without an effect here at any value."""
 
 PARTLY: Final = {
     "ANSI_WARNINGS": "SET ANSI_WARNINGS OFF for texts that are too long: they stay refused",
     "ANSI_DEFAULTS": "SET ANSI_DEFAULTS for more than ANSI_NULLS and QUOTED_IDENTIFIER",
 }
-"""Options of which a part is simulated."""
+"""Partly simulated options."""

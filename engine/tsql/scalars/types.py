@@ -1,4 +1,4 @@
-"""Types of T-SQL and their rules: precedence, length, precision and scale of what an expression gives.
+"""Types of T-SQL and their rules: precedence, and length, precision and scale of expressions.
 
 Sources: [DOC: data type precedence], [DOC: precision, scale, and length], [DOC: data types].
 """
@@ -13,15 +13,15 @@ from typing import Final
 from engine.messages import SqlError
 
 MAX: Final = -1
-"""Length of varchar(max) and its kin."""
+"""Length of varchar(max) and similar types."""
 
 PRECISION_MAX: Final = 38
 DIVISION_SCALE: Final = 6
-"""Least scale of a quotient, and what a scale is cut to at most when digits run out. Documented."""
+"""Minimum scale of a quotient, to which the scale is reduced if the digits do not suffice. Documented."""
 
 FLOAT_DIGITS: Final = 15
 WHOLE_DIGITS: Final = 18
-"""Digits that a float, and a whole number of 64 bits, holds of any decimal number."""
+"""Digits of a decimal number that a float and a 64-bit integer hold."""
 
 INT_RANGES: Final = {
     "bit": (0, 1),
@@ -48,24 +48,24 @@ _ALIASES: Final = {
 NAMES: Final = INT_RANGES.keys() | DECIMALS | MONEYS | FLOATS | TEXTS | MOMENTS | BINARIES | OTHERS
 
 NOT_SIMULATED: Final = frozenset({"hierarchyid", "geometry", "geography"})
-"""Types of 2008 that the product has and that are not simulated."""
+"""Types of 2008 that are not simulated."""
 
 PRECEDENCE: Final = (
     "sql_variant", "xml", "datetimeoffset", "datetime2", "datetime", "smalldatetime", "date", "time", "float",
     "real", "numeric", "money", "smallmoney", "bigint", "int", "smallint", "tinyint", "bit", "ntext", "text",
     "image", "timestamp", "uniqueidentifier", "nvarchar", "nchar", "varchar", "char", "varbinary", "binary", "null",
 )  # fmt: skip
-"""From the highest to the lowest. Documented [DOC: data type precedence]."""
+"""Types from the highest to the lowest precedence. Documented [DOC: data type precedence]."""
 _RANK: Final = {name: rank for rank, name in enumerate(PRECEDENCE)} | {"decimal": PRECEDENCE.index("numeric")}
 
 _DIGITS: Final = {"bit": 1, "tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
-"""Digits that a whole number counts as beside a decimal. Documented."""
+"""Digits of an integer type in an expression with a decimal. Documented."""
 
 FIXED_LENGTHS: Final = {
     "bit": 1, "tinyint": 1, "smallint": 2, "int": 4, "bigint": 8, "money": 8, "smallmoney": 4, "float": 8,
     "real": 4, "datetime": 8, "smalldatetime": 4, "date": 3, "uniqueidentifier": 16, "timestamp": 8,
 }  # fmt: skip
-"""Bytes of types whose values all take the same room. Documented [DOC: data types]."""
+"""Bytes of fixed-length types. Documented [DOC: data types]."""
 
 SCALED: Final = frozenset({"time", "datetime2", "datetimeoffset"})
 """Types with digits of a second: seven unless written otherwise. Documented."""
@@ -73,9 +73,9 @@ SCALED: Final = frozenset({"time", "datetime2", "datetimeoffset"})
 
 @dataclass(frozen=True, slots=True)
 class SqlType:
-    """A type; *length* in characters or bytes (MAX for max), *precision* and *scale* of decimals and times.
+    """Type; *length* in characters or bytes (MAX for max), *precision* and *scale* of decimals and times.
 
-    The *precision* of an int is that of a literal, 0 for any other.
+    The *precision* of an int is that of a literal, or 0.
     """
 
     name: str
@@ -218,7 +218,7 @@ _WIDTHS: Final = {
     **dict.fromkeys(("char", "varchar", "binary", "varbinary"), 8000),
     **dict.fromkeys(("nchar", "nvarchar"), 4000),
 }
-"""Longest length that may be written. Documented [DOC: data types]."""
+"""Maximum declared length. Documented [DOC: data types]."""
 _SIZED: Final = _WIDTHS.keys() | DECIMALS | SCALED | {"float"}
 
 

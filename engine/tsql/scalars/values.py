@@ -1,8 +1,7 @@
-"""Values of T-SQL as Python and SQLite hold them, and how one type becomes another.
+"""Values of T-SQL in Python and SQLite, and conversions between types.
 
-Numbers are int or float, decimals of more than 15 digits and money are text that begins with a mark (decimals.py),
-text is str, binary is bytes, bit is 0 or 1. A date or time is text that begins with MARK: MARK +
-`2005-10-22 12:00:00.000`.
+Numbers are int or float; decimals of more than 15 digits and money are texts with a mark (decimals.py); text is str,
+binary is bytes, bit is 0 or 1. A date or time is MARK + `2005-10-22 12:00:00.000`.
 """
 
 from __future__ import annotations
@@ -42,9 +41,9 @@ __all__ = ["ANY_DIGITS", "MARK", "Scalar"]
 Scalar = int | float | str | bytes | None
 Value = TypeVar("Value", bound=Scalar)
 DIGITS_MAX: Final = 40
-"""Characters of a text that is read as a whole number; decimal has 38 digits, Python itself refuses 4,301."""
+"""Maximum characters of a text that is read as an integer; decimal has 38 digits, and Python itself refuses 4,301."""
 TEXT_LIMIT: Final = 1_000_000
-"""Characters of one value. Assumed; varchar(max) holds 2 GB."""
+"""Maximum characters of one value. Assumed; varchar(max) holds 2 GB."""
 
 
 def convert(
@@ -160,7 +159,7 @@ _WHOLE: Final = re.compile(r"[-+]?\d*", re.ASCII)
 _EXACT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 _FLOAT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[ed][-+]?\d+)?", re.ASCII | re.IGNORECASE)
 _MONEY: Final = re.compile(r"[-+]?[$£€¥]?[-+]?[\d,]*(?:\.\d*)?", re.ASCII)
-"""Numbers as CAST reads them. Python itself would take inf, nan, 1_000 and the digits of other scripts, too."""
+"""Pattern of numbers that CAST accepts. Python itself also accepts inf, nan, 1_000 and digits of other scripts."""
 
 
 def _parse_integer(text: str, name: str) -> int:
@@ -508,8 +507,7 @@ def to_text(value: Scalar, style: int | None = None) -> str:
 
 
 SCALE_MAX: Final = 99
-"""Digits behind the point that are written out: decimal has 38, FORMAT takes 99. Documented
-[DOC: data types; FORMAT]."""
+"""Maximum digits after the point: decimal has 38, FORMAT accepts 99. Documented [DOC: data types; FORMAT]."""
 
 
 def decimal_text(value: Scalar, scale: Scalar) -> Scalar:

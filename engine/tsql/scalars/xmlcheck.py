@@ -1,4 +1,4 @@
-"""Is a text well formed XML, and what does the type xml make of it [DOC: xml data type]?"""
+"""Check of well-formed XML, and its normalization by the type xml [DOC: xml data type]."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def xml(text: str) -> str:
 
 
 class XmlChecker:
-    """One walk through a text."""
+    """Single pass through a text."""
 
     def __init__(self, text: str) -> None:
         self.text = text

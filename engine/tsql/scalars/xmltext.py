@@ -1,4 +1,4 @@
-"""Functions that SQLite calls to build XML: escaping, attributes, elements (forxml.py writes the calls)."""
+"""Functions that build XML in SQLite: escaping, attributes, elements (forxml.py writes the calls)."""
 
 from __future__ import annotations
 

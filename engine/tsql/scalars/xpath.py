@@ -1,6 +1,7 @@
-"""The paths of XQuery that scripts ask XML for: steps, attributes, positions, conditions [DOC: path expressions].
+"""XQuery paths of common scripts: steps, attributes, positions, conditions [DOC: path expressions].
 
-A name is compared without its prefix: a declared namespace counts for its local names. What is not here says so.
+A name is compared without its prefix: a declared namespace stands for its local names. Other paths are reported as
+not simulated.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ NODE: Final = "\ufdd0"
 """Prefix of a node that nodes() has returned: XPath paths on it begin at its element."""
 
 VARIABLE: Final = re.compile(r"sql:variable\(\s*\"(@\w+)\"\s*\)")
-"""A variable of T-SQL in a path."""
+"""T-SQL variable in a path."""
 
 _TOKEN: Final = re.compile(
     r"\s*(//|/|\.\.|\.|@\*|@[\w.:-]+|\*:[\w.-]+|\*|text\(\)|[A-Za-z_][\w.-]*(?::[\w.-]+)?|\d+(?:\.\d+)?"
@@ -41,16 +42,16 @@ _SIGNS: Final[dict[str, Callable[[str | float, str | float], bool]]] = {
 _CALLS: Final = frozenset({"count", "data", "string", "local-name"})
 
 Item = ElementTree.Element | str
-"""An element, or the text of an attribute or of text()."""
+"""Element, or the text of an attribute or of text()."""
 
 
 class UnsimulatedPathError(ValueError):
-    """A path that is not simulated."""
+    """A path is not simulated."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathStep:
-    """`name`, `*`, `@name`, `@*`, `.`, `text()`; *deep* behind `//`; or a path in brackets."""
+    """`name`, `*`, `@name`, `@*`, `.`, `text()`; *deep* after `//`; or a path in brackets."""
 
     name: str
     deep: bool = False
@@ -64,12 +65,12 @@ class XmlPath:
 
     steps: tuple[PathStep, ...]
     call: str = ""
-    """A function of what the path gives."""
+    """Function of the path's result."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathCondition:
-    """In square brackets: there is something at the path, or it compares with a constant; all *others* as well."""
+    """Condition in square brackets: the path exists, or compares with a constant; all *others* as well."""
 
     path: XmlPath
     sign: str = ""

@@ -1,12 +1,12 @@
-"""The shape of every documented view, system table and table function: its columns by version.
+"""Shapes of all documented views, system tables and table functions: their columns by version.
 
-The text files beside this one hold them; a line with # says what is in a file. An entry begins at the margin:
-`name since: column type, column type since, column type since-until`; the name is in small letters, a version stands
-where it is not the view's own. A name with `()` is a function of tables. Columns that no version of the product shows
+The text files in this folder contain them; a line with # is a comment. An entry begins at the margin: `name since:
+column type, column type since, column type since-until`, with the name in lowercase and a version only where it
+differs from the view's. A name with `()` is a table-valued function. Columns that no version of the product shows
 (asked_handle …) take the arguments of a function (engine/tsql/query/apply.py).
 
-Documented [DOC: system catalog views; dynamic management views; compatibility views; system tables; information schema
-views]: column, type, `Applies to`. The documentation begins with 2008; what 2005 did not have is from memory.
+Documented [DOC: system catalog views; dynamic management views; compatibility views; system tables; information
+schema views]: column, type, `Applies to`. The documentation begins with 2008; differences of 2005 are from memory.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class ColumnShape:
     type: str
     since: int = 2005
     until: int = 9999
-    """First and last version that has it."""
+    """First and last version with the column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A view before its rows."""
+    """Columns of a view, without its rows."""
 
     name: str
     since: int
@@ -71,7 +71,7 @@ def _read() -> dict[str, Shape]:
 
 
 SHAPES: Final = _read()
-"""Every shape by its full name in small letters."""
+"""Shapes by full name in lowercase."""
 
 TABLE_FUNCTIONS: Final = frozenset(name[4:-2] for name in SHAPES if name.endswith("()"))
-"""Functions of schema sys that return a table, without the schema."""
+"""Table-valued functions of schema sys, without the schema."""
