@@ -11,7 +11,7 @@ from engine.protocol.grants import SERVER
 from engine.tsql.batches.data import SqlSession
 
 
-class Context(Protocol):
+class PermissionContext(Protocol):
     """The part of a connection's context that permissions depend on."""
 
     world: World
@@ -77,7 +77,7 @@ DENIED: Final = {"db_denydatareader": {"SELECT"}, "db_denydatawriter": {"INSERT"
 # --- the server ------------------------------------------------------------------------------------------
 
 
-def is_member(context: Context, role: str, login: str = "") -> bool:
+def is_member(context: PermissionContext, role: str, login: str = "") -> bool:
     """Return True if the login is in a server role. Predefined logins are in sysadmin."""
     name = login or context.session.login
     if security.login_of(context.server, name) is None:
@@ -85,12 +85,12 @@ def is_member(context: Context, role: str, login: str = "") -> bool:
     return role in grants.roles_of(grants.of(context.world, context.session.server, SERVER), name)
 
 
-def is_sysadmin(context: Context) -> bool:
+def is_sysadmin(context: PermissionContext) -> bool:
     """Return True if nothing is denied to the connection."""
     return not context.session.user and is_member(context, "sysadmin")
 
 
-def has_server_permission(context: Context, permission: str) -> bool:
+def has_server_permission(context: PermissionContext, permission: str) -> bool:
     """Return True if the login has a permission on the server. A user that EXECUTE AS USER has taken has none."""
     session = context.session
     if session.user:
@@ -113,7 +113,7 @@ def has_server_permission(context: Context, permission: str) -> bool:
 # --- databases -------------------------------------------------------------------------------------------
 
 
-def user_in(context: Context, database: str) -> str | None:
+def user_in(context: PermissionContext, database: str) -> str | None:
     """Return the user of the connection in a database; None if it has none there."""
     session, name = context.session, database.lower()
     if session.user:
@@ -132,19 +132,19 @@ def user_in(context: Context, database: str) -> str | None:
     return "guest" if name in GUEST_ENTERS else None
 
 
-def admit_database(context: Context, database: str) -> None:
+def admit_database(context: PermissionContext, database: str) -> None:
     """Raise 916 if the connection has no user in the database."""
     if user_in(context, database) is None:
         name = context.session.login
         raise SqlError(916, name, context.database_shown(database))
 
 
-def roles_in(context: Context, database: str, user: str) -> set[str]:
+def roles_in(context: PermissionContext, database: str, user: str) -> set[str]:
     """Return the roles of a user in a database."""
     return grants.roles_of(grants.of(context.world, context.session.server, database), user)
 
 
-def has_permission(context: Context, database: str, permission: str, schema: str = "", key: str = "") -> bool:
+def has_permission(context: PermissionContext, database: str, permission: str, schema: str = "", key: str = "") -> bool:
     """Return True if the user of the connection has a permission in the database, on a schema or on an object there."""
     if is_sysadmin(context):
         return True
@@ -169,7 +169,7 @@ def has_permission(context: Context, database: str, permission: str, schema: str
 
 
 def require_permission(
-    context: Context, permission: str, database: str, schema: str, name: str, key: str
+    context: PermissionContext, permission: str, database: str, schema: str, name: str, key: str
 ) -> None:
     """Raise 229 without the permission on an object."""
     if not has_permission(context, database, permission, schema, key):
@@ -192,7 +192,7 @@ OWN_ROWS: Final = {
 OF_DATABASE: Final = ("sys.dm_db_",)
 
 
-def require_state(context: Context, view: str) -> None:
+def require_state(context: PermissionContext, view: str) -> None:
     """Raise 300 or 262 with 297 for a dynamic management view without VIEW SERVER STATE or VIEW DATABASE STATE."""
     if not view.startswith(STATE_VIEWS) or view in OWN_ROWS:
         return
