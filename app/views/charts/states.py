@@ -243,7 +243,7 @@ class StateLanes(AxisStrip):
         row = int(y) // self._row_height()
         for server, spans in list(self._lanes.items())[row : row + 1]:
             for span in spans:
-                if self._pixel_of(span.from_s) <= x <= self._place_of(span.to_s):
+                if self._pixel_of(span.from_s) <= x <= self._pixel_of(span.to_s):
                     times = f"{formatting.run_time(span.from_s, 2)} – {formatting.run_time(span.to_s, 2)}"
                     return f"{server}  {tr(span.what)}\n{times}"
         return self.summary

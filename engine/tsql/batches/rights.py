@@ -144,7 +144,9 @@ def roles_in(context: PermissionContext, database: str, user: str) -> set[str]:
     return grants.roles_of(grants.of(context.world, context.session.server, database), user)
 
 
-def has_permission(context: PermissionContext, database: str, permission: str, schema: str = "", key: str = "") -> bool:
+def has_permission(
+    context: PermissionContext, database: str, permission: str, schema: str = "", key: str = ""
+) -> bool:
     """Return True if the user of the connection has a permission in the database, on a schema or on an object there."""
     if is_sysadmin(context):
         return True
