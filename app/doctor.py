@@ -57,13 +57,16 @@ def _simulation() -> CheckResult:
     """Check the compiled step; plain Python gives the same results, so the check always passes."""
     used = compiled.kernel()
     if used.reason:
-        text = say("runs as plain Python, which gives the same results slowly: {reason}", reason=used.reason)
+        text = say(
+            "runs as plain Python. Results are the same, but the simulation is slow: {reason}",
+            reason=used.reason,
+        )
     elif used.origin == "prebuilt":
-        text = say("runs as the C library that comes with the program")
+        text = say("runs as the C library of the program")
     elif used.origin == "compiled here":
         text = say("runs as a C library compiled on this computer")
     else:
-        text = say("runs as plain Python, as MIRRORDRILL_KERNEL says")
+        text = say("runs as plain Python because of MIRRORDRILL_KERNEL")
     return CheckResult(say("simulation"), True, text)
 
 
@@ -75,13 +78,15 @@ def _network() -> CheckResult:
 
     if not discovery.is_installed():
         text = say(
-            "classes are joined by code and address; by the code alone: pip install mirrordrill[discovery]"
+            "join a class with its code and address. To join with only the code: pip install "
+            "mirrordrill[discovery]"
         )
     elif asyncio.run(discovery.answers_itself()):
-        text = say("a class here can be found by its code alone")
+        text = say("a class on this computer can be found with only its code")
     else:
         text = say(
-            "a class here cannot be found by its code alone: give its address too, or open the firewall"
+            "a class on this computer cannot be found with only its code. Give its address too, "
+            "or open the firewall."
         )
     return CheckResult(say("class"), True, text)
 
@@ -121,7 +126,7 @@ def _check_run_storage(folder: Path) -> tuple[bool, str]:
         run = profile.begin_run("doctor", "", "", 1, program_version(), "lab")
         profile.append(run, 0, "0 note doctor")
         kept = [line.text for line in profile.journal(run)]
-    text = say("a new profile was made and written; read back: {text}", text=str(kept))
+    text = say("created and wrote a new profile, and read it back: {text}", text=str(kept))
     return kept == ["0 note doctor"], text
 
 
@@ -130,16 +135,16 @@ def _read_the_profile() -> tuple[bool, str]:
     if not folder.exists():
         if not _can_make(folder):
             return False, say(
-                "{path} cannot be made: drills can be played, but nothing is recorded. Set MIRRORDRILL_PROFILE "
-                "to a folder that you can write",
+                "cannot create {path}. You can play drills, but nothing is recorded. Set "
+                "MIRRORDRILL_PROFILE to a writable folder.",
                 path=str(folder),
             )
-        return True, say("{path} will be made at the first start", path=str(folder))
+        return True, say("{path} will be created at the first start", path=str(folder))
     with open_profile(folder) as profile:
         finished, faults = len(profile.results()), profile.faults()
     if faults:
         return False, join_messages(" ", faults)
-    return True, say("{path} is intact and holds {n} finished run(s)", path=str(folder), n=finished)
+    return True, say("{path} is intact; finished runs: {n}", path=str(folder), n=finished)
 
 
 def _can_make(folder: Path) -> bool:
@@ -173,13 +178,11 @@ def export(target: Path) -> int:
 def _golden() -> CheckResult:
     here, there = golden.play(), golden.recorded()
     if here == there:
-        text = say("a recorded run replays identically here, to the bit")
+        text = say("a recorded run replays identically on this computer")
     elif here.events == there.events:
-        text = say(
-            "a recorded run plays differently here in the last digits: runs of other machines are refused here"
-        )
+        text = say("a recorded run differs here in the last digits, so runs of other computers are refused")
     else:
         text = say(
-            "a recorded run replays differently here: results cannot be compared with those of other machines"
+            "a recorded run replays differently here, so results cannot be compared with other computers"
         )
     return CheckResult(say("replay"), here == there, text)

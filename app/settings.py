@@ -92,7 +92,9 @@ class WindowSettings:
     def problem(self) -> str:
         """Write to disk now; why that cannot be, as a sentence in the language that is in use by now, or empty."""
         if self._obstacle is not None:
-            said = tr("{file} is not a file: the window starts with its usual settings and saves none.")
+            said = tr(
+                "{file} is not a file. The window starts with default settings and does not save changes."
+            )
             return said.format(file=self._obstacle)
         # Qt's status stays with an object for good; a new one of the same file writes what the other could not.
         fresh = QSettings(self._store.fileName(), self._store.format())
@@ -100,9 +102,8 @@ class WindowSettings:
         if fresh.status() is not QSettings.Status.AccessError:
             return ""
         said = tr(
-            "{file} cannot be written, so layout, theme, shortcuts and recent files are not "
-            "saved: free some space on the disk, or get write permission for the file and its "
-            "folder."
+            "Cannot write {file}, so layout, theme, shortcuts and recent files are not saved. "
+            "Free some disk space, or get write permission for the file and its folder."
         )
         return said.format(file=self._store.fileName())
 

@@ -34,7 +34,7 @@ class KindInfo(Struct, frozen=True):
 
 KINDS: Final[Mapping[EventKind, KindInfo]] = MappingProxyType({
     # the trainee or the scenario broke or repaired something
-    "fault": KindInfo(mark("Fault, repair"), is_milestone=True),
+    "fault": KindInfo(mark("Fault"), is_milestone=True),
     # an instance noticed a lost or restored connection
     "detected": KindInfo(mark("Connection"), is_milestone=True),
     # a step of a failover

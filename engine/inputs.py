@@ -29,8 +29,8 @@ def but_there_are(problem: LocalizableMessage, names: Iterable[str]) -> Localiza
     """Return *problem*, an unknown name, with the *names* that exist."""
     known = ", ".join(names)
     if not known:
-        return say("{problem}; there are none", problem=problem)
-    return say("{problem}; there are {names}", problem=problem, names=known)
+        return say("{problem}; none is available", problem=problem)
+    return say("{problem}; available: {names}", problem=problem, names=known)
 
 
 class Input(Struct, frozen=True):

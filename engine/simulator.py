@@ -161,7 +161,7 @@ ABSENT: Final = {
     "node": mark("there is no cluster node {name!r}"),
     "role": mark("there is no cluster role {name!r}"),
     "resource": mark("there is no cluster resource {name!r}"),
-    "cluster": mark("there is no cluster {name!r}"),
+    "cluster": mark("cluster {name!r} does not exist"),
     "window": mark("there is no server {name!r}"),
     "client": mark("there is no client {name!r}"),
     "database": mark("there is no database {name!r}"),

@@ -296,7 +296,7 @@ def _first_steps(window: OpenWindow) -> Iterator[str]:
     picker.paths.buttons["ag"].click()
     window.actions_by_name["help.first_run"].trigger()
     mark = window.first_run.mark
-    for title in (tr("Who voted?"), tr("Your turn: bring {server} back").format(server="SERVER_A")):
+    for title in (tr("Who voted?"), tr("Your turn: power on {server}").format(server="SERVER_A")):
         while not (mark.isVisible() and mark.title.text() == title):
             if mark.isVisible():
                 mark.next.click()

@@ -47,16 +47,12 @@ class LogMismatchError(Exception):
 def parse_entry(entry: object) -> LogEntry:
     """Return an entry of JSON as an act. Raises LogMismatchError."""
     if not (isinstance(entry, list) and [type(part) for part in entry] == [int, int, str, str, int]):
-        raise LogMismatchError(tr("an act is [number, tick, line, hash, instruction]"))
+        raise LogMismatchError(tr("an input must be [number, tick, line, hash, instruction]"))
     found = LogEntry(*entry)
     if not (1 <= found.number <= ACTS_MAX and 0 <= found.tick <= TICK_MAX and found.instruction >= 0):
-        raise LogMismatchError(
-            tr("act {number} has a number or a time that cannot be").format(number=found.number)
-        )
+        raise LogMismatchError(tr("input {number} has an invalid number or time").format(number=found.number))
     if len(found.line) > LINE_MAX or "\0" in found.line or not _DIGEST.fullmatch(found.digest):
-        raise LogMismatchError(
-            tr("act {number} has a line or a hash that cannot be").format(number=found.number)
-        )
+        raise LogMismatchError(tr("input {number} has an invalid line or hash").format(number=found.number))
     return found
 
 
@@ -105,17 +101,19 @@ def select_new_entries(
         for one in known:
             if there.get(one.number) != one:
                 raise LogMismatchError(
-                    tr("act {number} is not the one that was acknowledged").format(number=one.number)
+                    tr("input {number} is not the acknowledged one").format(number=one.number)
                 )
     new = offered[len(known) :]
     for number, one in enumerate(new, acknowledged + 1):
         if one.number != number:
             raise LogMismatchError(
-                tr("act {number} is missing; act {found} came instead").format(
+                tr("input {number} is missing; input {found} arrived instead").format(
                     number=number, found=one.number
                 )
             )
         if one.tick < last_tick and not is_rewind(one):
-            raise LogMismatchError(tr("act {number} is earlier than the one before").format(number=number))
+            raise LogMismatchError(
+                tr("input {number} is earlier than the input before it").format(number=number)
+            )
         last_tick = one.tick
     return new

@@ -52,25 +52,23 @@ class Admission:
         if known is not None and (isinstance(request, client_messages.Join) or request.seat == known.number):
             return known  # nobody guesses a token: whatever others at this address try, a seat comes back
         if not self._gate.is_allowed(address):
-            raise RequestRefusedError(tr("too many tries from your address: wait a moment"), LATER)
+            raise RequestRefusedError(tr("too many attempts from your address. Wait a moment."), LATER)
         if isinstance(request, client_messages.Resume):
             line = await self.seat(request.seat)
             if line is None or not hmac.compare_digest(line.token_hash, token_hash):
                 self._gate.record_failure(address)
-                raise RequestRefusedError(
-                    tr("this is not the token of seat {number}").format(number=request.seat)
-                )
+                raise RequestRefusedError(tr("wrong token for seat {number}").format(number=request.seat))
             return line
         if not is_same_secret(request.secret, self._class.code[:SECRET_LETTERS]):
             self._gate.record_failure(address)
-            raise RequestRefusedError(tr("this is not the code of the class"))
+            raise RequestRefusedError(tr("wrong class code"))
         return await self._seat_with(token_hash, request.name, request.consent)
 
     async def admit_from_file(self, message: client_messages.HandIn) -> SeatState:
         """Return the seat whose log has come by file. Raises Refused."""
         if message.digest != self._digest:
             raise RequestRefusedError(
-                tr("the log of {name} is of another scenario, seed or mode").format(name=message.name)
+                tr("the log of {name} belongs to another scenario, seed or mode").format(name=message.name)
             )
         if message.seat < NOBODY:
             drawn = hashlib.sha256(f"{message.digest} {message.seat}".encode()).hexdigest()
@@ -78,7 +76,7 @@ class Admission:
         line = await self.seat(message.seat)
         if line is None or line.name != message.name.strip():
             raise RequestRefusedError(
-                tr("seat {number} of this class is not that of {name}").format(
+                tr("seat {number} of this class belongs to another person than {name}").format(
                     number=message.seat, name=message.name
                 )
             )
@@ -104,7 +102,7 @@ class Admission:
         if len(self._lines) >= SEATS_MAX:
             raise RequestRefusedError(tr("the class is full"))
         if not is_name(name):
-            raise RequestRefusedError(tr("a name needs printable characters"))
+            raise RequestRefusedError(tr("the name needs printable characters"))
         made = Seat(
             name=name.strip(), token_hash=token_hash, consent=consent, acknowledged=0, tick=0,
             group_name=self._group_of(name.strip()),

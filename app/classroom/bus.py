@@ -121,7 +121,7 @@ class Bus:
             import nats
         except ImportError as problem:
             raise BusUnavailableError(
-                tr("several hosts need the packages of mirrordrill[hosts]")
+                tr("a class with several hosts needs the packages of mirrordrill[hosts]")
             ) from problem
 
         async def failed(error: Exception) -> None:

@@ -98,7 +98,7 @@ def archive(record: ClassRecord, person: int | None = None) -> bytes:
     """
     the_class = record.the_class()
     if the_class is None:
-        raise InvalidSeatLogError(tr("the database holds no class"))
+        raise InvalidSeatLogError(tr("this database contains no class"))
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as out:
         for part in record.parts()[: the_class.id]:
@@ -116,7 +116,7 @@ def _write_part(
 ) -> None:
     seats = [seat for seat in record.seats() if person in (None, seat.id)]
     if not seats and person is not None:
-        raise InvalidSeatLogError(tr("there is no seat {number}").format(number=person))
+        raise InvalidSeatLogError(tr("seat {number} does not exist").format(number=person))
     groups, thoughts = {seat.group_name for seat in seats}, record.reflections()
     scenario = loaded(part.scenario_text, part.scenario_name)
     shared = {
@@ -170,7 +170,7 @@ def build_handout(record: ClassRecord) -> bytes:
     """Build the file with which seats without a network start. Raises InvalidSeatLogError."""
     the_class = record.the_class()
     if the_class is None:
-        raise InvalidSeatLogError(tr("the database holds no class"))
+        raise InvalidSeatLogError(tr("this database contains no class"))
     return seat_log.format_handout(
         build_assignment(the_class, loaded(the_class.scenario_text, the_class.scenario_name))
     )
@@ -225,7 +225,7 @@ def _of_archive(raw: bytes, file: str) -> Iterator[LogCheck]:
         raise
     except BAD_ARCHIVE as why:
         raise InvalidSeatLogError(
-            tr("{file} is not the archive of a class: {why}").format(file=file, why=_visible(why))
+            tr("{file} is not a class archive: {why}").format(file=file, why=_visible(why))
         ) from why
 
 
@@ -250,7 +250,9 @@ def _of_part(
     claims: dict[object, dict[str, object]],
 ) -> Iterator[LogCheck]:
     if not isinstance(shared, dict) or shared.get("hash") != sha256(str(shared.get("text"))):
-        raise InvalidSeatLogError(tr("{file}: its scenario is not the one that was played").format(file=file))
+        raise InvalidSeatLogError(
+            tr("{file}: its scenario differs from the one that was played").format(file=file)
+        )
     kind = str(shared.get("kind") or "")
     for name in sorted(name for name in members if name.startswith(folder + SEATS)):
         place = f"{file}/{escape_invisible(name)}"
@@ -267,7 +269,7 @@ def _of_part(
         claim = claims.pop(what.seat, None)
         yield found if found.problem else _compare_with_dashboard(found, claim)
     for seat, claim in claims.items():
-        missing = tr("it is on the board, but its log is missing")
+        missing = tr("the dashboard lists it, but its log is missing")
         number = seat if isinstance(seat, int) else None
         yield LogCheck(file, number, escape_invisible(str(claim.get("name"))), None, missing, part=kind)
 
@@ -307,12 +309,12 @@ def _compare_with_dashboard(result: LogCheck, claim: dict[str, object] | None) -
     """Compare *found* with the dashboard in the same archive."""
     said = claim.get("verdict") if claim is not None else None
     if not isinstance(said, dict) or result.verdict is None:
-        return replace(result, problem=tr("it is not on the board"))
+        return replace(result, problem=tr("the dashboard does not list it"))
     other = [(name, value) for name, value in result.verdict.items() if said.get(name) != value]
     if not other:
         return result
     name, value = other[0]
-    problem = tr("{what} is {said} on the board, and {found} follows from the log").format(
+    problem = tr("{what} is {said} on the dashboard, but {found} according to the log").format(
         what=name, said=said.get(name), found=value
     )
     return replace(result, problem=problem)
@@ -333,7 +335,7 @@ def _check_log(file: str, assignment: SeatAssignment, acts: list[LogEntry]) -> L
 def _format_divergence(verdict_row: LogVerdict) -> str:
     if verdict_row["parted_t_s"] is None:
         return ""
-    return tr("from {moment} on it is not what its acts lead to: {why}").format(
+    return tr("its inputs do not reproduce the recorded state after {moment}: {why}").format(
         moment=formatting.run_time(verdict_row["parted_t_s"], 2), why=verdict_row["parted"]
     )
 

@@ -21,7 +21,7 @@ PORT: Final = "7443"
 """Port of a class in which nothing else is said; next to 443, which needs an administrator. Assumed."""
 GROUP: Final = 5
 """Letters between two dashes."""
-NEEDS_ADDRESS: Final = mark("the code needs its address, such as XXXXX-XXXXX-XXXXX-XXXXX@192.168.1.5:7443")
+NEEDS_ADDRESS: Final = mark("add the address to the code, such as XXXXX-XXXXX-XXXXX-XXXXX@192.168.1.5:7443")
 _MISREAD: Final = str.maketrans("ILO", "110", "- ")
 
 

@@ -67,12 +67,12 @@ def request(line: str) -> Request:
     found = next((match for known in _LINES if (match := known.fullmatch(line)) is not None), None)
     if found is None:
         raise ConsoleCommandError(
-            tr("{line!r} is not understood; expected one of: freeze [WHO] [at TIME], go [WHO], finish, next, "
-               "message WHO [at TIME] TEXT, inject WHO [at TIME] COMMAND, back WHO TIME [WHY], reset WHO [WHY], "
-               "extend WHO TIME, "
-               "break MINUTES, clock SPEED, clock own, group SEAT NAME, group SEAT none, lower, take, give, look or "
-               "show SEAT, look none, show none, hand in FILE. WHO is all, the number of a seat, or @GROUP; TIME is "
-               "in seconds or as 2:30.").format(line=line)
+            tr("Unknown command {line!r}. Expected one of: freeze [WHO] [at TIME], go [WHO], "
+                "finish, next, message WHO [at TIME] TEXT, inject WHO [at TIME] COMMAND, back WHO "
+                "TIME [WHY], reset WHO [WHY], extend WHO TIME, break MINUTES, clock SPEED, clock "
+                "own, group SEAT NAME, group SEAT none, lower, take, give, look or show SEAT, look "
+                "none, show none, hand in FILE. WHO is all, the number of a seat, or @GROUP. TIME is "
+                "in seconds or as 2:30.").format(line=line)
         )  # fmt: skip
     parts = {name: part for name, part in found.groupdict().items() if part is not None}
     said = {name: _READ.get(name, str)(part) for name, part in parts.items()}
@@ -107,7 +107,9 @@ def requests(line: str) -> list[Request]:
         raise ConsoleCommandError(str(problem)) from problem
     if what.seat == seat_log.NOBODY:
         raise ConsoleCommandError(
-            tr("{file} is what was handed out: nobody has played it").format(file=file["file"])
+            tr("{file} is the file that the instructor handed out; it contains no run").format(
+                file=file["file"]
+            )
         )
     made: list[Request] = []
     while acts or not made:
@@ -149,7 +151,7 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
             problem = why
     else:
         raise HostUnavailableError(
-            tr("The host of the class does not answer at {address}: {why}").format(
+            tr("Cannot reach the class host at {address}: {why}").format(
                 address=the_class.address, why=problem
             )
         ) from problem
@@ -157,13 +159,13 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
         own = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], host, int(port))
         if not certificate.matches(socket.transport.get_extra_info("ssl_object"), own):
             raise HostUnavailableError(
-                tr("The program that answers at {address} is not the host").format(address=address)
+                tr("The program at {address} is not the class host").format(address=address)
             )
         await socket.send(Steer(key=the_class.secret).model_dump_json())
         yield socket
     except (OSError, TimeoutError, WebSocketException) as why:
         raise HostUnavailableError(
-            tr("The host of the class does not answer at {address}: {why}").format(address=address, why=why)
+            tr("Cannot reach the class host at {address}: {why}").format(address=address, why=why)
         ) from why
     finally:
         await socket.close()
@@ -232,7 +234,7 @@ async def _talk(
                 for said in asked:
                     await socket.send(said.model_dump_json())
             except ConnectionClosed:
-                text = tr("the host has hung up: say it again")
+                text = tr("the host closed the connection. Try again.")
                 show(json.dumps({"kind": "refused", "of": line, "text": text}))
                 raise
         async with answered:

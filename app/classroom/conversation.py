@@ -29,7 +29,9 @@ class RequestRefusedError(Exception):
 def check_permission(role: str, request: client_messages.Request) -> None:
     """Refuse a request that the role may not send."""
     if not isinstance(request, client_messages.MAY[role]):
-        raise RequestRefusedError(tr("a {role} may not ask for {kind}").format(role=role, kind=request.kind))
+        raise RequestRefusedError(
+            tr("the role {role} may not request {kind}").format(role=role, kind=request.kind)
+        )
 
 
 async def hear(socket: WebSocket) -> client_messages.Request:

@@ -126,9 +126,9 @@ class GuiSeat:
         """Append an input line to the log."""
         item = self._drill.journal[-1]
         if item.verb in NOT_IN_A_CLASS:
-            raise RecordingError(tr("A class cannot go back in time."))
+            raise RecordingError(tr("The class clock cannot be set back."))
         if self.link.held and self._instruction is None:
-            raise RecordingError(tr("The instructor has taken over your seat."))
+            raise RecordingError(tr("The instructor has taken control of your seat."))
         if self._instruction is None:
             self._check_recording()
         number, words = self._instruction or (0, item.line_without_time)
@@ -209,11 +209,11 @@ class GuiSeat:
     def _check_recording(self) -> None:
         """Raise RecordingError outside of the phases in which the log is written."""
         if not self.is_recording:
-            raise RecordingError(tr("You have left the class: this run is no longer recorded."))
+            raise RecordingError(tr("You have left the class. This run is no longer recorded."))
 
     def _note(self, tick: int, line: str, digest: str, instruction: int = 0) -> None:
         if self._closed:
-            raise RecordingError(tr("You have left the class: this run is no longer recorded."))
+            raise RecordingError(tr("You have left the class. This run is no longer recorded."))
         try:
             self._seat_log.append(tick, line, digest, instruction)
         except OSError as problem:

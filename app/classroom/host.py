@@ -138,7 +138,7 @@ class ClassHost:
     async def hang_up(self) -> None:
         """Hang up, so that seats reconnect for the next part and consoles for its dashboard."""
         there = [line.socket for line in self._lines.values() if line.socket is not None]
-        why = tr("the class goes on with its next part")
+        why = tr("the class continues with its next part")
         await asyncio.gather(*(close(socket, LATER, why) for socket in [*there, *self._board.consoles]))
 
     async def meet(self, socket: WebSocket) -> None:
@@ -152,19 +152,19 @@ class ClassHost:
             await close(socket, REFUSED, str(why))
         except SQLAlchemyError as problem:
             logger.error("class record: %s", problem)
-            await close(socket, LATER, tr("the record cannot be read: try again"))
+            await close(socket, LATER, tr("the record cannot be read. Try again."))
         except WebSocketDisconnect:
             pass
 
     async def _receive_first_message(self, socket: WebSocket) -> client_messages.Request:
         if self._strangers >= STRANGERS_MAX:
-            raise RequestRefusedError(tr("too many connections at once: try again"), LATER)
+            raise RequestRefusedError(tr("too many connections. Try again."), LATER)
         self._strangers += 1
         try:
             async with asyncio.timeout(FIRST_WORD_S):
                 return await hear(socket)
         except TimeoutError:
-            raise RequestRefusedError(tr("no message has come"), LATER) from None
+            raise RequestRefusedError(tr("no message received"), LATER) from None
         finally:
             self._strangers -= 1
 
@@ -172,13 +172,13 @@ class ClassHost:
         address = socket.client.host if socket.client else ""
         if isinstance(request, client_messages.Steer):
             if not is_same_secret(request.key, self._class.secret):
-                raise RequestRefusedError(tr("this is not the key of the class"))
+                raise RequestRefusedError(tr("wrong class key"))
             await self._steered(socket)
         elif isinstance(request, client_messages.Join | client_messages.Resume):
             line = await self._admission.admit(request, address)
             await self._seated(socket, line)
         else:
-            raise RequestRefusedError(tr("say first who you are"))
+            raise RequestRefusedError(tr("sign in first"))
 
     async def _hand_in(self, message: client_messages.HandIn) -> None:
         """Add actions from the log of a seat that came by file. Raises Refused, LogMismatchError."""
@@ -190,7 +190,7 @@ class ClassHost:
 
     async def _seated(self, socket: WebSocket, line: SeatState) -> None:
         if line.socket is not None:  # half open still; who comes last is the seat
-            await close(line.socket, LATER, tr("the seat has connected again"))
+            await close(line.socket, LATER, tr("the seat has reconnected"))
         line.socket, line.told = socket, set()
         # Later than every other connection of the seat, also one at a host of which nothing was heard yet.
         line.host, line.visit, line.away = (
@@ -264,7 +264,7 @@ class ClassHost:
                 lambda first, last: self._record.acts(number, first, last),
             )  # fmt: skip
             if line.letters + sum(len(act.line) for act in new) > acts.LETTERS_MAX:
-                raise RequestRefusedError(tr("the log is longer than the log of a seat may be"))
+                raise RequestRefusedError(tr("the log is larger than the limit for a seat"))
             if any(act.instruction for act in new):
                 log = await self._writer.read(self._record.acts, number)
                 check_answers(new, line, log, self._instructions)
@@ -327,7 +327,7 @@ class ClassHost:
             except InputError as problem:
                 raise RequestRefusedError(str(problem)) from problem
             if verb in NOT_IN_A_CLASS:
-                raise RequestRefusedError(tr("A class cannot go back in time."))
+                raise RequestRefusedError(tr("The class clock cannot be set back."))
         lines = select_seats(message, self._lines)
         # Without a time it is for those who are there now; with one, for each seat that comes to that time.
         later = message.tick is not None and message.seat is None
@@ -402,9 +402,9 @@ class ClassHost:
     async def _start_next_part(self) -> None:
         """Start the next part. Raises Refused."""
         if self._class.id == self._parts[-1].id:
-            raise RequestRefusedError(tr("the class has no further part"))
+            raise RequestRefusedError(tr("this is the last part of the class"))
         if self._class.state != OVER:
-            raise RequestRefusedError(tr("this part is not over: finish it first"))
+            raise RequestRefusedError(tr("this part is still running. Finish it first."))
         await self._writer.keep(self._record.start_next_part)
         if self._bus is not None:
             await self._bus.tell(Changed())
@@ -419,7 +419,7 @@ class ClassHost:
         """Rewind seats. Raises Refused."""
         early = [line.name for line in lines if line.tick < message.tick]
         if early:
-            raise RequestRefusedError(tr("{names} have not come so far yet").format(names=", ".join(early)))
+            raise RequestRefusedError(tr("not yet at that time: {names}").format(names=", ".join(early)))
         await self._send_out(
             [
                 ClassInstruction(seat_id=line.number, tick=message.tick, kind=BACK, text=message.text)
@@ -433,13 +433,13 @@ class ClassHost:
         """Execute a request about a seat. Raises Refused."""
         line = self._lines.get(message.seat) if message.seat is not None else None
         if message.seat is not None and line is None:
-            raise RequestRefusedError(tr("there is no seat {number}").format(number=message.seat))
+            raise RequestRefusedError(tr("seat {number} does not exist").format(number=message.seat))
         if (
             isinstance(message, client_messages.ObserveSeat | client_messages.Show)
             and line is not None
             and not line.consent
         ):
-            raise RequestRefusedError(tr("{name} has not allowed to be looked at").format(name=line.name))
+            raise RequestRefusedError(tr("{name} does not allow watching").format(name=line.name))
         if isinstance(message, client_messages.ObserveSeat):
             await (self._looks.end(console) if line is None else self._looks.begin(console, line))
         elif isinstance(message, client_messages.Show):
@@ -479,7 +479,7 @@ class ClassHost:
     async def _show_to_all(self, line: SeatState | None) -> None:
         """Show a seat to all. Raises Refused."""
         if line is not None and DrillMode(self._class.mode) is DrillMode.EXAM:
-            raise RequestRefusedError(tr("in an exam nobody is shown what another one does"))
+            raise RequestRefusedError(tr("you cannot show another seat during an exam"))
         name = line.name if line is not None else None
         log = await self._writer.read(self._record.acts, line.number) if line is not None else []
         log = acts.effective(log)
@@ -553,7 +553,7 @@ class ClassHost:
             return
         if line.socket is not None:
             socket, line.socket = line.socket, None
-            await close(socket, LATER, tr("the seat has connected again"))
+            await close(socket, LATER, tr("the seat has reconnected"))
         line.host, line.visit, line.away = host, status.visit, status.connected
         line.tick, line.frozen, line.over = max(line.tick, status.tick), status.frozen, status.over
         line.hand, line.consent, line.held = status.hand, status.consent, status.held

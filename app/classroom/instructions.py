@@ -40,16 +40,20 @@ def check_answers(
             given = instructions.get(act.instruction)
             if given is None or not is_recipient(given, seat):
                 raise LogMismatchError(
-                    tr("act {number} answers what nobody has asked").format(number=act.number)
+                    tr("input {number} answers an instruction that does not exist").format(number=act.number)
                 )
             if not is_answer(act, given):
-                kind = {INJECT: tr("inject"), BACK: tr("way back")}.get(given.kind, tr("message"))
+                kind = {INJECT: tr("inject"), BACK: tr("return")}.get(given.kind, tr("message"))
                 raise LogMismatchError(
-                    tr("act {number} is not the {kind} that it answers").format(number=act.number, kind=kind)
+                    tr("input {number} does not match the instruction that it answers ({kind})").format(
+                        number=act.number, kind=kind
+                    )
                 )
             if act.instruction in answered(log, instructions.values()):
                 raise LogMismatchError(
-                    tr("act {number} answers what was answered before").format(number=act.number)
+                    tr("input {number} answers an instruction that is already answered").format(
+                        number=act.number
+                    )
                 )
         log.append(act)
 

@@ -165,7 +165,7 @@ class HostLink(threading.Thread):
                     self._has_ended = True
                     return
                 if said["kind"] == "welcome" and said["acknowledged"] > len(self._seat_log.acts):
-                    self._refuse(tr("the host has more acts of this seat than its log on this computer"))
+                    self._refuse(tr("the host has more inputs of this seat than the log on this computer"))
                     return
                 if said["kind"] == "welcome":
                     self._welcome_came = self.connected = True

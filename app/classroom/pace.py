@@ -142,7 +142,7 @@ class ClassPace:
         Raises ValueError for an impossible change, with the reason.
         """
         if self._class.state == OVER:
-            raise ValueError(tr("the class is over"))
+            raise ValueError(tr("the class has ended"))
         some, to_all = (
             list(lines),
             isinstance(message, client_messages.SeatTarget)
@@ -210,5 +210,5 @@ class ClassPace:
             if (until := line.until if to_all else self.get_stop_tick(line)) is not None
         ]
         if not of_class and not limits:
-            raise ValueError(tr("there is no limit to extend"))
+            raise ValueError(tr("this run has no time limit to extend"))
         return of_class, [({"until": min(TICK_MAX, until + ticks)}, [line]) for line, until in limits]

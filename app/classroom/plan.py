@@ -178,12 +178,12 @@ def read(file: Path) -> tuple[LessonPlan, str]:
             tr("{file} cannot be read: {why}").format(file=file, why=problem.strerror)
         ) from problem
     if len(raw) > BYTES_MAX:
-        raise InvalidPlanError(tr("{file} is larger than the limit for a plan").format(file=file))
+        raise InvalidPlanError(tr("{file} exceeds the size limit of a plan").format(file=file))
     try:
         text = raw.decode("utf-8-sig")
         plan = of_text(text)
     except UnicodeDecodeError as problem:
-        raise InvalidPlanError(tr("{file} is not text in UTF-8").format(file=file)) from problem
+        raise InvalidPlanError(tr("{file} is not UTF-8 text").format(file=file)) from problem
     except tomllib.TOMLDecodeError as problem:
         raise InvalidPlanError(tr("{file} is not TOML: {why}").format(file=file, why=problem)) from problem
     except ValidationError as problem:

@@ -81,14 +81,14 @@ class ClassRecord:
                 refused.pop_all()
         except CommandError as problem:  # the name of its version is not among ours
             raise RecordUnavailableError(
-                tr(
-                    "The database {place} was made by a newer version of Mirrordrill, or by another program"
-                ).format(place=_mask_password(place))
+                tr("A newer version of Mirrordrill or another program created the database {place}").format(
+                    place=_mask_password(place)
+                )
             ) from problem
         except (SQLAlchemyError, sqlite3.Error, ImportError, OSError) as problem:
             why, place = _format_problem(problem), _mask_password(place)
             raise RecordUnavailableError(
-                tr("The database {place} cannot be used: {why}").format(place=place, why=why)
+                tr("Cannot use the database {place}: {why}").format(place=place, why=why)
             ) from problem
 
     @property
@@ -276,7 +276,10 @@ class ClassRecord:
             busy = 1
         if busy:
             raise RecordUnavailableError(
-                tr("what was erased is still in the file: another program reads it; end it and erase again")
+                tr(
+                    "erased data is still in the file because another program reads it. End that "
+                    "program and erase again."
+                )
             )
 
     # --- instructions
@@ -340,17 +343,17 @@ def _create_engine(url: str, create: bool) -> Engine:
         name = make_url(url).get_backend_name()
         if name not in SYSTEMS:
             raise RecordUnavailableError(
-                tr("A class is kept in SQLite or in PostgreSQL, not in {name}").format(name=name)
+                tr("A class is stored in SQLite or PostgreSQL, not in {name}").format(name=name)
             )
         engine = create_engine(url, pool_pre_ping=True)  # a database that was started again has let go of all
     except (ArgumentError, NoSuchModuleError) as problem:
         raise RecordUnavailableError(
-            tr("{url} is not the URL of a database: {why}").format(url=url, why=problem)
+            tr("{url} is not a database URL: {why}").format(url=url, why=problem)
         ) from problem
     if engine.dialect.name == "sqlite":
         file = engine.url.database
         if not create and not (file and Path(file).is_file()):
-            raise RecordUnavailableError(tr("There is no database {file}").format(file=file))
+            raise RecordUnavailableError(tr("Database {file} does not exist").format(file=file))
 
         @event.listens_for(engine, "connect")
         def settle(connection: sqlite3.Connection, _: object) -> None:

@@ -150,23 +150,23 @@ def _body(review: ClassReview, links: bool, draw: Drawn) -> str:
     return "".join(
         (
             paragraph(_facts(review), "muted"),
-            heading(2, tr("Where the seats parted")),
+            heading(2, tr("Where the class diverged")),
             paragraph(
                 tr(
-                    "Up to each of these moments all of these seats had done the same. The cost is what those who "
-                    "chose another way came to less, on average, than those who chose best. To let all try again "
-                    "from there, send them back: on the board, or with the line above the table."
+                    "Up to each time, all seats in the row had done the same. The cost is the "
+                    "average loss of the weaker choices. To let everybody try again from there, "
+                    "send them back from the dashboard or with the line above the table."
                 )
             )
             if parted
-            else paragraph(tr("They did not: all seats have done the same, or came to the same points.")),
+            else paragraph(tr("No differences: all seats made the same choices or scored the same.")),
             *(_format_divergence(one) for one in parted),
             *_curves(review, draw),
-            heading(2, tr("Mistakes most made")),
+            heading(2, tr("Most frequent mistakes")),
             _mistakes(review),
             *_sureness(review.calibration),
             *_thoughts(review),
-            heading(2, tr("The seats")),
+            heading(2, tr("Seats")),
             _seats(review, links),
         )
     )
@@ -189,7 +189,7 @@ def _facts(review: ClassReview) -> str:
 
 
 def _format_divergence(divergence: ClassDivergence) -> str:
-    said = tr("At {time}: {n} seats parted, which cost {points} points").format(
+    said = tr("At {time}: {n} seats made different choices, which cost {points} points").format(
         time=moment(divergence.tick),
         n=sum(len(each.seats) for each in divergence.choices),
         points=formatting.local(f"{divergence.cost:.0f}"),
@@ -203,8 +203,8 @@ def _format_divergence(divergence: ClassDivergence) -> str:
         )
         for each in divergence.choices
     ]
-    head = (tr("What they did next"), tr("Seats"), tr("Their numbers"), tr("Points on average"))
-    caption = tr("Again from there: back all {time}").format(time=_typed(divergence.tick))
+    head = (tr("What they did next"), tr("Seats"), tr("Seat numbers"), tr("Average points"))
+    caption = tr("Repeat from there: back all {time}").format(time=_typed(divergence.tick))
     return heading(3, said) + table(caption, head, rows)
 
 
@@ -229,16 +229,18 @@ def _curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
             seat.name,
             draw(f"curve-{seat.number}", curve_svg.draw_small(account, until)),
             formatting.percent(account.accuracy / 100.0),
-            "\n".join(_losses(seat, account)) or tr("nothing"),
+            "\n".join(_losses(seat, account)) or tr("none"),
             _no_return(seat, account),
         )
         for seat, account in weighed
     ]
     head = (
-        tr("Seat"), tr("Name"), tr("Points in reach"), tr("Accuracy"), tr("Lost most by"),
-        tr("All goals could be reached until"),
+        tr("Seat"), tr("Name"), tr("Best possible score"), tr("Accuracy"), tr("Biggest mistake"),
+        tr("Point of no return"),
     )  # fmt: skip
-    caption = tr("From 0 to 100 points, from the start to {end}").format(end=moment(until))
+    caption = tr("Vertical axis: 0 to 100 points. Horizontal axis: from the start to {end}.").format(
+        end=moment(until)
+    )
     left = [
         seat.number for seat in review.seats if seat.account is None and seat.verdict["score"] is not None
     ]
@@ -246,7 +248,7 @@ def _curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
     yield paragraph(f"{value_curve.explain_curve()} {value_curve.format_uncertainty()}")
     yield table(caption, head, rows)
     if left:
-        said = tr("Not worked out in time, or not to be played again: {seats}.")
+        said = tr("Not calculated in time, or not replayable: {seats}.")
         yield paragraph(said.format(seats=", ".join(map(str, left))), "muted")
 
 
@@ -264,32 +266,32 @@ def _no_return(seat: SeatReview, account: Account) -> str:
     if chance is not None:
         return f"{moment(chance.tick)}  {value_curve.format_last_chance(chance, map_choices(seat.answers))}"
     if all(met is not None for met in seat.verdict["goals"].values()):
-        return tr("reached")
-    return tr("no known way") if seat.verdict["ended_by"] is not None else tr("not over")
+        return tr("met")
+    return tr("no known solution") if seat.verdict["ended_by"] is not None else tr("still running")
 
 
 def _mistakes(review: ClassReview) -> str:
     if not review.mistakes:
-        return paragraph(tr("None that the drill takes points for."))
+        return paragraph(tr("No mistakes that cost points."))
     rows = [
         (shown(one.what), shown(one.better), len(one.seats), formatting.local(f"{one.points:.0f}"))
         for one in review.mistakes[:MISTAKES_SHOWN]
     ]
-    head = (tr("What"), tr("Better"), tr("Seats"), tr("Points of all"))
-    return table(tr("As at the seat that it cost most"), head, rows)
+    head = (tr("Mistake"), tr("Better"), tr("Seats"), tr("Points lost by all"))
+    return table(tr("Example from the seat that lost most"), head, rows)
 
 
 def _sureness(calibration: Calibration | None) -> Iterator[str]:
     """Yield the confidence of all seats in their answers, next to the share of correct answers."""
     if calibration is None:
         return
-    yield heading(2, tr("How sure, how right"))
+    yield heading(2, tr("Confidence and accuracy"))
     yield paragraph(formatting.brier(calibration))
     rows = [
         (f"{point['sure_percent']:g} %", f"{point['right_percent']:.0f} %", point["answers"])
         for point in calibration["curve"]
     ]
-    yield table(tr("All seats together"), (tr("sure"), tr("right"), tr("answers")), rows)
+    yield table(tr("All seats"), (tr("confidence"), tr("correct"), tr("answers")), rows)
 
 
 def _thoughts(review: ClassReview) -> Iterator[str]:
@@ -307,16 +309,16 @@ def _thoughts(review: ClassReview) -> Iterator[str]:
         if seat.reflection is not None
     ]
     if rows:
-        yield heading(2, tr("What they thought before the points were shown"))
+        yield heading(2, tr("Self-assessment before the score"))
         head = (
             tr("Seat"),
             tr("Name"),
             tr("Expected"),
             tr("Points"),
             tr("What happened, and why"),
-            tr("What they would do otherwise"),
+            tr("Planned changes"),
         )
-        yield table(tr("In their own words"), head, rows)
+        yield table(tr("Comments"), head, rows)
 
 
 def _seats(review: ClassReview, links: bool) -> str:
@@ -342,10 +344,10 @@ def _seats(review: ClassReview, links: bool) -> str:
         tr("Goals"),
         tr("Downtime, s"),
         tr("Lost transactions"),
-        tr("Acts"),
+        tr("Inputs"),
         tr("End"),
     )
-    return table(tr("As the host has played them again"), head, rows)
+    return table(tr("Verified by the host"), head, rows)
 
 
 def _points(score: float | None) -> str:
@@ -363,9 +365,9 @@ def _goals(seat: SeatReview) -> str:
 
 def _format_end(seat: SeatReview) -> str:
     if seat.verdict["parted_t_s"] is not None:
-        return tr("differs from {t} on").format(t=formatting.run_time(seat.verdict["parted_t_s"]))
+        return tr("diverges at {t}").format(t=formatting.run_time(seat.verdict["parted_t_s"]))
     ended_by = seat.verdict["ended_by"]
-    return shown(DrillEnd[ended_by.upper()].value) if ended_by is not None else tr("not over")
+    return shown(DrillEnd[ended_by.upper()].value) if ended_by is not None else tr("still running")
 
 
 def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:

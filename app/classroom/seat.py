@@ -35,19 +35,19 @@ FROZEN_S: Final = 0.05
 
 
 LOOKED_AT: Final = {
-    True: lambda: tr("The instructor is looking at your seat."),
-    False: lambda: tr("The instructor is no longer looking at your seat."),
+    True: lambda: tr("The instructor is watching your seat."),
+    False: lambda: tr("The instructor is no longer watching your seat."),
 }
 HELD: Final = {
-    True: lambda: tr("The instructor has taken over your seat."),
-    False: lambda: tr("Your seat is yours again."),
+    True: lambda: tr("The instructor has taken control of your seat."),
+    False: lambda: tr("You control your seat again."),
 }
 
 
 def format_rewind(tick: Tick, reason: str) -> str:
     """Format the message to a person whose seat the instructor has sent back to *tick*."""
     minutes, seconds = divmod(tick // TICKS_PER_S, 60)
-    to = tr("The instructor has sent you back to {t}.").format(t=f"{minutes}:{seconds:02}")
+    to = tr("The instructor sent you back to {t}.").format(t=f"{minutes}:{seconds:02}")
     return f"{to} {reason}".strip()
 
 
@@ -141,9 +141,9 @@ class SeatRun:
     def do(self, line: str, instruction: int = 0) -> Input:
         """Do an input line now; it is in the log when this returns. Raises InputError."""
         if line.split(maxsplit=1)[0].lower() in NOT_IN_A_CLASS:
-            raise InputError(say("a class cannot go back in time"))
+            raise InputError(say("the class clock cannot be set back"))
         if self._link.held and not instruction:
-            raise InputError(say("the instructor has taken over this seat"))
+            raise InputError(say("the instructor controls this seat"))
         item = self.drill.do(line)
         self._note(item.line_without_time if not instruction else line, instruction)
         return item

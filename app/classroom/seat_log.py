@@ -113,14 +113,14 @@ def parse_assignment(value: object) -> SeatAssignment:
             known = _NAME.fullmatch(scenario) and mode in set(DrillMode) and 0 <= seed < 2**63
             if known and type(part) is int and 1 <= part <= PARTS_MAX:
                 return SeatAssignment(seat, name, scenario, text, seed, mode, part)
-    raise InvalidSeatLogError(tr("it does not begin with seat, name, scenario, text, seed and mode"))
+    raise InvalidSeatLogError(tr("its first line must contain seat, name, scenario, text, seed and mode"))
 
 
 def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
     """Return a log as it was handed in; *file* is its name in messages. Raises InvalidSeatLogError."""
     try:
         if len(raw) > BYTES_MAX or raw.count(b"\n") > ACTS_MAX + 1:
-            raise InvalidSeatLogError(tr("it has more than {n} acts").format(n=ACTS_MAX))
+            raise InvalidSeatLogError(tr("it contains more than {n} inputs").format(n=ACTS_MAX))
         head, *lines = raw.split(b"\n")[
             :-1
         ]  # behind the last end of line: torn by a kill, never acknowledged
@@ -146,7 +146,7 @@ def read_handout(file: Path) -> SeatAssignment:
             tr("{file} cannot be read: {why}").format(file=file, why=problem.strerror)
         ) from problem
     if what.seat != NOBODY or acts:
-        raise InvalidSeatLogError(tr("{file} is the log of a seat: hand it in").format(file=file))
+        raise InvalidSeatLogError(tr("{file} is the log of a seat. Hand it in.").format(file=file))
     return what
 
 
@@ -185,7 +185,7 @@ class SeatLog:
     def __init__(self, folder: Path, name: str) -> None:
         """Take up the seat that *name* has in *folder*, or begin one. Raises InvalidSeatLogError."""
         if not is_name(name):
-            raise InvalidSeatLogError(tr("a name has 1 to {n} printable characters").format(n=NAME_MAX))
+            raise InvalidSeatLogError(tr("a name must have 1 to {n} printable characters").format(n=NAME_MAX))
         stem = "".join(sign if sign.isalnum() else f"-{ord(sign):x}-" for sign in name)
         self._stem = folder / stem
         self.name = name
@@ -197,7 +197,7 @@ class SeatLog:
             self.token = token_of(folder / f"{stem}.token")
         except OSError as problem:
             raise InvalidSeatLogError(
-                tr("{file} cannot be used: {why}").format(file=self._stem, why=problem.strerror)
+                tr("cannot use {file}: {why}").format(file=self._stem, why=problem.strerror)
             ) from problem
         there = [part for part in range(1, PARTS_MAX + 1) if self._file_of(part).exists()]
         self._take_up(max(there, default=1))
@@ -216,7 +216,7 @@ class SeatLog:
                 self._open.seek(0, os.SEEK_END)
         except OSError as problem:
             raise InvalidSeatLogError(
-                tr("{file} cannot be used: {why}").format(file=self.file, why=problem.strerror)
+                tr("cannot use {file}: {why}").format(file=self.file, why=problem.strerror)
             ) from problem
 
     def turn_to(self, part: int) -> None:
@@ -280,6 +280,6 @@ def _hold(file: Path) -> BinaryIO:
     except OSError as problem:
         opened.close()
         raise InvalidSeatLogError(
-            tr("this name has a seat already that is running here: choose another name")
+            tr("a seat with this name is already running on this computer. Choose another name.")
         ) from problem
     return opened

@@ -55,7 +55,7 @@ LABELS: Final = {
     SeatPhase.REPLAYING: mark("replaying your run"),
     SeatPhase.LIVE: mark("in the class"),
     SeatPhase.OFFLINE: mark("not connected, recording on this computer"),
-    SeatPhase.ENDED: mark("not in a class any more"),
+    SeatPhase.ENDED: mark("no longer in a class"),
 }
 
 

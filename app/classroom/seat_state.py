@@ -138,9 +138,9 @@ def select_seats(target: SeatTarget, seats: Mapping[int, SeatState]) -> list[Sea
     """Return the seats for which an instructor's request is. Raises Refused where there is none."""
     if target.seat is not None:
         if target.seat not in seats:
-            raise RequestRefusedError(tr("there is no seat {number}").format(number=target.seat))
+            raise RequestRefusedError(tr("seat {number} does not exist").format(number=target.seat))
         return [seats[target.seat]]
     found = [seat for seat in seats.values() if target.group in (None, seat.group)]
     if target.group is not None and not found:
-        raise RequestRefusedError(tr("there is no group {name}").format(name=target.group))
+        raise RequestRefusedError(tr("group {name} does not exist").format(name=target.group))
     return found

@@ -152,7 +152,7 @@ def find_or_begin_class(
     ]:
         raise ClassMismatchError(
             tr(
-                "the database holds a class on {scenario} ({mode}): name another database for a new class"
+                "the database contains a class on {scenario} ({mode}). Name another database for a new class."
             ).format(scenario=there[0].scenario_name, mode=there[0].mode)
         )
     return record.the_class()
@@ -178,7 +178,7 @@ def serve(
     """
     if nats is None and has_live_host(the_class):
         raise ListenAddressError(
-            tr("the class is being held already, at {address}").format(address=the_class.address)
+            tr("the class is already running at {address}").format(address=the_class.address)
         )
     listening = open_socket(listen, "" if nats else the_class.address)
     address, port = listening.getsockname()[:2]
@@ -381,7 +381,7 @@ def open_socket(listen: str | None, previous_address: str) -> socket.socket:
     except (OSError, ValueError, OverflowError) as problem:
         why = problem.strerror if isinstance(problem, OSError) else tr("expected ADDRESS:PORT")
         raise ListenAddressError(
-            tr("{address} cannot be listened on: {why}").format(address=f"{host}:{port}", why=why)
+            tr("cannot listen on {address}: {why}").format(address=f"{host}:{port}", why=why)
         ) from problem
 
 

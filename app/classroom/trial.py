@@ -85,7 +85,7 @@ def people_of(file: Path) -> list[Person]:
     found = _honest(file)
     if not any(one.part for one in found):
         raise InvalidSeatLogError(
-            tr("{file}: the class has one part; name three classes or more").format(file=file)
+            tr("{file}: the class has only one part. Name at least three classes.").format(file=file)
         )
     seats = {one.seat: one for one in found}
     scores = [_scores((one for one in found if one.part == kind), by_seat=True) for kind in MEASURED]

@@ -140,7 +140,7 @@ class Rerun:
             if not words:
                 raise InputError("an empty line is no input")
             if words[0].lower() in NOT_IN_A_CLASS:
-                raise InputError("a class cannot go back in time")
+                raise InputError("the class clock cannot be set back")
             self._player.apply(act.line)
         except InputError as problem:
             if act.instruction:  # an inject may be refused: the seat's own run has refused it, too

@@ -55,7 +55,7 @@ class RecordWriter:
             )
         except (SQLAlchemyError, RecordUnavailableError) as problem:
             logger.error("class record: %s", problem)
-            raise RequestRefusedError(tr("the record cannot be written: try again"), LATER) from problem
+            raise RequestRefusedError(tr("the record cannot be written. Try again."), LATER) from problem
 
     async def read(self, read: Callable[What, Kept], *what: What.args, **named: What.kwargs) -> Kept:
         """Read from the record; as long as it cannot be read, all that needs it waits."""

@@ -62,7 +62,7 @@ def _refuse(text: str) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mirrordrill",
-        description="Practise failover of mirrored SQL Server databases. Without a command the window opens.",
+        description="Practice SQL Server failover. Without a command, the window opens.",
     )
     parser.add_argument("--version", action="version", version=f"mirrordrill {program_version()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")

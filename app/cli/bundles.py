@@ -34,7 +34,7 @@ DIGITS_MIN: Final = 8
 
 def add_to(command: SubcommandFactory) -> None:
     """Add the commands of this module."""
-    bundles = command("bundle", "drills in one file to hand on, and imported bundles")
+    bundles = command("bundle", "create, import and list bundles of drills")
     bundles.set_defaults(do=_run)
     doing = bundles.add_subparsers(dest="doing", metavar="COMMAND", required=True)
 
@@ -44,17 +44,17 @@ def add_to(command: SubcommandFactory) -> None:
     make = sub("make", "put drills and recorded runs into one file to hand on")
     make.add_argument("out", metavar="OUT", help=f"the bundle, a {bundle.SUFFIX} file")
     make.add_argument("parts", nargs="+", metavar="NAME|FILE", help="scenarios, and runs as .json files")
-    make.add_argument("--title", help="title of the bundle; default: the first scenario's")
+    make.add_argument("--title", help="title of the bundle (default: title of the first scenario)")
     make.add_argument("--author", help="name of the author")
     make.add_argument("--licence", help="terms of use")
     make.add_argument("--replace", action="store_true", help="overwrite OUT if it exists")
     sub("show", "show the contents of a bundle without importing it").add_argument("file", metavar="FILE")
     add = sub("add", "import the drills and runs of a bundle")
     add.add_argument("file", metavar="FILE")
-    add.add_argument("--only", nargs="+", metavar="NAME", help="import only these drills, and no runs")
+    add.add_argument("--only", nargs="+", metavar="NAME", help="import only these drills, no runs")
     sub("list", "list the imported bundles")
     sub("remove", "remove an imported bundle").add_argument(
-        "key", metavar="KEY", help="key, as `bundle list` prints it"
+        "key", metavar="KEY", help="key printed by `bundle list`"
     )
     sub(
         "accepted",
@@ -62,9 +62,9 @@ def add_to(command: SubcommandFactory) -> None:
     )
     forget = sub("forget", "ask again before a file that was accepted in the window opens")
     forget.add_argument(
-        "sha256", nargs="*", metavar="SHA-256", help="SHA-256 of the file, or its first digits, at least 8"
+        "sha256", nargs="*", metavar="SHA-256", help="SHA-256 of the file, or at least its first 8 digits"
     )
-    forget.add_argument("--all", action="store_true", help="all of them")
+    forget.add_argument("--all", action="store_true", help="all entries")
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -16,7 +16,9 @@ from engine.drill.authoring.scenario import schema
 
 def add_to(command: SubcommandFactory) -> None:
     """Add the commands of this module."""
-    check = command("check", "list every problem of scenario files and bundles: line, column, expected value")
+    check = command(
+        "check", "list all problems in scenario files and bundles with line, column and expected value"
+    )
     check.set_defaults(do=_check)
     check.add_argument("files", nargs="*", metavar="FILE")
     check.add_argument("--json", action="store_true", help="print JSON")

@@ -49,7 +49,7 @@ COMPARED: Final = {
 
 def add_to(command: SubcommandFactory) -> None:
     """Add the commands of this module."""
-    parser = command("class", "a class: hold one, take part in one, check what came of it")
+    parser = command("class", "host, join and check classes")
     does = parser.add_subparsers(
         dest="class_command",
         metavar="host|join|team|console|hand-out|export|report|compare|erase|verify",
@@ -59,124 +59,134 @@ def add_to(command: SubcommandFactory) -> None:
     def add(name: str, help: str) -> argparse.ArgumentParser:
         return does.add_parser(name, help=help, description=help)
 
-    host = add("host", "hold a class, until SIGTERM; prints the code with which seats join")
+    host = add("host", "host a class until SIGTERM; prints the join code")
     host.set_defaults(do=_host)
-    host.add_argument("scenario", nargs="?", metavar="NAME|FILE", help="what is played, without a plan")
-    host.add_argument("--mode", choices=("guided", "practice", "exam", "lab"), help="how (practice)")
-    host.add_argument("--seed", type=int, metavar="N", help="seed instead of the scenario's own")
-    host.add_argument("--plan", metavar="FILE", help="TOML with scenario, mode and what was prepared")
-    host.add_argument("--listen", metavar="ADDRESS:PORT", help="where seats dial in (0.0.0.0:7443)")
+    host.add_argument("scenario", nargs="?", metavar="NAME|FILE", help="scenario, if there is no plan")
+    host.add_argument(
+        "--mode", choices=("guided", "practice", "exam", "lab"), help="mode (default: practice)"
+    )
+    host.add_argument("--seed", type=int, metavar="N", help="seed (default: seed of the scenario)")
+    host.add_argument(
+        "--plan", metavar="FILE", help="TOML file with scenario, mode and prepared instructions"
+    )
+    host.add_argument("--listen", metavar="ADDRESS:PORT", help="address for seats (default: 0.0.0.0:7443)")
     host.add_argument(
         "--end-with-input",
         action="store_true",
-        help="end when standard input ends, as with a window that is closed",
+        help="end the class when standard input ends",
     )
     host.add_argument(
         "--nats",
         metavar="URL",
-        help="several hosts of one class: their NATS server; --database is PostgreSQL then",
+        help="NATS server for several hosts of one class; needs PostgreSQL as --database",
     )
 
-    join = add("join", "a seat without a window")
+    join = add("join", "join a class without a window")
     join.set_defaults(do=_join)
     join.add_argument(
-        "code", metavar="CODE@ADDRESS|FILE", help="FILE: what was handed out, without a network"
+        "code", metavar="CODE@ADDRESS|FILE", help="FILE: class file for seats without a network"
     )
-    join.add_argument("--name", default="seat", metavar="NAME", help="what the instructor sees")
+    join.add_argument("--name", default="seat", metavar="NAME", help="name shown to the instructor")
     played = join.add_mutually_exclusive_group()
-    played.add_argument("--inputs", metavar="FILE", help="input lines to play; without it, standard input")
-    played.add_argument("--player", choices=("reference",), help="who plays: the drill's own solution")
+    played.add_argument("--inputs", metavar="FILE", help="input lines to play (default: standard input)")
+    played.add_argument("--player", choices=("reference",), help="player: the reference solution")
     join.add_argument(
-        "--speed", type=float, metavar="X", help="simulated seconds per second; otherwise as fast as it goes"
+        "--speed", type=float, metavar="X", help="simulated seconds per second (default: as fast as possible)"
     )
-    join.add_argument("--role", metavar="KEY", help="of a team: the role; the code is that of the team")
+    join.add_argument("--role", metavar="KEY", help="role in a team (use the team code)")
     join.add_argument(
-        "--take-over", action="store_true", help="of a team: the role of a member who is not connected"
+        "--take-over", action="store_true", help="take over the role of a disconnected team member"
     )
-    join.add_argument("--consent", action="store_true", help="the instructor may look at this seat")
+    join.add_argument("--consent", action="store_true", help="allow the instructor to watch this seat")
     join.add_argument("--json", metavar="FILE", help="write the report; - is standard output")
 
-    team = add("team", "hold the world of a team, until it is over; prints the code with which members join")
+    team = add("team", "host a team drill until it ends; prints the join code")
     team.set_defaults(do=_team)
+    team.add_argument("what", metavar="CODE@ADDRESS|NAME|FILE", help="class code, or a drill")
     team.add_argument(
-        "what", metavar="CODE@ADDRESS|NAME|FILE", help="the class that it is a seat of, or a drill"
-    )
-    team.add_argument("--name", metavar="NAME", help="what the instructor sees; the same name goes on")
-    team.add_argument(
-        "--mode", choices=("guided", "practice", "exam", "lab"), help="how, without a class (practice)"
+        "--name", metavar="NAME", help="name shown to the instructor; the same name resumes its run"
     )
     team.add_argument(
-        "--seed", type=int, metavar="N", help="without a class: seed instead of the scenario's own"
+        "--mode",
+        choices=("guided", "practice", "exam", "lab"),
+        help="mode without a class (default: practice)",
     )
     team.add_argument(
-        "--speed", type=float, default=1.0, metavar="X", help="simulated seconds per second (1)"
+        "--seed", type=int, metavar="N", help="seed without a class (default: seed of the scenario)"
     )
-    team.add_argument("--listen", metavar="ADDRESS:PORT", help="where members dial in (any free port)")
+    team.add_argument(
+        "--speed", type=float, default=1.0, metavar="X", help="simulated seconds per second (default: 1)"
+    )
+    team.add_argument("--listen", metavar="ADDRESS:PORT", help="address for members (default: any free port)")
     team.add_argument("--json", metavar="FILE", help="write the report; - is standard output")
 
-    console = add("console", "steer a class: freeze, go, message, inject, take, look, finish, one a line")
+    console = add(
+        "console", "control a class: freeze, go, message, inject, take, look, finish, one command per line"
+    )
     console.set_defaults(do=_console)
 
     hand_out = add(
-        "hand-out", "what seats without a network begin with, as a file; their logs: console, hand in FILE"
+        "hand-out",
+        "write the class file for seats without a network; import their logs with: console, hand in FILE",
     )
     hand_out.set_defaults(do=_hand_out)
     hand_out.add_argument("--out", required=True, metavar="FILE", help="a .seat file")
 
-    verify = add("verify", "play handed-in runs again, and name what does not follow from their inputs")
+    verify = add("verify", "replay handed-in runs and report results that differ from their inputs")
     verify.set_defaults(do=_verify)
-    verify.add_argument("files", nargs="+", metavar="FILE", help="runs, seats' logs, an exported class")
-    verify.add_argument("--json", metavar="FILE", help="write the board; - is standard output")
+    verify.add_argument("files", nargs="+", metavar="FILE", help="runs, seat logs or an exported class")
+    verify.add_argument("--json", metavar="FILE", help="write the class dashboard; - is standard output")
 
-    export = add("export", "everything of a class in one file")
+    export = add("export", "export all data of a class to one file")
     export.set_defaults(do=_export)
     export.add_argument("--out", required=True, metavar="FILE", help="a .zip file")
     export.add_argument(
-        "--seat", type=int, metavar="N", help="all that is kept of one person, and nothing of any other"
+        "--seat", type=int, metavar="N", help="all stored data of one person, and no data of others"
     )
 
-    report = add("report", "the debrief of a class and of its people, tables and xAPI statements, in one ZIP")
+    report = add(
+        "report", "write a ZIP with the debriefs of a class and its seats, tables and xAPI statements"
+    )
     report.set_defaults(do=_report)
     report.add_argument("--out", required=True, metavar="FILE", help="a .zip file")
+    report.add_argument("--names", action="store_true", help="show names of people instead of seat numbers")
+    report.add_argument("--pdf", action="store_true", help="also write each page as PDF")
     report.add_argument(
-        "--names", action="store_true", help="people by name instead of by their seat's number"
-    )
-    report.add_argument("--pdf", action="store_true", help="each page as PDF too")
-    report.add_argument(
-        "--language", choices=list(language.LANGUAGES), default=language.ENGLISH, help="of its pages (en)"
+        "--language",
+        choices=list(language.LANGUAGES),
+        default=language.ENGLISH,
+        help="language of the pages (default: en)",
     )
     report.add_argument(
         "--seconds",
         type=float,
         default=CURVE_S,
         metavar="S",
-        help=f"at most so long a seat for what each act and wait of it cost (default: {CURVE_S:g}; 0: without)",
+        help=f"time limit per seat for the analysis of actions and waits (default: {CURVE_S:g} s; 0: no analysis)",
     )
 
-    compare = add("compare", "what groups came to before, after and weeks later, from exported classes")
+    compare = add("compare", "compare test results of groups from exported classes")
     compare.set_defaults(do=_compare)
     compare.add_argument("file", nargs="?", metavar="FILE", help="an exported class of several parts")
     for name, what in COMPARED.items():
         compare.add_argument(f"--{name}", metavar="FILE", help=f"without parts: {what}")
     compare.add_argument(
-        "--out", required=True, metavar="FILE", help="a .csv file: means, differences, chance"
+        "--out", required=True, metavar="FILE", help=".csv file for means, differences and chance"
     )
-    compare.add_argument("--people", metavar="FILE", help="a .csv file: one line a person")
-    compare.add_argument("--names", action="store_true", help="people by name instead of a number")
+    compare.add_argument("--people", metavar="FILE", help=".csv file with one line per person")
+    compare.add_argument("--names", action="store_true", help="show names of people instead of numbers")
 
-    erase = add(
-        "erase", "remove people from the record of a class: names, acts, tokens, what was said to them"
-    )
+    erase = add("erase", "erase people from the record of a class: names, inputs, tokens and messages")
     erase.set_defaults(do=_erase)
-    erase.add_argument("seats", nargs="*", type=int, metavar="SEAT", help="number of a seat")
-    erase.add_argument("--all", action="store_true", help="every seat")
-    erase.add_argument("--yes", action="store_true", help="do not ask")
+    erase.add_argument("seats", nargs="*", type=int, metavar="SEAT", help="seat number")
+    erase.add_argument("--all", action="store_true", help="all seats")
+    erase.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     for one in (host, console, hand_out, export, report, erase):
         one.add_argument(
             "--database",
             metavar="URL",
             default=None,
-            help=f"where the class is kept: a file of SQLite or a URL ({DATABASE} in the profile's folder)",
+            help=f"database of the class: SQLite file or URL (default: {DATABASE} in the profile folder)",
         )
 
 

@@ -22,12 +22,12 @@ def add_to(command: SubcommandFactory) -> None:
     listing = command("list", "list the shipped scenarios and your own")
     listing.set_defaults(do=_list)
     listing.add_argument(
-        "--course", action="store_true", help="the course of availability groups and clusters, in its order"
+        "--course", action="store_true", help="course on availability groups and clusters, in order"
     )
-    new = command("new", "make a drill by chance, prove that it can be solved, and measure how hard it is")
+    new = command("new", "generate a random, solvable drill and measure its difficulty")
     new.set_defaults(do=_generate_drill)
     new.add_argument("level", choices=proof.MADE)
-    progress = command("progress", "your skills, what is due, and what to take next")
+    progress = command("progress", "show your skills, due reviews and the recommended drills")
     progress.set_defaults(do=_progress)
     for one in (listing, new, progress):
         one.add_argument("--json", action="store_true", help="print JSON")
@@ -69,7 +69,7 @@ def _generate_drill(options: argparse.Namespace) -> int:
         work, lambda share: f"drill {1 + int(share * generated_drills.TRIES)} is being proved and measured"
     )
     if found is None:
-        print("None of the drills that were made could be proved. Try once more.", file=sys.stderr)
+        print("Could not generate a drill. Try again.", file=sys.stderr)
         return ANSWER_IS_NO
     if options.json:
         print_json(

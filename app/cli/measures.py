@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 def add_to(command: SubcommandFactory) -> None:
     """Add the commands of this module."""
     agents = command(
-        "agents", "check that the score ranks players rightly: reference, idle, random, exploits"
+        "agents", "check that the score ranks players correctly: reference, idle, random, exploits"
     )
     agents.set_defaults(do=_agents)
     agents.add_argument(
-        "scenarios", nargs="*", metavar="NAME|FILE", help="scenarios; default: all that are scored"
+        "scenarios", nargs="*", metavar="NAME|FILE", help="scenarios (default: all scored scenarios)"
     )
-    agents.add_argument("--seed", type=int, metavar="N", help="seed instead of the scenarios' own")
+    agents.add_argument("--seed", type=int, metavar="N", help="seed (default: seed of each scenario)")
     agents.add_argument("--json", metavar="FILE", help="write the rankings; - is standard output")
     fidelity = command("fidelity", "compare the papers' figures with the simulated ones")
     fidelity.set_defaults(do=_fidelity)

@@ -45,27 +45,25 @@ LEAST: Final = 0.05
 
 def add_to(command: SubcommandFactory) -> None:
     """Add the commands of this module."""
-    par = command("par", "search for the best that could have been done in a drill")
+    par = command("par", "search for the best possible score of a drill")
     par.set_defaults(do=_par)
     par.add_argument("scenario", metavar="NAME|FILE")
-    par.add_argument("--seed", type=int, metavar="N", help="seed instead of the scenario's own")
+    par.add_argument("--seed", type=int, metavar="N", help="seed (default: seed of the scenario)")
     par.add_argument(
-        "--seconds", type=float, default=SECONDS, metavar="S", help=f"time to search; default {SECONDS:g}"
+        "--seconds", type=float, default=SECONDS, metavar="S", help=f"search time (default: {SECONDS:g} s)"
     )
     par.add_argument(
         "--workers",
         type=int,
         metavar="N",
-        help=f"processes of this computer; default one for each processor, and one below {SEVERAL_S:g} s",
+        help=f"processes (default: one per processor, but one below {SEVERAL_S:g} s)",
     )
     add_on(par)
-    par.add_argument(
-        "--from", dest="earlier", metavar="FILE", help="go on from what was written before: never proves less"
-    )
+    par.add_argument("--from", dest="earlier", metavar="FILE", help="continue from an earlier result file")
     par.add_argument("--json", metavar="FILE", help="write plans, curve and hashes; - is standard output")
-    regret = command("regret", "what each act and each wait of a recorded run cost")
+    regret = command("regret", "show the cost of each action and wait in a recorded run")
     regret.set_defaults(do=_regret)
-    regret.add_argument("run", metavar="RUN", help="a run that was exported, or written by run --json")
+    regret.add_argument("run", metavar="RUN", help="exported run, or output of `run --json`")
 
 
 def _par(options: argparse.Namespace) -> int:

@@ -15,7 +15,10 @@ WAIT_S: Final = 10
 def add_on(command: argparse.ArgumentParser) -> None:
     """Add the option that selects a cluster."""
     command.add_argument(
-        "--on", default="local", metavar="local|dask://HOST:PORT", help="this computer, or a Dask cluster"
+        "--on",
+        default="local",
+        metavar="local|dask://HOST:PORT",
+        help="run on this computer or on a Dask cluster",
     )
 
 

@@ -37,13 +37,13 @@ def add_to(command: SubcommandFactory) -> None:
     played = run.add_mutually_exclusive_group()
     played.add_argument("--inputs", metavar="FILE", help="input lines to play; - reads standard input")
     played.add_argument("--solution", action="store_true", help="play the scenario's reference solution")
-    run.add_argument("--seed", type=int, metavar="N", help="seed instead of the scenario's own")
+    run.add_argument("--seed", type=int, metavar="N", help="seed (default: seed of the scenario)")
     run.add_argument("--until", type=float, metavar="SECONDS", help="simulated time at which the run ends")
     run.add_argument(
         "--speed",
         type=float,
         metavar="X",
-        help="simulated seconds per second: play in real time, with input lines from standard input as they arrive",
+        help="simulated seconds per second; play in real time with input lines from standard input",
     )
     run.add_argument("--json", metavar="FILE", help="write the report; - is standard output")
     run.add_argument("--html", metavar="FILE", help="write the debrief as a web page")
@@ -52,20 +52,20 @@ def add_to(command: SubcommandFactory) -> None:
     run.add_argument(
         "--runbook", metavar="FILE", help="write the commands of the run as a commented SQL script"
     )
-    replay = command("replay", "replay a recorded run and compare it, state by state")
+    replay = command("replay", "replay a recorded run and compare all states")
     replay.set_defaults(do=_replay)
     record = command(
         "record",
-        "make a scenario of a recorded run: its faults become the timeline, its repairs the solution",
+        "create a scenario from a recorded run: faults become the timeline, repairs the solution",
     )
     record.set_defaults(do=_record)
     for one in (replay, record):
         one.add_argument(
-            "run", metavar="RUN.json", help="recorded run, as `run --json` or the debrief writes it"
+            "run",
+            metavar="RUN.json",
+            help="recorded run, written by `run --json` or exported from the debrief",
         )
-    record.add_argument(
-        "--as", dest="target", required=True, metavar="FILE", help="the scenario, a .toml file"
-    )
+    record.add_argument("--as", dest="target", required=True, metavar="FILE", help="scenario (.toml file)")
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -26,35 +26,35 @@ PORT_BASE: Final = 14_331
 
 def add_to(command: SubcommandFactory) -> None:
     """Add the commands of this module."""
-    serve = command("serve", "a world for real SQL clients, on 127.0.0.1")
+    serve = command("serve", "run simulated servers for SQL clients on 127.0.0.1")
     serve.set_defaults(do=_serve)
     serve.add_argument("scenario", metavar="NAME|FILE")
-    serve.add_argument("--seed", type=int, metavar="N", help="seed instead of the scenario's own")
+    serve.add_argument("--seed", type=int, metavar="N", help="seed (default: seed of the scenario)")
     serve.add_argument(
         "--port-base",
         type=int,
         default=PORT_BASE,
         metavar="N",
-        help=f"port of the first instance, the others have those after it ({PORT_BASE}); 0: any free ones",
+        help=f"port of the first instance; other instances use the next ports (default: {PORT_BASE}; 0: free ports)",
     )
     serve.add_argument(
-        "--speed", type=float, default=1.0, metavar="X", help="simulated seconds per second (1)"
+        "--speed", type=float, default=1.0, metavar="X", help="simulated seconds per second (default: 1)"
     )
     serve.add_argument(
         "--browser",
         action="store_true",
-        help=r"answer for SQL Server Browser: 127.0.0.1\SERVER_A without a port",
+        help=r"emulate SQL Server Browser: connect to 127.0.0.1\SERVER_A without a port",
     )
     serve.add_argument(
         "--sql-version",
         type=int,
         metavar="YEAR",
-        help="version of every instance, such as 2022, instead of the scenario's own (lab: 2005)",
+        help="version of all instances, such as 2022 (default: version of the scenario; lab: 2005)",
     )
     serve.add_argument(
-        "--certificate", metavar="FILE", help="write the certificate of this run, for clients that check it"
+        "--certificate", metavar="FILE", help="write the certificate of this run for clients that verify it"
     )
-    serve.add_argument("--record", metavar="FILE", help="write the run as it goes, for `mirrordrill replay`")
+    serve.add_argument("--record", metavar="FILE", help="record the run for `mirrordrill replay`")
 
 
 def _serve(options: argparse.Namespace) -> int:

@@ -29,12 +29,15 @@ Job = tuple[str, str, str, int]
 
 def add_to(command: SubcommandFactory) -> None:
     """Add the commands of this module."""
-    sweep = command("sweep", "many runs in one table: mean, percentiles, failures")
+    sweep = command("sweep", "run a scenario many times and show mean, percentiles and failures")
     sweep.set_defaults(do=_sweep)
     sweep.add_argument("scenarios", nargs="+", metavar="NAME|FILE")
-    sweep.add_argument("--seeds", required=True, metavar="A-B", help="seeds from A to B, both included")
+    sweep.add_argument("--seeds", required=True, metavar="A-B", help="seeds from A to B (inclusive)")
     sweep.add_argument(
-        "--players", default="reference", metavar="P,...", help="reference (default), idle, random and others"
+        "--players",
+        default="reference",
+        metavar="P,...",
+        help="player: reference (default), idle, random or another one",
     )
     add_on(sweep)
     sweep.add_argument(
@@ -42,11 +45,11 @@ def add_to(command: SubcommandFactory) -> None:
         action="append",
         default=[],
         metavar="MEASURE=NUMBER",
-        help="in how many runs a measure was at most NUMBER, such as failover_s=10",
+        help="count runs with a measure of at most NUMBER, such as failover_s=10",
     )
-    sweep.add_argument("--plot", metavar="FILE.svg", help="draw how a measure is spread over the runs")
+    sweep.add_argument("--plot", metavar="FILE.svg", help="plot the distribution of a measure over the runs")
     sweep.add_argument(
-        "--measure", default="failover_s", metavar="MEASURE", help="of --plot; default failover_s"
+        "--measure", default="failover_s", metavar="MEASURE", help="measure for --plot (default: failover_s)"
     )
     sweep.add_argument("--json", metavar="FILE", help="write rows and runs; - is standard output")
 

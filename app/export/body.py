@@ -41,7 +41,7 @@ FIDELITY: Final = {
     "absent": mark("absent"),
 }
 
-UNLIKE: Final = mark("no comparable figure was published")
+UNLIKE: Final = mark("no comparable figure is published")
 
 
 # --- page one -----------------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ def first_page(source: ExportSource, figure: str, mistakes: int = MISTAKES_ON_PA
             *_describe_instructor(source),
             heading(2, tr("What happened, and why")),
             _describe_causes(source),
-            heading(2, tr("What cost points")),
+            heading(2, tr("Deductions")),
             _costliest(source, mistakes),
         ]
     )
@@ -68,7 +68,7 @@ def first_page(source: ExportSource, figure: str, mistakes: int = MISTAKES_ON_PA
 
 def _head(source: ExportSource) -> str:
     review, report = source.review, source.report
-    score = tr("Free play, without points")
+    score = tr("Free play, no points")
     total = review.total
     if source.instructor_goals and source.drill.mode is DrillMode.EXAM:
         total = source.drill.score_without(source.instructor_goals).total
@@ -119,13 +119,13 @@ def _verdict(source: ExportSource) -> str:
 def _goals(source: ExportSource) -> str:
     lines = []
     for goal in source.report["goals"]:
-        when = tr("not reached")
+        when = tr("not met")
         if goal["met"]:
-            when = tr("reached at {moment}").format(moment=moment(ticks(goal["met_t_s"])))
+            when = tr("met at {moment}").format(moment=moment(ticks(goal["met_t_s"])))
             if goal["name"] in source.instructor_goals:
                 when += ", " + tr("by the instructor")
         lines.append(f"{'✓' if goal['met'] else '✗'} {goal['text']}: {when}")
-    return paragraph("\n".join(lines) or tr("Nothing: free play."))
+    return paragraph("\n".join(lines) or tr("Free play: no scored goals."))
 
 
 def _describe_instructor(source: ExportSource) -> Iterator[str]:
@@ -169,9 +169,7 @@ def _describe_causes(source: ExportSource) -> str:
     lines += [_failover_words(failover) for failover in source.review.failovers]
     lines += [_attempt_words(row) for row in source.report["attempts"]]
     lines += [
-        tr(
-            "{count} committed transactions ({size}) of {database} are not on {server}, since {moment}."
-        ).format(
+        tr("{count} committed transactions ({size}) of {database} were lost on {server} at {moment}.").format(
             count=formatting.number(lost.transactions),
             size=formatting.kb(lost.kb),
             database=lost.database,
@@ -199,7 +197,7 @@ def _failover_words(failover: FailoverReview) -> str:
         return tr("{way}, not completed.").format(way=way)
     took = tr("{way} in {time}").format(way=way, time=formatting.seconds(failover.took_s))
     if failover.published_s is None:
-        return tr("{took}. Not compared with the published times: {why}.").format(
+        return tr("{took}. Not compared with published times: {why}.").format(
             took=took, why=_unlike(failover)
         )
     return tr("{took}; published {time} ({reference}), {share}.").format(
@@ -217,7 +215,7 @@ def _unlike(failover: FailoverReview) -> str:
 def _costliest(source: ExportSource, count: int) -> str:
     found = sorted(source.review.mistakes, key=lambda m: -m.points)[:count]
     if not found:
-        return paragraph(tr("Nothing.") if source.review.total is not None else tr("Nothing was scored."))
+        return paragraph(tr("None.") if source.review.total is not None else tr("No score."))
     rows = [
         [moment(m.tick), f"−{formatting.plain_number(m.points)}", f"{localize(m.what)} {_better(m.better)}"]
         for m in found
@@ -225,9 +223,7 @@ def _costliest(source: ExportSource, count: int) -> str:
     left = len(source.review.mistakes) - len(found)
     more = paragraph(tr("{n} more in the annex.").format(n=left), "muted") if left else ""
     return (
-        table(
-            tr("The costliest, worst first"), [tr("at"), tr("points"), tr("what, and what is better")], rows
-        )
+        table(tr("Biggest mistakes first"), [tr("at"), tr("points"), tr("item and better action")], rows)
         + more
     )
 
@@ -247,11 +243,11 @@ def annex(source: ExportSource, curve: str) -> Iterator[tuple[str, str]]:
     sections = (
         (tr("Compared with the best possible"), _best(source, curve)),
         (tr("Score by rule"), _score(source)),
-        (tr("Mistakes, and where to try again"), _mistakes(source.review.mistakes)),
-        (tr("Failovers in their phases"), _phases(source.review.failovers)),
+        (tr("Mistakes and retry points"), _mistakes(source.review.mistakes)),
+        (tr("Failovers by phase"), _phases(source.review.failovers)),
         (tr("Preconditions of an automatic failover"), _preconditions(source)),
         (tr("Questions"), _questions(source)),
-        (tr("The reference, step by step"), _reference(source)),
+        (tr("Reference solution, step by step"), _reference(source)),
         (tr("Commands"), _commands(source)),
         (tr("Timeline of events"), _events(source)),
         (tr("Fidelity"), _fidelity(source)),
@@ -278,13 +274,13 @@ def _best(source: ExportSource, curve: str) -> str:
         ]
         for number, move in enumerate(value_curve.find_stops(account), 1)
     ]
-    head = [tr("number"), tr("action or wait"), tr("what it cost"), tr("the best from there")]
+    head = [tr("number"), tr("action or wait"), tr("points lost"), tr("best continuation")]
     said = (
         []
         if chance is None
         else [value_curve.format_point_of_no_return(chance, asked), value_curve.format_missed_goals(chance)]
     )
-    table_of_moves = table(tr("Each numbered action and wait"), head, rows, [3]) if rows else ""
+    table_of_moves = table(tr("All numbered actions and waits"), head, rows, [3]) if rows else ""
     return (
         paragraph(" ".join([*said, value_curve.format_accuracy(account)]))
         + curve
@@ -305,7 +301,7 @@ def _score(source: ExportSource) -> str:
         better = f"\n{_better(item['better'])}" if item["better"] else ""
         at = ", ".join(moment(ticks(at_s)) for at_s in list(dict.fromkeys(item["at_s"]))[:6])
         rows.append([localize(item["name"]), points, f"{localize(item['why'])}{better}", at])
-    return table(tr("Every rule with its points"), [tr("rule"), tr("points"), tr("why"), tr("at")], rows)
+    return table(tr("Score rules with points"), [tr("rule"), tr("points"), tr("why"), tr("at")], rows)
 
 
 def _mistakes(mistakes: Sequence[Mistake]) -> str:
@@ -321,9 +317,9 @@ def _mistakes(mistakes: Sequence[Mistake]) -> str:
         ]
         for m in mistakes
     ]
-    what = tr("what, its cause, and what is better")
+    what = tr("item, cause and better action")
     head = [tr("at"), tr("size"), tr("points"), what, tr("retry from")]
-    return table(tr("Everything that cost points, in chronological order"), head, rows)
+    return table(tr("All deductions in chronological order"), head, rows)
 
 
 def _describe_mistake(mistake: Mistake) -> str:
@@ -349,7 +345,7 @@ def _phases(failovers: Sequence[FailoverReview]) -> str:
         tr("failover"),
         tr("kind and cause"),
         tr("phases"),
-        tr("detection to role taken"),
+        tr("detection to role change"),
         tr("published"),
     ]
     return table(tr("Time by phase"), head, rows)
@@ -369,8 +365,8 @@ def _guards(lanes: Lanes) -> str:
         ]
         for guard in lanes.preconditions
     ]
-    title = tr("{database}: when each precondition held").format(database=lanes.database)
-    return table(title, [tr("precondition"), tr("holds"), tr("does not hold"), tr("seen in")], rows)
+    title = tr("{database}: times when each precondition was met").format(database=lanes.database)
+    return table(title, [tr("precondition"), tr("met"), tr("not met"), tr("where to check")], rows)
 
 
 def _times(guard: PreconditionHistory, holds: bool) -> str:
@@ -389,9 +385,9 @@ def _questions(source: ExportSource) -> str:
         choices = asked["choices"]
         answer = choices[asked["choice"] - 1] if asked["choice"] is not None else formatting.NOTHING
         right = or_else.join(choices[number - 1] for number in asked["right"]) or formatting.NOTHING
-        judged = tr("right") if asked["correct"] else tr("wrong")
+        judged = tr("correct") if asked["correct"] else tr("wrong")
         rows.append([asked["text"], answer, right, judged, asked["why"]])
-    head = [tr("question"), tr("answer"), tr("right"), tr("judged"), tr("why")]
+    head = [tr("question"), tr("answer"), tr("correct"), tr("result"), tr("why")]
     return table(tr("Questions and answers"), head, rows) if rows else ""
 
 
@@ -410,7 +406,7 @@ def _reference(source: ExportSource) -> str:
         for step in reference.steps
     ]
     head = [tr("at"), tr("step"), tr("why"), tr("time of the action")]
-    steps = table(tr("Steps of the reference, and when you took them"), head, rows, [1])
+    steps = table(tr("Steps of the reference solution, and the times of your steps"), head, rows, [1])
     besides = [
         [moment(item.tick), describe_input(item.line_without_time, asked)] for item in reference.besides
     ]
@@ -435,7 +431,7 @@ def _events(source: ExportSource) -> str:
         for m in source.review.happened
     ]
     head = [tr("at"), tr("kind"), tr("server"), tr("database"), tr("what")]
-    return table(tr("Marked moments"), head, rows) if rows else ""
+    return table(tr("Marked times"), head, rows) if rows else ""
 
 
 def _fidelity(source: ExportSource) -> str:

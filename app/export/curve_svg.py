@@ -41,7 +41,7 @@ def draw(account: Account, choices: Mapping[str, Sequence[str]]) -> str:
     parts = [*_levels(), axis(bottom + 5, until), *_curve(account, until), *_no_return(account, until)]
     parts += [*_marks(account, until, choices), *rows]
     title, words = (
-        html.escape(tr("What could still be reached")),
+        html.escape(tr("Best score still possible")),
         html.escape(value_curve.describe_curve(account)),
     )
     return (

@@ -34,7 +34,7 @@ def runbook(source: ExportSource) -> str:
         tr("From a drill in Mirrordrill {version}, seed {seed}; {ended}.").format(
             version=source.report["version"], seed=source.report["seed"], ended=localize(source.review.ended)
         ),
-        tr("A simulation: check every step on a test system before you put it into a real runbook."),
+        tr("This is a simulation. Test every step on a test system before you use it in a real runbook."),
         source.drill.scenario.summary,
     ]
     return "\n".join([*_comment(head), "", *_steps(source, source.drill.journal, {}, answers)]) + "\n"
@@ -43,7 +43,10 @@ def runbook(source: ExportSource) -> str:
 def reference_runbook(source: ExportSource) -> str:
     """Return the steps of the reference solution with their reasons; only a note if the drill has no reference."""
     reference = source.review.reference
-    head = [tr("{title}: the reference").format(title=source.review.title), source.drill.scenario.summary]
+    head = [
+        tr("{title}: reference solution").format(title=source.review.title),
+        source.drill.scenario.summary,
+    ]
     if reference is None:
         return "\n".join(_comment([*head, tr("This drill has no reference solution.")])) + "\n"
     steps = [parse_line(step.line, step.tick) for step in reference.steps]

@@ -209,17 +209,17 @@ def _escape_name(name: str) -> str:
 def _check_end(raw: bytes, file: str) -> None:
     """Check the last bytes before anything reads the directory, whose length alone could exhaust the memory."""
     if len(raw) < _END.size or raw[:4] != b"PK\x03\x04":
-        raise _build_error(file, tr("not a bundle: the file does not begin as a zip archive with members"))
+        raise _build_error(file, tr("not a bundle: the file does not start like a ZIP archive"))
     signature, disk, first, here, count, size, place, comment = _END.unpack(raw[-_END.size :])
     end = len(raw) - _END.size
     if signature != b"PK\x05\x06" or comment:
         raise _build_error(file, tr("truncated, or data after the end of the archive"))
     if disk or first or here != count or raw[max(0, end - 20) :][:4] == b"PK\x06\x07":
-        raise _build_error(file, tr("a multi-part or zip64 archive; neither is allowed for a bundle"))
+        raise _build_error(file, tr("multi-part and zip64 archives are not supported"))
     if count > MEMBERS_MAX or size > MEMBERS_MAX * (_ENTRY_MIN + NAME_MAX + _ENTRY_EXTRA):
         raise _build_error(file, tr("more than {n} members").format(n=MEMBERS_MAX))
     if place + size != end:
-        raise _build_error(file, tr("its directory is not at the offset that the archive gives"))
+        raise _build_error(file, tr("the archive directory is not at its recorded offset"))
 
 
 def _members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
@@ -234,9 +234,9 @@ def _members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
             folded = Counter(name.casefold() for name in times)
             for name in times:
                 if times[name] > 1:
-                    add(name, tr("more than one member of this name"))
+                    add(name, tr("several members have this name"))
                 elif folded[name.casefold()] > 1:
-                    add(name, tr("another member has the same name except for upper and lower case"))
+                    add(name, tr("another member has the same name in other letter case"))
             ends = _ends(entries, archive.start_dir)
             found, room = dict[str, bytes](), EXPANDED_MAX
             for entry in entries:
@@ -277,8 +277,8 @@ def _check_entry(entry: zipfile.ZipInfo, room: int) -> Iterator[str]:
     elif "\\" in name or "\0" in name:
         yield tr("invalid character in the name")
     elif not _MEMBER.fullmatch(name):
-        yield tr("not allowed in a bundle; allowed are bundle.toml, scenarios/NAME.toml and "
-"runs/NAME.json, with NAME of small letters, digits, - and _")  # fmt: skip
+        yield tr("not allowed in a bundle. Allowed: bundle.toml, scenarios/NAME.toml and runs/NAME.json; "
+            "NAME consists of lowercase letters, digits, - and _")  # fmt: skip
     elif name != MANIFEST and (
         not _SLUG.fullmatch(_stem(name)) or len(_stem(name)) > 60 or _RESERVED.fullmatch(_stem(name))
     ):
@@ -293,7 +293,7 @@ def _check_entry(entry: zipfile.ZipInfo, room: int) -> Iterator[str]:
     if _HEADER_MIN + len(name) + entry.compress_size > room:
         yield tr("damaged: {why}").format(why=tr("overlaps the next member"))
     if entry.file_size > RATIO_FREE and entry.file_size > RATIO_MAX * entry.compress_size:
-        yield tr("would grow more than {n} times when unpacked").format(n=RATIO_MAX)
+        yield tr("unpacks to more than {n} times its size").format(n=RATIO_MAX)
 
 
 def _stem(name: str) -> str:
@@ -314,7 +314,7 @@ def _read_content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: i
         add(name, tr("damaged: {why}").format(why=_escape_name(str(error) or "zip")))
         return None
     if len(content) > max_bytes:
-        said = tr("larger than allowed, or all members together are ({n} MB)")
+        said = tr("too large: the limit for each member and for all members together is {n} MB")
         add(name, said.format(n=EXPANDED_MAX // 1_000_000))
         return None
     return content
@@ -337,7 +337,7 @@ def _manifest(raw: bytes, add: Add) -> Manifest | None:
         return None
     version = data.get("format")
     if type(version) is int and version > FORMAT:
-        said = tr("format {new}, written by a newer Mirrordrill; this one reads up to format {known}")
+        said = tr("format {new} was written by a newer Mirrordrill; this version reads up to format {known}")
         add(MANIFEST, said.format(new=version, known=FORMAT))
         return None
     try:
@@ -367,7 +367,7 @@ def _differences(manifest: Manifest, members: Mapping[str, bytes]) -> Iterator[t
     for member in manifest.members:
         content = members.get(member.name)
         if content is not None and hashlib.sha256(content).hexdigest() != member.sha256:
-            yield member.name, tr("changed since the bundle was made (SHA-256 differs)")
+            yield member.name, tr("changed since the bundle was created (SHA-256 differs)")
 
 
 # --- writing ------------------------------------------------------------------------------------------------
@@ -390,7 +390,7 @@ def write(
     raw = build_bundle(title, scenarios, runs or {}, author, licence)
     bundle = parse(raw, str(file))
     if not replace and os.path.lexists(file):
-        raise FileExistsError(17, tr("a file of this name exists already"))
+        raise FileExistsError(17, tr("a file with this name already exists"))
     atomic_write.write(file, raw)
     return bundle
 

@@ -92,13 +92,13 @@ def _offer(opened_bundle: Bundle, name: str, text: str, present: Mapping[str, Sc
     if there is None:
         return DrillOffer(name, text, scenario)
     if there.text == text:
-        return DrillOffer(name, text, scenario, (), tr("Imported already."), here=True)
+        return DrillOffer(name, text, scenario, (), tr("Already imported."), here=True)
     if there.shipped:
-        why = tr("{name} is the name of a shipped drill.")
+        why = tr("{name} is a shipped drill.")
     elif there.origin:
-        why = tr("Another drill called {name} is here, from “{origin}”; remove that bundle first.")
+        why = tr("The bundle “{origin}” already contains a drill named {name}. Remove that bundle first.")
     else:
-        why = tr("You have another drill called {name}; rename or remove yours first.")
+        why = tr("You already have a drill named {name}. Rename or remove it first.")
     return DrillOffer(name, text, scenario, (), why.format(name=name, origin=there.origin))
 
 
@@ -123,7 +123,7 @@ def _run_offer(name: str, raw: bytes) -> RunOffer:
     time = formatting.seconds(float(report["ended_at_s"]), 0)
     return RunOffer(
         name,
-        says.format(scenario=report["scenario"], time=time, does=does or tr("nothing was done")),
+        says.format(scenario=report["scenario"], time=time, does=does or tr("no actions")),
         usable=True,
     )
 
@@ -211,7 +211,7 @@ def remove(key: str) -> None:
     """
     folder = scenario_files.bundles_folder() / key
     if not _KEY.fullmatch(key) or not folder.is_dir() or folder.is_symlink():
-        raise ScenarioNotFoundError(tr("There is no bundle {key} here.").format(key=key))
+        raise ScenarioNotFoundError(tr("Bundle {key} does not exist here.").format(key=key))
     try:
         shutil.rmtree(folder)
     except OSError as error:

@@ -46,33 +46,37 @@ def warnings(certificate: Certificate, file: str) -> list[Problem]:
     par, reference, idle = (certificate[name]["score"] for name in ("par", "reference", "idle"))
     said = []
     if reference is not None and reference < par - BETTER_MAX:
-        text = tr("the reference solution earns {points:g} points, a plan that was found {par:g}")
-        said.append((text.format(points=reference, par=par), tr("a reference that is as good as any plan")))
+        text = tr("the reference solution earns {points:g} points, the best known plan {par:g}")
+        said.append(
+            (
+                text.format(points=reference, par=par),
+                tr("The reference solution is as good as any known plan"),
+            )
+        )
     solved = "shortest" not in certificate or certificate["shortest"] is not None
     if not solved:
-        text = tr("no plan that was found reaches every goal; the best earns {par:g} points")
-        said.append((text.format(par=par), tr("goals that can be reached")))
+        text = tr("no known plan reaches all goals; the best earns {par:g} points")
+        said.append((text.format(par=par), tr("All goals can be reached")))
     if solved and idle > par - WORTH_MIN:
-        text = tr("doing nothing earns {points:g} points, the best plan that was found {par:g}")
-        said.append((text.format(points=idle, par=par), tr("points that need an action")))
+        text = tr("doing nothing earns {points:g} points, the best known plan {par:g}")
+        said.append((text.format(points=idle, par=par), tr("Points require an action")))
     for trap in certificate.get("traps", ()) if solved else ():  # else nothing else can cost anything
         if trap["best"] is not None and trap["best"] > par - TRAP_MIN:
             text = tr(
-                "who runs into {trap!r} may still earn {points:g} points, the best plan that was found {par:g}"
+                "after the trap {trap!r}, {points:g} points are still possible; the best known "
+                "plan earns {par:g}"
             )
             what = text.format(trap=trap["text"] or trap["name"], points=trap["best"], par=par)
-            said.append((what, tr("a trap that costs points")))
+            said.append((what, tr("The trap costs points")))
     luck, robust = certificate.get("luck"), certificate.get("robust")
     if luck is not None and luck["most"] - luck["least"] > LUCK_MAX:
         text = tr("with other seeds the reference solution earns {least:g} to {most:g} points")
-        said.append((text.format(**luck), tr("a drill that luck does not decide")))
+        said.append((text.format(**luck), tr("The result does not depend on luck")))
     if (
         luck is not None
         and robust is not None
         and (least := max(luck["least"], robust["least"])) < par - LUCK_MAX
     ):
-        text = tr(
-            "with another seed the best plan earns no more than {least:g} points, with this one {par:g}"
-        )
-        said.append((text.format(least=least, par=par), tr("a drill that luck does not decide")))
+        text = tr("the best plan earns only {least:g} points with another seed, but {par:g} with this one")
+        said.append((text.format(least=least, par=par), tr("The result does not depend on luck")))
     return [Problem(file, 1, 1, "", text, expected) for text, expected in said]

@@ -35,7 +35,7 @@ def move_entry(text: str, key: str, index: int, target: int) -> str:
 
     lines, spans = _split_entries(text, key)
     if not (0 <= index < len(spans) and 0 <= target < len(spans)):
-        raise ScenarioEditError(tr("There is no such entry in the list."))
+        raise ScenarioEditError(tr("This entry no longer exists in the list."))
     bodies = ["".join(lines[span.start : span.end]).rstrip("\n") + "\n" for span in spans]
     order(bodies)
     for span, body in reversed(list(zip(spans, bodies, strict=True))):
@@ -47,7 +47,7 @@ def copy_entry(text: str, key: str, index: int) -> str:
     """Return *text* with a copy of entry *at* directly after it, with its own name. Raises ScenarioEditError."""
     lines, spans = _split_entries(text, key)
     if not 0 <= index < len(spans):
-        raise ScenarioEditError(tr("There is no such entry in the list."))
+        raise ScenarioEditError(tr("This entry no longer exists in the list."))
     span = spans[index]
     body = "".join(lines[span.start : span.end]).rstrip("\n") + "\n"
     lines[span.start : span.end] = [body, "\n", body]
@@ -83,7 +83,7 @@ def remove_entry(text: str, key: str, index: int) -> str:
     except ScenarioEditError:  # of a list in one line an entry can be taken away, though it has no lines
         return scenario_edit.remove(text, (key, index))
     if not 0 <= index < len(spans):
-        raise ScenarioEditError(tr("There is no such entry in the list."))
+        raise ScenarioEditError(tr("This entry no longer exists in the list."))
     span = spans[index]
     end = span.end
     while end < len(lines) and not lines[end].strip():
@@ -128,7 +128,7 @@ def _split_entries(text: str, key: str) -> tuple[list[str], list[_Span]]:
             _Span(_find_comment_start(lines, line), _find_entry_end(lines, line, next(following, len(lines))))
         )
     if len(spans) != len(data.get(key, ())):
-        said = tr("{name} is written in one line; write its entries as [[{name}]] to edit them here.")
+        said = tr("{name} is written in one line. To edit its entries here, write them as [[{name}]].")
         raise ScenarioEditError(said.format(name=key))
     return lines, spans
 
@@ -160,7 +160,7 @@ def _check_change(new_text: str, text: str, key: str, change: Callable[[list[obj
     if not entries:
         del wanted[key]
     if _read(new_text) != wanted:
-        raise ScenarioEditError(tr("The notation of this list can only be edited in the text."))
+        raise ScenarioEditError(tr("This list can only be edited in the text because of its notation."))
     return new_text
 
 

@@ -53,8 +53,8 @@ class GeneratedDrill:
     def description(self) -> str:
         """Description of the offered drill in one or two sentences."""
         measured = f", {tr(self.difficulty)}" if self.difficulty else ""
-        said = tr("A new drill, made by chance: {minutes} min{difficulty}.")
-        more = tr("Proved by {count} tries: {points:g} points can be reached.")
+        said = tr("A new random drill: {minutes} min{difficulty}.")
+        more = tr("Checked with {count} simulated runs: {points:g} points are possible.")
         return " ".join(
             (
                 said.format(minutes=self.scenario.minutes, difficulty=measured),

@@ -84,7 +84,7 @@ class GuardedPlayer:
     def advance_to(self, tick: Tick) -> None:
         """Let time pass up to *tick*, or to the end of the drill. Raises UnplayableError."""
         if tick > self._budget.tick_max:
-            raise UnplayableError(tr("it takes more simulated time than allowed"))
+            raise UnplayableError(tr("the run exceeds the limit for simulated time"))
         with self._metered():
             for _ in advance_in_slices(self.drill, tick):
                 self._check()
@@ -131,10 +131,10 @@ class GuardedPlayer:
         self._count()
         progress.at_s = time.process_time()
         if self.is_spent:
-            raise UnplayableError(tr("it takes more processor time than allowed"))
+            raise UnplayableError(tr("the run exceeds the limit for processor time"))
         grown = resident_bytes() - self._resident
         if len(self.drill.events) > self._budget.events_max or grown > MEMORY_MAX:
-            raise UnplayableError(tr("it takes more memory than allowed"))
+            raise UnplayableError(tr("the run exceeds the memory limit"))
 
 
 @contextmanager

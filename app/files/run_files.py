@@ -74,18 +74,18 @@ def parse(raw: bytes, file: str) -> tuple[Report, str]:
     """
     if len(raw) > BYTES_MAX:
         raise RunFileError(
-            tr("{file} is larger than the limit for a run ({most} MB).").format(
+            tr("{file} exceeds the size limit for a run ({most} MB).").format(
                 file=file, most=BYTES_MAX // 1_000_000
             )
         )
     if raw.count(b"{") + raw.count(b"[") > NESTS_MAX or raw.count(b",") > VALUES_MAX:
-        raise RunFileError(tr("{file} holds more values than allowed for a run.").format(file=file))
+        raise RunFileError(tr("{file} contains more values than a run may have.").format(file=file))
     try:
         whole = not raw.startswith(journal_file.MARK)
         found = json.loads(raw.decode("utf-8")) if whole else journal_file.read(raw)
     except (KeyError, TypeError, IndexError, OverflowError) as error:
         raise RunFileError(
-            tr("{file} is not a run that was cut off: {error}.").format(
+            tr("{file} is not an interrupted run: {error}.").format(
                 file=file, error=escape_invisible(str(error))
             )
         ) from error
@@ -97,7 +97,7 @@ def parse(raw: bytes, file: str) -> tuple[Report, str]:
     problem = _problem(report, raw)
     if problem or not isinstance(report, dict):
         raise RunFileError(
-            tr("{file} is not a run written by Mirrordrill: {problem}.").format(file=file, problem=problem)
+            tr("{file} is not a Mirrordrill run: {problem}.").format(file=file, problem=problem)
         )
     checked = cast(Report, report)
     return checked, _text(file, checked)
@@ -109,19 +109,19 @@ def _problem(report: object, raw: bytes) -> str:
         return tr("it is not a JSON object")
     for name, kind in _NEEDED.items():
         if not isinstance(report.get(name), kind) or isinstance(report[name], bool):
-            return tr("{name} is missing or has a wrong type").format(name=name)
+            return tr("{name} is missing or has the wrong type").format(name=name)
     if report["mode"] not in set(DrillMode):
         return tr("unknown mode {mode!r}").format(mode=report["mode"])
     if not 0 <= report["seed"] < 2**63 or not 0 <= report["ended_at_s"] <= TICK_MAX:
         return tr("seed or end is out of range")
     if not _NAME.fullmatch(report["scenario"]):
-        return tr("invalid name of the scenario")
+        return tr("invalid scenario name")
     if len(report["inputs"]) > INPUTS_MAX:
-        return tr("it has more than {most} inputs").format(most=INPUTS_MAX)
+        return tr("the run has more than {most} inputs").format(most=INPUTS_MAX)
     if not all(isinstance(line, str) for line in report["inputs"]):
-        return tr("its inputs are not lines")
+        return tr("its inputs are not lines of text")
     if _HALF.search(raw) and not _is_text(report):
-        return tr("it contains half a surrogate pair")
+        return tr("it contains an invalid Unicode character (half a surrogate pair)")
     if not all(_is_hash(entry) for entry in report["hashes"]) or not all(map(_is_event, report["events"])):
         return tr("invalid hashes or events")
     return ""
@@ -187,7 +187,7 @@ def _text(file: str, report: Report) -> str:
         return scenario_files.find(report["scenario"]).text
     except ScenarioNotFoundError as problem:
         raise RunFileError(
-            tr("{file} was saved without its scenario, and the scenario is not here: {problem}.").format(
+            tr("{file} does not contain its scenario, and this computer does not have it: {problem}.").format(
                 file=file, problem=problem
             )
         ) from problem

@@ -132,7 +132,7 @@ def add_table(text: str, name: str, values: Mapping[str, object]) -> str:
         document[name] = tomlkit.aot()
         found = document[name]
     if not isinstance(found, AoT):
-        said = tr("{name} is written in one line; write its entries as [[{name}]] to edit them here.")
+        said = tr("{name} is written in one line. To edit its entries here, write them as [[{name}]].")
         raise ScenarioEditError(said.format(name=name))
     table.add(tomlkit.nl())
     found.append(table)
@@ -147,7 +147,7 @@ def add_inside(text: str, path: Path, values: Mapping[str, object]) -> str:
         found = place[path[-1]] = tomlkit.aot()
         found = place[path[-1]]
     if not isinstance(found, (AoT, list)):
-        raise ScenarioEditError(tr("The notation of this list can only be edited in the text."))
+        raise ScenarioEditError(tr("This list can only be edited in the text because of its notation."))
     if not isinstance(found, AoT):
         inline = tomlkit.inline_table()
         inline.update(values)
@@ -175,7 +175,7 @@ def _read(text: str) -> tomlkit.TOMLDocument:
 
 def not_toml(error: Exception) -> ScenarioEditError:
     """Return the error of a text that is not TOML."""
-    return ScenarioEditError(tr("The text is not TOML yet: {reason}").format(reason=error))
+    return ScenarioEditError(tr("The text is not valid TOML: {reason}").format(reason=error))
 
 
 def _parent(text: str, path: Path) -> tuple[tomlkit.TOMLDocument, Any]:
@@ -189,5 +189,5 @@ def _parent(text: str, path: Path) -> tuple[tomlkit.TOMLDocument, Any]:
                 place[step] = tomlkit.table()
                 place = place[step]
                 continue
-            raise ScenarioEditError(tr("There is no {step} to change any more.").format(step=step)) from error
+            raise ScenarioEditError(tr("{step} no longer exists.").format(step=step)) from error
     return document, place

@@ -73,7 +73,7 @@ def all_files() -> tuple[list[ScenarioFile], list[str]]:
             problems.append(str(problem))
             continue
         if file.origin and any(other.name == file.name for other in found):
-            said = tr("{name} of “{origin}” is not listed: another drill here has the same name.")
+            said = tr("{name} of “{origin}” is hidden: another drill has the same name.")
             problems.append(said.format(name=file.name, origin=file.origin))
         else:
             found.append(file)
@@ -98,9 +98,15 @@ def find(name_or_path: str) -> ScenarioFile:
             return _read(path)
     names = [file.name for file in all_files()[0]]
     near = difflib.get_close_matches(name_or_path, names, 1)
-    hint = tr("did you mean {name}?").format(name=near[0]) if near else tr("mirrordrill list tells all names")
+    hint = (
+        tr("did you mean {name}?").format(name=near[0])
+        if near
+        else tr("to see all names, run: mirrordrill list")
+    )
     raise ScenarioNotFoundError(
-        tr("There is no scenario {name!r}, by name or as a file; {hint}").format(name=name_or_path, hint=hint)
+        tr("Scenario {name!r} not found, neither by name nor as a file; {hint}").format(
+            name=name_or_path, hint=hint
+        )
     )
 
 
@@ -135,7 +141,7 @@ def _read(path: Path) -> ScenarioFile:
             raw = file.read(BYTES_MAX + 1)
         if len(raw) > BYTES_MAX:
             raise ScenarioNotFoundError(
-                tr("{path} is larger than the limit for a scenario ({most} MB)").format(
+                tr("{path} exceeds the size limit for a scenario ({most} MB)").format(
                     path=path, most=BYTES_MAX // 1_000_000
                 )
             )
@@ -146,7 +152,7 @@ def _read(path: Path) -> ScenarioFile:
         ) from error
     except UnicodeDecodeError as error:
         raise ScenarioNotFoundError(
-            tr("{path} is not text in UTF-8 (byte {start})").format(path=path, start=error.start + 1)
+            tr("{path} is not UTF-8 text (byte {start})").format(path=path, start=error.start + 1)
         ) from error
     origin = str(label(path.parent)["title"]) if path.parent.parent == bundles_folder() else ""
     return ScenarioFile(path.stem, str(path), text, shipped=False, origin=origin)

@@ -320,7 +320,7 @@ class Host:
         try:
             visibility.require_visible_truth(drill)
             if drill.holds(condition):
-                self.refused.emit(tr("The condition holds already: {condition}").format(condition=condition))
+                self.refused.emit(tr("The condition is already met: {condition}").format(condition=condition))
                 return
         except (ConditionError, InputError) as problem:
             self.refused.emit(sentence(said_of(str(problem))))
@@ -557,9 +557,9 @@ class Host:
             self._drop()
             self._beat()
             if search.condition and not search.found:
-                self.refused.emit(tr("The condition did not hold within an hour of simulated time."))
+                self.refused.emit(tr("The condition was not met within an hour of simulated time."))
             elif search.kinds and not search.found:
-                self.refused.emit(tr("Nothing happened within an hour of simulated time."))
+                self.refused.emit(tr("No event within an hour of simulated time."))
         else:
             done = self.drill.tick - search.start_tick
             self.progress.emit(done / (search.until_tick - search.start_tick))

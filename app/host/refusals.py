@@ -7,10 +7,10 @@ from typing import Final
 from app.words.language import mark
 from engine.verbs import VERBS
 
-READ_ONLY: Final = mark("You are looking back at {moment}: return to now, or continue from here, to act.")
-NO_RUN: Final = mark("No run is open for this command.")
-OVER: Final = mark("This run is over: you can look back at it, but no longer act in it.")
-NOT_YET: Final = mark("A run is being replayed: wait, or cancel.")
+READ_ONLY: Final = mark("You are viewing {moment}. To act, return to now or continue from here.")
+NO_RUN: Final = mark("Open a run first to use this command.")
+OVER: Final = mark("This run has ended. You can view it but not change it.")
+NOT_YET: Final = mark("A run is being replayed. Wait, or cancel it.")
 ANSWER_FIRST: Final = mark("The clock is paused until you answer the question in the brief.")
 
 

@@ -69,7 +69,9 @@ def _show_fallback(window: MainWindow) -> None:
     from engine.flow import compiled  # not before the start page is on screen
 
     if reason := compiled.kernel().reason:
-        text = tr("The flow model runs as plain Python, which gives the same results slowly: {reason}")
+        text = tr(
+            "The flow model runs as plain Python. Results are the same, but the simulation is slow: {reason}"
+        )
         window.statusBar().addPermanentWidget(QLabel(text.format(reason=reason)))
 
 
@@ -94,8 +96,8 @@ def _profile(at_the_end: ExitStack, profiles: list[Profile]) -> Profile | None:
 def _confirm_unrecorded_play(problem: str) -> bool:
     """Ask whether to play although nothing can be kept."""
     box = QMessageBox(QMessageBox.Icon.Warning, TITLE, problem)
-    box.setInformativeText(tr("You can play, but neither runs nor results nor unsent queries will be kept."))
-    play = box.addButton(tr("Play without a record"), QMessageBox.ButtonRole.AcceptRole)
+    box.setInformativeText(tr("You can play, but runs, results and unsent queries will not be saved."))
+    play = box.addButton(tr("Play without recording"), QMessageBox.ButtonRole.AcceptRole)
     box.addButton(tr("Quit"), QMessageBox.ButtonRole.RejectRole)
     box.exec()
     return box.clickedButton() is play

@@ -202,7 +202,7 @@ class Assembly(QObject):
         self._drafts.said.connect(self._notice.warn)
         self._play.began.connect(self._begin)
         self._play.recorded.connect(
-            lambda _: self._notice.show_info(tr("This run is recorded from now on, including its beginning."))
+            lambda _: self._notice.show_info(tr("This run is recorded now, from its beginning."))
         )
 
     def _begin(self, drill: Drill) -> None:

@@ -38,7 +38,7 @@ class BranchViews(QObject):
         """Open the page; time stands still meanwhile."""
         tree = self._play.branches
         if tree is None:
-            self._notice.show_info(tr("No run is open that could have branches."))
+            self._notice.show_info(tr("Branches belong to a run. Open a run first."))
             return
         drill = tree.history.drill
         if not drill.terms.rewind and not drill.finished:

@@ -52,8 +52,8 @@ class Bundling(QObject):
         if not drills:
             self._notice.show_info(
                 tr(
-                    "You have no drill of your own yet. Write one with Tools ▸ Scenario editor, "
-                    "or save a run as one."
+                    "You have no drills of your own. Create one with Tools ▸ Scenario editor, or "
+                    "save a run as a scenario."
                 )
             )
             return
@@ -125,7 +125,7 @@ class Bundling(QObject):
         )
 
     def _ask_removal(self, key: str, title: str) -> None:
-        said = tr("Remove “{title}” with its drills and runs? Your own results stay in the history.")
+        said = tr("Remove “{title}” with its drills and runs? Your own results are not deleted.")
         box = QMessageBox(self.kept or self._parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle(tr("Remove this bundle"))

@@ -55,7 +55,7 @@ TESTS: Final = "".join(
     for kind in KINDS
 )
 """Parts of a class that is tested before and after its lesson, in a plan."""
-NO_SEAT: Final = mark("You are in no class.")
+NO_SEAT: Final = mark("You are not in a class.")
 END_MS: Final = 4_000
 """Time limit for the orderly end of a host process."""
 
@@ -219,7 +219,7 @@ class Classes(QObject):
         self._shown_history = seen = History(Drill(scenario, message["seed"], mode))
         apply_actions(seen, message["acts"], message["tick"])
         self._play.look_at(seen)
-        self._notice.show_info(tr("You are looking at the seat of {name}.").format(name=message["name"]))
+        self._notice.show_info(tr("You are watching the seat of {name}.").format(name=message["name"]))
 
     def _update_seat_view(self, message: ObservedRunUpdate) -> None:
         seen = self._shown_history
@@ -250,7 +250,7 @@ class Classes(QObject):
             )
         else:
             self._show_on_dashboard(
-                tr("Saved {file}: seats open it with Class ▸ Join a class.").format(file=file)
+                tr("Saved {file}. Participants open it with Class ▸ Join a class.").format(file=file)
             )
 
     def _report(self, name: str, names: bool) -> None:
@@ -292,7 +292,7 @@ class Classes(QObject):
             self.board.close()
             self.board.deleteLater()
             self.board = None
-            self._notice.show_info(tr("The class is kept in {file}.").format(file=self._database))
+            self._notice.show_info(tr("The class is saved in {file}.").format(file=self._database))
         self._host = self._console = None
 
     # --- joining one
@@ -368,7 +368,7 @@ class Classes(QObject):
             return None
         dialog = QInputDialog(self._parent)
         dialog.setWindowTitle(tr("Raise my hand"))
-        dialog.setLabelText(tr("What would you like to ask the instructor?"))
+        dialog.setLabelText(tr("Your question for the instructor"))
         dialog.textValueSelected.connect(self.seat.raise_hand)
         dialog.open()
         return dialog

@@ -43,9 +43,9 @@ QUESTIONS: Final = {
 }
 """Act -> how it asks."""
 
-KEPT: Final = mark("it is kept, and the start page lets you continue it.")
-IN_CLASS: Final = mark("it is kept: join the class with the same code and name to continue it.")
-NOT_KEPT: Final = mark("it is not recorded and will be lost.")
+KEPT: Final = mark("your progress is saved, and you can resume it from the start page.")
+IN_CLASS: Final = mark("your progress is saved. To resume, join with the same code and name.")
+NOT_KEPT: Final = mark("it is not recorded, so your progress will be lost.")
 
 ACTIONS: Final = {
     "drill.open": "leave",

@@ -182,7 +182,7 @@ class Debriefing(QObject):
         try:
             scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
         except ScenarioError as problem:
-            said = tr("This version cannot use the scenario of that run ({problem}).")
+            said = tr("This version cannot read the scenario of that run ({problem}).")
             self._notice.warn(said.format(problem=said_of(str(problem.problems[0]))))
             return
         self._gate.admit_run(report, scenario, str(file), partial(self._open, report, text))
@@ -200,7 +200,7 @@ class Debriefing(QObject):
             if divergence is None and run_id is not None:
                 return
             if divergence is None:
-                said = tr("The replay reaches the same states: {count} of them were compared.")
+                said = tr("The replay matches the recorded run: {count} states were compared.")
                 self._notice.show_info(said.format(count=len(drill.hashes)))
             else:
                 said = tr("The replay differs from the recorded run: {problem}.")
@@ -218,7 +218,7 @@ class Debriefing(QObject):
         try:
             self._scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
         except ScenarioError as problem:
-            said = tr("This version cannot use the scenario of that run ({problem}).")
+            said = tr("This version cannot read the scenario of that run ({problem}).")
             self._notice.warn(said.format(problem=said_of(str(problem.problems[0]))))
             self._show(report, callback)
         else:
@@ -424,7 +424,7 @@ class Debriefing(QObject):
         """Ask for a file and write the run in one of the forms of `EXPORTS`, when the analysis is finished."""
         report = self._report
         if report is None or self._drill is None:
-            self._notice.warn(tr("This run cannot be replayed here, so it cannot be exported."))
+            self._notice.warn(tr("This run cannot be exported because it cannot be replayed here."))
             return
         ending, _ = EXPORTS[kind]
         name = f"{report['scenario']}-{report['seed']}{ending}"
@@ -462,8 +462,8 @@ class Debriefing(QObject):
             self._notice.warn(f"{problem}.")
         else:
             written = ", ".join(str(one) for one in _files(kind, source, file))
-            said = tr("Saved with the name {name}: {file}").format(name=source.player, file=written)
-            self._notice.offer(said, tr("Change the name…"), lambda: signature.ask(self._parent, self._store))
+            said = tr("Saved under the name {name}: {file}").format(name=source.player, file=written)
+            self._notice.offer(said, tr("Change name…"), lambda: signature.ask(self._parent, self._store))
 
     def _format_finish_time(self) -> str:
         """Return the end time of the run: from the profile, or the present time if the run has just ended."""

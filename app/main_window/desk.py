@@ -258,7 +258,7 @@ class Desk(QMainWindow):
         if self._drill is None or self._world is None:
             return ""
         if dock_spec.truth and not self._drill.terms.truth:
-            return tr("Closed in an exam: {panel} shows more than the servers tell.").format(
+            return tr("{panel} is closed during an exam: use the servers' own tools.").format(
                 panel=tr(dock_spec.title)
             )
         return "" if dock_spec.belongs_in(self._world) else tr(dock_spec.absent)

@@ -267,7 +267,7 @@ class ViewConnection(QObject):
             topology.database_chosen.connect(view.show_database)
 
     def _offer_text_back(self, name: str) -> None:
-        said = tr("{window} is closed. “New query” lists its text, too.").format(window=name)
+        said = tr("{window} is closed. “New query” lists its text.").format(window=name)
         self._notice.offer(said, tr("Undo"), lambda: self._console.tabs.reopen(0), UNDO_S)
 
     def _ask_to_close(self, query: QueryWindow) -> None:

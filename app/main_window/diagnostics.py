@@ -73,7 +73,8 @@ class Doctor(QObject):
             self._notice.warn(str(problem))
             return
         said = tr(
-            "Saved: {file} holds {members}, without names of people and machines. Read it before you send it."
+            "Saved: {file} contains {members}. Names of people and computers are removed. Read "
+            "it before you send it."
         )
         self._notice.show_info(said.format(file=file, members=", ".join(members)))
 
@@ -127,7 +128,11 @@ class Doctor(QObject):
         """Return the profile, which this window holds open: SQLite's full check and the journals' checksums."""
         profile = self._profile
         if profile is None:
-            return [CheckResult(PROFILE, False, tr("It could not be opened at the start; nothing is saved."))]
+            return [
+                CheckResult(
+                    PROFILE, False, tr("The profile could not be opened at the start; nothing is saved.")
+                )
+            ]
         try:
             faults = profile.faults()
         except StorageError as problem:

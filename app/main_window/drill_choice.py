@@ -76,11 +76,11 @@ class DrillChoice(QObject):
 
         def show(generated: GeneratedDrill | None) -> None:
             if generated is None:
-                self._notice.warn(tr("None of the drills that were made could be proved. Try once more."))
+                self._notice.warn(tr("Could not generate a drill. Try again."))
                 return
             self._navigation.leave_run()
             self._show(generated.scenario, generated.seed)
-            other = tr("No new drill of the level {level} could be made; this is another one.")
+            other = tr("No new drill of level {level} could be generated. This is an existing one.")
             missed = [] if generated.difficulty == level else [other.format(level=tr(level))]
             self._notice.show_info(" ".join((*missed, generated.description)))
 

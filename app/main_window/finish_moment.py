@@ -40,7 +40,7 @@ class FinishMoment(QObject):
         if WAIT_S <= 0.0:
             self.proceed()
             return
-        said = tr("{what} The debrief opens in {n} s, or once you have stopped typing.")
+        said = tr("{what} The debrief opens in {n} s or when you stop typing.")
         self._notice.offer(said.format(what=reason, n=round(WAIT_S)), tr("Show the debrief"), self.proceed)
         self._timer.start(round(1000 * WAIT_S))
 

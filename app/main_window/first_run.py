@@ -167,10 +167,10 @@ class FirstRun(QObject):
     # --- the user's turn ------------------------------------------------------------------------------------
 
     def _hand_over(self) -> None:
-        title = tr("Your turn: bring {server} back").format(server=PRINCIPAL)
+        title = tr("Your turn: power on {server}").format(server=PRINCIPAL)
         text = tr(
-            "{database} has no mirror: a second failure would stop it. Right-click {server} and choose “{action}”, or"
-            " press Enter."
+            "{database} has no mirror, so a second failure would stop it. Right-click {server} "
+            "and choose “{action}”, or press Enter."
         )
         label = VERBS["power-on"].label or first_run.POWER_ON
         action = tr(label)
@@ -194,8 +194,7 @@ class FirstRun(QObject):
         self._session.pause()
         self._session.set_speed(1.0)
         text = tr(
-            "{server} is SYNCHRONIZED: the next failure can be an automatic failover again. Now do it in a drill, with"
-            " a score."
+            "{server} is SYNCHRONIZED, so automatic failover is possible again. Next: a drill with a score."
         )
         self._step = self._finish
         words = text.format(server=PRINCIPAL)

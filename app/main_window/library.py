@@ -148,7 +148,7 @@ class Library:
             technology=summary.technology if summary is not None else MIRRORING,
             mode=run.mode,
             t_s=run.tick / TICKS_PER_S,
-            when=tr("begun {date}").format(date=run.started_at.astimezone().strftime("%Y-%m-%d %H:%M")),
+            when=tr("started {date}").format(date=run.started_at.astimezone().strftime("%Y-%m-%d %H:%M")),
             problem=run.problem,
         )
 

@@ -83,10 +83,10 @@ class QuarantineGate(QObject):
         except InputError as problem:
             does = localize(str(problem))
         facts = [
-            Fact(tr("Recorded run"), tr("replayed so that you can look back at it")),
+            Fact(tr("Recorded run"), tr("replayed for review")),
             Fact(tr("Simulated time"), formatting.seconds(float(report["ended_at_s"]), 0)),
             Fact(tr("Inputs"), formatting.number(len(lines))),
-            Fact(tr("Actions"), escape_invisible(does) or tr("nothing")),
+            Fact(tr("Actions"), escape_invisible(does) or tr("none")),
             *facts_of(contents(scenario)),
         ]
         one = Accepted(sha256(whole), _run_title(scenario), scenario.author or "")
@@ -101,7 +101,7 @@ class QuarantineGate(QObject):
             page = self._show_page()
             self._bundle = bundle
             page.show_bundle(bundle.file, bundle.manifest.title, items)
-            self._navigation.show_page(page, tr("A bundle from another source"))
+            self._navigation.show_page(page, tr("Bundle from another source"))
             page.take_focus()
 
         self._session.work(_build_items(bundle), show, on_cancel=self._navigation.show_home)
@@ -156,7 +156,7 @@ class QuarantineGate(QObject):
         page = self._show_page()
         self._pending_request, self._bundle = (candidate, callback), None
         page.show_file(file, facts, text)
-        self._navigation.show_page(page, tr("A file from another source"))
+        self._navigation.show_page(page, tr("File from another source"))
         page.take_focus()
 
     def _show_page(self) -> Quarantine:
@@ -294,7 +294,7 @@ def _build_bundle_facts(bundle: Bundle) -> list[Fact]:
     facts = [
         Fact(tr("Bundle"), said.title),
         Fact(tr("Made by"), said.author or tr("not named in the file")),
-        Fact(tr("Licence"), said.licence or tr("not named in the file")),
+        Fact(tr("License"), said.licence or tr("not named in the file")),
         Fact(tr("SHA-256 of the bundle"), bundle.sha256),
     ]
     return [Fact(fact.what, escape_invisible(fact.value).replace("\n", " ")) for fact in facts]

@@ -46,7 +46,10 @@ class ProfileRecorder:
         try:
             self._profile.finish(self.run_id, tick, report["state_hash"], json.dumps(report), total)
         except StorageError as problem:
-            said = tr("{problem} This run is over: continue it from the start page to save its result.")
+            said = tr(
+                "{problem} Recording of this run has stopped. Continue the run from the start page "
+                "to save its result."
+            )
             raise RecordingError(said.format(problem=problem)) from problem
 
 
@@ -102,7 +105,7 @@ class LateRecorder:
             self._run = self._run or self._begin()
         except RecordingError as problem:
             raise RecordingError(
-                tr("{problem} Nothing of this run is recorded.").format(problem=problem)
+                tr("{problem} This run is not recorded.").format(problem=problem)
             ) from problem
         self._run.finish(report)
 

@@ -147,7 +147,7 @@ class Replay(QObject):
 
     def _announce_position(self, tick: int, details: str) -> None:
         """Announce the position; *of_it*: additional text."""
-        said = tr("You go on from {moment}. The clock stands still until you press Run.")
+        said = tr("Resumed at {moment}, paused. Press Run when ready.")
         here = said.format(moment=formatting.run_time(tick / TICKS_PER_S, 1))
         self._last_announcement = f"{here} {details}".rstrip()
         self._notice.show_info(self._last_announcement, for_ms=0)

@@ -24,7 +24,7 @@ NAME_MAX: Final = 60
 def check_story_visible(drill: Drill, notice: NoticeBar) -> bool:
     """Return whether the story may be shown (an exam must be over); show the reason if not."""
     if visibility.is_truth_hidden(drill):
-        notice.warn(tr("An exam can only be saved as a scenario after its end."))
+        notice.warn(tr("You can save an exam as a scenario after it ends."))
         return False
     return True
 
@@ -52,7 +52,7 @@ class RunAsScenario(QObject):
         """Ask for a file in the user's own folder and write the run there."""
         tree = self._play.branches
         if tree is None:
-            self._notice.show_info(tr("No run is open that could be saved as a scenario."))
+            self._notice.show_info(tr("Open a run first; then you can save it as a scenario."))
             return
         drill = tree.history.drill
         if not check_story_visible(drill, self._notice):
@@ -70,5 +70,5 @@ class RunAsScenario(QObject):
             self._notice.warn(localize(str(problem)))
             return
         if self._saver.write(file, text):
-            told = tr("Saved: {file}. Replace the texts that begin with “{mark}”; check lists them.")
+            told = tr("Saved: {file}. Replace the texts that begin with “{mark}”; Check lists them.")
             self._notice.show_info(told.format(file=file, mark=run_scenario.TO_WRITE.strip()))

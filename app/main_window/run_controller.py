@@ -139,7 +139,7 @@ class RunController(QObject):
         try:
             scenario = load_scenario(run.scenario_text, f"{run.scenario_name}.toml")
         except ScenarioError as problem:
-            said = tr("This run cannot be continued: this version cannot use its scenario ({problem}).")
+            said = tr("This run cannot be continued: this version cannot read its scenario ({problem}).")
             self.said.emit(said.format(problem=said_of(str(problem))))
             return
         inputs, problems = parse_script("\n".join(line.text for line in run.lines))
@@ -442,7 +442,7 @@ class RunController(QObject):
         try:
             return self._create_recorder(self._profile, drill)
         except RecordingError as problem:
-            said = tr("{problem} Until then nothing of this run is recorded, afterwards all of it.")
+            said = tr("{problem} Recording is paused until then. The run is recorded completely afterwards.")
             self._unrecorded = said.format(problem=problem)
             return LateRecorder(partial(self._record_late, self._profile, self.branches.history))
 

@@ -87,7 +87,7 @@ class FinishedRuns(QObject):
         box.setInformativeText(
             tr(
                 "Journal, debrief and points are deleted. Best scores, skills and due dates are "
-                "recalculated without it. Exported files and other branches stay."
+                "recalculated. Exported files and other branches remain."
             )
         )
         delete = box.addButton(tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)

@@ -45,7 +45,7 @@ class ScenarioSaver(QObject):
     def write(self, file: Path, text: str) -> bool:
         """Put *text* into *file*, wholly or not at all, and trust it; False after saying why that cannot be."""
         if scenario_files.is_shipped_name(file.stem):
-            said = tr("{name} is the name of a shipped drill, which cannot be replaced; choose another name.")
+            said = tr("{name} is a shipped drill and cannot be replaced. Choose another name.")
             self._notice.warn(said.format(name=file.stem))
             return False
         try:
@@ -58,7 +58,7 @@ class ScenarioSaver(QObject):
         return True
 
     def _may_replace(self, file: Path) -> bool:
-        said = tr("{file} exists already. Replace it?").format(file=file.name)
+        said = tr("{file} already exists. Replace it?").format(file=file.name)
         buttons = QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No
         answer = QMessageBox.question(self._parent, tr("Save the scenario"), said, buttons)
         return answer == QMessageBox.StandardButton.Yes

@@ -145,13 +145,13 @@ class Editing(QObject):
         """Copy the drill on screen for changes; nothing is written until it is saved."""
         scenario = self._choice.scenario
         if scenario is None:
-            self._notice.show_info(tr("Choose a drill first: its text is copied."))
+            self._notice.show_info(tr("Choose a drill first. Its text is copied to the editor."))
             return
         tree = self._play.branches
         if tree is not None and visibility.is_truth_hidden(
             tree.history.drill
         ):  # the text has its faults and its solution
-            self._notice.warn(tr("The text of an exam's drill can only be copied after its end."))
+            self._notice.warn(tr("You can copy the text of an exam's drill after the exam ends."))
             return
         self.show()
         if self._may_leave():
@@ -165,7 +165,7 @@ class Editing(QObject):
         """Build a scenario from the last run: faults become the timeline, repairs the solution."""
         drill = self._last_run
         if drill is None:
-            self._notice.show_info(tr("Play in the lab first: your actions there become the scenario."))
+            self._notice.show_info(tr("Play in the lab first. Your actions there become the scenario."))
             return
         if not run_as_scenario.check_story_visible(drill, self._notice) or not self._may_leave():
             return
@@ -212,7 +212,7 @@ class Editing(QObject):
             return True
         box = QMessageBox(self._parent)
         box.setIcon(QMessageBox.Icon.Question)
-        box.setText(tr("{file} has changes that are not saved.").format(file=self._page.file_name))
+        box.setText(tr("{file} has unsaved changes.").format(file=self._page.file_name))
         save = box.addButton(tr("Save"), QMessageBox.ButtonRole.AcceptRole)
         discard = box.addButton(tr("Discard"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
@@ -259,7 +259,7 @@ class Editing(QObject):
         except (ValueError, KeyError, TypeError, AttributeError):
             return False
         page.show_text(text, Path(file) if file else None, saved=False, name=run_scenario.slug(name))
-        said = tr("{file} is open as you left it, still unsaved.")
+        said = tr("{file} is open with your unsaved changes.")
         self._notice.show_info(said.format(file=page.file_name))
         return True
 

@@ -53,7 +53,7 @@ class Scripts(QObject):
         """Open a script in a new query window, on the server of the front one."""
         console, drill = self._console, self._session.drill
         if drill is None:
-            self._notice.show_info(tr("Start a drill first: a script opens on one of its servers."))
+            self._notice.show_info(tr("Start a drill first. The script opens on one of its servers."))
             return
         try:
             text = sql_files.read(file)
@@ -96,7 +96,7 @@ class Scripts(QObject):
         """Save the rows that a log or another list of events shows now, for a spreadsheet or a mail."""
         columns, listed = rows.listed()
         if not listed:
-            self._notice.show_info(tr("There are no rows to save."))
+            self._notice.show_info(tr("No rows to save."))
             return
         kinds = ";;".join((tr("Values (*.csv)"), tr("Text (*.txt)")))
 

@@ -72,7 +72,7 @@ class SlotErrors:
         box.setTextFormat(Qt.TextFormat.PlainText)
         about = tr("The run is paused. If the window looks wrong, leave the run.")
         if self._is_recorded():
-            about += " " + tr("It is recorded: the start page lets you continue it.")
+            about += " " + tr("The run is recorded. You can resume it from the start page.")
         if log_path is not None:
             about += "\n" + tr("Details are in {file}.").format(file=log_path)
         box.setInformativeText(about)
@@ -88,7 +88,7 @@ class SlotErrors:
     def _stop(self, error: BaseException, details: str) -> None:
         """Show a message and end with code 1: the window is useless without its parts."""
         sys.excepthook = self._original_hook
-        said = tr("Mirrordrill has an internal error and has to stop: {error!r}.").format(error=error)
+        said = tr("Mirrordrill stops because of an internal error: {error!r}.").format(error=error)
         box = QMessageBox(QMessageBox.Icon.Critical, TITLE, said)
         box.setDetailedText(details)
         box.exec()

@@ -58,7 +58,7 @@ class ClientPorts(QObject):
     def show(self) -> None:
         """Open the ports, unless they are open, and say where they are."""
         if self._session.live is None or self._session.live.finished:
-            self._notice.warn(tr("There is no run to connect to: start a drill first."))
+            self._notice.warn(tr("No drill is running. Start a drill first, then clients can connect."))
             return
         if self.listener is None and not self._open():
             return
@@ -133,13 +133,13 @@ class ClientPorts(QObject):
     def _keep_real_time(self) -> None:
         if self._connections() and self._session.speed != 1.0:
             self._session.set_speed(1.0)
-            self._notice.show_info(tr("SQL clients are connected: the run keeps real time."))
+            self._notice.show_info(tr("SQL clients are connected, so the run stays in real time."))
 
     def _refuse_to_jump(self, share: float) -> None:
         """Refuse to search, which would skip hours at once."""
         if share >= 0.0 and not self._session.loading and self._connections():
             self._session.cancel()
-            self._notice.warn(tr("SQL clients are connected: the run keeps real time."))
+            self._notice.warn(tr("SQL clients are connected, so the run stays in real time."))
 
     # --- what the window shows
 

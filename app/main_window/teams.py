@@ -61,12 +61,12 @@ class Teams(QObject):
         process.finished.connect(lambda *_: self._on_process_finished(process))
         words = ["--name", name] if "@" in source else []  # without a class each start is another run
         process.start(sys.executable, ["-m", "app", "class", "team", source, *words])
-        self._notice.show_info(tr("The team is being started…"))
+        self._notice.show_info(tr("Starting the team…"))
 
     def _read_output(self, process: QProcess) -> None:
         text = bytes(process.readAllStandardOutput().data()).decode("utf-8", errors="replace").strip()
         if "@" in text.partition("\n")[0]:
-            self._notice.show_info(tr("Code of the team: {code}").format(code=text))
+            self._notice.show_info(tr("Team code: {code}").format(code=text))
             self.ask_for_role(text)
         elif text:
             self._notice.show_info(text)
@@ -139,7 +139,7 @@ class Teams(QObject):
                 verdict = message["verdict"]
                 if self.seat is not None and verdict is not None and verdict["score"] is not None:
                     self.seat.append_line(
-                        tr("Over: {score} of 100 points.").format(score=f"{verdict['score']:g}")
+                        tr("Finished: {score} of 100 points.").format(score=f"{verdict['score']:g}")
                     )
             case "refused":
                 self._notice.warn(message["text"])

@@ -105,7 +105,7 @@ class MainWindow(QMainWindow):
             do()
         else:
             self._pending_calls.append(do)
-            self.statusBar().showMessage(tr("One moment: the program is still loading."))
+            self.statusBar().showMessage(tr("Mirrordrill is still loading. Try again in a moment."))
 
     def be_ready(self) -> None:
         """Execute requests that waited for the window's parts."""

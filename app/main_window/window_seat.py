@@ -131,18 +131,20 @@ class WindowSeat(QObject):
         self._attendance.raise_hand(question)
         self._emit_state()
         if question is None:
-            self._notice.show_info(tr("Your hand is down."))
+            self._notice.show_info(tr("Your hand is lowered."))
         else:
-            self._notice.show_info(tr("Your hand is raised: the instructor sees it."))
+            self._notice.show_info(tr("Your hand is raised. The instructor can see it."))
 
     def allow_looks(self) -> None:
         """Ask whether the instructor may observe the seat."""
         allowed = not self._attendance.link.consent
         self._attendance.allow_looks(allowed)
         if allowed:
-            self._notice.show_info(tr("The instructor may look at your seat now, and you are told when."))
+            self._notice.show_info(
+                tr("The instructor may watch your seat now. You are notified when that happens.")
+            )
         else:
-            self._notice.show_info(tr("The instructor may not look at your seat any more."))
+            self._notice.show_info(tr("The instructor may no longer watch your seat."))
 
     # --- inside
 
@@ -173,12 +175,12 @@ class WindowSeat(QObject):
     def _emit_state(self) -> None:
         link = self._attendance.link
         if self._attendance.phase is SeatPhase.ENDED and self._is_over:
-            self._set_label(tr("the class is over"))
+            self._set_label(tr("the class has ended"))
             return
         known = (
             (True, tr(LABELS[self._attendance.phase])),
             (link.hand is not None, tr("hand raised")),
-            (self._looked_at, tr("looked at")),
+            (self._looked_at, tr("watched")),
             (link.held, tr("taken over")),
             (self._frozen, tr("frozen")),
         )
@@ -279,19 +281,17 @@ class WindowSeat(QObject):
             case "result":
                 score = message["verdict"]["score"]
                 if score is not None:
-                    told = tr("The host has played your run again: {score} of 100 points.")
+                    told = tr("The host verified your run: {score} of 100 points.")
                     self._points = told.format(score=f"{score:g}")
                     self._announce_points()
             case "refused":
-                self._give_up(
-                    tr("The host of the class refuses this seat: {why}.").format(why=message["text"])
-                )
+                self._give_up(tr("The class host rejected this seat: {why}.").format(why=message["text"]))
 
     def _ask(self) -> None:
         """Ask for the person's reflection on the run. In an exam, no debrief asks for it."""
         self.form = dialog = QDialog(QApplication.activeWindow())
         asked = ReflectionForm()
-        dialog.setWindowTitle(tr("Before the points are shown"))
+        dialog.setWindowTitle(tr("Before you see your points"))
         dialog.setMinimumWidth(dialog.fontMetrics().averageCharWidth() * FORM_LETTERS)
         QVBoxLayout(dialog).addWidget(asked)
         asked.answered.connect(self._play.reflected)
@@ -366,7 +366,7 @@ class WindowSeat(QObject):
         self.class_over.emit()
         debriefed = self._history is not None and self._history.drill.finished and not self._exam
         self._notice.show_info(
-            tr("The class is over. Here is your debrief.") if debriefed else tr("The class is over.")
+            tr("The class is over. Here is your debrief.") if debriefed else tr("The class has ended.")
         )
 
     def _turn(self, state: str) -> None:
@@ -393,7 +393,7 @@ class WindowSeat(QObject):
     def _announce_break(self, message: PaceState) -> None:
         if message["break_s"] is not None:
             back = datetime.now() + timedelta(seconds=message["break_s"])
-            self._notice.show_info(tr("A break until {time}.").format(time=f"{back:%H:%M}"))
+            self._notice.show_info(tr("Break until {time}.").format(time=f"{back:%H:%M}"))
 
     def _apply_limit(self) -> None:
         """Stop where the instructor has said, and where the run is ahead of the class clock; go on afterwards."""
@@ -405,7 +405,7 @@ class WindowSeat(QObject):
             self._at_limit = at_limit
             if at_limit:
                 self._session.pause()
-                self._notice.show_info(tr("The instructor stops your run here."))
+                self._notice.show_info(tr("The instructor stopped your run here."))
             elif not self._frozen:
                 self._notice.clear()
                 self._session.play()

@@ -60,14 +60,14 @@ def open_database(folder: Path) -> ProfileDatabase:
     system = network_system(folder)
     if system is not None:
         sentence = tr(
-            "The profile folder {folder} is on a network drive ({system}), where a killed "
-            "program or a second one could damage it: choose a folder on a disk of this computer."
+            "The profile folder {folder} is on a network drive ({system}), where two programs "
+            "could damage it. Choose a folder on a local disk."
         ).format(folder=folder, system=system)
         raise StorageError(ProblemKind.NETWORK_DRIVE, sentence)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        sentence = tr("The profile folder {folder} cannot be made: {why}.").format(
+        sentence = tr("Cannot create the profile folder {folder}: {why}.").format(
             folder=folder, why=error.strerror
         )
         raise StorageError(ProblemKind.CANNOT_OPEN, sentence) from error
@@ -151,14 +151,14 @@ def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:
     if (
         application_id != APPLICATION_ID and tables
     ):  # an empty one is new, or was interrupted before its first table
-        sentence = tr("The file {file} belongs to another program: move it away and start again.").format(
-            file=file
-        )
+        sentence = tr(
+            "The file {file} belongs to another program. Move it to another folder and restart."
+        ).format(file=file)
         raise StorageError(ProblemKind.NOT_A_PROFILE, sentence)
     strange = shape.strange_parts(connection)
     if strange:  # what stands in it would run by itself
         sentence = tr(
-            "The file {file} contains tables that no profile has ({part}): move it away and start again."
+            "The file {file} contains unknown tables ({part}). Move it to another folder and restart."
         ).format(file=file, part=ascii(strange[0][:80]))
         raise StorageError(ProblemKind.NOT_A_PROFILE, sentence)
 
@@ -168,9 +168,9 @@ def _refuse(fault: str | None, file: Path) -> None:
     if fault is not None:
         backups = [backup for backup in backup_files(file) if backup.exists()]
         remedy = (
-            tr("put the backup {backup} in its place").format(backup=backups[0])
+            tr("replace it with the backup {backup}").format(backup=backups[0])
             if backups
-            else tr("move it away and start again")
+            else tr("move it to another folder and restart")
         )
         sentence = tr("The profile {file} is damaged ({detail}): {remedy}.").format(
             file=file, detail=fault, remedy=remedy
@@ -217,18 +217,16 @@ def _migrate(connection: sqlite3.Connection, file: Path) -> None:
         return
     if revision is not None and revision not in known:
         sentence = tr(
-            "The profile {file} has version {revision}, this Mirrordrill knows versions up to "
-            "{newest}: install the newer Mirrordrill that wrote it, or read its contents with "
-            "`mirrordrill doctor --export FILE`."
+            "The profile {file} has version {revision}; this Mirrordrill supports versions up to "
+            "{newest}. Install a newer Mirrordrill, or export the data with `mirrordrill doctor "
+            "--export FILE`."
         ).format(file=file, revision=revision, newest=newest)
         raise StorageError(ProblemKind.NEWER, sentence)
     if revision is not None:
         try:
             write_backup(connection, file)
         except OSError as error:
-            sentence = tr(
-                "No backup of the profile {file} can be made before it is brought up to date: {why}."
-            )
+            sentence = tr("Cannot back up the profile {file} before its upgrade: {why}.")
             raise StorageError(
                 ProblemKind.CANNOT_OPEN, sentence.format(file=file, why=error.strerror)
             ) from error

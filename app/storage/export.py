@@ -57,7 +57,7 @@ def _copied(file: Path, folder: Path) -> Path:
         if file.stat().st_size + (log.stat().st_size if log.exists() else 0) > BYTES_MAX:
             raise StorageError(
                 ProblemKind.CANNOT_OPEN,
-                tr("The file {file} is larger than the limit for a profile.").format(file=file),
+                tr("The file {file} exceeds the size limit of a profile.").format(file=file),
             )
         shutil.copyfile(file, copy)
         if log.exists():

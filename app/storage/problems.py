@@ -37,15 +37,15 @@ class StorageError(Exception):
 def refuse_no_file(*files: Path) -> None:
     """Raise StorageError where one of them is there and is a pipe, a device or a folder."""
     for file in filter(no_file, files):
-        sentence = tr("{file} is not a file: move it away and start again.").format(file=file)
+        sentence = tr("{file} is not a file. Move it to another folder and restart.").format(file=file)
         raise StorageError(ProblemKind.CANNOT_OPEN, sentence)
 
 
 def build_missing_error(file: Path) -> StorageError:
     """Build the error of an open profile whose file has moved."""
     sentence = tr(
-        "The profile {file} was moved or removed while Mirrordrill was running: your latest "
-        "actions are not saved. Put it back, or start Mirrordrill again."
+        "The profile {file} was moved or removed while Mirrordrill was running. Your latest "
+        "actions are not saved. Restore the file, or restart Mirrordrill."
     )
     return StorageError(ProblemKind.GONE, sentence.format(file=file))
 
@@ -53,9 +53,7 @@ def build_missing_error(file: Path) -> StorageError:
 _BY_SQLITE_CODE = {
     sqlite3.SQLITE_CANTOPEN: (
         ProblemKind.CANNOT_OPEN,
-        mark(
-            "The profile {file} cannot be opened: its folder must exist, and you need write permission for it."
-        ),
+        mark("Cannot open the profile {file}. Its folder must exist, and you need write permission."),
     ),
     sqlite3.SQLITE_PERM: (
         ProblemKind.CANNOT_OPEN,
@@ -63,39 +61,39 @@ _BY_SQLITE_CODE = {
     ),
     sqlite3.SQLITE_READONLY: (
         ProblemKind.READ_ONLY,
-        mark("The profile {file} cannot be written: get write permission for the file and its folder."),
+        mark("Cannot write the profile {file}. You need write permission for the file and its folder."),
     ),
     sqlite3.SQLITE_IOERR_LOCK: (  # what a file without write permission gives to an exclusive lock
         ProblemKind.READ_ONLY,
         mark(
-            "The profile {file} cannot be locked for writing: get write permission for the file "
-            "and its folder, and keep it on a disk of this computer."
+            "Cannot lock the profile {file}. You need write permission for the file and its "
+            "folder, and it must be on a local disk."
         ),
     ),
     sqlite3.SQLITE_FULL: (
         ProblemKind.DISK_FULL,
         mark(
-            "The disk that holds {file} is full: your latest action is not saved, everything "
-            "before it is. Free some space, and repeat the action."
+            "The disk with {file} is full. Your latest action is not saved. Free some space and "
+            "repeat the action."
         ),
     ),
     sqlite3.SQLITE_BUSY: (
         ProblemKind.IN_USE,
-        mark("The profile {file} is in use by another Mirrordrill: close that one first."),
+        mark("Another Mirrordrill uses the profile {file}. Close it first."),
     ),
     sqlite3.SQLITE_IOERR: (
         ProblemKind.DISK_FAILED,
-        mark("The disk failed while {file} was read or written ({detail}): your latest action is not saved."),
+        mark("Disk error while reading or writing {file} ({detail}). Your latest action is not saved."),
     ),
     sqlite3.SQLITE_NOTADB: (
         ProblemKind.NOT_A_PROFILE,
-        mark("The file {file} is not a Mirrordrill profile: move it away and start again."),
+        mark("The file {file} is not a Mirrordrill profile. Move it to another folder and restart."),
     ),
     sqlite3.SQLITE_CORRUPT: (
         ProblemKind.DAMAGED,
         mark(
-            "The profile {file} is damaged ({detail}): put a backup from its folder in its place, "
-            "or move it away and start again."
+            "The profile {file} is damaged ({detail}). Replace it with a backup from its folder, "
+            "or move it to another folder and restart."
         ),
     ),
 }

@@ -156,7 +156,7 @@ def _altered(row: sqlite3.Row) -> list[str]:
         (tr("the score"), row["score"], score.get("total") if score.get("scored") else row["score"]),
         (tr("the downtime"), row["downtime_s"], totals.get("downtime_s")),
         (tr("the lost transactions"), row["lost_transactions"], round(totals.get("lost_transactions", 0))),
-        (tr("the state at the end"), row["state_hash"], report.get("state_hash", row["state_hash"])),
+        (tr("the final state"), row["state_hash"], report.get("state_hash", row["state_hash"])),
         (tr("the mode"), row["mode"], report.get("mode", row["mode"])),
         (tr("the seed"), row["seed"], report.get("seed", row["seed"])),
         (tr("the scenario"), row["scenario_hash"], sha256(row["scenario_text"])),

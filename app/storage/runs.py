@@ -137,8 +137,8 @@ def find_lost_runs(db: sqlite3.Connection, mark: Mark) -> list[str]:
         return []
     return [
         tr(
-            "Run {id}, with {count} lines, is missing: the disk has lost confirmed writes, or an "
-            "older copy of the profile was put in place."
+            "Run {id} with {count} lines is missing: the disk lost confirmed writes, or an older "
+            "copy of the profile was restored."
         ).format(id=mark.run_id, count=mark.lines)
     ]
 
@@ -211,14 +211,14 @@ def _problem(run: sqlite3.Row, lines: tuple[JournalLine, ...], minimum_lines: in
     where = tr("The journal of run {id} ({scenario})").format(id=run["id"], scenario=run["scenario_name"])
     every = max(run["line_count"], minimum_lines)
     if len(lines) != every:
-        return tr("{where} holds {count} of {all} lines: the file was damaged or changed.").format(
+        return tr("{where} contains {count} of {all} lines: the file was damaged or changed.").format(
             where=where, count=len(lines), all=every
         )
     chain = 0
     for line in lines:
         chain = _link(chain, line.tick, line.text)
     if chain != run["line_chain"] or run["seed"] < 0 or not 0 <= run["tick"] <= TICK_MAX:
-        return tr("{where} differs from the one that was written: the file was damaged or changed.").format(
+        return tr("{where} differs from the written version: the file was damaged or changed.").format(
             where=where
         )
     return None

@@ -54,10 +54,11 @@ def title(world: World, name: str) -> str:
     """Return the cluster and its quorum in the node's knowledge."""
     node = world.nodes.get(name)
     if node is None:
-        return tr("No cluster in this drill.")
+        return tr("This drill has no cluster.")
     if knows(world, name) is None:
         return tr(
-            "{node}: the cluster service is stopped, or waits for quorum. Nothing else is known here."
+            "{node}: the cluster service is stopped or waits for quorum. No other information is "
+            "available here."
         ).format(node=name)
     known = node.config
     votes = len(known.counted) + known.witness_counts
@@ -117,7 +118,9 @@ def _resource(role: ClusterRole, resource: Resource) -> ClusterRow:
 
 
 EVICTED: Final = mark("Evict {name} from the cluster? Its replicas stay configured.")
-FORCED: Final = mark("Force quorum on {name}? It forms the cluster alone; other nodes may hold newer data.")
+FORCED: Final = mark(
+    "Force quorum on {name}? The node forms the cluster without the others, which may have newer data."
+)
 
 
 def actions(world: World, name: str, row: ClusterRow) -> list[Action]:

@@ -35,7 +35,7 @@ screen.
 Otherwise a day of a hundred databases has 50,000 markers, and each frame checks all of them.
 """
 
-SERVING, DOWN = mark("serving"), mark("down")
+SERVING, DOWN = mark("in service"), mark("down")
 CLIENTS_IDLE: Final = mark("database online, clients not working")
 PROTECTED, EXPOSED, UNSERVED = mark("protected"), mark("unprotected"), mark("nothing to protect")
 ASYNCHRONOUS: Final = mark("asynchronous")

@@ -35,22 +35,23 @@ class RunCaption:
 
 
 NOTICED: Final = mark(
-    "{mirror} and {witness} noticed after {seconds} s that {principal} no longer answers. Clients cannot work."
+    "{mirror} and {witness} detected after {seconds} s that {principal} does not respond. "
+    "Clients cannot work."
 )
 REDONE: Final = mark(
-    "{mirror} first redoes the log that it has received. It was nearly up to date: this took {seconds} s."
+    "{mirror} first redoes the received log. Its redo queue was short: this took {seconds} s."
 )
 VOTED: Final = mark(
-    "{witness} agrees that {principal} is gone: 2 of 3 votes are a quorum. {mirror} takes over, {seconds} s after the"
-    " failure."
+    "{witness} confirms that {principal} is lost: 2 of 3 votes are a quorum. {mirror} becomes "
+    "the principal {seconds} s after the failure."
 )
 RETURNED: Final = mark(
     "{database} was online on {mirror} after {online} s, and {client} reconnected after {seconds} s. Committed"
     " transactions lost: {lost}."
 )
 MEASURED: Final = mark(
-    "From detection to online the failover took {seconds} s. Microsoft measured {published} s for it (Best Practices,"
-    " Table 6)."
+    "The failover took {seconds} s from detection to online. Microsoft measured {published} s "
+    "(Best Practices, Table 6)."
 )
 
 
@@ -82,7 +83,9 @@ def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterato
         elif failed_s is None:
             continue
         elif event.kind == "detected" and event.server == MIRROR:
-            yield caption(MIRROR, tr("Who noticed?"), NOTICED, seconds=_seconds(event.t_s - failed_s))
+            yield caption(
+                MIRROR, tr("Who detected the failure?"), NOTICED, seconds=_seconds(event.t_s - failed_s)
+            )
             detected_s = event.t_s
         elif event.kind == "failover" and event.get("step") == "redo done":
             yield caption(MIRROR, tr("What was redone?"), REDONE, seconds=_seconds(event.t_s - detected_s))

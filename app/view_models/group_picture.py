@@ -145,7 +145,7 @@ def computer_faces(world: World) -> Iterator[ServerFace]:
 
 def _list_faults(world: World, computer: Computer) -> Iterator[str]:
     if not computer.nic_up:
-        yield tr("network cables pulled")
+        yield tr("network cables unplugged")
     if computer.name in world.nodes:
         yield from _node_notes(world, computer.name)
 

@@ -205,14 +205,14 @@ def _seen_by_witness(world: World, server: Instance) -> list[tuple[str, bool]]:
 
 def _list_faults(computer: Computer) -> Iterator[str]:
     if not computer.nic_up:
-        yield tr("network cables pulled")
+        yield tr("network cables unplugged")
     for name, factor in (
         (tr("log disk"), computer.log_disk_factor),
         (tr("data disk"), computer.data_disk_factor),
         (tr("processors"), computer.cpu_factor),
     ):
         if factor > 1.0:
-            yield tr("{what} {factor} times slower").format(what=name, factor=formatting.significant(factor))
+            yield tr("{what} {factor}× slower").format(what=name, factor=formatting.significant(factor))
     for port in computer.blocked_ports:
         yield tr("firewall blocks port {port}").format(port=port)
 
@@ -309,7 +309,7 @@ def _service_sign(world: World, copy: DatabaseCopy) -> StatusSign:
         return StatusSign(mark("unprotected"), "warn", "warning")
     if copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.safety is Safety.OFF:
         return StatusSign(mark("asynchronous"), "warn", "dot")
-    return StatusSign(mark("serving"), "ok", "dot")
+    return StatusSign(mark("in service"), "ok", "dot")
 
 
 def _queue(copy: DatabaseCopy, readings: Readings) -> QueueFace | None:

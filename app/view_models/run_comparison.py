@@ -72,7 +72,7 @@ FIGURES: Final = (
         more_is_better=True,
     ),
     _Figure(
-        mark("goals reached"),
+        mark("goals met"),
         lambda report: sum(bool(goal["met"]) for goal in report["goals"]) if report["goals"] else None,
         _count,
         more_is_better=True,
@@ -188,7 +188,7 @@ def _list_actions(report: Report) -> Iterator[tuple[float, str]]:
 def remark(left_report: Report, right_report: Report) -> str:
     """Return the remark to read before the comparison; empty if there is none."""
     if left_report["scenario"] != right_report["scenario"]:
-        return tr("Two different drills: only figures that every run has are compared.")
+        return tr("Two different drills: only common figures are compared.")
     if left_report["seed"] != right_report["seed"]:
-        return tr("Different seeds: moments, names and sizes in the two runs may differ.")
-    return tr("Same seed: same moments, names and sizes.")
+        return tr("Different seeds: event times, names and sizes may differ.")
+    return tr("Same seed: identical event times, names and sizes.")

@@ -134,7 +134,7 @@ def recommend(cards: Sequence[Card], progress: LearnerProgress) -> NextDrill | N
     taken = [by_name[name] for name, _ in newest_first if name in by_name]
     if not taken:
         first = by_name.get(FIRST_DRILL)
-        return NextDrill(first, tr("Start here: what happens in a failover.")) if first else None
+        return NextDrill(first, tr("Start here: see what happens in a failover.")) if first else None
     for each in progress.next:
         if each.since is not None and each.scenario in by_name:
             return NextDrill(by_name[each.scenario], _due_reason(each, progress))

@@ -49,7 +49,7 @@ def legend() -> tuple[tuple[str, str], ...]:
     """Return tone and text of each color of the curve; no tone where nothing is lost."""
     least = {name: formatting.plain_number(points) for points, name in LABELS}
     return (
-        ("", tr("nothing lost")),
+        ("", tr("no loss")),
         ("ok", tr("best, minor loss: fewer than {inaccuracy} points lost").format(**least)),
         ("warn", tr("inaccuracy: {inaccuracy} or more, mistake: {mistake} or more").format(**least)),
         ("bad", tr("blunder: {blunder} or more").format(**least)),
@@ -102,24 +102,24 @@ def describe_curve(account: Account) -> str:
 def explain_curve() -> str:
     """Return the explanation of the curve."""
     return tr(
-        "The line shows how many points could still be reached at each moment by the best known way to go on: your "
-        "own, the reference solution, and what a search has found. It never rises: where it falls, points were lost "
-        "for good, by an action (dot) or by waiting (thick line). After the point of no return no known way reaches "
-        "all goals."
+        "The line shows the best score that was still possible at each time, according to your "
+        "run, the reference solution and a search. Drops mark points that you can no longer win: "
+        "dots are actions, thick lines are waiting. After the point of no return, no known "
+        "continuation meets all goals."
     )
 
 
 def format_uncertainty() -> str:
     """Return the sentence about the uncertainty of any curve."""
-    return tr("More may have been possible than is known.")
+    return tr("A better continuation may exist.")
 
 
 def format_certainty(account: Account) -> str:
     """Return a sentence about whether more points than the curve shows may have been possible."""
     doubt = account.doubt
     if doubt is None:
-        return tr("No more than that was possible at any moment.")
-    said = tr("At {moment} the line is at {known} points, and up to {most} cannot be ruled out.")
+        return tr("A higher score was not possible at any time.")
+    said = tr("At {moment} the best known score is {known} points; up to {most} may be possible.")
     where = said.format(
         moment=moment(doubt.tick), known=format_points(doubt.known), most=format_points(doubt.most)
     )
@@ -136,7 +136,7 @@ def format_no_return(tick: Tick) -> str:
 
 def format_accuracy(account: Account) -> str:
     """Format the accuracy in percent."""
-    return tr("Accuracy {accuracy} %.").format(accuracy=formatting.plain_number(round(account.accuracy)))
+    return tr("Accuracy {accuracy}%.").format(accuracy=formatting.plain_number(round(account.accuracy)))
 
 
 def format_cost(move: RunSegment) -> str:
@@ -155,7 +155,7 @@ def format_move(
     if move.line != WAITING:
         return f"{moment(move.tick)}  {format_line(move.line, choices_by_question)}"
     if chance is not None and is_last_chance(move, chance):
-        return tr("{moment}  the last chance goes by unused").format(moment=moment(move.tick))
+        return tr("{moment}  last chance missed").format(moment=moment(move.tick))
     return tr("{start} to {end}  waiting").format(start=moment(move.tick), end=moment(move.until))
 
 
@@ -166,11 +166,9 @@ def is_last_chance(move: RunSegment, chance: LastChance) -> bool:
 
 def format_point_of_no_return(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
     """Return the time until which all goals could be reached, and the action that was or took the last chance."""
-    said = tr("All goals could still be reached until {moment}, the point of no return: {act}.")
+    said = tr("Point of no return: {moment}. After it, the goals were out of reach. Your action: {act}.")
     if chance.line == WAITING:
-        said = tr(
-            "All goals could still be reached until {moment}, the point of no return; last chance: {act}."
-        )
+        said = tr("Point of no return: {moment}. After it, the goals were out of reach. Last chance: {act}.")
     return said.format(moment=moment(chance.tick), act=format_last_chance(chance, choices_by_question))
 
 
@@ -192,8 +190,8 @@ def format_missed_goals(chance: LastChance) -> str:
         for goal, until in chance.missed
     )
     if chance.line == WAITING:
-        return tr("Begun a second later, these steps no longer reach {goals}.").format(goals=goals)
-    return tr("After what was done here, these steps no longer reach {goals}.").format(goals=goals)
+        return tr("One second later, these steps no longer meet {goals}.").format(goals=goals)
+    return tr("After this, these steps no longer meet {goals}.").format(goals=goals)
 
 
 def format_first_step(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:

@@ -61,14 +61,14 @@ class AcceptedFiles(QDialog):
         self.setWindowTitle(tr("Accepted files"))
         said = QLabel(
             tr(
-                "Drills and runs from other sources that open without a question. A file that "
-                "you forget is shown to you again before it opens."
+                "Drills and runs from other sources that open without a question. If you forget "
+                "a file, you are asked again before it opens."
             )
         )
         said.setWordWrap(True)
         said.setProperty("muted", "true")
         self.list = TableView(TableModel(COLUMNS), self.windowTitle())
-        self.list.set_empty_text(tr("Nothing has been accepted yet."))
+        self.list.set_empty_text(tr("No accepted files."))
         self.list.selectionModel().selectionChanged.connect(lambda *_: self._show_buttons())
         self.forget, self.forget_all = QPushButton(tr("&Forget")), QPushButton(tr("Forget &all"))
         close = QPushButton(tr("&Close"))

@@ -63,7 +63,7 @@ class KeptBundles(QDialog):
         self.tree.setHeaderHidden(True)
         self.tree.currentItemChanged.connect(lambda *_: self._show_buttons())
         self.tree.itemActivated.connect(lambda *_: self._open())
-        self._empty_label = QLabel(tr("None so far. Open a bundle, or drop it on the window."))
+        self._empty_label = QLabel(tr("No bundles. Open a bundle, or drop it on the window."))
         self._empty_label.setWordWrap(True)
         self._empty_label.setProperty("muted", "true")
         self.open_button, self.remove = QPushButton(tr("&Open")), QPushButton(tr("&Remove this bundle…"))
@@ -140,7 +140,7 @@ class BundleMaker(QDialog):
         """Create the dialog; *drills*: name and title of each."""
         super().__init__(parent)
         self.setWindowTitle(tr("Export as a bundle"))
-        said = QLabel(tr("A bundle is one file with drills to hand on. It does not need the shipped drills."))
+        said = QLabel(tr("A bundle is one file with drills to share. Shipped drills need not be included."))
         said.setWordWrap(True)
         said.setProperty("muted", "true")
         self.title_field, self.author, self.licence = QLineEdit(), QLineEdit(author), QLineEdit()
@@ -150,12 +150,12 @@ class BundleMaker(QDialog):
         for text, field in (
             (tr("&Title"), self.title_field),
             (tr("&Author"), self.author),
-            (tr("&Licence"), self.licence),
+            (tr("&License"), self.licence),
         ):
             field.setMaxLength(LINE_MAX)
             form.addRow(text, field)
         self.drills = QListWidget()
-        self.drills.setAccessibleName(tr("Drills to put into the bundle"))
+        self.drills.setAccessibleName(tr("Drills in the bundle"))
         for name, title in drills:
             item = QListWidgetItem(f"{escape_invisible(title)}  ·  {name}")
             item.setData(_PART, name)

@@ -34,7 +34,7 @@ class ConditionDialog(QDialog):
         self.text.setMinimumContentsLength(44)
         name_box(self.text, tr("Condition"))
         self.text.editTextChanged.connect(lambda _: self._check())
-        label = QLabel(tr("Run at full speed until this condition holds:"))
+        label = QLabel(tr("Run at full speed until this condition is met:"))
         label.setBuddy(self.text)
         self.problem = QLabel()
         self.problem.setWordWrap(True)
@@ -43,8 +43,7 @@ class ConditionDialog(QDialog):
         self._thinking.setSingleShot(True)
         self._thinking.setInterval(THINKING_MS)
         self._thinking.timeout.connect(lambda: announce(self, self.problem.text()))
-        hint = QLabel(tr("States, queues and times can be combined with and, or, not; for "
-"example:  {example}").format(
+        hint = QLabel(tr("Combine states, queues and times with and, or, not. Example:  {example}").format(
             example=" and ".join(examples[:2])))  # fmt: skip
         hint.setWordWrap(True)
         hint.setProperty("muted", "true")

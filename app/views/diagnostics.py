@@ -26,7 +26,7 @@ class LogLine:
 COLUMNS: Final = (
     TableColumn(
         title=mark("State"),
-        text=lambda line: tr("✓ fine") if line.well else tr("✗ check this"),
+        text=lambda line: tr("✓ OK") if line.well else tr("✗ check this"),
         tone=lambda line: "ok" if line.well else "bad",
         sample="✗ check this",
     ),
@@ -74,7 +74,7 @@ class Diagnostics(QDialog):
     def begin(self) -> None:
         """Begin a check without results."""
         self.lines.table.replace(())
-        self._message.setText(tr("Checking… this takes some seconds."))
+        self._message.setText(tr("Checking… This takes a few seconds."))
         self._check_button.setEnabled(False)
 
     def add(self, line: LogLine) -> None:
@@ -86,7 +86,7 @@ class Diagnostics(QDialog):
         rows = self.lines.table.rows
         wrong = sum(not line.well for line in rows)
         said = trn("{n} item needs attention.", "{n} items need attention.", wrong).format(n=wrong)
-        self._message.setText(said if wrong else tr("Mirrordrill works here."))
+        self._message.setText(said if wrong else tr("Mirrordrill works on this computer."))
         self._check_button.setEnabled(True)
         bad = next((place for place, line in enumerate(rows) if not line.well), 0)
         if rows:

@@ -85,7 +85,7 @@ class ErrorLog(EventTable):
             lines_of,
             everywhere=False,
             kinds=("errorlog",),
-            empty=tr("{server} has written nothing to its ERRORLOG since the drill began."),
+            empty=tr("No ERRORLOG entries on {server} since the drill started."),
             parent=parent,
         )
 

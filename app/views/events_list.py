@@ -93,7 +93,7 @@ class EventsList(EventTable):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._kinds: set[str] = {kind for kind, info in KINDS.items() if not info.is_quiet}
-        empty = tr("No event of the selected kinds yet. Start the clock, or break something.")
+        empty = tr("No events of the selected kinds. Start the clock or inject a fault.")
         super().__init__(tr("Events"), COLUMNS, SHORT, rows_of, everywhere=True, empty=empty, parent=parent)
         self._menu = QMenu(self)
         for kind, info in KINDS.items():

@@ -32,7 +32,7 @@ class Facilitator(QScrollArea):
         self._drill: Drill | None = None
         self._shown_entries: tuple[int, ...] = ()
         self._notes = Prose(full_height=True)
-        self._coming_title = QLabel(tr("Coming events"))
+        self._coming_title = QLabel(tr("Upcoming events"))
         self._coming = QLabel()
         self._coming.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
         self._coming.setWordWrap(True)
@@ -70,7 +70,7 @@ class Facilitator(QScrollArea):
                 f"{formatting.run_time(tick / TICKS_PER_S)}  {describe_input(item.line_without_time, asked)}"
                 for tick, item in coming
             ]
-            self._coming.setText("\n".join(lines) or tr("No further events are scheduled."))
+            self._coming.setText("\n".join(lines) or tr("No events scheduled."))
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:

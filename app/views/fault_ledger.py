@@ -48,7 +48,7 @@ BY_KEY: Final = (
     Qt.FocusReason.ShortcutFocusReason,
 )
 
-REVERTED, FELT, NOT_FELT = mark("undone"), mark("in force"), mark("not noticed")
+REVERTED, FELT, NOT_FELT = mark("undone"), mark("active"), mark("not detected")
 _SIGNS: Final = {REVERTED: ("✓", "muted"), FELT: ("●", "bad"), NOT_FELT: ("○", "warn")}
 """State -> its shape and color token."""
 
@@ -69,7 +69,7 @@ def format_effect(fault: Fault) -> str:
     """Format the effect of a fault."""
     if fault.effect:
         return localize(fault.effect)
-    return tr("it was never noticed") if fault.reverted_tick is not None else tr("not noticed yet")
+    return tr("it was never detected") if fault.reverted_tick is not None else tr("not detected yet")
 
 
 def _time(tick: Tick | None) -> str:
@@ -100,7 +100,7 @@ def sentence_of(fault: Fault) -> str:
     told = (
         tr("{when}, {effect}.")
         if fault.effective_tick is None
-        else tr("{when}, noticed at {felt}: {effect}.")
+        else tr("{when}, detected at {felt}: {effect}.")
     )
     when = when.format(asked=_time(fault.asked_tick), active=_time(fault.active_tick))
     parts = [f"{format_input_line(fault)}: {_help(fault)}."]
@@ -108,7 +108,7 @@ def sentence_of(fault: Fault) -> str:
     if fault.reverted_tick is not None:
         parts.append(tr("Undone at {time}.").format(time=_time(fault.reverted_tick)))
     elif fault_log.reverse_of(fault) is None:
-        parts.append(tr("It ends by itself."))
+        parts.append(tr("The fault ends automatically."))
     return " ".join(parts)
 
 
@@ -132,7 +132,7 @@ COLUMNS: Final = (
         title=mark("Active"), text=lambda f: _time(f.active_tick), tone=_muted, right=True, sample="0:00.00"
     ),
     TableColumn(
-        title=mark("Noticed"),
+        title=mark("Detected"),
         text=lambda f: _time(f.effective_tick),
         tone=_muted,
         right=True,
@@ -252,9 +252,7 @@ class FaultLedger(QWidget):
             self._show_others(wanted)
         active = sum(fault.reverted_tick is None for fault in mine)
         self._count = (
-            tr("{active} of {all} active.").format(active=active, all=len(mine))
-            if mine
-            else tr("No faults so far.")
+            tr("{active} of {all} active.").format(active=active, all=len(mine)) if mine else tr("No faults.")
         )
         self._refresh()
 
@@ -312,7 +310,7 @@ class FaultLedger(QWidget):
         revert.setToolTip(
             reverse.line_without_time if reverse is not None
             else tr("Select a fault") if fault is None
-            else tr("This ends by itself")
+            else tr("This fault ends automatically")
         )  # fmt: skip
         self.revert_all.setEnabled(
             any(f.reverted_tick is None and fault_log.reverse_of(f) is not None for f in self.model.rows)

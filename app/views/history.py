@@ -90,8 +90,8 @@ OUTCOMES: Final[tuple[tuple[str, Callable[[FinishedRun], bool]], ...]] = (
     (mark("80 points and more"), lambda run: run.score is not None and run.score >= GOOD),
     (mark("50 to 80 points"), lambda run: run.score is not None and FAIR <= run.score < GOOD),
     (mark("Under 50 points"), lambda run: run.score is not None and run.score < FAIR),
-    (mark("Without a score"), lambda run: run.score is None),
-    (mark("Transactions were lost"), lambda run: run.lost_transactions > 0),
+    (mark("No score"), lambda run: run.score is None),
+    (mark("With lost transactions"), lambda run: run.lost_transactions > 0),
 )
 DATES: Final = (
     (mark("Any date"), 0),
@@ -200,8 +200,8 @@ class RunHistoryPage(QWidget):
         runs = [
             run for run in self._runs if name in ("", run.scenario) and of(run) and run.finished_at >= begin
         ]
-        none = tr("No run has been finished yet.")
-        self._table.set_empty_text(tr("No run matches.") if self._runs else none)
+        none = tr("No finished runs.")
+        self._table.set_empty_text(tr("No matching runs.") if self._runs else none)
         self._table.table.replace(runs)
         self._count.setText(_format_summary(runs, len(self._runs)))
         self._sharing.start()
@@ -246,9 +246,7 @@ class RunHistoryPage(QWidget):
         self.compare.setEnabled(self._pair() is not None)
         before = tr("Compare with the previous run")
         self.compare.setText(before if len(chosen) == 1 and self.compare.isEnabled() else tr("Compare"))
-        self.compare.setToolTip(
-            tr("Compare two runs: select both (Ctrl and click, or Shift and an arrow key)")
-        )
+        self.compare.setToolTip(tr("To compare two runs, select both (Ctrl+click, or Shift+arrow key)"))
         self._show_chart()
 
     def _add_key(self, key: str, text: str, do: Callable[[], None]) -> None:
@@ -305,7 +303,7 @@ class RunHistoryPage(QWidget):
 def _format_summary(runs: Sequence[FinishedRun], total: int) -> str:
     """Return the number of runs that are shown, and their mean score."""
     if not total:
-        return tr("No run has been finished yet.")
+        return tr("No finished runs.")
     said = trn("{n} finished run", "{n} finished runs", len(runs)).format(n=len(runs))
     if len(runs) < total:
         said = tr("{some} of {all}").format(some=said, all=formatting.number(total))

@@ -31,7 +31,7 @@ from engine.overrides import override
 
 STROKES_MAX: Final = 2
 """Maximum key strokes of a shortcut, such as Ctrl+K, Ctrl+C."""
-_PRESS: Final = mark("Press the keys, one or two strokes.")
+_PRESS: Final = mark("Press the new shortcut: one or two key combinations.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ COLUMNS: Final = (
            sample="Ctrl+Shift+F  oder  Ctrl+Shift+T"),
     TableColumn(title=mark("Default"), text=lambda r: format_keys(r.usual) if r.changed else "", tone=lambda r: "muted",
            sample="Ctrl+Shift+Backspace"),
-    TableColumn(title=mark("Where"), text=lambda r: tr(SCOPES[r.command.scope][0]), tone=lambda r: "muted"),
+    TableColumn(title=mark("Context"), text=lambda r: tr(SCOPES[r.command.scope][0]), tone=lambda r: "muted"),
 )  # fmt: skip
 
 
@@ -117,7 +117,7 @@ class KeyEditor(QDialog):
         top = QHBoxLayout()
         label = QLabel(tr("S&cheme"))
         label.setBuddy(self.scheme)
-        reset = QPushButton(tr("&Reset everything"))
+        reset = QPushButton(tr("&Reset all"))
         reset.clicked.connect(self.reset_all)
         top.addWidget(label)
         top.addWidget(self.scheme)
@@ -127,8 +127,8 @@ class KeyEditor(QDialog):
         self.add_button.clicked.connect(lambda: self._put(add=True))
         self.none_button.clicked.connect(self._remove_keys)
         self.usual_button.clicked.connect(self._restore_default_keys)
-        self.set_button.setToolTip(tr("Replace the present keys by these"))
-        self.add_button.setToolTip(tr("Add these keys to the present ones"))
+        self.set_button.setToolTip(tr("Replace the current keys with these"))
+        self.add_button.setToolTip(tr("Add these keys to the current ones"))
         bottom = QGridLayout()
         bottom.addWidget(self.name, 0, 0, 1, 5)
         bottom.addWidget(
@@ -227,7 +227,7 @@ class KeyEditor(QDialog):
             clashes = [] if refusal else keys.clashes_with(self._keys, row.command.name, pressed)
         free = row is not None and bool(pressed) and not refusal
         self.set_button.setEnabled(free)
-        self.set_button.setText(tr("&Set and take over") if clashes else tr("&Set"))
+        self.set_button.setText(tr("&Set and reassign") if clashes else tr("&Set"))
         self.add_button.setEnabled(free and row is not None and bool(row.keys))
         if row is not None and row.command.fixed:
             self._show_warning("muted", refusal)
@@ -236,7 +236,7 @@ class KeyEditor(QDialog):
         elif clashes:
             self._show_warning(
                 "warn",
-                " ".join([*(clash.sentence for clash in clashes), tr("The other command would lose them.")]),
+                " ".join([*(clash.sentence for clash in clashes), tr("The other command loses these keys.")]),
             )
         else:
             self._show_warning("ok", tr("No other command uses these keys.")) if free else self._show_warning(

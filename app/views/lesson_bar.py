@@ -20,7 +20,7 @@ BUTTONS: Final[Mapping[str, str]] = {
     names.ANSWER: mark("Show the &answer"),
     names.AGAIN: mark("Try a&gain"),
     names.WATCH: mark("Watch the &best"),
-    names.PLAY: mark("&Play on from here"),
+    names.PLAY: mark("&Play from here"),
     names.SKIP: mark("&Skip"),
     names.NEXT: mark("&Next mistake"),
     names.BACK: mark("Bac&k to the debrief"),

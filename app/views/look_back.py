@@ -38,7 +38,7 @@ class LookBack(QFrame):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.now = self._button(tr("Return to now"), self.now_wanted.emit, primary=True)
         self.go_on = self._button(tr("Continue from here"), self.go_on_wanted.emit)
-        self.go_on.setToolTip(tr("Begin a branch at this moment; the run itself is kept"))
+        self.go_on.setToolTip(tr("Create a branch at this time. The current run is kept."))
         self.previous = self._button(tr("Previous step"), lambda: self.step_wanted.emit(-1))
         self.next = self._button(tr("Next step"), lambda: self.step_wanted.emit(1), primary=True)
         self.leave = self._button(tr("Leave"), self.left.emit)
@@ -72,19 +72,16 @@ class LookBack(QFrame):
     def show_past(self, t_s: float, now_s: float, can_continue: bool) -> None:
         """Show a past time of a run that continues."""
         self._head.setText(tr("Looking back"))
-        said = tr(
-            "You are looking back at {moment} of {now}. Nothing can be changed here; Run replays the run."
-        )
+        said = tr("You are viewing {moment} of {now}. You cannot change anything here. Run replays the run.")
         self._text.setText(said.format(moment=formatting.run_time(t_s, 1), now=formatting.run_time(now_s, 1)))
         self._line.hide()
         self._offer(self.now, *([self.go_on] if can_continue else []))
 
     def show_recorded(self, t_s: float, end_s: float, can_continue: bool) -> None:
         """Show a time of a finished run."""
-        self._head.setText(tr("A finished run"))
+        self._head.setText(tr("Finished run"))
         said = tr(
-            "You are looking back at {moment} of {now}. Run replays the run; click the "
-            "timeline to go to a moment."
+            "You are viewing {moment} of {now}. Run replays the run. Click the timeline to view another time."
         )
         self._text.setText(said.format(moment=formatting.run_time(t_s, 1), now=formatting.run_time(end_s, 1)))
         self._line.hide()
@@ -94,10 +91,10 @@ class LookBack(QFrame):
         self, done_count: int, steps: tuple[SolutionStep, ...], lines: list[str], t_s: float
     ) -> None:
         """Show the reference after *done* of its *steps*; *lines* are the applied ones."""
-        self._head.setText(tr("The reference solution"))
+        self._head.setText(tr("Reference solution"))
         moment = formatting.run_time(t_s, 1)
         if not done_count:
-            said = tr("No step yet. Next step goes to the first action; Run plays up to it.")
+            said = tr("No step yet. Next step shows the first action; Run plays up to it.")
             self._text.setText(said)
         else:
             why = steps[done_count - 1].why if done_count <= len(steps) else ""
@@ -111,16 +108,16 @@ class LookBack(QFrame):
 
         The user can take over.
         """
-        self._head.setText(tr("The best possible"))
+        self._head.setText(tr("Best continuation"))
         moment = formatting.run_time(t_s, 1)
         if done_count <= own_count:
             said = tr(
-                "{moment}: up to here it is your own run. Next step goes to what would have been best from here; "
-                "Continue from here lets you go on yourself."
+                "{moment}: your own run up to here. Next step shows the best action from here. "
+                "To play from here, choose Continue from here."
             )
             self._text.setText(said.format(moment=moment))
         else:
-            said = tr("{moment}, action {done} of {all}. Continue from here lets you go on yourself.")
+            said = tr("{moment}, action {done} of {all}. To play from here, choose Continue from here.")
             self._text.setText(
                 said.format(moment=moment, done=done_count - own_count, all=len(lines) - own_count)
             )

@@ -92,7 +92,7 @@ class PaletteEntry:
     @property
     def spoken(self) -> str:
         """Return the text for screen readers."""
-        parts = [self.text, self.keys, "" if self.action.isEnabled() else tr("not possible now")]
+        parts = [self.text, self.keys, "" if self.action.isEnabled() else tr("not available now")]
         parts.append(tr("on") if self.action.isChecked() else "")
         return ", ".join(part for part in parts if part)
 
@@ -115,7 +115,7 @@ class Palette(QFrame):
         self._recent: list[QAction] = []
         self._former_focus: QWidget | None = None
         self.field = QLineEdit()
-        self.field.setPlaceholderText(tr("Type some letters of a command"))
+        self.field.setPlaceholderText(tr("Type a few letters of a command"))
         self.field.setAccessibleName(tr("Find a command"))
         self.field.textChanged.connect(self._search)
         self.field.installEventFilter(self)
@@ -129,7 +129,7 @@ class Palette(QFrame):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setProperty("plain", True)
         self.list.clicked.connect(lambda index: self._do(self.model.entries[index.row()]))
-        self._empty_label = QLabel(tr("No command matches."))
+        self._empty_label = QLabel(tr("No matching commands."))
         self._empty_label.setProperty("muted", True)
         self._empty_label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         layout = QVBoxLayout(self)
@@ -303,7 +303,7 @@ class _Line(QStyledItemDelegate):
         inside = room.adjusted(10, 0, -10, 0)
         painter.setPen(muted)
         mark = "✓ " if entry.action.isChecked() else ""
-        keys = mark + (entry.keys if enabled else tr("not possible now"))
+        keys = mark + (entry.keys if enabled else tr("not available now"))
         painter.drawText(inside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, keys)
         inside.setRight(inside.right() - painter.fontMetrics().horizontalAdvance(keys) - 12)
         found = colors.on_selection if chosen else colors.accent

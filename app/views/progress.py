@@ -80,16 +80,14 @@ def format_due(due_time: datetime | None, current_time: datetime) -> str:
 def _evidence(row: SkillRow) -> str:
     runs = row.standing.runs
     if not runs:
-        return tr("never practised")
+        return tr("never practiced")
     return trn("{n} run", "{n} runs", runs).format(n=runs) + (" ✓" if row.standing.proved else "")
 
 
 def _proof(row: SkillRow) -> str:
     if row.standing.proved:
-        return tr("Proved: two unaided passes days apart, and one in a drill that was new then.")
-    return tr(
-        "Not proved yet: that takes two unaided passes days apart, and one in a drill that is new then."
-    )
+        return tr("Mastered: passed twice without hints on different days, plus one new drill.")
+    return tr("Not mastered yet: pass twice without hints on different days, plus one new drill.")
 
 
 COLUMNS: Final = (
@@ -110,10 +108,10 @@ COLUMNS: Final = (
         text=_evidence,
         tip=_proof,
         tone=lambda row: None if row.standing.runs else "muted",
-        sample="never practised",
+        sample="never practiced",
     ),
     TableColumn(
-        title=mark("Last practised"),
+        title=mark("Last practiced"),
         text=lambda row: format_elapsed(row.standing.last, row.now),
         sample="100 days ago",
     ),
@@ -174,7 +172,7 @@ class ProgressPage(QWidget):
         back, history = QPushButton(tr("All drills")), QPushButton(tr("History"))
         back.clicked.connect(self.left)
         history.clicked.connect(self.history_wanted)
-        note = QLabel(tr("Only scored runs without a rewind count. Skills fade with time."))
+        note = QLabel(tr("Rewound runs do not count. Mastery fades if you do not practice."))
         note.setProperty("muted", "true")
         note.setWordWrap(True)
         buttons = QHBoxLayout()
@@ -206,7 +204,7 @@ class ProgressPage(QWidget):
         self._table.table.replace(rows)
         known = sum(row.standing.runs > 0 for row in rows)
         due = sum(row.needs_review for row in rows)
-        said = tr("{known} of {all} skills practised").format(known=known, all=len(rows))
+        said = tr("{known} of {all} skills practiced").format(known=known, all=len(rows))
         waiting = trn("{n} is due", "{n} are due", due).format(n=due)
         self._summary.setText(f"{said}, {waiting}")
         while (item := self._cards.takeAt(0)) is not None:
@@ -219,7 +217,7 @@ class ProgressPage(QWidget):
             card.started.connect(self.started)
             self._cards.addWidget(card)
         if not following:
-            nothing = QLabel(tr("Nothing is due, and no skill is new. Choose any drill."))
+            nothing = QLabel(tr("No skill is due or new. Choose any drill."))
             nothing.setProperty("muted", "true")
             nothing.setWordWrap(True)
             self._cards.addWidget(nothing)
@@ -282,14 +280,14 @@ def _calibration(answers: Calibration) -> QFrame:
     """Return the score, and the curve beside its numbers."""
     card, numbers = QFrame(), QGridLayout()
     card.setProperty("card", "true")
-    title, score = QLabel(tr("How sure, how right")), QLabel(formatting.brier(answers))
+    title, score = QLabel(tr("Confidence and accuracy")), QLabel(formatting.brier(answers))
     title.setFont(theme.sized(card.font(), 1.05, bold=True))
     score.setWordWrap(True)
     rows = [
         (f"{point['sure_percent']:g} %", f"{point['right_percent']:.0f} %", str(point["answers"]))
         for point in answers["curve"]
     ]
-    for place, row in enumerate([(tr("sure"), tr("right"), tr("answers")), *rows]):
+    for place, row in enumerate([(tr("confidence"), tr("correct"), tr("answers")), *rows]):
         for column, words in enumerate(row):
             label = QLabel(words)
             label.setProperty("muted", "false" if place else "true")
@@ -312,7 +310,7 @@ def _calibration(answers: Calibration) -> QFrame:
 def format_reason(recommendation: Recommendation, current_time: datetime) -> str:
     """Format the reason of a recommendation."""
     if recommendation.since is None:
-        return tr("New: skills never practised")
+        return tr("New: skills never practiced")
     days = days_between(recommendation.since, current_time)
     if days <= 0:
         return tr("Due since today")

@@ -36,10 +36,10 @@ LETTER_EM: Final = 0.62
 
 
 ABSENT: Final = (
-    ("Ctrl+P", mark("Print: save the script, or copy the results, and print from there")),
+    ("Ctrl+P", mark("Print: save the script or copy the results, then print from another program")),
     ("Ctrl+L", mark("Execution plans are not simulated")),
-    ("Ctrl+Shift+Q", mark("There is no query designer")),
-    ("Alt+F5", mark("There is no debugger")),
+    ("Ctrl+Shift+Q", mark("The query designer is not available")),
+    ("Alt+F5", mark("The debugger is not available")),
 )
 """Keys of Management Studio without an effect here, and the reason. Some others have another meaning, listed above."""
 
@@ -170,7 +170,7 @@ def sheet_html(
 ) -> str:
     """Return the sheet as HTML that QTextDocument understands."""
     if not commands:
-        nothing = tr("No command or shortcut matches.")
+        nothing = tr("No matching commands or shortcuts.")
         return f'<p style="color:{colors.muted.name()}">{nothing}</p>'
     groups: dict[str, list[Command]] = {}
     for command in commands:

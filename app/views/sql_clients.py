@@ -117,9 +117,9 @@ class SqlClients(QDialog):
         self.copy = QPushButton(tr("&Copy"))
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
         self.connected = TableView(TableModel(CONNECTED), tr("Connected"))
-        self.connected.set_empty_text(tr("No SQL client is connected."))
-        self.deeds = TableView(TableModel(DEEDS), tr("What they have done"))
-        self.deeds.set_empty_text(tr("What clients do stands here as in the journal of the run."))
+        self.connected.set_empty_text(tr("No SQL clients connected."))
+        self.deeds = TableView(TableModel(DEEDS), tr("Statements of clients"))
+        self.deeds.set_empty_text(tr("Statements from connected clients appear here."))
         for table, columns in ((self.connected, CONNECTED), (self.deeds, DEEDS)):
             table.horizontalHeader().setSectionResizeMode(len(columns) - 1, QHeaderView.ResizeMode.Stretch)
         self.end = QPushButton(tr("C&lose the ports"))
@@ -151,7 +151,7 @@ class SqlClients(QDialog):
         layout.addLayout(strings)
         for title, table, share in (
             (tr("Connected"), self.connected, 2),
-            (tr("What they have done"), self.deeds, 3),
+            (tr("Statements of clients"), self.deeds, 3),
         ):
             layout.addWidget(QLabel(title))
             layout.addWidget(table, share)
@@ -186,16 +186,14 @@ class SqlClients(QDialog):
         """Show the connected clients, and whether the run responds."""
         if list(self.connected.table.rows) != list(rows):
             self.connected.table.replace(rows)
-        said = tr(
-            "The simulated servers take SQL clients of this computer alone (127.0.0.1), by SQL Server login."
-        )
+        said = tr("SQL clients on this computer (127.0.0.1) can connect with a SQL Server login.")
         if rows:
             connected = trn("{n} client is connected", "{n} clients are connected", len(rows))
-            said += " " + tr("{connected}: the run keeps real time.").format(
+            said += " " + tr("{connected}: the run stays in real time.").format(
                 connected=connected.format(n=len(rows))
             )
         if not running:
-            said += " " + tr("The run is paused: clients wait in silence until it goes on.")
+            said += " " + tr("Paused: connected clients are waiting.")
         self.state.setText(said)
 
     def add_inputs(self, rows: Sequence[ClientInput]) -> None:

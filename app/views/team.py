@@ -47,14 +47,14 @@ class HoldTeam(QDialog):
         self.drill, self.code, self.name = QComboBox(), QLineEdit(), QLineEdit(tr("Team"))
         for name, title in drills:
             self.drill.addItem(title, name)
-        self.code.setPlaceholderText(tr("Without a class: leave empty"))
+        self.code.setPlaceholderText(tr("Leave empty if there is no class"))
         self.code.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
         self.code.textChanged.connect(lambda text: self.drill.setEnabled(not text.strip()))
         form = QFormLayout(self)
         form.addRow(tr("&Drill:"), self.drill)
-        form.addRow(tr("&Code of the class:"), self.code)
-        form.addRow(tr("&Name of the team:"), self.name)
-        form.addRow(_buttons(self, tr("&Start the team")))
+        form.addRow(tr("&Class code:"), self.code)
+        form.addRow(tr("Team &name:"), self.name)
+        form.addRow(_buttons(self, tr("&Start team")))
         self.accepted.connect(
             lambda: self.wanted.emit(
                 self.code.text().strip() or self.drill.currentData(), self.name.text().strip()
@@ -80,15 +80,15 @@ class TakeRole(QDialog):
         self.code.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
         self.problem = QLabel()
         self.problem.setWordWrap(True)
-        self.ask = QPushButton(tr("&Show the roles"))
+        self.ask = QPushButton(tr("&Show roles"))
         self.ask.clicked.connect(
             lambda: self.roles_wanted.emit(self.code.text().strip(), self.name.text().strip())
         )
-        buttons = _buttons(self, tr("&Take the role"))
+        buttons = _buttons(self, tr("&Take role"))
         self.take = buttons.buttons()[-1]
         self.take.setEnabled(False)
         form = QFormLayout(self)
-        form.addRow(tr("&Code of the team:"), self.code)
+        form.addRow(tr("Team &code:"), self.code)
         form.addRow(tr("Your &name:"), self.name)
         form.addRow(self.ask)
         form.addRow(tr("&Role:"), self.role)
@@ -107,7 +107,7 @@ class TakeRole(QDialog):
         return self.role.currentData() in self._left_teams
 
     def _show_take(self) -> None:
-        self.take.setText(tr("&Take the role over") if self._instead else tr("&Take the role"))
+        self.take.setText(tr("&Take over the role") if self._instead else tr("&Take role"))
 
     def show_roles(self, roles: Collection[TeamRole]) -> None:
         """Show all roles, free ones first."""
@@ -141,7 +141,7 @@ def _computers(row: Row) -> tuple[str, str, str]:
 
 def _databases(row: Row) -> tuple[str, str, str]:
     if row["state"] is None:
-        return tr("Server"), row["server"], tr("does not answer")
+        return tr("Server"), row["server"], tr("not responding")
     state = ", ".join(str(word) for word in (row["role"], row["state"]) if word)
     return tr("Database"), f"{row['database']} @ {row['server']}", state
 
@@ -150,7 +150,7 @@ def _links(row: Row) -> tuple[str, str, str]:
     return (
         tr("Link"),
         " – ".join(row["ends"]),
-        tr("passes") if row["up"] and row["passing"] else tr("does not pass"),
+        tr("connected") if row["up"] and row["passing"] else tr("disconnected"),
     )
 
 
@@ -160,7 +160,7 @@ def _clients(row: Row) -> tuple[str, str, str]:
 
 
 def _queues(row: Row) -> tuple[str, str, str]:
-    said = tr("send queue {send}, redo queue {redo}, log {percent} %").format(
+    said = tr("send queue {send}, redo queue {redo}, log {percent}%").format(
         send=formatting.kb(row["send_queue_kb"]),
         redo=formatting.kb(row["redo_queue_kb"]),
         percent=row["log_used_percent"],
@@ -169,7 +169,7 @@ def _queues(row: Row) -> tuple[str, str, str]:
 
 
 def _goals(row: Row) -> tuple[str, str, str]:
-    return tr("Goal"), row["text"], {True: tr("reached"), False: tr("open"), None: ""}[row["met"]]
+    return tr("Goal"), row["text"], {True: tr("met"), False: tr("open"), None: ""}[row["met"]]
 
 
 def _questions(row: Row) -> tuple[str, str, str]:
@@ -189,7 +189,7 @@ SHOWN: Final[Mapping[str, Callable[[Row], tuple[str, str, str]]]] = {
 """Part of a view -> its rows as kind, name and state."""
 
 SEEN: Final = (
-    TableColumn(title=mark("What"), text=lambda row: row[0], sample="Computer"),
+    TableColumn(title=mark("Mistake"), text=lambda row: row[0], sample="Computer"),
     TableColumn(
         title=mark("Name"),
         text=lambda row: row[1],
@@ -209,14 +209,14 @@ def _text(call: Row) -> str:
 def _format_progress(call: Row) -> str:
     """Return the progress of an order or a question."""
     if call["kind"] == "question":
-        return call["status"] or tr("waits for an answer")
+        return call["status"] or tr("waiting for an answer")
     if call["repeated"]:
-        return tr("given again")
+        return tr("repeated")
     if call["confirmed"]:
         return tr("confirmed")
     if call["read_back"]:
-        return tr("read back, waits for the confirmation: {text}").format(text=call["read_back"])
-    return tr("waits to be read back")
+        return tr("read back, waiting for confirmation: {text}").format(text=call["read_back"])
+    return tr("waiting for read-back")
 
 
 CALLS: Final = (
@@ -229,7 +229,7 @@ CALLS: Final = (
         title=mark("Order or question"), text=_text, tip=_text, sample="plug in the cable of SERVER_A"
     ),
     TableColumn(
-        title=mark("Stands"),
+        title=mark("Status"),
         text=_format_progress,
         tip=_format_progress,
         tone=lambda call: "warn" if call["waits"] else None,
@@ -254,27 +254,27 @@ class TeamSeat(QDialog):
         self.state.setWordWrap(True)
         self.now = QLabel()
         self.brief = QPlainTextEdit(welcome["brief"])
-        self.seen = TableView(TableModel(SEEN), tr("What your role sees"))
+        self.seen = TableView(TableModel(SEEN), tr("Information for your role"))
         self.calls = TableView(TableModel(CALLS), tr("Orders and questions"))
         for table, columns in ((self.seen, SEEN), (self.calls, CALLS)):
             table.horizontalHeader().setSectionResizeMode(len(columns) - 1, QHeaderView.ResizeMode.Stretch)
         self.news = QPlainTextEdit()
         self.news.setMaximumBlockCount(LINES_MAX)
         self.news.setFont(theme.fixed_font())
-        for text, name in ((self.brief, tr("Briefing")), (self.news, tr("What has happened"))):
+        for text, name in ((self.brief, tr("Briefing")), (self.news, tr("Events"))):
             text.setReadOnly(True)
             text.setAccessibleName(name)
         self.line, self.begin = QLineEdit(), QComboBox()
         self.line.setPlaceholderText(
-            tr("A line of your role, such as call room plug in the cable of SERVER_A")
+            tr("An input of your role, such as: call room plug in the cable of SERVER_A")
         )
         for beginning in _beginnings(welcome):
             self.begin.addItem(beginning)
-        self.begin.setAccessibleName(tr("What your role may do"))
+        self.begin.setAccessibleName(tr("Allowed inputs for your role"))
         self.begin.activated.connect(self._begin)
-        self.send = QPushButton(tr("&Do"))
+        self.send = QPushButton(tr("&Run"))
         self.read_back, self.confirm = QPushButton(tr("&Read back")), QPushButton(tr("&Confirm"))
-        self.hand = QPushButton(tr("Raise or lower the &hand"))
+        self.hand = QPushButton(tr("Raise or lower &hand"))
         self._raised = False
         self.send.clicked.connect(self._send)
         self.line.returnPressed.connect(self._send)
@@ -318,7 +318,7 @@ class TeamSeat(QDialog):
             self.append_line(f"{formatting.run_time(row['t_s'])}  {row['text']}")
             for line in _answers(row):
                 self.append_line(line)
-        how = tr("The class is frozen.") if message["frozen"] else tr("Over.") if view["over"] else ""
+        how = tr("The class is frozen.") if message["frozen"] else tr("Finished.") if view["over"] else ""
         self.now.setText(f"{formatting.run_time(view['t_s'])}  {how}")
 
     def append_line(self, text: str) -> None:
@@ -368,7 +368,9 @@ class TeamSeat(QDialog):
         self._raised = not self._raised
         self.asked.emit(self.line.text().strip() if self._raised else None)
         self.append_line(
-            tr("Your hand is raised: the instructor sees it.") if self._raised else tr("Your hand is down.")
+            tr("Your hand is raised. The instructor can see it.")
+            if self._raised
+            else tr("Your hand is lowered.")
         )
 
     def reject(self) -> None:

@@ -77,7 +77,7 @@ class Trace(EventTable):
             everywhere=True,
             kinds=("trace",),
             empty=tr(
-                "No mirroring state has changed yet. Each change adds a row; changes of replicas are under Events."
+                "No state changes of mirroring sessions. State changes of replicas are listed in Events."
             ),
             parent=parent,
         )

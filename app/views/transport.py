@@ -89,7 +89,7 @@ class SpeedField(QLineEdit):
         self._speed = 1.0
         self.setProperty("small", "true")
         self.setAccessibleName(tr("Speed"))
-        self.setToolTip(tr("Speed, 0.1 to 1000 times: type it, or use Up and Down"))
+        self.setToolTip(tr("Speed, 0.1× to 1000×: type it, or use Up and Down"))
         self.returnPressed.connect(self._take)
         self.show_speed(1.0)
 
@@ -178,7 +178,7 @@ class Transport(QWidget):
         self._slider.setTickPosition(QSlider.TickPosition.TicksBelow)
         self._slider.setSingleStep(10)
         self._slider.setPageStep(_SLIDER_STEPS // 2)
-        self._slider.setAccessibleName(tr("Speed, 0.1 to 1000 times"))
+        self._slider.setAccessibleName(tr("Speed, 0.1× to 1000×"))
         self._slider.setToolTip(tr("Speed: simulated seconds per second"))
         self._slider.valueChanged.connect(lambda place: self.speed_chosen.emit(speed_of(place)))
         self._note = QLabel()

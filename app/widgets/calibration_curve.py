@@ -28,7 +28,9 @@ class CalibrationCurve(QWidget):
         said = (
             f"{point['sure_percent']:g} %: {point['right_percent']:.0f} %" for point in calibration["curve"]
         )
-        self.setAccessibleName(tr("How often right, by how sure: {points}").format(points=", ".join(said)))
+        self.setAccessibleName(
+            tr("Share of correct answers by stated confidence: {points}").format(points=", ".join(said))
+        )
 
     @override
     def sizeHint(self) -> QSize:

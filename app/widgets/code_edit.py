@@ -159,7 +159,7 @@ class CodeEdit(QPlainTextEdit):
             super().insertFromMimeData(source)
             return
         said = tr(
-            "Not inserted: a line of {count} characters. The editor takes lines of up to {most}; break it up."
+            "Not inserted: a line has {count} characters, but the editor allows {most}. Split the line."
         )
         told = said.format(count=formatting.number(longest), most=formatting.number(LINE_MAX))
         self.said.emit(told)

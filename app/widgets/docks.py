@@ -147,7 +147,7 @@ DOCKS: Final = (
          more=True),
     Dock("monitor", mark("Monitor"), "app.views.monitor:Monitor", _RIGHT, 1, "monitor", "Alt+3",
          words=mark("Database Mirroring Monitor"), profiles=(LEARNER, INSTRUCTOR),
-         belongs_in=_can_be_mirrored, absent=mark("No mirrored database in this drill.")),
+         belongs_in=_can_be_mirrored, absent=mark("This drill has no mirrored database.")),
     Dock("events", mark("Events"), "app.views.events_list:EventsList", _RIGHT, 1, "logs", "Alt+6", truth=True),
     Dock("explorer", mark("Object Explorer"), "app.views.object_explorer:ObjectExplorer", _LEFT, 1, "console",
          "F8", "F8 | Ctrl+B", profiles=()),
@@ -159,12 +159,12 @@ DOCKS: Final = (
          profiles=(), more=True),
     Dock("dashboard", mark("Dashboard"), "app.views.dashboard:Dashboard", _RIGHT, 1, "availability_groups",
          words=mark("Always On dashboard"), profiles=(LEARNER, INSTRUCTOR), more=True,
-         belongs_in=lambda world: world.replicas, absent=mark("No availability group in this drill.")),
+         belongs_in=lambda world: world.replicas, absent=mark("This drill has no availability group.")),
     Dock("cluster", mark("Cluster"), "app.views.cluster_manager:ClusterManager", _RIGHT, 1, "availability_groups",
          words=mark("Failover Cluster Manager"), profiles=(LEARNER, INSTRUCTOR), more=True,
-         belongs_in=lambda world: world.clusters, absent=mark("No cluster in this drill.")),
+         belongs_in=lambda world: world.clusters, absent=mark("This drill has no cluster.")),
     Dock("facilitator", mark("For the instructor"), "app.views.facilitator:Facilitator", _LEFT, 1, "brief",
-         words=mark("For the instructor (shows coming faults)"), profiles=(INSTRUCTOR,), truth=True, more=True),
+         words=mark("For the instructor (shows upcoming faults)"), profiles=(INSTRUCTOR,), truth=True, more=True),
 )  # fmt: skip
 """Docks in the order of the View menu."""
 

@@ -261,9 +261,9 @@ class EventTable(QWidget):
 
     def _explain_empty(self) -> str:
         if self.filter.text():
-            return tr("No row matches. Clear the filter to see all rows.")
+            return tr("No matching rows. Clear the filter to see all rows.")
         if self._shown_span is not None:
-            return tr("Nothing in the selected time span. Show the whole timeline to see the rest.")
+            return tr("No rows in the selected time span. Show the whole timeline to see all rows.")
         return self._empty.format(server=self.server or "")
 
     def listed(self) -> tuple[list[str], list[list[str]]]:

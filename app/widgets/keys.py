@@ -71,7 +71,7 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "stage": (mark("in a staged failover"), (WINDOW,)),
     "charts": (mark("in the charts"), (DESK,)),
     "strip": (mark("on a timeline"), (DESK,)),
-    "batches": (mark("in the history of batches"), ("query",)),
+    "batches": (mark("in the batch history"), ("query",)),
     "table": (mark("in any table"), ("query", "items", "ledger", "system", "monitor", "logs", "batches")),
 }
 """Scope -> its label, and the enclosing scopes whose keys also work there."""
@@ -170,7 +170,7 @@ class Clash:
         """Return the clash as text."""
         one, other = BY_NAME[self.first], BY_NAME[self.second]
         where = tr(SCOPES[_find_inner_scope(one, other)][0])
-        said = tr("{keys} means both “{one}” and “{other}” {where}.")
+        said = tr("{keys} is assigned to both “{one}” and “{other}” {where}.")
         return said.format(keys=format_native(self.keys), one=tr(one.text), other=tr(other.text), where=where)
 
 
@@ -202,10 +202,10 @@ def explain_conflict(keys: Keys, name: str, text: str) -> str:
     command = BY_NAME[name]
     if command.fixed:
         return tr(
-            "The view handles these keys itself; they are listed so that no other command can use them."
+            "The view handles these keys directly. They are listed so that no other command can use them."
         )
     if command.scope in (WINDOW, DESK) and types_a_character(text):
-        return tr("{keys} would no longer work in text fields.").format(keys=format_native(text))
+        return tr("{keys} would stop working in text fields.").format(keys=format_native(text))
     fixed = [
         clash for clash in clashes_with(keys, name, text) if BY_NAME[_find_other_command(clash, name)].fixed
     ]

@@ -186,7 +186,7 @@ def text_table(columns: list[str], rows: list[list[str]]) -> str:
 def brier(calibration: Calibration) -> str:
     """Return the Brier score of the answers as a sentence: one number for the calibration of the confidence."""
     return tr(
-        "Brier score {score} of {n}: 0 is always sure and right, 0.25 is half sure of everything."
+        "Brier score {score} of {n}: 0 means always sure and right, 0.25 means undecided every time."
     ).format(
         score=local(f"{calibration['brier']:.2f}"),
         n=trn("{n} answer", "{n} answers", calibration["answers"]).format(n=calibration["answers"]),

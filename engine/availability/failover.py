@@ -85,7 +85,7 @@ def admission(world: World, group: AvailabilityGroup, server: str) -> Localizabl
     if server == group.primary:
         return None
     if not automatic_target(group, server):
-        return say("{server} is no automatic failover target", server=server)
+        return say("{server} is not an automatic failover target", server=server)
     if not ready(group, server):
         return say("not all databases are synchronized on {server}", server=server)
     return None
@@ -103,7 +103,7 @@ FAILED: Final = {
     "automatic": mark("automatic failover {server} -> {other} failed: {why}"),
     "manual": mark("manual failover {server} -> {other} failed: {why}"),
     "forced": mark("forced failover {server} -> {other} failed: {why}"),
-    "role-move": mark("role moved {server} -> {other} failed: {why}"),
+    "role-move": mark("moving the role {server} -> {other} failed: {why}"),
 }
 
 

@@ -64,11 +64,11 @@ def _cluster(world: World, group: AvailabilityGroup) -> Iterator[FailoverPrecond
     )
     used, most = roles.failures_used(world, group.name)
     yield FailoverPrecondition(
-        say("the group has failures left within six hours"),
+        say("failover limit of the availability group not reached (six hours)"),
         used < most and (found is None or found[1].way != roles.EXHAUSTED),
-        say("the cluster log: failoverCount, and Failover Cluster Manager: role {role}", role=group.name),
+        say("cluster log: failoverCount; Failover Cluster Manager: role {role}", role=group.name),
         about="memory",
-        now=say("{used} of {most} used up", used=used, most=most),
+        now=say("{used} of {most} used", used=used, most=most),
     )
 
 
@@ -76,7 +76,7 @@ def _of_target(world: World, group: AvailabilityGroup, target: str) -> Iterator[
     ends = [end for end in (group.replica(group.primary), group.replica(target)) if end is not None]
     instance, node = world.instances.get(target), config.node_of(world, target)
     yield FailoverPrecondition(
-        say("primary and target both have automatic failover"),
+        say("primary and target both use automatic failover"),
         failover.automatic_target(group, target),
         say("sys.availability_replicas: failover_mode_desc"),
         target=target,
@@ -85,7 +85,7 @@ def _of_target(world: World, group: AvailabilityGroup, target: str) -> Iterator[
         ),
     )
     yield FailoverPrecondition(
-        say("primary and target both have synchronous commit"),
+        say("primary and target both use synchronous commit"),
         len(ends) == 2 and all(end.mode is CommitMode.SYNCHRONOUS_COMMIT for end in ends),
         say("sys.availability_replicas: availability_mode_desc"),
         target=target,
@@ -94,19 +94,19 @@ def _of_target(world: World, group: AvailabilityGroup, target: str) -> Iterator[
         ),
     )
     yield FailoverPrecondition(
-        say("the node of the target is in a cluster with quorum"),
+        say("the target's node is in a cluster with quorum"),
         config.has_quorum(world, target),
         say("sys.dm_hadr_cluster_members on {server}", server=target),
         target=target,
     )
     yield FailoverPrecondition(
-        say("the node of the target is not paused"),
+        say("the target's node is not paused"),
         node is not None and not node.paused,
         say("Get-ClusterNode: State"),
         target=target,
     )
     yield FailoverPrecondition(
-        say("SQL Server runs and answers on the target"),
+        say("SQL Server runs and responds on the target"),
         instance is not None and instance.answering,
         say("ERRORLOG of {server}", server=target),
         target=target,
@@ -151,14 +151,14 @@ def _loss(world: World, group: AvailabilityGroup) -> list[FailoverPrecondition]:
     )
     return [
         FailoverPrecondition(
-            say("the cluster has noticed the loss of the primary"),
+            say("the cluster has detected the loss of the primary"),
             lost,
-            say("the cluster log of {node}", node=observer),
+            say("cluster log of {node}", node=observer),
             about="beginning",
             now=found[1].why if found is not None else "",
         ),
         FailoverPrecondition(
-            say("the former primary holds no lease any more"),
+            say("the lease of the former primary has expired"),
             not leads or instance is None or not instance.running,
             say("ERRORLOG of {server}: 19407, 19419 or 41091", server=group.primary),
             about="loss",

@@ -73,10 +73,12 @@ def lock_schema(world: World, server: str, database: str, upto_kb: float) -> Non
         world.update_availability(key, redo_waits=reader, redo_waits_since=since)
         world.touch_log(copy)
         text = say(
-            "redo of {database} waits for a Sch-M lock: {client} reads", database=database, client=reader
+            "redo of {database} waits for a Sch-M lock, blocked by a query of {client}",
+            database=database,
+            client=reader,
         )
         if not reader:
-            text = say("redo of {database} goes on", database=database)
+            text = say("redo of {database} continues", database=database)
         what = "redo blocked" if reader else "redo released"
         world.emit("note", text, server=server, database=database, what=what)
     if reader:

@@ -56,7 +56,7 @@ class GroupRole(roles.RoleKind):
     def trouble(self, world: World, role: ClusterRole) -> roles.Trouble:
         group, server = _group(world, role), _server(world, role, role.owner)
         if group is None or server is None:
-            return roles.Trouble(say("no replica there"))
+            return roles.Trouble(say("the node has no replica"))
         instance = world.instances[server]
         timeout_s = group.health_check_timeout_ms / 1000.0
         signs: tuple[str, ...]
@@ -70,10 +70,10 @@ class GroupRole(roles.RoleKind):
             why, delay_s = say("the lease was not renewed"), _lease_s(group)
             signs = ("Availability Group lease is no longer valid",)
         elif group.db_failover and any(_damaged(world, server, name) for name in group.databases):
-            why, delay_s = say("a database is not online, and DB_FAILOVER is on"), SERVICE_NOTICED_S
+            why, delay_s = say("a database is not online (DB_FAILOVER is ON)"), SERVICE_NOTICED_S
             signs = (_NOT_HEALTHY,)
         elif instance.short_of_threads and group.failure_condition_level == LEVEL_OF_THREADS:
-            why = say("worker threads are used up, at failure condition level 5")
+            why = say("the worker threads are exhausted (failure condition level 5)")
             delay_s = timeout_s / DIAGNOSTICS
             signs = ("Failure detected, the state of query_processing component is error", _NOT_HEALTHY)
         elif not _primary(world, server, group):
@@ -150,7 +150,7 @@ class GroupRole(roles.RoleKind):
     def online(self, world: World, role: ClusterRole, node: str) -> str:
         group, server = _group(world, role), _server(world, role, node)
         if group is None or server is None:
-            return say("no replica there")
+            return say("the node has no replica")
         refused = failover.admission(world, group, server)
         if refused is not None:
             forced = world.nodes[node].config.forced
@@ -206,7 +206,7 @@ def log_in(world: World, name: str, node: str, step: int) -> None:
     if world.computers[node].cpu_factor < STALL_FACTOR:
         refused = kind.online(world, role, node)
     else:
-        refused = say("no login to SQL Server within {n} s", n=LOGIN_S)
+        refused = say("the cluster could not log in to SQL Server within {n} s", n=LOGIN_S)
         clusterlog.write(world, node, "ERR", "RES", f"{_HEAD.format(name)} Failed to connect to SQL Server")
     if refused:
         roles.report_declined(world, name, node, refused)

@@ -46,13 +46,13 @@ def start(world: World, name: str, prevent: bool = False) -> None:
     """Start the cluster service: it joins a running cluster, or forms one with enough votes."""
     node = world.nodes[name]
     if not world.computers[name].powered:
-        text = say("{node} is off; its cluster service starts with it", node=name)
+        text = say("{node} is off; the cluster service starts when you power it on", node=name)
         world.emit("cluster", text, server=name, what="off")
         return
     if node.service in ("off", "starting"):  # "off": it has been switched on in this moment
         world.emit(
             "cluster",
-            say("{node} boots; its cluster service starts then", node=name),
+            say("{node} is booting; then the cluster service starts", node=name),
             server=name,
             what="off",
         )
@@ -71,7 +71,7 @@ def force_quorum(world: World, name: str) -> None:
         raise InputError(say("{node} is off", node=name))
     if node.partition:
         raise InputError(
-            say("the cluster service runs on {node}; stop it before you force quorum", node=name)
+            say("the cluster service is running on {node}; stop it before you force quorum", node=name)
         )
     quarantine.clear(world, name)
     newest = max(node.config.epoch, witnesses.read_tag(world, node.config, (name,)))
@@ -139,7 +139,7 @@ def set_witness(world: World, cluster: str, kind: str, name: str) -> None:
         witness = replace(witness, name=spelled or host)
         there = config.members(world, first.partition)
         if spelled is None or not witnesses.is_reachable(world, witness, there):
-            raise InputError(say("the share {name} cannot be reached", name=name))
+            raise InputError(say("the file share {name} is not available", name=name))
     config.update(world, first.name, witness=witness)
     membership.count(world, cluster)
 
@@ -152,7 +152,7 @@ def set_threshold(world: World, cluster: str, cross: bool, missed: int) -> None:
     """Execute (Get-Cluster).SameSubnetThreshold, or CrossSubnetThreshold with *cross*: allowed missed heartbeats."""
     least, most = THRESHOLD_LIMITS
     if not least <= missed <= most:
-        raise InputError(say("a threshold lies between {a} and {b}", a=least, b=most))
+        raise InputError(say("a threshold must be between {a} and {b}", a=least, b=most))
     first = _writer(world, cluster)
     field = "cross_threshold" if cross else "threshold"
     changes: dict[str, Any] = {field: missed}
@@ -175,14 +175,14 @@ def _writer(world: World, cluster: str) -> Node:
     living = [config.writer(world, partition) for partition in config.partitions(world, cluster)]
     found = [node for node in living if node is not None]
     if not found:
-        raise InputError(say("the cluster {cluster} has no quorum", cluster=cluster))
+        raise InputError(say("cluster {cluster} has no quorum", cluster=cluster))
     return max(found, key=lambda node: node.config.epoch)
 
 
 def _role(world: World, name: str) -> tuple[Node, ClusterRole]:
     found = roles.find(world, name)
     if found is None:
-        raise InputError(say("no cluster with quorum has a role {name!r}", name=name))
+        raise InputError(say("role {name!r} does not exist in a cluster with quorum", name=name))
     return found
 
 
@@ -190,11 +190,11 @@ def move(world: World, name: str, target: str) -> None:
     """Move-ClusterGroup: the cluster does it, and asks nobody who knows about databases."""
     node, role = _role(world, name)
     if role.owner == target and role.state is ResourceState.ONLINE:
-        raise InputError(say("{node} owns {role} already", node=target, role=role.name))
+        raise InputError(say("{node} already owns {role}", node=target, role=role.name))
     if world.nodes[target].partition != node.partition:
         raise InputError(say("{node} is not up in the cluster", node=target))
     if not roles.KINDS[role.kind].hostable(world, role, target):
-        raise InputError(say("{node} is no possible owner of {role}", node=target, role=role.name))
+        raise InputError(say("{node} is not a possible owner of {role}", node=target, role=role.name))
     roles.move(world, node.name, role, target)
 
 
@@ -235,7 +235,7 @@ def move_disk(world: World, name: str, role_name: str) -> None:
     if disk is None:
         raise InputError(
             but_there_are(
-                say("there is no disk {name!r} in Available Storage", name=name),
+                say("disk {name!r} is not in Available Storage", name=name),
                 [one.name for one in node.config.storage],
             )
         )
@@ -254,12 +254,12 @@ def add_dependency(world: World, name: str, provider: str) -> None:
     if needed is None or needed.name == resource.name:
         raise InputError(
             but_there_are(
-                say("{name} and {other} are not in one role", name=resource.name, other=provider),
+                say("{name} and {other} are not in the same role", name=resource.name, other=provider),
                 [one.name for one in role.resources if one.name != resource.name],
             )
         )
     if needed.name in resource.needs:
-        raise InputError(say("{name} depends on {other} already", name=resource.name, other=needed.name))
+        raise InputError(say("{name} already depends on {other}", name=resource.name, other=needed.name))
     _put(world, node, role, replace(resource, needs=(*resource.needs, needed.name)))
     if resource.kind == "SQL Server" and needed.drive and role.name in world.instances:
         apart = tuple(one for one in world.instances[role.name].drives_apart if one != needed.drive)
@@ -273,7 +273,7 @@ def _resource(world: World, name: str) -> tuple[Node, ClusterRole, Resource]:
             if resource.name.lower() == name.lower():
                 return node, role, resource
             known.append(resource.name)
-    raise InputError(but_there_are(say("there is no resource {name!r}", name=name), known))
+    raise InputError(but_there_are(say("resource {name!r} does not exist", name=name), known))
 
 
 def set_owners(world: World, name: str, nodes: Iterable[str]) -> None:
@@ -290,7 +290,7 @@ def _spelled(world: World, node: Node, names: Iterable[str]) -> tuple[str, ...]:
     spelled = {one.lower(): one for one in all_nodes}
     wanted = [spelled.get(one.strip().lower(), "") for one in names]
     if "" in wanted:
-        raise InputError(but_there_are(say("possible owners are nodes of the cluster"), all_nodes))
+        raise InputError(but_there_are(say("possible owners must be nodes of the cluster"), all_nodes))
     return tuple(wanted)
 
 
@@ -324,10 +324,10 @@ def set_witness_failed(world: World, cluster: str, failed: bool) -> None:
     """Fail or restore the disk or share of the witness."""
     spelled = {name.lower(): name for name in world.clusters}
     if cluster.lower() not in spelled:
-        raise InputError(but_there_are(say("there is no cluster {name!r}", name=cluster), world.clusters))
+        raise InputError(but_there_are(say("cluster {name!r} does not exist", name=cluster), world.clusters))
     name = spelled[cluster.lower()]
     witness = config.current(world, name).witness
     if witness is None:
-        raise InputError(say("the cluster {cluster} has no witness", cluster=name))
+        raise InputError(say("cluster {cluster} has no witness", cluster=name))
     witnesses.put_store(world, name, replace(witnesses.store(world, name, witness), failed=failed))
     world.all_dirty()

@@ -220,7 +220,7 @@ def check_started(world: World, name: str, node: str, step: int) -> None:
         roles.report_declined(world, name, node, say("the service did not start"))
     elif node in instance.no_tempdb_path:
         _no_tempdb(world, name)
-        roles.report_declined(world, name, node, say("the folder of tempdb is missing on {node}", node=node))
+        roles.report_declined(world, name, node, say("the tempdb folder is missing on {node}", node=node))
     elif instance.level < world.nodes[node].level:
         world.update_instance(name, level=world.nodes[node].level)
         errorlog.write_text(world, name, "Database 'master' is upgrading script.")

@@ -112,9 +112,9 @@ def _note_witness(world: World, cluster: Cluster) -> None:
         if there:
             witnesses.write(world, cluster.name, known, watching, (known.witness,))
         if known.witness is not None:
-            text = say("the witness of {cluster} is lost", cluster=cluster.name)
+            text = say("the witness of {cluster} has failed", cluster=cluster.name)
             if there:
-                text = say("the witness of {cluster} is back", cluster=cluster.name)
+                text = say("the witness of {cluster} is available again", cluster=cluster.name)
             world.emit("cluster", text, what="witness", there=there)
             if not there:
                 world.call_after(world.chance.uniform(*REGROUP_S), "cluster.regroup", cluster.name)
@@ -340,7 +340,7 @@ def _note_outdated(world: World, cluster: Cluster) -> None:
             node = world.nodes[name]
             if newer and not node.outdated:
                 clusterlog.write(world, name, "ERR", "QUORUM", BETTER_EPOCH)
-                text = say("{node} does not form the cluster: the witness has a newer tag", node=name)
+                text = say("{node} cannot form the cluster: the witness has a newer Paxos tag", node=name)
                 world.emit("cluster", text, server=name, what="outdated")
             if newer != node.outdated:
                 world.nodes[name] = replace(world.nodes[name], outdated=newer)
@@ -371,8 +371,8 @@ def gather(world: World, name: str) -> None:
     world.clusters[name] = replace(world.clusters[name], gathering=False)
     for node in _find_reunited_members(world, world.clusters[name]):
         world.nodes[node] = replace(world.nodes[node], partition=0)
-        world.emit("cluster", say("{node} gives up its partition and joins the forced one", node=node), server=node,
-                   what="gave way")  # fmt: skip
+        text = say("{node} leaves its partition and joins the cluster with forced quorum", node=node)
+        world.emit("cluster", text, server=node, what="gave way")
         roles.node_left(world, node)
     while formable := _formable(world, world.clusters[name]):
         form(world, *formable[0])

@@ -22,7 +22,7 @@ STEPS: Final = {
 }
 FAILED: Final = {
     "automatic": mark("automatic failover {server} -> {other} failed: {why}"),
-    "role-move": mark("role moved {server} -> {other} failed: {why}"),
+    "role-move": mark("moving the role {server} -> {other} failed: {why}"),
 }
 
 

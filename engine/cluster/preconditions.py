@@ -41,11 +41,11 @@ def of_database(world: World, database: str) -> list[FailoverPrecondition]:
 def _list_role_preconditions(world: World, role: ClusterRole) -> Iterator[FailoverPrecondition]:
     used, most = roles.failures_used(world, role.name)
     yield FailoverPrecondition(
-        say("the role has failures left within six hours"),
+        say("failover limit of the role not reached (six hours)"),
         used < most and role.way != roles.EXHAUSTED,
-        say("the cluster log: failoverCount, and Failover Cluster Manager: role {role}", role=role.name),
+        say("cluster log: failoverCount; Failover Cluster Manager: role {role}", role=role.name),
         about="memory",
-        now=say("{used} of {most} used up", used=used, most=most),
+        now=say("{used} of {most} used", used=used, most=most),
     )
     broken = [one.name for one in role.resources if one.kind == "Physical Disk" and one.failed]
     yield FailoverPrecondition(
@@ -64,14 +64,14 @@ def _list_node_preconditions(
         not missing,
         say("Get-ClusterResource | Get-ClusterOwnerNode"),
         target=name,
-        now=say("not of {resources}", resources=", ".join(missing))
+        now=say("not an owner of {resources}", resources=", ".join(missing))
         if missing
         else say("preferred owner {place}", place=place)
         if place
         else say("no preferred owner"),
     )
     yield FailoverPrecondition(
-        say("the node is in the cluster with quorum"),
+        say("the node is in a cluster with quorum"),
         bool(node.partition) and node.partition == observer.partition and config.is_running(world, node),
         say("Get-ClusterNode: State"),
         target=name,
@@ -80,13 +80,13 @@ def _list_node_preconditions(
         say("the node is not paused"), not node.paused, say("Get-ClusterNode: State"), target=name
     )
     yield FailoverPrecondition(
-        say("the instance is installed on the node, and nothing is being installed"),
+        say("the instance is installed on the node, and Setup is not running"),
         name in instance.installed and not node.setup,
-        say("Setup of SQL Server on {node}", node=name),
+        say("SQL Server Setup on {node}", node=name),
         target=name,
     )
     yield FailoverPrecondition(
-        say("the folder of tempdb is there on the node"),
+        say("the tempdb folder exists on the node"),
         name not in instance.no_tempdb_path,
         say("ERRORLOG of {server}: 5123", server=instance.name),
         target=name,
@@ -99,17 +99,17 @@ def _loss(world: World, node: Node, role: ClusterRole) -> Iterator[FailoverPreco
     member = there is not None and there.partition == node.partition
     noticed = role.state is not ResourceState.ONLINE or not member
     yield FailoverPrecondition(
-        say("LooksAlive, IsAlive or the heartbeat has noticed that the instance is lost"),
+        say("LooksAlive, IsAlive or a missed heartbeat detected the loss of the instance"),
         noticed,
-        say("the cluster log: resource {name}", name=f"SQL Server ({role.name})"),
+        say("cluster log: resource {name}", name=f"SQL Server ({role.name})"),
         about="beginning",
         now=role.why,
     )
     tried = roles.restarts_used(world, role)
     yield FailoverPrecondition(
-        say("a restart on the same node has failed, or the node is gone"),
+        say("a restart on the same node has failed, or the node is down"),
         not member or (noticed and role.way != "restart" and tried >= roles.RESTARTS_MAX),
-        say("the cluster log: resource {name}", name=f"SQL Server ({role.name})"),
+        say("cluster log: resource {name}", name=f"SQL Server ({role.name})"),
         about="loss",
-        now=say("{used} of {most} used up", used=tried, most=roles.RESTARTS_MAX),
+        now=say("{used} of {most} used", used=tried, most=roles.RESTARTS_MAX),
     )

@@ -46,7 +46,7 @@ def note_exit(world: World, observer: str, node: str) -> None:
     world.call_at(until, "cluster.quarantine_end", node)
     text = f"Node {world.nodes[node].number} has been quarantined after {len(recent)} ungraceful exits"
     clusterlog.write(world, observer, "WARN", "NODE", text)
-    text = say("{node} is quarantined: {n} ungraceful exits within an hour", node=node, n=len(recent))
+    text = say("{node} is quarantined: {n} unexpected exits within an hour", node=node, n=len(recent))
     world.emit("cluster", text, server=observer, what="quarantined", node=node)
 
 

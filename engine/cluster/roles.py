@@ -218,7 +218,7 @@ def fail(world: World, node: str, role: ClusterRole, reason: str) -> None:
         )
         clusterlog.write(world, node, "WARN", "RCM", text)
         kind.offline(world, role, False)
-        emit_role_event(world, node, role, say("role {role} stays failed: {n} failures in six hours", role=role.name,
+        emit_role_event(world, node, role, say("role {role} remains failed: {n} failures in six hours", role=role.name,
              n=len(failures) + 1), change="threshold")  # fmt: skip
         _change(world, node, role, state=ResourceState.FAILED, way=EXHAUSTED, why=reason, failures=failures)
         return
@@ -270,7 +270,7 @@ def owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:
                 world,
                 node,
                 role,
-                say("role {role} was on {node}, which is gone", role=role.name, node=role.owner),
+                say("role {role} was on {node}, which is down", role=role.name, node=role.owner),
                 change="owner-lost",
             )
             _bring_online(world, node, _change(world, node, role, why="", tried=(), way="failover"))
@@ -352,13 +352,15 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
             world,
             target,
             role,
-            say("{node} declines role {role}: {why}", node=target, role=role.name, why=declined),
+            say("{node} cannot bring role {role} online: {why}", node=target, role=role.name, why=declined),
             change="declined",
             why=declined,
         )
     role = _change(world, node, role, state=ResourceState.FAILED)
     world.call_after(RETRY_S, "role.retry", node, role.name, role.step)
-    emit_role_event(world, node, role, say("role {role} is online nowhere", role=role.name), change="nowhere")
+    emit_role_event(
+        world, node, role, say("role {role} is not online on any node", role=role.name), change="nowhere"
+    )
 
 
 def _can_come_online(world: World, role: ClusterRole, node: str) -> bool:
@@ -393,7 +395,7 @@ def report_declined(world: World, name: str, owner: str, reason: str) -> None:
         world,
         node.name,
         role,
-        say("{node} declines role {role}: {why}", node=owner, role=name, why=reason),
+        say("{node} cannot bring role {role} online: {why}", node=owner, role=name, why=reason),
         change="declined",
         why=reason,
     )

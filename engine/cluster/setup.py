@@ -37,7 +37,7 @@ Assumed: minutes, depending on the features.
 def _idle(world: World, name: str) -> Node:
     node = world.nodes[name]
     if not config.is_running(world, node):
-        raise InputError(say("the cluster service does not run on {node}", node=name))
+        raise InputError(say("the cluster service is not running on {node}", node=name))
     if node.setup:
         raise InputError(say("Setup is running on {node}", node=name))
     return node
@@ -89,7 +89,7 @@ def add_node(world: World, instance: str, name: str) -> None:
     role = instances.role_of(world, instance)
     found = roles.find(world, instance)
     if role is None or found is None:
-        raise InputError(say("{server} is no failover cluster instance", server=instance))
+        raise InputError(say("{server} is not a failover cluster instance", server=instance))
     if name in world.instances[instance].installed:
         raise InputError(say("{server} is installed on {node}", server=instance, node=name))
     if name not in world.computers or not world.computers[name].powered:
@@ -126,7 +126,7 @@ def _join(world: World, existing_node: Node, name: str) -> None:
         counted=(*known.counted, name),
         roles=owned,
     )
-    text = say("{node} has been added to the cluster {cluster}", node=name, cluster=cluster.name)
+    text = say("{node} was added to the cluster {cluster}", node=name, cluster=cluster.name)
     world.emit("cluster", text, server=name, what="node added", node=name)
     world.call_after(0.0, "cluster.count", cluster.name)
 
@@ -151,11 +151,11 @@ def remove_node(world: World, instance: str, name: str) -> None:
     """
     found = roles.find(world, instance)
     if instances.role_of(world, instance) is None or found is None:
-        raise InputError(say("{server} is no failover cluster instance", server=instance))
+        raise InputError(say("{server} is not a failover cluster instance", server=instance))
     if name not in world.instances[instance].installed:
         raise InputError(say("{server} is not installed on {node}", server=instance, node=name))
     if world.instances[instance].computer == name:
-        raise InputError(say("{server} runs on {node}; move it before", server=instance, node=name))
+        raise InputError(say("{server} runs on {node}; move it first", server=instance, node=name))
     if not world.computers[name].powered:
         raise InputError(say("{node} is off", node=name))
     if name in world.nodes:

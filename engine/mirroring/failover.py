@@ -157,7 +157,7 @@ def _refusal(world: World, mirror: DatabaseCopy) -> str:
         and record.role_sequence <= mirror.mirroring.role_sequence
     ):
         return say(
-            "the witness knows that {server} went on without {other}",
+            "the principal {server} ran without {other} in the meantime",
             server=mirror.mirroring.partner or "",
             other=mirror.server,
         )
@@ -285,7 +285,7 @@ def online(world: World, guid: int, detected_tick: int) -> None:
         world.call_after(LOOK_AGAIN_S, "failover.online", guid, detected_tick)
         return
     if not world.instances[new[0]].running or world.copies[new].stream is None:
-        _give_up(world, failover, say("{server} went down", server=new[0]))
+        _give_up(world, failover, say("{server} failed", server=new[0]))
         return
     _promote(world, failover, new, old)
     failover = _update(world, world.failover_under_way(guid) or failover, online_tick=world.tick)

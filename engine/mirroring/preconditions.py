@@ -12,7 +12,7 @@ from engine.protocol.groups import FailoverPrecondition
 MIRROR_HAS_LOST: Final = say("the mirror has lost the principal")
 """Precondition with which every failover begins."""
 
-WAS_IN_STEP: Final = say("the mirror was SYNCHRONIZED when it last saw the principal")
+WAS_IN_STEP: Final = say("the session was SYNCHRONIZED when the mirror lost the principal")
 """Precondition that the mirror was synchronized. After the loss of the principal it also requires the witness."""
 
 
@@ -65,7 +65,7 @@ def _beforehand(world: World, database: str) -> list[FailoverPrecondition]:
             _column(mirror, "mirroring_witness_state_desc"),
         ),
         FailoverPrecondition(
-            say("the principal has not run unprotected since"),
+            say("the principal made no unprotected changes since then"),
             record is None or not record.exposed,
             say("sys.database_mirroring_witnesses on {server}", server=witness),
         ),

@@ -69,7 +69,7 @@ def _partner_lost(world: World, copy: DatabaseCopy, peer: str) -> None:
         roles.trace_steady(world, key)
 
 
-PARTED: Final = say("the partners lost each other before the roles were swapped")
+PARTED: Final = say("the partners lost their connection before the roles were switched")
 
 
 def _principal_loses_mirror(world: World, key: Key) -> None:
@@ -342,7 +342,7 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
         world,
         lead.mirroring.guid,
         "automatic",
-        say("{server} was connected again before the decision", server=principal[0]),
+        say("{server} reconnected before the decision", server=principal[0]),
     )
     if lead.db_state is not DbState.ONLINE:
         sync.start_serving(world, principal, announce=suspended)

@@ -68,25 +68,26 @@ def _describe_verdict(assessment: Assessment) -> PlanFinding:
     if assessment.is_full_suitable:
         if assessment.is_off_suitable:
             text = say(
-                "Both levels fit; FULL loses no committed work and, with a witness, fails over automatically."
+                "Both levels meet the goals. FULL loses no committed transactions and, with a "
+                "witness, fails over automatically."
             )
         else:
             text = say(
-                "FULL fits, OFF does not: FULL loses no committed work and, with a witness, "
-                "fails over automatically."
+                "Use FULL; OFF does not meet the goals. FULL loses no committed transactions "
+                "and, with a witness, fails over automatically."
             )
         return PlanFinding(topic, Tone.OK, text)
     if assessment.is_off_suitable and not _wants_no_loss(assessment.goals):
         text = say(
-            "OFF fits, FULL does not: {why}. With OFF service can only be forced, and log that the "
-            "mirror has not hardened by then is lost.",
+            "Use OFF; FULL does not meet the goals: {why}. With OFF you can only force service, "
+            "and log that the mirror has not hardened is lost.",
             why=_format_missed_goal(assessment),
         )
         return PlanFinding(topic, Tone.WARN, text)
     if _is_queue_growing(assessment):
-        template = mark("Neither level fits: {why}, and OFF falls behind. {what}")
+        template = mark("Neither level meets the goals: {why}, and OFF cannot keep up. {what}")
     else:
-        template = mark("Neither level fits: {why}, and OFF may lose more than allowed. {what}")
+        template = mark("Neither level meets the goals: {why}, and OFF may lose more than allowed. {what}")
     return PlanFinding(
         topic, Tone.BAD, say(template, why=_format_missed_goal(assessment), what=_describe_remedy(assessment))
     )
@@ -97,7 +98,7 @@ def _format_missed_goal(assessment: Assessment) -> LocalizableMessage:
     allowed, limit_s = assessment.goals.throughput_loss_max, assessment.goals.response_limit_s
     if assessment.full.transactions_per_s < assessment.alone.transactions_per_s * (1.0 - allowed):
         return say("FULL costs more than {share} of the throughput", share=format_percent(allowed))
-    return say("responses in FULL take longer than {figure}", figure=format_duration(limit_s or 0.0))
+    return say("FULL makes responses take longer than {figure}", figure=format_duration(limit_s or 0.0))
 
 
 def _is_queue_growing(assessment: Assessment) -> bool:
@@ -115,23 +116,23 @@ def _describe_remedy(assessment: Assessment) -> LocalizableMessage:
     bandwidth, round_trip = format_figure(mbps or 0.0, 2), _format_rtt(rtt_ms or 0.0)
     if by_mbps and by_rtt:
         return say(
-            "FULL would fit with {bandwidth} Mbps or a round trip of {round_trip}.",
+            "FULL would meet the goals with {bandwidth} Mbps or a round trip of {round_trip}.",
             bandwidth=bandwidth,
             round_trip=round_trip,
         )
     if by_mbps:
-        return say("FULL would fit with {bandwidth} Mbps.", bandwidth=bandwidth)
+        return say("FULL would meet the goals with {bandwidth} Mbps.", bandwidth=bandwidth)
     if by_rtt:
-        return say("FULL would fit with a round trip of {round_trip}.", round_trip=round_trip)
-    return say("Neither bandwidth nor round trip alone would make FULL fit.")
+        return say("FULL would meet the goals with a round trip of {round_trip}.", round_trip=round_trip)
+    return say("Neither more bandwidth nor a shorter round trip is enough for FULL.")
 
 
 def _describe_full(assessment: Assessment) -> PlanFinding:
     unmirrored, full, limit_s = assessment.alone, assessment.full, assessment.goals.response_limit_s
     text = [
         say(
-            "{rate} transactions/s and {response} response, against {rate_alone} and {response_alone} "
-            "without mirroring; a commit waits {wait}.",
+            "{rate} transactions/s and {response} response time, compared with {rate_alone} and "
+            "{response_alone} without mirroring. A commit waits {wait}.",
             rate=format_figure(full.transactions_per_s),
             response=format_duration(full.response_s),
             rate_alone=format_figure(unmirrored.transactions_per_s),
@@ -145,11 +146,11 @@ def _describe_full(assessment: Assessment) -> PlanFinding:
         else 0.0
     )
     if lost >= 0.0005:
-        text.append(say("That is {share} less work.", share=format_percent(lost)))
+        text.append(say("That is {share} less throughput.", share=format_percent(lost)))
     if limit_s is not None and full.response_s > limit_s:
-        template = mark("Responses take longer than the {limit} allowed.")
+        template = mark("Responses take longer than the allowed {limit}.")
         if unmirrored.response_s > limit_s:
-            template = mark("Responses take longer than the {limit} allowed, as they do without mirroring.")
+            template = mark("Responses take longer than the allowed {limit}, even without mirroring.")
         text.append(say(template, limit=format_duration(limit_s)))
     return PlanFinding(
         say("Safety FULL"), Tone.OK if assessment.is_full_suitable else Tone.BAD, join_messages(" ", text)
@@ -165,16 +166,16 @@ def _describe_off(assessment: Assessment) -> PlanFinding:
     )
     if not _is_queue_growing(assessment):
         text = say(
-            "{rate} transactions/s and {response} response; no commit waits and the send queue stays "
-            "short: about {size} in transit.",
+            "{rate} transactions/s and {response} response time. Commits do not wait, and the "
+            "send queue stays short: about {size} in transit.",
             rate=rate,
             response=response,
             size=format_size(off.unhardened_kb),
         )
         return PlanFinding(topic, Tone.OK if assessment.is_off_suitable else Tone.WARN, text)
     text = say(
-        "{rate} transactions/s and {response} response; no commit waits, but the send queue grows by "
-        "{size}/s, {in_an_hour} an hour, without end.",
+        "{rate} transactions/s and {response} response time. Commits do not wait, but the send "
+        "queue grows without limit by {size}/s ({in_an_hour} per hour).",
         rate=rate,
         response=response,
         size=format_size(growth),
@@ -190,11 +191,13 @@ def _describe_loss(assessment: Assessment) -> Iterator[PlanFinding]:
     topic = say("Lost if the principal fails")
     if assessment.plan.safety is SafetyMode.NONE:
         yield PlanFinding(
-            topic, Tone.BAD, say("All work since the last log backup that is stored elsewhere.")
+            topic, Tone.BAD, say("All transactions since the last log backup on another server.")
         )
     elif assessment.plan.safety is SafetyMode.FULL:
         yield PlanFinding(
-            topic, Tone.OK, say("No committed work while SYNCHRONIZED: it is hardened on both servers first.")
+            topic,
+            Tone.OK,
+            say("No committed transactions while SYNCHRONIZED: they are hardened on both servers first."),
         )
     elif _is_queue_growing(assessment):
         yield PlanFinding(topic, Tone.BAD, _describe_growing_loss(assessment))
@@ -232,12 +235,10 @@ def _describe_growing_loss(assessment: Assessment) -> LocalizableMessage:
 
 
 CAUSES_IN_WORDS: Final = {
-    Cause.POWER_OFF: mark(
-        "{least} to {most} s when the principal's server fails (automatic, with a witness)"
-    ),
-    Cause.TIMEOUT: mark("{least} to {most} s when it hangs, after the partner timeout of 10 s"),
+    Cause.POWER_OFF: mark("{least} to {most} s if the principal's server fails (automatic, with a witness)"),
+    Cause.TIMEOUT: mark("{least} to {most} s if the principal hangs (after the partner timeout of 10 s)"),
     Cause.MANUAL: mark("{least} to {most} s for a manual failover"),
-    Cause.FORCED: mark("{least} to {most} s for forced service, counted from the command"),
+    Cause.FORCED: mark("{least} to {most} s for forced service, from the command on"),
 }
 
 
@@ -261,17 +262,17 @@ def _describe_bottleneck(assessment: Assessment) -> PlanFinding:
     resource, gain = assessment.binding.resource, assessment.binding.gain
     text = BINDING_IN_WORDS[resource](assessment)
     if resource is not PlanResource.CLIENTS:
-        template = mark("Twice as good, it would give {share} more transactions.")
+        template = mark("At twice the capacity, {share} more transactions are possible.")
         if assessment.plan.safety is SafetyMode.OFF and _is_queue_growing(assessment):
-            template = mark("Twice as good, it would give {share} more sent log.")
+            template = mark("At twice the capacity, {share} more log can be sent.")
         text = join_messages(" ", (text, say(template, share=format_percent(gain))))
     return PlanFinding(say("Bottleneck"), Tone.INFO, text)
 
 
 def _describe_clients(assessment: Assessment) -> LocalizableMessage:
     if assessment.plan.workload.think_s > 0.0:
-        return say("Neither link nor disks: the clients request no more.")
-    return say("No single part of link, disks or CPU: the transactions' own delays set the pace.")
+        return say("No bottleneck: the workload is the limit.")
+    return say("No bottleneck in link, disks or CPU: the transactions' own delays limit the rate.")
 
 
 def _describe_round_trip(assessment: Assessment) -> LocalizableMessage:
@@ -281,7 +282,7 @@ def _describe_round_trip(assessment: Assessment) -> LocalizableMessage:
         held_ms = plan.rtt_ms + handling_ms(plan.site, setup.stream)
         window_kb = stream_kb_per_s(plan.site, setup.stream) * held_ms / 1000.0
         reason = say(
-            "with {size} unacknowledged at a time the session sends {rate}/s at most, and the "
+            "at most {size} can be unacknowledged, which limits sending to {rate}/s; the "
             "workload writes {other_size}/s.",
             size=format_size(window_kb),
             rate=format_size(limit),
@@ -289,7 +290,7 @@ def _describe_round_trip(assessment: Assessment) -> LocalizableMessage:
         )
     else:
         connections = format_figure(plan.workload.connections * plan.scale)
-        reason = say("each of {n} connections waits for it at every commit.", n=connections)
+        reason = say("each of the {n} connections waits this long at every commit.", n=connections)
     return say("The round trip of {figure}: {why}", figure=format_duration(plan.rtt_ms / 1000.0), why=reason)
 
 
@@ -297,7 +298,7 @@ def _describe_bandwidth(assessment: Assessment) -> LocalizableMessage:
     plan = assessment.plan
     carried = link_kb_per_s(plan.site, plan.bandwidth_mbps) / wire_ratio(plan.compression_ratio, plan.version)
     return say(
-        "The bandwidth: {n} Mbps carry {size}/s of log, and the workload writes {other_size}/s.",
+        "The bandwidth: {n} Mbps can transfer {size}/s of log, and the workload writes {other_size}/s.",
         n=format_figure(plan.bandwidth_mbps),
         size=format_size(carried),
         other_size=format_size(assessment.alone.log_kb_per_s),
@@ -306,7 +307,7 @@ def _describe_bandwidth(assessment: Assessment) -> LocalizableMessage:
 
 def _describe_packet_loss(assessment: Assessment) -> LocalizableMessage:
     return say(
-        "Packet loss: with {share} lost, the session keeps fewer packets in transit and waits for retransmissions.",
+        "Packet loss: at {share}, fewer packets are in transit, and the session waits for retransmissions.",
         share=format_figure(100.0 * assessment.plan.loss, 2, "%"),
     )
 
@@ -324,14 +325,14 @@ def _describe_acknowledgement(assessment: Assessment) -> LocalizableMessage:
     passed = format_duration(assessment.plan.site.ack_latency_ms / 1000.0)
     return say(
         "The mirror's acknowledgement: at this site it takes {figure} from the mirror's disk to "
-        "the waiting commit, besides the network.",
+        "the waiting commit, plus the network time.",
         figure=passed,
     )
 
 
 def _describe_cpu(assessment: Assessment) -> LocalizableMessage:
     share = format_figure(assessment.chosen_figures.principal_cpu_percent, 2, "%")
-    return say("The CPU: {share} of the principal's are in use.", share=share)
+    return say("The CPU: {share} of the principal's CPU is in use.", share=share)
 
 
 BINDING_IN_WORDS: Final[dict[PlanResource, Callable[[Assessment], LocalizableMessage]]] = {
@@ -348,8 +349,8 @@ BINDING_IN_WORDS: Final[dict[PlanResource, Callable[[Assessment], LocalizableMes
 def _describe_limits(assessment: Assessment) -> PlanFinding:
     plan, limits = assessment.plan, assessment.limits
     text = say(
-        "{figure} is usual for a {network}. One figure changed at a time, FULL stays within the goals "
-        "{what}; OFF sends all that is written {why}.",
+        "{figure} is typical for a {network}. If only one value changes, FULL meets the goals "
+        "{what}; OFF can send all log {why}.",
         figure=_format_rtt(plan.rtt_ms),
         network=network_of(plan.rtt_ms),
         what=_format_range(limits.full_rtt_ms, limits.full_mbps),
@@ -364,11 +365,11 @@ def _format_rtt(ms: float) -> LocalizableMessage:
 
 def _format_range(rtt_ms: float | None, mbps: float | None) -> LocalizableMessage:
     if rtt_ms is None and mbps is None:
-        return say("nowhere")
+        return say("under no conditions")
     if rtt_ms is None:
-        return say("at no round trip and down to {figure} Mbps", figure=format_figure(mbps or 0.0, 2))
+        return say("at no round trip, and down to {figure} Mbps", figure=format_figure(mbps or 0.0, 2))
     if mbps is None:
-        return say("up to {figure} and at no bandwidth", figure=_format_rtt(rtt_ms))
+        return say("up to {figure}, and at no bandwidth", figure=_format_rtt(rtt_ms))
     return say(
         "up to {figure} and down to {other_figure} Mbps",
         figure=_format_rtt(rtt_ms),
@@ -383,18 +384,20 @@ def _describe_compression(assessment: Assessment) -> Iterator[PlanFinding]:
     hurts = not (assessment.is_full_suitable and assessment.is_off_suitable)
     if wire_ratio(plan.compression_ratio, plan.version) < 1.0:
         text = say(
-            "The session can send {size}/s of log, {n} times as much as raw, at a price in CPU on both sides.",
+            "The session can send {size}/s of log, {n} times the uncompressed rate, but uses "
+            "more CPU on both sides.",
             size=format_size(send_limit_kb_per_s(setup)),
             n=format_figure(1.0 / plan.compression_ratio, 2),
         )
         yield PlanFinding(say("Compression"), Tone.INFO, text)
     elif hurts and ratio < 1.0 and plan.version < COMPRESSION_VERSION_MIN:
-        text = say("Only versions from 2008 on compress the log stream.")
+        text = say("The log stream is compressed from SQL Server 2008 on.")
         yield PlanFinding(say("Compression"), Tone.INFO, text)
     elif hurts and wire_ratio(ratio, plan.version) < 1.0:
         better = steady((pair_of(plan.with_changes(compression_ratio=ratio), SafetyMode.FULL),))[0]
         text = say(
-            "With a stream that shrinks to {share}, FULL would give {n} transactions/s and {figure} response.",
+            "If the stream compresses to {share}, FULL reaches {n} transactions/s and {figure} "
+            "response time.",
             share=format_percent(ratio),
             n=format_figure(better.transactions_per_s),
             figure=format_duration(better.response_s),
@@ -409,8 +412,8 @@ def _describe_redo(assessment: Assessment) -> Iterator[PlanFinding]:
     growth = assessment.chosen_figures.redo_queue_growth_kb_per_s
     if growth > 0.0:
         text = say(
-            "The mirror redoes {size}/s and receives more: its redo queue grows by {other_size}/s, "
-            "and a failover has to wait for all of it.",
+            "The mirror redoes only {size}/s of the received log: its redo queue grows by "
+            "{other_size}/s, and a failover must wait for all of it.",
             size=format_size(assessment.chosen_figures.redo_kb_per_s),
             other_size=format_size(growth),
         )
@@ -424,16 +427,16 @@ def _describe_backlog(assessment: Assessment) -> Iterator[PlanFinding]:
     tone = Tone.WARN if backlog.redo_s > paused_s else Tone.INFO
     if backlog.send_s == NEVER:
         tone = Tone.BAD
-        template = mark("A pause of {figure} leaves {size}; under this load the mirror never catches up.")
+        template = mark("A pause of {figure} leaves {size}. Under this load the mirror never catches up.")
     elif backlog.redo_s == NEVER:
         template = mark(
-            "A pause of {figure} leaves {size}. Sending it takes {other_figure} under load; its redo "
-            "never completes."
+            "A pause of {figure} leaves {size}. Sending it takes {other_figure} under load, but "
+            "redo never completes."
         )
     elif backlog.redo_s > 1.05 * backlog.send_s:
         template = mark(
-            "A pause of {figure} leaves {size}. Sending it takes {other_figure} under load; the "
-            "mirror has redone it after {wait}."
+            "A pause of {figure} leaves {size}. Sending it takes {other_figure} under load, and "
+            "redo takes {wait} in total."
         )
     else:
         template = mark(
@@ -455,8 +458,8 @@ def _describe_volume(assessment: Assessment) -> Iterator[PlanFinding]:
         return
     seconds = assessment.volume_full_s
     text = say(
-        "While the session is suspended or disconnected no log can be reused: {rate}/s fill {gb} "
-        "GB in {figure}; then the database accepts no more writes.",
+        "While the session is suspended or disconnected, log cannot be truncated: {rate}/s fill "
+        "{gb} GB in {figure}. Then the database stops accepting writes.",
         rate=format_size(assessment.alone.log_kb_per_s),
         gb=format_figure(assessment.plan.log_volume_gb),
         figure=format_duration(seconds),

@@ -37,7 +37,9 @@ def build_custom_workload(
     reach the rate.
     """
     if min(connections, log_kb_per_transaction, transactions_per_s) <= 0.0 or think_s < 0.0:
-        raise ValueError(say("connections, log and transactions must be above zero, think time not below"))
+        raise ValueError(
+            say("connections, log and transactions must be above zero; think time must not be negative")
+        )
     response_s = connections / transactions_per_s - think_s
     base_workload = Workload(
         name=name,
@@ -54,8 +56,8 @@ def build_custom_workload(
     if response_s <= 0.0 or transactions_per_s > fastest * 1.001:
         raise ValueError(
             say(
-                "{n:g} connections that think for {think_s:g} s reach at most {most:.3g} transactions/s here, "
-                "not {wanted:g}",
+                "{n:g} connections with {think_s:g} s think time reach at most {most:.3g} "
+                "transactions/s here, not {wanted:g}",
                 n=connections,
                 think_s=think_s,
                 most=fastest,

@@ -10,7 +10,7 @@ from engine.localization import LocalizableMessage, format_quantity, say
 def format_figure(value: float, digits: int = 3, unit: str = "") -> LocalizableMessage:
     """Format about *digits* significant digits without exponent: 0.0123, 1.23, 123, 1,234."""
     if not math.isfinite(value):
-        return say("endless {unit}", unit=unit) if unit else say("endless")
+        return say("unlimited {unit}", unit=unit) if unit else say("unlimited")
     if value == 0.0:
         return format_quantity(0, "d", unit)
     decimals = max(0, digits - 1 - int(f"{abs(value):e}".partition("e")[2]))

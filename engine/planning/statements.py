@@ -29,7 +29,7 @@ STATEMENTS: Final = (
         SafetyMode.FULL,
         "rtt_ms",
         20.0,
-        say("minimal change below 20 ms, worse above"),
+        say("minimal change below 20 ms, worse above 20 ms"),
     ),
     PaperStatement(
         "Figure 9",
@@ -37,7 +37,7 @@ STATEMENTS: Final = (
         SafetyMode.FULL,
         "rtt_ms",
         2.0,
-        say("steadily worse; check goals from 2 ms on"),
+        say("gets steadily worse; check the goals from 2 ms"),
     ),
     PaperStatement(
         "Figure 10",
@@ -45,10 +45,10 @@ STATEMENTS: Final = (
         SafetyMode.OFF,
         "rtt_ms",
         50.0,
-        say("throughput and send queue good to 50 ms"),
+        say("throughput and send queue good up to 50 ms"),
     ),
     PaperStatement(
-        "Figure 11", WORKLOAD1.name, SafetyMode.OFF, "rtt_ms", 100.0, say("send queue builds up from 100 ms")
+        "Figure 11", WORKLOAD1.name, SafetyMode.OFF, "rtt_ms", 100.0, say("send queue grows from 100 ms")
     ),
     PaperStatement(
         "Figure 12",
@@ -56,7 +56,7 @@ STATEMENTS: Final = (
         SafetyMode.OFF,
         "rtt_ms",
         2.0,
-        say("send queue builds up already at 2 ms"),
+        say("send queue grows already at 2 ms"),
     ),
     PaperStatement(
         "Figure 13",
@@ -64,7 +64,7 @@ STATEMENTS: Final = (
         SafetyMode.FULL,
         "bandwidth_mbps",
         10.0,
-        say("good from 10 Mbps up, drastic loss below"),
+        say("good from 10 Mbps, sharp loss below"),
     ),
     PaperStatement(
         "Table 1",
@@ -80,7 +80,7 @@ STATEMENTS: Final = (
         SafetyMode.OFF,
         "bandwidth_mbps",
         100.0,
-        say("response hardly rises below 100 Mbps"),
+        say("response time hardly rises below 100 Mbps"),
     ),
     PaperStatement(
         "Figure 15",
@@ -88,7 +88,7 @@ STATEMENTS: Final = (
         SafetyMode.OFF,
         "bandwidth_mbps",
         1.0,
-        say("at 1 Mbps the send queue has no end"),
+        say("at 1 Mbps the send queue grows without limit"),
     ),
 )
 """Statements from [WP], network configuration; larger values were not measured."""

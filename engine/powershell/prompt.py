@@ -38,7 +38,7 @@ def run(world: World, node: str, line: str) -> None:
     if not world.computers[node].powered:
         raise InputError(say("{node} is off", node=node))
     if node in world.nodes and world.nodes[node].service in ("off", "starting"):
-        raise InputError(say("{node} boots", node=node))
+        raise InputError(say("{node} is booting", node=node))
     command, said, refused = line.strip(), [], False
     for statement in statements(line):
         try:

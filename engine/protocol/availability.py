@@ -78,9 +78,9 @@ def update_accounts(world: World) -> None:
                        servers=list(servers))  # fmt: skip
         grouped = any(copy.group_kind == "availability" for copy in serving_now)
         if exposed != old.exposed and grouped:  # of a mirror its states tell it
-            text = say("no secondary of {database} is in step", database=database)
+            text = say("{database} has no synchronized copy", database=database)
             if not exposed:
-                text = say("a secondary of {database} is in step", database=database)
+                text = say("{database} has a synchronized copy", database=database)
             world.emit("protection", text, server=serving_now[0].server, database=database, exposed=exposed)
 
 

@@ -138,7 +138,7 @@ def disconnect(world: World, client: Client) -> None:
 
 def _give_up(world: World, client: Client) -> None:
     """Show the error to the users of an application without retry, until somebody restarts it."""
-    text = say("{client} does not connect again: it has no retry", client=client.name)
+    text = say("{client} does not reconnect: it has no retry logic", client=client.name)
     world.emit("client", text, client=client.name, what="gave up")
 
 
@@ -324,5 +324,5 @@ def end_query(world: World, name: str, since_tick: int) -> None:
     if client.query is None or client.query.since_tick != since_tick:
         return
     world.clients[name] = replace(client, query=None)
-    text = say("{client} has the result of its long query", client=name)
+    text = say("the long query of {client} is finished", client=name)
     world.emit("client", text, server=client.query.server, client=name, what="query ends")

@@ -38,7 +38,7 @@ def fail_volume(world: World, server: str, drive: str) -> None:
     if letter == SYSTEM_DRIVE:
         raise InputError(
             say(
-                "{server} does not run without drive {drive}: (power-off stops it)",
+                "{server} cannot run without drive {drive}: (to stop it, use power-off)",
                 server=server,
                 drive=letter,
             )
@@ -187,7 +187,7 @@ def mend_disk(world: World, server: str, database: str) -> None:
     """Bring back the volume of a database (`mend-disk S DB`) and recover the copy if its drives exist."""
     if not _copy(world, server, database).disk_failed:
         return
-    _announce(world, server, say("the volume of {database} is back", database=database))
+    _announce(world, server, say("the volume of {database} is available again", database=database))
     _mend(world, (server, database))
     network.reassess(world)
 
@@ -198,7 +198,7 @@ def mend_volume(world: World, server: str, drive: str) -> None:
     computer = world.computer_of(server)
     left = tuple(other for other in computer.failed_drives if other != letter)
     world.update_computer(computer.name, failed_drives=left)
-    _announce(world, server, say("drive {drive}: is back", drive=letter))
+    _announce(world, server, say("drive {drive}: is available again", drive=letter))
     for key, copy in sorted(world.copies.items()):
         if key[0] == server and letter in _drives(copy) and not _own_volume_lost(world, key):
             _mend(world, key)
@@ -239,14 +239,14 @@ def _copy(world: World, server: str, database: str) -> DatabaseCopy:
     """Return the copy of *database* on *server*; raise InputError if there is none."""
     copy = world.copies.get((server, database))
     if copy is None:
-        raise InputError(say("there is no {database} on {server}", database=database, server=server))
+        raise InputError(say("{server} has no database {database}", database=database, server=server))
     return copy
 
 
 def _letter(world: World, server: str, drive: str) -> str:
     letter = drive.strip(":\\").upper()
     if len(letter) != 1 or not "A" <= letter <= "Z":
-        raise InputError(say("a drive is one letter from A to Z, not {name}", name=drive))
+        raise InputError(say("a drive must be a letter from A to Z, not {name}", name=drive))
     return letter
 
 

@@ -17,7 +17,7 @@ def begin(world: World, key: Key, operation: Operation) -> None:
     world.update_copy(key, operation=operation, bulk_changes=minimal)
     if not operation.batch_kb and copy.source is not None and copy.active_from_kb is None:
         world.update_copy(key, active_from_kb=world.flow.positions(copy.source).generated_kb)
-    world.emit("note", say("{what} begins", what=operation.name), server=key[0], database=key[1])
+    world.emit("note", say("{what} started", what=operation.name), server=key[0], database=key[1])
 
 
 def operation_done(world: World, source: int) -> None:
@@ -27,7 +27,7 @@ def operation_done(world: World, source: int) -> None:
     if operation is not None:
         still = {} if operation.batch_kb else {"active_from_kb": None}
         world.update_copy(key, operation=None, **still)
-        world.emit("note", say("{what} is done", what=operation.name), server=key[0], database=key[1],
+        world.emit("note", say("{what} finished", what=operation.name), server=key[0], database=key[1],
                    what="operation done", log_kb=operation.log_kb)  # fmt: skip
         if not operation.batch_kb:  # an index build or rebuild ends with a Sch-M lock
             groups.policy(world.copies[key]).schema_changed(world, key)

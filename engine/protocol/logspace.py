@@ -129,7 +129,7 @@ def check_room(world: World) -> None:
         freed = used_kb(world, copy) < ROOM_AGAIN * volumes.log_room_kb(copy)
         if freed or volumes.next_log_size_kb(world, copy) > copy.log_size_kb + SMALL_KB:
             world.update_copy(key, log_full=False)
-            text = say("there is room in the log of {database} again", database=key[1])
+            text = say("the log of {database} has free space again", database=key[1])
             world.emit("log", text, server=key[0], database=key[1], what="room")
 
 

@@ -25,7 +25,7 @@ def record_loss(
         account, lost_transactions=account.lost_transactions + count, lost_kb=account.lost_kb + lost_kb
     )
     text = say(
-        "{n} committed transactions ({size_kb:.0f} KB of log) are not in {where}",
+        "{n} committed transactions ({size_kb:.0f} KB of log) are missing in {where}",
         n=count,
         size_kb=lost_kb,
         where=location,
@@ -62,5 +62,5 @@ def discard_copy(world: World, copy: DatabaseCopy, remaining_copies: list[Databa
     known, told = max(elsewhere, copy.written_off_kb), streams.committed_kb(world, copy)
     number = count(world, copy, known, told)
     if number:
-        where = say("any copy that remains: {server} alone had them", server=copy.server)
+        where = say("all remaining copies: only {server} had them", server=copy.server)
         record_loss(world, copy.database, copy.server, number, told - known, where)

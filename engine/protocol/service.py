@@ -202,7 +202,7 @@ def unhang(world: World, server: str) -> None:
 def set_cables(world: World, server: str, plugged: bool) -> None:
     """Pull or plug all network cables of a server."""
     world.update_computer(world.computer_named(server).name, nic_up=plugged)
-    _announce(world, server, say("network cables plugged") if plugged else say("network cables pulled"))
+    _announce(world, server, say("network cables plugged in") if plugged else say("network cables unplugged"))
     network.reassess(world)
 
 
@@ -215,7 +215,7 @@ def _drop_process(world: World, server: str) -> None:
         if copy.source is not None:
             streams.crash(world, copy.source)
         policy = groups.policy(copy)
-        policy.cancel(world, key, say("{server} went down", server=server))
+        policy.cancel(world, key, say("{server} failed", server=server))
         policy.instance_lost(world, key)
         world.update_copy(
             key,

@@ -31,7 +31,7 @@ SECTIONS: Final[dict[str, Callable[[], list[FigureRow]]]] = {
     "Many databases": many_databases.rows,
     "Bandwidth": bandwidth.rows,
     "Delayed durability": delayed_durability.rows,
-    "Availability groups against mirroring": availability_groups.rows,
+    "Availability groups compared with mirroring": availability_groups.rows,
     "Votes, heartbeats, forced quorum": cluster_rules.rows,
     "Rules of availability groups": group_rules.rows,
     "Failover cluster instances": instance_rules.rows,

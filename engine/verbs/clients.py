@@ -26,7 +26,7 @@ def _set_workload(world: World, item: Input) -> None:
     database, wanted = item.args
     name = next((known for known in WORKLOADS if known.lower() == wanted.lower()), None)
     if name is None:
-        problem = say("there is no workload {name!r}", name=wanted)
+        problem = say("workload {name!r} does not exist", name=wanted)
         raise InputError(but_there_are(problem, sorted(WORKLOADS)))
     for copy in world.copies_of(database):
         scale = item.option("scale", 1.0 if copy.scale == 0.0 else copy.scale)
@@ -46,7 +46,9 @@ def _rebuild_index(world: World, item: Input) -> None:
     key, online = _idle(world, item.args[0]), "online" in item.args
     edition = world.instances[key[0]].edition
     if online and edition not in ENTERPRISE:
-        raise InputError(say("{edition} edition builds no index online (1712)", edition=edition))
+        raise InputError(
+            say("{edition} edition does not support online index operations (1712)", edition=edition)
+        )
     load.begin(world, key, index_build(item.option("size", 1.0), online=online))
 
 
@@ -54,7 +56,7 @@ def _idle(world: World, database: str) -> Key:
     """Return the copy that serves, if no long operation runs in it. Raises InputError."""
     key = serving.find_serving_key(world, database)
     if key is None:
-        raise InputError(say("{database} is down", database=database))
+        raise InputError(say("{database} is not available", database=database))
     running = world.copies[key].operation
     if running is not None:
         raise InputError(say("still running in {database}: {what}", database=database, what=running.name))
@@ -100,13 +102,13 @@ def _value(field: str, keyword: str, value: str) -> float | bool:
     if field == "login_timeout_s":
         if not value.isdecimal() or len(value) > 4 or not 1 <= int(value) <= 3600:
             raise InputError(
-                say("{keyword} is a number of seconds, not {value!r}", keyword=keyword, value=value)
+                say("{keyword} must be a number of seconds, not {value!r}", keyword=keyword, value=value)
             )
         return float(value)
     words = YES_NO if field == "multi_subnet" else INTENTS
     known = words.get(value.lower().replace(" ", ""))
     if known is None:
-        problem = say("{keyword} does not know {value!r}", keyword=keyword, value=value)
+        problem = say("{keyword} does not accept {value!r}", keyword=keyword, value=value)
         raise InputError(but_there_are(problem, [*words]))
     return known
 
@@ -120,8 +122,8 @@ def _change_schema(world: World, item: Input) -> None:
     """Release a new version of the application: ALTER TABLE, at once."""
     key = serving.find_serving_key(world, item.args[0])
     if key is None:
-        raise InputError(say("{database} is down", database=item.args[0]))
-    text = say("a table of {database} has been changed (ALTER TABLE)", database=key[1])
+        raise InputError(say("{database} is not available", database=item.args[0]))
+    text = say("a table of {database} was changed (ALTER TABLE)", database=key[1])
     world.emit("note", text, server=key[0], database=key[1], what="schema changed")
     groups.policy(world.copies[key]).schema_changed(world, key)
 
@@ -200,17 +202,17 @@ VERBS: Final = (
     ),
     Verb(
         name="bulk-load",
-        told=mark("Load rows in bulk into {database}"),
+        told=mark("Bulk load rows into {database}"),
         parameters=(DATABASE,),
         options={"rows": (0.0, 1e10), "batch_rows": (0.0, 1e10)},
-        help=mark("load rows in bulk, batch by batch"),
+        help=mark("bulk load rows in batches"),
         group="load",
         do=_bulk_load,
     ),
     Verb(
         name="rebuild-index",
         told=mark("Rebuild a large index of {database}"),
-        parameters=(DATABASE, VerbParameter(mark("how"), optional=True, choices=("offline", "online"))),
+        parameters=(DATABASE, VerbParameter(mark("method"), optional=True, choices=("offline", "online"))),
         options={"size": (0.0, 1e6)},
         help=mark("rebuild a large index in one transaction"),
         group="load",
@@ -241,7 +243,7 @@ VERBS: Final = (
         name="long-query",
         parameters=(CLIENT,),
         options={"minutes": (0.01, 10_000.0)},
-        help=mark("let an application run a query that takes long"),
+        help=mark("run a long query in an application"),
         group="load",
         do=_long_query,
         label=mark("Run a long query"),
@@ -252,7 +254,7 @@ VERBS: Final = (
         name="change-schema",
         told=mark("Change a table of {database}"),
         parameters=(DATABASE,),
-        help=mark("change a table, as a release of the application does (ALTER TABLE)"),
+        help=mark("change a table, as an application upgrade does (ALTER TABLE)"),
         group="load",
         do=_change_schema,
         sensible=lambda world, args: any(copy.availability.guid for copy in world.copies_of(args[0])),
@@ -268,10 +270,10 @@ VERBS: Final = (
     Verb(
         name="flush-dns",
         parameters=(CLIENT,),
-        help=mark("forget the addresses that the computer of an application keeps: ipconfig /flushdns"),
+        help=mark("clear the DNS cache of an application's computer: ipconfig /flushdns"),
         group="chore",
         do=lambda world, item: names.flush(world, item.args[0]),
-        label=mark("Flush its name cache"),
+        label=mark("Flush the DNS cache"),
         icon="retry",
         sensible=lambda world, args: bool(world.clients[args[0]].kept_addresses[0]),
     ),
@@ -292,7 +294,7 @@ VERBS: Final = (
         help=mark("connect an application to another server"),
         group="chore",
         do=lambda world, item: load.point_app(world, *item.args),
-        label=mark("Connect it to {1}"),
+        label=mark("Connect to {1}"),
         icon="app",
         sensible=_is_new_data_source,
     ),

@@ -29,7 +29,7 @@ FACTOR: Final = {"factor": (0.01, 1_000.0)}
 
 def _slow(world: World, server: str, field: str, factor: float) -> Before:
     if factor < 1.0:
-        raise InputError(say("factor is 1 (healthy) or above"))
+        raise InputError(say("factor must be 1 (normal speed) or above"))
     computer = world.computer_named(server)
     before = ((field, getattr(computer, field)),)
     world.update_computer(computer.name, **{field: factor})
@@ -47,8 +47,8 @@ def _slow_cpu(world: World, item: Input) -> Before:
 
 
 FULL_SPEED: Final = {
-    "log": mark("Log disk back to full speed"),
-    "data": mark("Data disk back to full speed"),
+    "log": mark("Restore log disk speed"),
+    "data": mark("Restore data disk speed"),
 }
 
 # --- the log ----------------------------------------------------------------------------------------------
@@ -71,9 +71,9 @@ def _open_transaction(world: World, item: Input) -> None:
     (database,) = item.args
     key = serving.find_serving_key(world, database)
     if key is None:
-        raise InputError(say("{database} is down", database=database))
+        raise InputError(say("{database} is not available", database=database))
     if world.copies[key].active_from_kb is not None:
-        raise InputError(say("a transaction is open in {database} already", database=database))
+        raise InputError(say("{database} already has an open transaction", database=database))
     logspace.hold_transaction(world, *key)
 
 
@@ -85,7 +85,11 @@ def _end_transaction(world: World, item: Input) -> None:
 def _waits(world: World, fault: Fault) -> str:
     held = [copy for copy in world.copies_of(fault.args[0]) if copy.active_from_kb is not None]
     waits = any(logspace.reuse_wait(world, copy.source) == "ACTIVE_TRANSACTION" for copy in held)
-    return say("log of {database} waits for the transaction", database=fault.args[0]) if waits else ""
+    return (
+        say("the open transaction prevents log truncation in {database}", database=fault.args[0])
+        if waits
+        else ""
+    )
 
 
 def _has_open_transaction(world: World, args: Args) -> bool:
@@ -154,7 +158,7 @@ VERBS: Final = (
         told=mark("Slow the {disk} disk of {server}"),
         parameters=(COMPUTER, VerbParameter(mark("disk"), choices=("log", "data"))),
         options=FACTOR,
-        help=mark("slow a disk down by a factor; 1 is healthy"),
+        help=mark("slow a disk down by a factor; 1 is normal speed"),
         group="fault",
         do=_slow_disk,
         reverse="slow-disk factor=1",
@@ -170,7 +174,7 @@ VERBS: Final = (
         told=mark("Slow the processors of {server}"),
         parameters=(COMPUTER,),
         options=FACTOR,
-        help=mark("slow the processors down by a factor; 1 is healthy"),
+        help=mark("slow the processors down by a factor; 1 is normal speed"),
         group="fault",
         do=_slow_cpu,
         reverse="slow-cpu factor=1",
@@ -178,7 +182,7 @@ VERBS: Final = (
         label=mark("Slow processors, factor 4"),
         section=SECTION,
         sensible=lambda world, args: world.computer_named(args[0]).cpu_factor == 1.0,
-        back_label=lambda args: mark("Processors back to full speed"),
+        back_label=lambda args: mark("Restore processor speed"),
     ),
     Verb(
         name="fill-log",
@@ -197,7 +201,7 @@ VERBS: Final = (
         name="open-transaction",
         told=mark("Leave a transaction open in {database}"),
         parameters=(DATABASE,),
-        help=mark("leave a transaction open: its log and all later log cannot be truncated"),
+        help=mark("leave a transaction open: log from its start on cannot be truncated"),
         group="fault",
         do=_open_transaction,
         reverse="end-transaction",
@@ -221,15 +225,15 @@ VERBS: Final = (
     ),
     Verb(
         name="fail-disk",
-        told=mark("Lose the volume of {database} on {server}"),
+        told=mark("Fail the volume of {database} on {server}"),
         parameters=(SERVER, DATABASE),
-        help=mark("the volume of one database fails"),
+        help=mark("make the volume of one database fail"),
         group="fault",
         do=lambda world, item: disks.fail_disk(world, *item.args),
         reverse="mend-disk",
         loses="server",
         effect=_io_errors,
-        label=mark("Lose the volume of {1}"),
+        label=mark("Fail the volume of {1}"),
         icon="disk",
         section=SECTION,
         sensible=lambda world, args: not world.copies[args[0], args[1]].disk_failed,
@@ -247,16 +251,16 @@ VERBS: Final = (
     ),
     Verb(
         name="fail-volume",
-        told=mark("Lose drive {drive}: of {server}"),
+        told=mark("Fail drive {drive}: of {server}"),
         parameters=(SERVER, DRIVE),
-        help=mark("a drive fails, with all files on it"),
+        help=mark("make a drive fail; its files are lost"),
         group="fault",
         do=lambda world, item: disks.fail_volume(world, *item.args),
         reverse="mend-volume",
-        pointless=_drive_lost(say("the drive is lost already"), True),
+        pointless=_drive_lost(say("the drive has already failed"), True),
         loses="server",
         effect=_io_errors,
-        label=mark("Lose drive {1}: with all its files"),
+        label=mark("Fail drive {1}: (its files are lost)"),
         icon="disk",
         section=SECTION,
     ),
@@ -267,7 +271,7 @@ VERBS: Final = (
         help=mark("replace a failed drive and restore its files"),
         group="repair",
         do=lambda world, item: disks.mend_volume(world, *item.args),
-        pointless=_drive_lost(say("the drive is there"), False),
+        pointless=_drive_lost(say("the drive is available"), False),
         label=mark("Replace drive {1}:"),
         icon="disk",
     ),

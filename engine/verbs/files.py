@@ -37,14 +37,14 @@ def _copy(world: World, item: Input) -> None:
         if not world.computer_of(name).powered:
             raise InputError(say("{server} is off", server=name))
     if not network.is_passing(world, a, b):
-        raise InputError(say("{server} cannot be reached from {other}", server=b, other=a))
+        raise InputError(say("{other} cannot reach {server}", server=b, other=a))
     drive = volumes.drive_of(path)
     if not volumes.has_drive(world.computer_of(b), drive):
         raise InputError(say("{server} has no drive {drive}:", server=b, drive=drive))
     if volumes.free_kb(world, b, drive) < found.size_kb:
         raise InputError(
             say(
-                "drive {drive}: of {server} has no room for {size_mb:.0f} MB",
+                "drive {drive}: of {server} does not have {size_mb:.0f} MB of free space",
                 drive=drive,
                 server=b,
                 size_mb=found.size_kb / 1024,
@@ -73,7 +73,7 @@ def _move(world: World, server: str, paths: str) -> None:
     """Copy a file on one server: *paths* are the old and the new path. A database file must not be open."""
     found = _TWO_PATHS.fullmatch(paths)
     if found is None:
-        raise InputError(say("on one server two paths are expected: the old one and the new one"))
+        raise InputError(say("two paths are needed on the same server: the old path and the new path"))
     path, target = files.spelled(world, server, found[1]), found[2]
     backup, database_file = world.files.get((server, path)), database_files.file_at(world, server, path)
     if backup is None and database_file is None:
@@ -97,7 +97,7 @@ def _move(world: World, server: str, paths: str) -> None:
     if volumes.free_kb(world, server, drive) < size_kb:
         raise InputError(
             say(
-                "drive {drive}: of {server} has no room for {size_mb:.0f} MB",
+                "drive {drive}: of {server} does not have {size_mb:.0f} MB of free space",
                 drive=drive,
                 server=server,
                 size_mb=size_kb / 1024,
@@ -132,7 +132,7 @@ def _copied(world: World, a: str, b: str, path: str, content: object, number: in
         emit_maintenance_event(
             world,
             b,
-            say("copying {path} from {server} to {other} has failed", path=path, server=a, other=b),
+            say("copying {path} from {server} to {other} failed", path=path, server=a, other=b),
             path=path,
             failed=True,
         )
@@ -165,27 +165,27 @@ def _set_drive(adds_drive: bool) -> Doing:
         computer = world.computer_of(server)
         size_kb = item.option("size_gb", 100.0) * KB_PER_GB
         if len(letter) != 1 or not "A" <= letter <= "Z":
-            raise InputError(say("a drive is one letter from A to Z, not {name}", name=item.args[1]))
+            raise InputError(say("a drive must be a letter from A to Z, not {name}", name=item.args[1]))
         if letter in computer.failed_drives:
             raise InputError(
                 say(
-                    "drive {drive}: of {server} is lost (mend-volume replaces it)",
+                    "drive {drive}: of {server} has failed; replace it with mend-volume",
                     drive=letter,
                     server=server,
                 )
             )
         there = volumes.has_drive(computer, letter)
         if adds_drive and there:
-            raise InputError(say("{server} has a drive {drive}: already", server=server, drive=letter))
+            raise InputError(say("{server} already has a drive {drive}:", server=server, drive=letter))
         if not adds_drive and volumes.size_kb(computer, letter) is None:
             raise InputError(
-                say("drive {drive}: of {server} is already as large as allowed", drive=letter, server=server)
+                say("drive {drive}: of {server} already has the maximum size", drive=letter, server=server)
                 if there
                 else say("drive {drive}: of {server} does not exist", drive=letter, server=server)
             )
         if size_kb < (volumes.size_kb(computer, letter) or 1.0):
             raise InputError(
-                say("drive {drive}: of {server} cannot become smaller", drive=letter, server=server)
+                say("drive {drive}: of {server} cannot be made smaller", drive=letter, server=server)
             )
         holders = setup.share_disk(world, server, letter) if adds_drive else ()
         for name in holders or (computer.name,):
@@ -221,7 +221,7 @@ VERBS: Final = (
         name="copy-file",
         told=mark("Copy {path} from {from} to {to}"),
         parameters=(*SERVERS, PATH),
-        help=mark("copy a file to the same path, or on one server from one path to another"),
+        help=mark("copy a file to the same path on another server, or to another path on the same server"),
         group="chore",
         do=_copy,
         timers={"chore.copied": _copied, "chore.moved": _moved},

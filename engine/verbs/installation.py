@@ -19,7 +19,7 @@ def _set_account(world: World, item: Input) -> None:
     server, account = item.args[0], item.args[1].strip()
     world.update_instance(server, service_account=account)
     emit_maintenance_event(
-        world, server, say("SQL Server runs as {name}; the service restarts", name=account)
+        world, server, say("SQL Server now runs as {name}; the service restarts", name=account)
     )
     if world.instances[server].service is Service.RUNNING:
         _stop_service(world, server, "restart")
@@ -48,7 +48,7 @@ def _upgrade(world: World, item: Input) -> None:
     if version < state.version:
         raise InputError(
             say(
-                "{server} has version {version}; it cannot go back to {name}",
+                "{server} has version {version}; a downgrade to {name} is not possible",
                 server=server,
                 version=state.version,
                 name=version,
@@ -102,7 +102,9 @@ VERBS: Final = (
             VerbParameter(mark("version"), choices=tuple(map(str, VERSIONS))),
             VerbParameter(mark("edition"), optional=True, choices=EDITIONS),
         ),
-        help=mark("install a version (the same one: a service pack); the service is down meanwhile"),
+        help=mark(
+            "install a version (the current one: a service pack); the service is down during the installation"
+        ),
         group="chore",
         do=_upgrade,
         timers={"chore.upgraded": _upgraded},

@@ -40,7 +40,7 @@ def _set_jobs(enabled: bool) -> Doing:
             raise InputError(but_there_are(problem, there)) from None
         for name in names:
             jobs.update(world, server, name, enabled=enabled)
-        template = mark("{n} job(s) enabled: {names}") if enabled else mark("{n} job(s) disabled: {names}")
+        template = mark("jobs enabled ({n}): {names}") if enabled else mark("jobs disabled ({n}): {names}")
         emit_maintenance_event(world, server, say(template, n=len(names), names=", ".join(names)), jobs=names)
 
     return do
@@ -52,7 +52,7 @@ def _copy_jobs(world: World, item: Input) -> None:
     need_running(world, a, b)
     names = jobs.copy_all(world, a, b)
     emit_maintenance_event(
-        world, b, say("{n} job(s) copied from {server}, disabled", n=len(names), server=a), jobs=names
+        world, b, say("jobs copied from {server}, disabled: {n}", n=len(names), server=a), jobs=names
     )
 
 
@@ -77,10 +77,10 @@ def _transfer_logins(world: World, item: Input) -> None:
         elif known is not None and known.sid != login.sid:
             other_sid.append(login.name)
     world.update_instance(b, logins=(*world.instances[b].logins, *new))
-    text = say("{n} login(s) transferred from {server}", n=len(new), server=a)
+    text = say("logins transferred from {server}: {n}", n=len(new), server=a)
     if other_sid:
         names = ", ".join(other_sid)
-        text = say("{what}; there with another SID, left as they are: {names}", what=text, names=names)
+        text = say("{what}; not changed because the SID differs: {names}", what=text, names=names)
     emit_maintenance_event(world, b, text, logins=[login.name for login in new])
     network.reassess(world)
 
@@ -100,7 +100,7 @@ def _create_linked_server(world: World, item: Input) -> None:
         jobs.add_linked_server(world, server, name)
     except SqlError:
         raise InputError(
-            say("{server} has a linked server {name} already", server=server, name=name)
+            say("{server} already has a linked server {name}", server=server, name=name)
         ) from None
     emit_maintenance_event(world, server, say("linked server {name} created", name=name))
 
@@ -112,7 +112,7 @@ def _copy_linked_servers(world: World, item: Input) -> None:
     new = [name for name in world.instances[a].linked_servers if name not in known]
     world.update_instance(b, linked_servers=(*known, *new))
     emit_maintenance_event(
-        world, b, say("{n} linked server(s) copied from {server}", n=len(new), server=a), linked_servers=new
+        world, b, say("linked servers copied from {server}: {n}", n=len(new), server=a), linked_servers=new
     )
 
 
@@ -127,11 +127,11 @@ VERBS: Final = (
     Verb(
         name="stop-agent",
         parameters=(SERVER,),
-        help=mark("stop SQL Server Agent: no job runs"),
+        help=mark("stop SQL Server Agent; no jobs run"),
         group="fault",
         do=_agent(running=False),
         reverse="start-agent",
-        effect=lambda world, fault: say("no job runs on {server}", server=fault.args[0]),
+        effect=lambda world, fault: say("no job is running on {server}", server=fault.args[0]),
         label=mark("Stop SQL Server Agent"),
         icon="stop",
         section=SECTION,

@@ -31,9 +31,9 @@ def parse_line(text: str, tick: int = 0) -> Input:
     if text.lstrip().startswith("@"):
         by, _, deed = text.lstrip()[1:].partition(" ")
         if not _ROLE.fullmatch(by):
-            raise InputError(say("after @ the key of a role is expected, not {word!r}", word=by))
+            raise InputError(say("@ must be followed by the key of a role, not {word!r}", word=by))
         if deed.lstrip().startswith("@"):
-            raise InputError(say("a line has one role, not {word!r} as well", word=deed.split()[0]))
+            raise InputError(say("a line can have only one role; remove {word!r}", word=deed.split()[0]))
         return replace(parse_line(deed, tick), by=by)
     for end in _LINE_ENDS:  # one kind of line end, so that a journal reads back the same
         if end[0] in text:  # to look for two signs in a million lines takes four milliseconds
@@ -44,17 +44,17 @@ def parse_line(text: str, tick: int = 0) -> Input:
     verb = VERBS.get(name.lower())
     if verb is None:
         near = difflib.get_close_matches(name.lower(), VERBS, 1)
-        problem = say("there is no verb {name!r}", name=name)
+        problem = say("unknown command {name!r}", name=name)
         if near:
             raise InputError(say("{problem}; did you mean {name}?", problem=problem, name=near[0]))
-        raise InputError(say("{problem}; see the list of verbs", problem=problem))
+        raise InputError(say("{problem}; press Ctrl+Space for a list", problem=problem))
     if verb.parameters and verb.parameters[-1].kind == "rest":
         body = rest + f"\n{continuation}".replace("\n    ", "\n") if continuation else rest
         args = _split_rest(verb, body)
         _check_numbers(verb, args)
         return Input(tick, verb.name, tuple(args))
     if continuation.strip():
-        raise InputError(say("{verb} takes one line; an indented line follows it", verb=verb.name))
+        raise InputError(say("{verb} must be one line, but an indented line follows", verb=verb.name))
     return _build_input(verb, rest.split(), tick)
 
 
@@ -91,7 +91,7 @@ def _build_input(verb: Verb, tokens: Sequence[str], tick: int) -> Input:
     if not needed <= len(plain) <= len(verb.parameters):
         raise InputError(
             say(
-                "{verb} takes {n} argument(s), {given} given: {usage}",
+                "{verb} expects {n} argument(s), not {given}: {usage}",
                 verb=verb.name,
                 n=needed,
                 given=len(plain),
@@ -103,7 +103,7 @@ def _build_input(verb: Verb, tokens: Sequence[str], tick: int) -> Input:
         if parameter.choices and word not in parameter.choices:
             raise InputError(
                 say(
-                    "{verb}: {parameter} is one of {names}, not {word!r}",
+                    "{verb}: {parameter} must be one of {names}, not {word!r}",
                     verb=verb.name,
                     parameter=parameter.name,
                     names=", ".join(parameter.choices),
@@ -113,7 +113,7 @@ def _build_input(verb: Verb, tokens: Sequence[str], tick: int) -> Input:
     for name, value in options:
         if name not in verb.options:
             raise InputError(
-                say("{verb} knows no {name}=…: {usage}", verb=verb.name, name=name, usage=usage(verb))
+                say("{verb} has no option {name}=…: {usage}", verb=verb.name, name=name, usage=usage(verb))
             )
         _check_number(verb, name, f"{name}={value}", value, verb.options[name])
     return Input(tick, verb.name, tuple(plain), tuple((name, value) for name, value in options))
@@ -125,13 +125,13 @@ def _check_number(verb: Verb, name: str, option_text: str, value: str, bounds: t
         number = float(value)
     except ValueError:
         raise InputError(
-            say("{verb}: {name} is a number, not {value!r}", verb=verb.name, name=name, value=value)
+            say("{verb}: {name} must be a number, not {value!r}", verb=verb.name, name=name, value=value)
         ) from None
     least, most = bounds
     if not least <= number <= most:  # nor is what is not a number
         raise InputError(
             say(
-                "{verb}: {option} is outside {least:g} to {most:g}",
+                "{verb}: {option} must be {least:g} to {most:g}",
                 verb=verb.name,
                 option=option_text,
                 least=least,
@@ -211,7 +211,7 @@ def _parse_time(token: str, previous_tick: int) -> int:
         seconds = float(token.removeprefix("+").removesuffix("s"))
     except ValueError:
         raise InputError(
-            say("a line begins with its time in seconds (41.25 or +3), not {word!r}", word=token)
+            say("a line must begin with its time in seconds (41.25 or +3), not {word!r}", word=token)
         ) from None
     tick = (
         round(seconds * TICKS_PER_S) + (previous_tick if relative else 0)
@@ -219,7 +219,5 @@ def _parse_time(token: str, previous_tick: int) -> int:
         else -1
     )
     if not 0 <= tick <= TIME_MAX_S * TICKS_PER_S:
-        raise InputError(
-            say("the time {word} is outside 0 to {most:,.0f} seconds", word=token, most=TIME_MAX_S)
-        )
+        raise InputError(say("the time {word} must be 0 to {most:,.0f} seconds", word=token, most=TIME_MAX_S))
     return tick

@@ -57,9 +57,11 @@ def _reset(world: World, item: Input) -> None:
 def _degrade(world: World, item: Input) -> Before:
     changes: dict[str, float] = {name: float(value) for name, value in item.options}
     if changes.get("loss", 0.0) >= 1.0:
-        raise InputError(say("degrade: loss is a share below 1; a link that loses everything is black-hole"))
+        raise InputError(say("degrade: loss must be below 1; to lose all packets, use black-hole"))
     if changes.get("bandwidth_mbps", 1.0) <= 0.0:
-        raise InputError(say("degrade: bandwidth_mbps must be above 0; use cut or black-hole"))
+        raise InputError(
+            say("degrade: bandwidth_mbps must be above 0; to stop all traffic, use cut or black-hole")
+        )
     return _change(world, item, True, **changes)
 
 
@@ -109,7 +111,7 @@ WORSE: Final = (
     (mark("Round trip 50 ms"), "rtt_ms=50"),
     (mark("Round trip 200 ms"), "rtt_ms=200"),
     (mark("Bandwidth 10 Mbit/s"), "bandwidth_mbps=10"),
-    (mark("Packet loss 1 %"), "loss=0.01"),
+    (mark("Packet loss 1%"), "loss=0.01"),
 )
 
 VERBS: Final = (
@@ -169,7 +171,7 @@ VERBS: Final = (
         name="flap-link",
         parameters=LINK,
         options={"period_s": (0.2, 600.0)},
-        help=mark("flap one link: down and up again until it is repaired"),
+        help=mark("flap one link: disconnect and reconnect it repeatedly until it is repaired"),
         group="fault",
         do=_flap,
         reverse="mend",
@@ -183,7 +185,7 @@ VERBS: Final = (
     Verb(
         name="reset-link",
         parameters=LINK,
-        help=mark("reset the open connections of one link; the ends may reconnect"),
+        help=mark("reset the open connections of one link; clients can reconnect"),
         group="fault",
         do=_reset,
         loses="link",

@@ -19,4 +19,4 @@ def need_running(world: World, *names: str) -> None:
     """Raise InputError unless all servers run."""
     for name in names:
         if not world.instances[name].answering:
-            raise InputError(say("SQL Server on {server} does not answer", server=name))
+            raise InputError(say("SQL Server on {server} does not respond", server=name))

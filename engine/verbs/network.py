@@ -25,8 +25,8 @@ def _firewall(closed: bool) -> Doing:
         before = computer.blocked_ports
         if closed == (port in before):
             blocks, allows = (
-                mark("the firewall of {server} blocks port {port} already"),
-                mark("the firewall of {server} allows port {port} already"),
+                mark("the firewall of {server} already blocks port {port}"),
+                mark("the firewall of {server} already allows port {port}"),
             )
             raise InputError(say(blocks if closed else allows, server=server, port=port))
         after = (*before, port) if closed else tuple(p for p in before if p != port)
@@ -41,7 +41,7 @@ def _firewall(closed: bool) -> Doing:
 def _port(item: Input) -> int:
     digits = item.args[1]
     if not digits.isdecimal() or len(digits) > 5 or not 1 <= int(digits) <= 65_535:
-        raise InputError(say("a port is a number from 1 to 65535, not {name}", name=item.args[1]))
+        raise InputError(say("a port must be a number from 1 to 65535, not {name}", name=item.args[1]))
     return int(item.args[1])
 
 
@@ -65,7 +65,7 @@ def _certificate_name(server: Instance, item: Input) -> str:
     shown = security.endpoint_certificate(server)
     found = security.certificate_of(server, item.args[1]) if item.args[1:] else shown
     if found is None:
-        problem = say("{server} has no such certificate", server=server.name)
+        problem = say("this certificate does not exist on {server}", server=server.name)
         raise InputError(but_there_are(problem, (c.name for c in server.certificates)))
     return found.name
 
@@ -104,7 +104,7 @@ def _renew(world: World, item: Input) -> None:
             return
     raise InputError(
         say(
-            "the expiry date of {name} on {server} was not changed here; create a new certificate",
+            "the expiry date of {name} on {server} was not changed by a fault; create a new certificate",
             name=name,
             server=server.name,
         )
@@ -148,7 +148,7 @@ VERBS: Final = (
         do=_firewall(closed=True),
         reverse="open-firewall",
         effect=lambda world, fault: say(
-            "nothing reaches port {port} of {server}", port=fault.args[1], server=fault.args[0]
+            "no connection can reach port {port} of {server}", port=fault.args[1], server=fault.args[0]
         ),
         label=mark("Close port {1} in the firewall"),
         icon="cut",
@@ -189,14 +189,14 @@ VERBS: Final = (
     ),
     Verb(
         name="expire-certificate",
-        told=mark("Let the certificate {certificate} of {server} expire"),
+        told=mark("Expire the certificate {certificate} of {server}"),
         parameters=(SERVER, CERTIFICATE),
-        help=mark("let a certificate (the endpoint's) expire"),
+        help=mark("make a certificate expire (by default the endpoint's)"),
         group="fault",
         do=_expire,
         reverse="renew-certificate",
         effect=_refused,
-        label=mark("Let the endpoint's certificate expire"),
+        label=mark("Expire the endpoint's certificate"),
         icon="warning",
         section=SECTION,
     ),
@@ -204,7 +204,7 @@ VERBS: Final = (
         name="renew-certificate",
         told=mark("Restore the expiry date of {certificate} on {server}"),
         parameters=(SERVER, CERTIFICATE),
-        help=mark("restore the former expiry date of a certificate"),
+        help=mark("restore the original expiry date of a certificate"),
         group="repair",
         do=_renew,
         label=mark("Restore the expiry date of the endpoint's certificate"),

@@ -21,28 +21,30 @@ def _cannot_start(world: World, item: Input) -> str:
     (server,) = item.args
     up = world.instances[server].service in (Service.RUNNING, Service.STARTING)
     if up or not world.computer_of(server).powered:
-        return say("the server is off, or the service is up already")
-    return say("the server boots, and starts its service then") if service.begin_boot(world, server) else ""
+        return say("the server is off, or the service is already running")
+    return (
+        say("the server is booting and then starts the service") if service.begin_boot(world, server) else ""
+    )
 
 
 VERBS: Final = (
     Verb(
         name="power-off",
         parameters=(COMPUTER,),
-        help=mark("cut the power of a server"),
+        help=mark("power off a server"),
         group="fault",
         do=lambda world, item: service.power_off(world, item.args[0]),
         reverse="power-on",
         undoes=("hang",),
         pointless=reject_computer_if(say("the server is off"), lambda computer: not computer.powered),
         loses="server",
-        label=mark("Cut the power"),
+        label=mark("Power off"),
         icon="power",
     ),
     Verb(
         name="power-on",
         parameters=(COMPUTER,),
-        help=mark("power a server on; it boots and starts SQL Server"),
+        help=mark("power on a server; it boots and starts SQL Server"),
         group="repair",
         do=lambda world, item: service.power_on(world, item.args[0]),
         undoes=("shutdown", "shutdown-nowait", "stop-service"),
@@ -55,7 +57,7 @@ VERBS: Final = (
     Verb(
         name="shutdown-server",
         parameters=(COMPUTER,),
-        help=mark("shut the operating system down"),
+        help=mark("shut down Windows"),
         group="fault",
         do=lambda world, item: service.shut_down(world, item.args[0]),
         reverse="power-on",
@@ -64,7 +66,7 @@ VERBS: Final = (
         ),
         loses="server",
         mechanism=Cause.SHUTDOWN_SERVER,
-        label=mark("Shut the operating system down"),
+        label=mark("Shut down Windows"),
         icon="power",
     ),
     Verb(
@@ -107,50 +109,50 @@ VERBS: Final = (
     Verb(
         name="hang",
         parameters=(SERVER,),
-        help=mark("freeze the instance: SQL Server runs but does not respond"),
+        help=mark("hang SQL Server: it runs but does not respond"),
         group="fault",
         do=lambda world, item: service.hang(world, item.args[0]),
         reverse="unhang",
         pointless=reject_server_if(
-            say("the instance is not running, or hangs already"),
+            say("the instance is not running, or already hangs"),
             lambda server: not server.running or server.hung,
         ),
         loses="server",
         mechanism=Cause.TIMEOUT,
-        label=mark("Freeze the instance"),
+        label=mark("Hang SQL Server"),
         icon="hang",
     ),
     Verb(
         name="unhang",
         parameters=(SERVER,),
-        help=mark("unfreeze the instance"),
+        help=mark("end the hang of SQL Server"),
         group="repair",
         do=lambda world, item: service.unhang(world, item.args[0]),
         pointless=reject_server_if(say("the instance does not hang"), lambda server: not server.hung),
-        label=mark("Unfreeze the instance"),
+        label=mark("End the hang"),
         icon="hang",
     ),
     Verb(
         name="pull-cable",
         parameters=(COMPUTER,),
-        help=mark("pull all network cables of a server"),
+        help=mark("unplug all network cables of a server"),
         group="fault",
         do=lambda world, item: service.set_cables(world, item.args[0], plugged=False),
         reverse="plug-cable",
-        pointless=reject_computer_if(say("the cables are pulled"), lambda computer: not computer.nic_up),
+        pointless=reject_computer_if(say("the cables are unplugged"), lambda computer: not computer.nic_up),
         loses="server",
         mechanism=Cause.CABLE,
-        label=mark("Pull all network cables"),
+        label=mark("Unplug all network cables"),
         icon="cable",
     ),
     Verb(
         name="plug-cable",
         parameters=(COMPUTER,),
-        help=mark("plug all network cables of a server"),
+        help=mark("plug in all network cables of a server"),
         group="repair",
         do=lambda world, item: service.set_cables(world, item.args[0], plugged=True),
-        pointless=reject_computer_if(say("the cables are plugged"), lambda computer: computer.nic_up),
-        label=mark("Plug all network cables"),
+        pointless=reject_computer_if(say("the cables are plugged in"), lambda computer: computer.nic_up),
+        label=mark("Plug in all network cables"),
         icon="cable",
     ),
 )

@@ -29,10 +29,10 @@ VERBS: Final = (
     ),
     Verb(
         name="change-connection",
-        told=mark("Connect the window of {server} by {target}"),
+        told=mark("Connect the window of {server} with {target}"),
         parameters=(WINDOW, VerbParameter("target", "rest", title=mark("connection string"))),
         help=mark(
-            "connect a window by a connection string: Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly"
+            "connect a window with a connection string: Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly"
         ),
         group="sql",
         do=lambda world, item: tsql.change_connection(world, *item.args),
@@ -41,7 +41,7 @@ VERBS: Final = (
         name="connect",
         told=mark("Log in to {server} over the network"),
         parameters=(WINDOW, VerbParameter(mark("login"), "rest")),
-        help=mark("log in over the network, as a JSON object says"),
+        help=mark("log in over the network with a JSON object"),
         group="sql",
         by_person=True,
         do=lambda world, item: tsql.connect(world, *item.args),

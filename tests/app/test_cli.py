@@ -145,7 +145,7 @@ def test_what_cannot_be_done_when_its_time_comes_is_told_and_the_run_goes_on(
     file.write_text("1 workload Sales Nothing\n2 note on\n")
     code, out, err = call("run", "lab", "--inputs", str(file), "--until", "3", "--json", "-")
     assert code == 0
-    assert "1 workload Sales Nothing: there is no workload" in err
+    assert "1 workload Sales Nothing: workload" in err
     assert [event["text"] for event in json.loads(out)["events"]] == ["on"]
 
 
@@ -207,7 +207,11 @@ def test_the_course_lists_every_drill_of_groups_once_and_migration_last(call: An
     assert len(set(listed)) == len(listed) == len(course.lessons())  # and all of them are there
     assert listed[-1] == "mirror-to-group"
     _, out, _ = call("list", "--course")
-    assert out.index("1. A group") < out.index("ag-planned-move") < out.index("9. From mirroring to groups")
+    assert (
+        out.index("1. Availability group roles")
+        < out.index("ag-planned-move")
+        < out.index("9. From mirroring to availability groups")
+    )
 
 
 def test_list_tells_of_own_scenarios_that_are_broken_and_lists_the_others(
@@ -237,7 +241,7 @@ def test_check_tells_every_problem_with_its_place(call: Any, tmp_path: Path) -> 
     code, out, _ = call("check", str(one), str(two))
     assert code == 1
     line = SMALL[: SMALL.index("minutes = 5")].count("\n") + 1
-    assert f"{one}:{line}:1: minuts: there is no key 'minuts' here; expected minutes?" in out
+    assert f"{one}:{line}:1: minuts: unknown key 'minuts'; expected minutes?" in out
     assert f"{two}:" in out
     code, out, _ = call("check", str(one), "--json")
     problems = json.loads(out)
@@ -327,7 +331,7 @@ def test_doctor_says_that_no_profile_can_be_made(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path / "file" / "folder"))
     finding = {finding.name: finding for finding in doctor.examine()}["profile"]
     assert not finding.well
-    assert "cannot be made" in finding.text
+    assert "cannot create" in finding.text
 
 
 def test_the_recorded_run_is_this_versions() -> None:
@@ -416,7 +420,7 @@ def test_run_writes_debriefs(call: Any, inputs: str, tmp_path: Path, qapp: objec
         "run.csv",
         "score.csv",
     }
-    assert "Manual step: SERVER_A ▸ Cut the power" in (tmp_path / "runbook.sql").read_text()
+    assert "Manual step: SERVER_A ▸ Power off" in (tmp_path / "runbook.sql").read_text()
 
 
 def test_a_debrief_that_cannot_be_written(call: Any, inputs: str, tmp_path: Path) -> None:
@@ -470,13 +474,13 @@ def test_the_first_divergence_of_a_replay_is_named(call: Any, recorded: Path) ->
     recorded.write_text(json.dumps(report))
     code, out, _ = call("replay", str(recorded))
     assert code == 1
-    assert "the same until 1:00.00 and another one at 1:10.00, after 70 power-on SERVER_A" in out
+    assert "identical until 1:00.00, different at 1:10.00, after 70 power-on SERVER_A" in out
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"inputs": 1}, "inputs is missing or has a wrong type"),
+        ({"inputs": 1}, "inputs is missing or has the wrong type"),
         ({"mode": "swim"}, "unknown mode 'swim'"),
         ({"hashes": [1]}, "invalid hashes or events"),
         ({"seed": -1}, "out of range"),
@@ -542,7 +546,7 @@ def test_a_new_drill_is_told_with_its_measured_level(
     there, out, _ = call("new", wanted)
     assert there == code
     told, how = out.splitlines()
-    assert ", intermediate. Proved by 90 tries" in told
+    assert ", intermediate. Checked with 90 simulated runs" in told
     assert how.startswith("mirrordrill run random-trouble-")
     assert how.endswith(" --seed 7 --speed 1")
     assert json.loads(call("new", wanted, "--json")[1])["seed"] == 7

@@ -107,9 +107,7 @@ def test_settings_that_cannot_be_written_are_told_and_are_written_when_there_is_
     stood = file.read_text()
     with disk_with_room_for(10):
         store.set(settings.THEME, "dark")
-        assert store.problem.startswith(
-            f"{file} cannot be written, so layout, theme, shortcuts and recent files"
-        )
+        assert store.problem.startswith(f"Cannot write {file}, so layout, theme, shortcuts and recent files")
         store.set(settings.RECENT, '["a"]')
         assert store.problem != ""
     assert file.read_text() == stood

@@ -164,7 +164,7 @@ def one(folder: Path, name: str, chance: random.Random, life_s: float, lives: in
         if not accepted <= stored <= accepted + killed:  # stored and not yet told: one for each kill at most
             return killed, f"{accepted} lines were accepted and {stored} are stored"
         accepted = stored if ended else accepted
-        where = "after its end" if ended else "in the middle" if left else "before its first act"
+        where = "after it ends" if ended else "in the middle" if left else "before its first act"
         if ended:
             break
     if not ended:

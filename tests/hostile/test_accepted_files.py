@@ -71,7 +71,7 @@ def test_looking_makes_no_profile_and_a_window_in_use_is_said(
     assert not profile_folder.exists()
     with open_profile(profile_folder):
         assert _call("forget", "--all") == UNUSABLE
-    assert "in use by another Mirrordrill" in capsys.readouterr().err
+    assert "Another Mirrordrill uses" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

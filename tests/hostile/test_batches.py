@@ -138,4 +138,4 @@ def test_the_agent_says_what_it_does_not_come_to() -> None:
     world = lab(workload="none")
     tsql.submit(world, "SERVER_A", BATCHES["an alert for everything, often"]())
     notes = [event.text for event in simulator.advance(world, 300) if event.kind == "note"]
-    assert any(note.startswith("SQL Server Agent is behind: ") for note in notes)
+    assert any(note.startswith("SQL Server Agent cannot keep up: ") for note in notes)

@@ -63,7 +63,7 @@ def test_nothing_is_ever_replaced() -> None:
     lab = scenario_files.find("lab").text.replace("Database mirroring lab", "My lab", 1)
     found = made(small=DRILL, lab=lab, broken=BROKEN)
     why = {offer.name: offer.hindrance for offer in bundle_store.offers(found)}
-    assert "You have another" in why["small"]
+    assert "You already have" in why["small"]
     assert "shipped" in why["lab"]
     assert "Not playable" in why["broken"]
     for name in why:
@@ -77,7 +77,7 @@ def test_another_bundle_with_the_same_name_has_to_wait() -> None:
     first, second = made(small=DRILL), made(small=OTHER)
     bundle_store.import_bundle(first, ["small"])
     (offer,) = bundle_store.offers(second)
-    assert "remove that bundle first" in offer.hindrance
+    assert "Remove that bundle first" in offer.hindrance
     bundle_store.remove(first.sha256[:16])
     assert bundle_store.import_bundle(second, ["small"])
     assert scenario_files.find("small").text == OTHER

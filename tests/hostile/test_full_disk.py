@@ -83,7 +83,7 @@ def test_an_act_that_finds_no_room_is_refused_and_can_be_done_again(heard: Heard
     assert heard.session.do("note before")
     with full(profile):
         assert not heard.session.do(LONG)
-        assert "is full: your latest action is not saved" in heard.said[-1]
+        assert "is full. Your latest action is not saved" in heard.said[-1]
     assert heard.session.do(LONG)
     assert heard.session.drill is not None
     assert lines(profile) == [[item.line for item in heard.session.drill.journal]]
@@ -96,7 +96,7 @@ def test_a_run_that_is_begun_without_room_is_recorded_whole_as_soon_as_there_is_
     with full(profile):
         heard.begin()
         assert len(heard.said) == 1
-        assert "Until then nothing of this run is recorded, afterwards all of it." in heard.said[0]
+        assert "Recording is paused until then. The run is recorded completely afterwards." in heard.said[0]
         assert heard.play.run_id is None
         assert heard.session.do("note first")
         heard.frames(5)
@@ -116,7 +116,7 @@ def test_a_run_that_ends_before_there_is_room_says_that_nothing_of_it_is_kept(
     with full(profile):
         heard.begin()
         heard.session.do("finish")
-    assert heard.said[-1].endswith("Nothing of this run is recorded.")
+    assert heard.said[-1].endswith("This run is not recorded.")
     assert (profile.results(), lines(profile)) == ([], [])
 
 
@@ -136,7 +136,8 @@ def test_a_result_that_finds_no_room_comes_with_the_next_start(
         patch.setattr(profile, "finish", no_room)
         heard.session.do("finish")
     assert heard.said[-1] == (
-        "It is full. This run is over: continue it from the start page to save its result."
+        "It is full. Recording of this run has stopped. Continue the run from the start page to "
+        "save its result."
     )
     (left,) = profile.unfinished()
     heard.play.resume(left)

@@ -48,7 +48,7 @@ def test_too_much_is_refused_before_it_is_parsed(file: Path, monkeypatch: pytest
     assert "more values" in refused(file, b"[" + b"{}," * (run_files.NESTS_MAX + 1) + b"{}]")
     with file.open("wb") as opened:
         opened.truncate(run_files.BYTES_MAX + 1)
-    with pytest.raises(RunFileError, match="larger"):
+    with pytest.raises(RunFileError, match="exceeds"):
         run_files.read(file)
 
 
@@ -63,4 +63,4 @@ def test_too_much_is_refused_before_it_is_parsed(file: Path, monkeypatch: pytest
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_named(file: Path, name: str, value: object) -> None:
-    assert "is not a run written by Mirrordrill" in refused(file, GOOD | {name: value})
+    assert "is not a Mirrordrill run" in refused(file, GOOD | {name: value})

@@ -32,7 +32,7 @@ def _bundle(folder: Path, file: Path) -> dict[str, str]:
                 run, 100, f"1 sql SERVER_A BACKUP LOG Sales TO DISK='/home/gerda/{number}.trn' -- GERDA"
             )
         findings = [
-            CheckResult("profile", False, "/srv/Gerda Sand/profile is intact and holds 12 finished run(s)"),
+            CheckResult("profile", False, "/srv/Gerda Sand/profile is intact; finished runs: 12"),
             CheckResult("window", True, "Qt 6.8.1 starts on xcb"),
             CheckResult("profile", False, "Tree 5 page 7: btreeInitPage() returns error code 11 for gerda_s"),
         ]
@@ -55,7 +55,7 @@ def test_it_holds_what_helps(profile_folder: Path, tmp_path: Path) -> None:
         "1 sql SERVER_A BACKUP LOG Sales TO DISK='…' --…",
     ]
     assert members["findings.txt"].splitlines() == [
-        "FAIL profile: … is intact and holds 12 finished run(s)",
+        "FAIL profile: … is intact; finished runs: 12",
         "ok   window: Qt 6.8.1 starts on xcb",
         "FAIL profile: Tree 5 page 7: btreeInitPage() returns error code 11 for …",
     ]

@@ -73,22 +73,22 @@ class TeamServer:
     async def _attend(self, connection: WebSocket, request: ClaimRole | SubmitInput | Ask) -> None:
         address = connection.client.host if connection.client else ""
         if not isinstance(request, ClaimRole):
-            raise InputRejectedError(tr("say first who you are"))
+            raise InputRejectedError(tr("sign in first"))
         if not self._gate.is_allowed(address):
-            raise TimeoutError(tr("too many tries from your address: wait a moment"))
+            raise TimeoutError(tr("too many attempts from your address. Wait a moment."))
         if not hmac.compare_digest(request.secret.encode(), self._secret.encode()):
             self._gate.record_failure(address)
-            raise InputRejectedError(tr("this is not the code of the team"))
+            raise InputRejectedError(tr("wrong team code"))
         scenario = self._world.scenario
         if scenario is None:
-            raise TimeoutError(tr("the world is not there yet"))
+            raise TimeoutError(tr("the drill is still starting. Try again."))
         if not request.role:
             told: ToMember = {"kind": "roles", "title": scenario.title, "roles": self._world.roles()}
             await connection.send_text(json.dumps(told, ensure_ascii=False))
             return
         self._world.welcome(request.role)  # the role is there
         if not request.name.isprintable() or not request.name.strip():
-            raise InputRejectedError(tr("a name needs printable characters"))
+            raise InputRejectedError(tr("the name needs printable characters"))
         self._world.take(request.role, request.name.strip(), request.token, request.instead)
         await self._seated(connection, request, self._world.welcome(request.role))
 
@@ -117,7 +117,7 @@ class TeamServer:
                 elif isinstance(said, Ask):
                     self._world.ask(member.name, said.question)
                 else:
-                    raise InputRejectedError(tr("you have a role already"))
+                    raise InputRejectedError(tr("you already have a role"))
         finally:
             self._world.viewers.discard(viewer)
             sending.cancel()

@@ -59,7 +59,7 @@ class RoleTable:
         mine = hashlib.sha256(token.encode()).hexdigest()
         there = self._members.get(role)
         if there is not None and there[1] != mine and not instead:
-            raise InputRejectedError(tr("{name} has this role already").format(name=there[0]))
+            raise InputRejectedError(tr("{name} already has this role").format(name=there[0]))
         if there is None or there[1] != mine:
             self._members[role] = [name, mine]
             atomic_write.write(self._file, json.dumps(self._members, ensure_ascii=False))
@@ -156,7 +156,7 @@ class TeamWorld:
         Raises JoinFailedError.
         """
         if not run.drill.scenario.team:
-            raise JoinFailedError(tr("this drill has no team"))
+            raise JoinFailedError(tr("this drill has no team roles"))
         self._run = run
         try:
             while not run.drill.finished:
@@ -229,7 +229,7 @@ class TeamWorld:
 def _check_role(line: str) -> str:
     """Return *line* without a role: a member speaks as its own. Raises InputError."""
     if parse_line(line).by:
-        raise InputError(say("you speak as your own role: leave out @ and what follows"))
+        raise InputError(say("you act in your own role only: leave out the @ part"))
     return line
 
 

@@ -43,10 +43,10 @@ class LessonCard:
 
 def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Asked) -> LessonCard:
     """Return the question: the position, the action of the run, and its cost."""
-    heading = tr("Mistake {number} of {count}, at {moment}: what do you do?").format(
+    heading = tr("Mistake {number} of {count}, at {moment}: what would you do?").format(
         number=number, count=count, moment=formatting.run_time(lesson.tick / TICKS_PER_S)
     )
-    task = tr("Find a better action, and use any tool of the desk. Looking costs nothing; nothing is scored.")
+    task = tr("Find a better action with any tool of the desk. Queries cost nothing, and nothing is scored.")
     mistake = tr("In your run: {mistake} {cost}").format(
         mistake=describe_mistake(lesson, choices), cost=describe_cost(lesson, None)
     )
@@ -57,11 +57,11 @@ def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Asked) -> L
 def reject_answer(lesson: RunSegment, judgement: Judgement) -> LessonCard:
     """Return the reason why an answer is not good enough."""
     if judgement.idle:
-        heading = tr("That changes nothing here.")
-        return LessonCard(heading, "warn", (tr("Try something else."),), (), (HINT, ANSWER, AGAIN, SKIP))
+        heading = tr("That has no effect here.")
+        return LessonCard(heading, "warn", (tr("Try another action."),), (), (HINT, ANSWER, AGAIN, SKIP))
     lost = formatting.plain_number(round(lesson.before - judgement.value, 1))
-    heading = tr("Not yet: that costs {points} points.").format(points=lost)
-    lines = (tr("Go back to the position and try again."),)
+    heading = tr("Not the best: that costs {points} points.").format(points=lost)
+    lines = (tr("Return to the position and try again."),)
     return LessonCard(heading, "warn", lines, (), (AGAIN, HINT, ANSWER, SKIP), AGAIN)
 
 
@@ -72,14 +72,14 @@ def judge_answer(
     if judgement.idle or not is_good_answer(lesson, judgement):
         return reject_answer(lesson, judgement)
     points = formatting.plain_number(round(judgement.value, 1))
-    heading = tr("Yes: {points} points are still possible after it.").format(points=points)
+    heading = tr("Correct: {points} points are still possible.").format(points=points)
     return _reveal(lesson, heading, "ok", has_another, review, choices)
 
 
 def reveal_answer(lesson: RunSegment, has_another: bool, review: Review | None, choices: Asked) -> LessonCard:
     """Return the best continuation, if the player gives no answer."""
     points = formatting.plain_number(round(lesson.before, 1))
-    heading = tr("The best continuation, worth {points} points:").format(points=points)
+    heading = tr("Best continuation ({points} points):").format(points=points)
     return _reveal(lesson, heading, "info", has_another, review, choices)
 
 
@@ -87,7 +87,7 @@ def find_hint(lesson: RunSegment, choices: Asked) -> str:
     """Return the place of the first action in the best continuation, but not the action."""
     first = next((item for item in lesson.best if is_action(item.line_without_time)), None)
     if first is None:
-        return tr("Hint: nothing has to be done here.")
+        return tr("Hint: no action is needed here.")
     place = first.args[0].partition("#")[0] if first.args else ""
     at = formatting.run_time(first.tick / TICKS_PER_S)
     if not place:

@@ -76,7 +76,7 @@ class DebriefModel:
         course = course_of(self.report["events"], databases, mirrored, clients, behind, not shared)
         chance = self.account.last_chance if self.account is not None else None
         if chance is not None:
-            until = tr("the last chance to reach all goals, {act}").format(
+            until = tr("the last chance to meet all goals, {act}").format(
                 act=format_first_step(chance, self.choices)
             )
             course.add_marker(TimelineMarker(chance.tick / TICKS_PER_S, NO_RETURN, until))

@@ -17,12 +17,15 @@ LETTERS_MAX: Final = 110
 
 STATEMENTS: Final = (
     (r"SET PARTNER OFF", mark("You removed the mirroring session on {server} (SET PARTNER OFF).")),
-    (r"SET PARTNER FAILOVER", mark("You ordered a failover on {server} (SET PARTNER FAILOVER).")),
+    (r"SET PARTNER FAILOVER", mark("You started a failover on {server} (SET PARTNER FAILOVER).")),
     (
         r"SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
         mark("You forced service on {server} (FORCE_SERVICE_ALLOW_DATA_LOSS)."),
     ),
-    (r"SET PARTNER SAFETY OFF", mark("You set the session to asynchronous (SET PARTNER SAFETY OFF).")),
+    (
+        r"SET PARTNER SAFETY OFF",
+        mark("You set the session to high-performance mode (SET PARTNER SAFETY OFF)."),
+    ),
     (r"SET PARTNER SUSPEND", mark("You suspended the mirroring session (SET PARTNER SUSPEND).")),
     (r"SET WITNESS OFF", mark("You removed the witness (SET WITNESS OFF).")),
     (
@@ -33,11 +36,11 @@ STATEMENTS: Final = (
         r"FORCE_FAILOVER_ALLOW_DATA_LOSS",
         mark("You forced a failover to {server} (FORCE_FAILOVER_ALLOW_DATA_LOSS)."),
     ),
-    (r"ALTER AVAILABILITY GROUP \S+ FAILOVER", mark("You ordered a failover to {server} (FAILOVER).")),
+    (r"ALTER AVAILABILITY GROUP \S+ FAILOVER", mark("You started a failover to {server} (FAILOVER).")),
     (r"DROP AVAILABILITY GROUP", mark("You dropped the availability group on {server}.")),
     (
         r"SET HADR OFF",
-        mark("You took the database out of its availability group on {server} (SET HADR OFF)."),
+        mark("You removed the database from its availability group on {server} (SET HADR OFF)."),
     ),
     (r"SET HADR SUSPEND", mark("You suspended data movement on {server} (SET HADR SUSPEND).")),
 )
@@ -46,7 +49,7 @@ STATEMENTS: Final = (
 REMARKS_MADE: Final = {
     "finish": mark("You ended the drill."),
     "hint": mark("You opened a hint."),
-    "rewind": mark("You went back in time."),
+    "rewind": mark("You rewound the run."),
     "answer": mark("You answered a question: {action}."),
 }
 """Verb -> sentence, for inputs that do not change the world."""

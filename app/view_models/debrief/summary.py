@@ -60,11 +60,11 @@ class Summary:
 
 
 ENDED: Final = {
-    "goals": mark("all goals are reached"),
-    "time": mark("the time is up"),
-    "forbidden": mark("a forbidden state was reached"),
-    "asked": mark("finished by you"),
-    None: mark("it was abandoned"),
+    "goals": mark("all goals met"),
+    "time": mark("time is up"),
+    "forbidden": mark("forbidden state reached"),
+    "asked": mark("ended by you"),
+    None: mark("abandoned"),
 }
 
 
@@ -106,11 +106,7 @@ def describe_result(report: Report) -> str:
     met = sum(bool(goal["met"]) for goal in goals)
     text = end
     if met < len(goals):
-        missed = (
-            tr("The goal is not reached; {ended}")
-            if len(goals) == 1
-            else tr("{met} of {all} goals are reached; {ended}")
-        )
+        missed = tr("Goal not met; {ended}") if len(goals) == 1 else tr("{met} of {all} goals met; {ended}")
         text = missed.format(met=met, all=len(goals), ended=end)
     length = formatting.seconds(report["ended_at_s"], 1)
     return tr("{what}, after {length}. {mode}, seed {seed}.").format(

@@ -106,7 +106,7 @@ def describe_lesson(
 ) -> Verdict:
     """Return the verdict on a run whose biggest mistake is *lesson*."""
     steps = tuple(describe_step(item, choices) for item in choose_steps(lesson.best, STEPS_MAX))
-    heading = tr("What would have been best:") if steps else tr("Best: do nothing more.")
+    heading = tr("Better:") if steps else tr("Better: do nothing more.")
     return Verdict(
         tr("Biggest mistake, at {moment}").format(moment=formatting.run_time(lesson.tick / TICKS_PER_S)),
         "bad",
@@ -175,7 +175,7 @@ def find_retry(lesson: RunSegment, choices: Asked) -> Retry:
     if lesson.line == WAITING:
         return Retry(begin, describe_mistake(lesson, choices))
     left = formatting.seconds((lesson.tick - begin) / TICKS_PER_S, 0)
-    notice = tr("Your mistake comes at {at}, in {left}: {mistake}").format(
+    notice = tr("Your mistake follows at {at} ({left} from now): {mistake}").format(
         at=moment(lesson.tick), left=left, mistake=describe_mistake(lesson, choices)
     )
     return Retry(begin, notice)
@@ -197,13 +197,13 @@ def _flawless(report: Report, review: Review, account: Account) -> Verdict:
 
 def _unscored(review: Review) -> Verdict:
     lines = tuple(describe_outages(review))
-    return Verdict(tr("Free play"), "", tr("Nothing is scored here."), lines=lines)
+    return Verdict(tr("Free play"), "", tr("No score in free play."), lines=lines)
 
 
 def describe_outages(review: Review) -> list[str]:
     """Return a sentence for each of the first outages, or for the absence of outages."""
     outages = review.outages[:OUTAGES_MAX]
-    return [_describe_outage(outage) for outage in outages] or [tr("There was no downtime.")]
+    return [_describe_outage(outage) for outage in outages] or [tr("No downtime.")]
 
 
 def _describe_outage(outage: Outage) -> str:

@@ -49,7 +49,7 @@ _CLIENTS: Final = PhaseKind(
 _REDO: Final = PhaseKind(
     mark("Redo"),
     "redo_done",
-    mark("the copy that takes over redoes its log"),
+    mark("the failover target redoes its log"),
     1,
     mark("Redo: {queue} of log left to apply"),
     mark("{to} must redo the log that it has received before it can open {database}."),
@@ -61,7 +61,7 @@ _REDO: Final = PhaseKind(
 PHASES: Final[Mapping[str, tuple[PhaseKind, ...]]] = {
     MIRRORING: (
         PhaseKind(
-            mark("Detection"), "detected", mark("until the loss is detected"), "idle",
+            mark("Detection"), "detected", mark("until the failure is detected"), "idle",
             mark("Detection: {to} and {witness} miss {from}"),
             mark("Partners ping each other. An error from the network is noticed at once, silence after the timeout."),
             (TO, WITNESS), ((FROM, TO), (FROM, WITNESS)), mark("ERRORLOG of {to}: 1474 or 1479"),
@@ -80,7 +80,7 @@ PHASES: Final[Mapping[str, tuple[PhaseKind, ...]]] = {
             (TO,), (), mark("ERRORLOG of {to}: 1480"),
         ),
         PhaseKind(
-            mark("Undo"), "undo_done", mark("uncommitted transactions are rolled back; clients can work already"), 3,
+            mark("Undo"), "undo_done", mark("uncommitted transactions are rolled back; clients can already work"), 3,
             mark("Undo: open transactions are rolled back"),
             mark("{database} is online already. Locks protect the rows of transactions that never committed."),
             (TO,), (), mark("ERRORLOG of {to}: 3421"),
@@ -89,7 +89,7 @@ PHASES: Final[Mapping[str, tuple[PhaseKind, ...]]] = {
     ),
     GROUP: (
         PhaseKind(
-            mark("Detection"), "detected", mark("until the loss is detected"), "idle",
+            mark("Detection"), "detected", mark("until the failure is detected"), "idle",
             mark("Detection: the cluster misses {from}"),
             mark("Heartbeat, lease or health check: the cluster decides what counts, not the session timeout."),
             (FROM, VOTES), ((FROM, TO), (FROM, WITNESS)), mark("the cluster log of {to}: [IM], [NODE]"),
@@ -117,7 +117,7 @@ PHASES: Final[Mapping[str, tuple[PhaseKind, ...]]] = {
     ),
     INSTANCE: (
         PhaseKind(
-            mark("Detection"), "detected", mark("until the loss is detected"), "idle",
+            mark("Detection"), "detected", mark("until the failure is detected"), "idle",
             mark("Detection: the cluster misses {from}"),
             mark("Missed heartbeats, LooksAlive or IsAlive: the cluster notices that the instance is lost."),
             (FROM, VOTES), ((FROM, DISK),), mark("the cluster log of {to}: [IM], [NODE]"),

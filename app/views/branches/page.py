@@ -32,11 +32,11 @@ from engine.overrides import override
 COLUMNS = (mark("Branch"), mark("Branched at"), mark("Reached"), mark("Down"), mark("Lost"), mark("Points"))
 TIPS = (
     mark("Name; ● marks the current branch"),
-    mark("Moment at which it leaves the branch above"),
-    mark("Last moment of the branch"),
+    mark("Time at which the branch starts"),
+    mark("End of the branch"),
     mark("Downtime"),
     mark("Committed transactions lost"),
-    mark("Points so far, or final points"),
+    mark("Current or final points"),
 )
 _CURRENT = "● "
 
@@ -69,7 +69,7 @@ class BranchPage(QWidget):
         self.tree.currentItemChanged.connect(lambda *_: self._show_chosen())
         self.tree.itemActivated.connect(lambda *_: self._switch_to_selected())
         self.comparison = BranchComparison()
-        self.go_on = self._button(tr("Continue it"), self._switch_to_selected, tr("Enter"))
+        self.go_on = self._button(tr("Continue branch"), self._switch_to_selected, tr("Enter"))
         self.go_on.setProperty("primary", "true")
         self.rename = self._button(tr("Rename…"), self._ask_for_name, "F2")
         self.prune = self._button(tr("Remove"), self._prune, tr("Del"))
@@ -137,9 +137,12 @@ class BranchPage(QWidget):
         header = self.tree.header()
         header.setStretchLastSection(False)  # or it keeps its 100 px where there is less
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)  # with large text it scrolls
-        said = tr("To begin a branch, look back and continue from there. ● marks the current one.")
+        said = tr(
+            "To create a branch, view an earlier time and continue from there. ● marks the current branch."
+        )
         alone = tr(
-            "There is one branch so far: look back on the timeline and continue from there to begin another."
+            "This run has one branch. To create another, view an earlier time on the timeline "
+            "and continue from there."
         )
         self._note.setText(said if len(rows) > 1 else alone)
         self.tree.setCurrentItem(items[tree.current])
@@ -167,7 +170,7 @@ class BranchPage(QWidget):
         if tree is None or not name:
             return
         current = name == tree.current
-        self.go_on.setText(tr("Continue") if current else tr("Continue it"))
+        self.go_on.setText(tr("Continue") if current else tr("Continue branch"))
         self.prune.setEnabled(not current and tree.root(name).parent is not None)
         other = tree.current if not current else tree.root(name).parent
         self.comparison.show_pair(tree, other or name, name)

@@ -46,7 +46,7 @@ def _row(tree: Branches, name: str, drill: Drill) -> BranchRow:
         parent=root.parent,
         current=name == tree.current,
         from_text=formatting.run_time(root.tick / TICKS_PER_S, 1) if root.parent is not None else "",
-        at=tr("{moment}, over").format(moment=at) if drill.finished else at,
+        at=tr("{moment}, ended").format(moment=at) if drill.finished else at,
         downtime=formatting.seconds(sums["downtime_s"], 1),
         lost=formatting.number(sums["lost_transactions"]),
         points=formatting.plain_number(score.total) if shown else formatting.NOTHING,
@@ -84,7 +84,7 @@ def _figure(name: str, value: float) -> str:
 def format_first_difference(difference: FirstDifference | None, left_name: str, right_name: str) -> str:
     """Describe the first difference of two runs, with a sentence for each run."""
     if difference is None:
-        return tr("The runs are identical as far as both go.")
+        return tr("The runs are identical for their common length.")
     moment = formatting.run_time(difference.tick / TICKS_PER_S, 2)
     return tr("The runs diverge at {moment}.\n{left}: {one}\n{right}: {other}").format(
         moment=moment,

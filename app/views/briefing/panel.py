@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 HELD: Final = {
-    PendingKind.QUESTION: mark("a question waits for your answer"),
-    PendingKind.PREDICTION: mark("a prediction is not judged yet"),
-    PendingKind.STORY: mark("further events are to come"),
+    PendingKind.QUESTION: mark("a question is open"),
+    PendingKind.PREDICTION: mark("a prediction is not yet decided"),
+    PendingKind.STORY: mark("more events are scheduled"),
 }
 HINT_LAYERS: Final = (mark("Where to look"), mark("What it means"), mark("What to type"))
 
@@ -48,7 +48,7 @@ def goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, str, str]:
     """Return (mark, tone, words) of a goal at *tick*."""
     if state.met_tick is not None:
         at = formatting.run_time(state.met_tick / TICKS_PER_S)
-        return "✓", "ok", tr("reached at {time}").format(time=at)
+        return "✓", "ok", tr("met at {time}").format(time=at)
     if state.missed_tick is not None:
         at = formatting.run_time(state.missed_tick / TICKS_PER_S)
         return "✗", "bad", tr("missed at {time}").format(time=at)
@@ -56,7 +56,7 @@ def goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, str, str]:
     if state.since_tick is not None and goal.hold:
         held_s = (tick - state.since_tick) / TICKS_PER_S
         held, hold = (formatting.seconds(t_s, 0) for t_s in (held_s, goal.hold))
-        words.append(tr("has held for {held} of {hold}").format(held=held, hold=hold))
+        words.append(tr("met for {held} of {hold}").format(held=held, hold=hold))
     if goal.within is not None:
         words.append(tr("by {time}").format(time=formatting.run_time(goal.within)))
     return "○", "muted", ", ".join(words)
@@ -185,9 +185,7 @@ class Briefing(QScrollArea):
             row.show_state(state, drill.tick, colors)
         held = drill.list_pending_kinds() if drill.terms.progress else []
         reasons = ", ".join(tr(HELD[holder]) for holder in held)
-        self._waits.setText(
-            tr("All goals are reached. The drill continues: {reasons}.").format(reasons=reasons)
-        )
+        self._waits.setText(tr("All goals met. The drill continues: {reasons}.").format(reasons=reasons))
         self._waits.setVisible(bool(held))
         self._show_questions(drill)
         self._show_hints(drill)
@@ -195,9 +193,7 @@ class Briefing(QScrollArea):
     def _show_questions(self, drill: Drill) -> None:
         """Show the open questions. Neither the keyboard focus nor any clickable widget moves."""
         waiting = drill.open_questions() if not drill.finished else []
-        self.shelf.show_open(
-            waiting, lambda name: self._ends.get(name, tr("The time for an answer is over."))
-        )
+        self.shelf.show_open(waiting, lambda name: self._ends.get(name, tr("The time to answer is over.")))
         hand_keys(self, self.shelf.first_choice)
         before: QWidget = self
         for card in self.shelf.cards:

@@ -69,9 +69,9 @@ class QuestionCard(QFrame):
         self.sure.setAccessibleName(tr("How sure are you?"))
         self.sure.addItem(tr("How sure are you?"), None)
         for percent in SURE_PERCENT:
-            self.sure.addItem(tr("{percent} % sure").format(percent=percent), percent)
+            self.sure.addItem(tr("{percent}% sure").format(percent=percent), percent)
         layout.addWidget(self.sure)
-        self.confirm = QPushButton(tr("Confirm this answer"))
+        self.confirm = QPushButton(tr("Confirm answer"))
         self.confirm.setProperty("primary", "true")
         self.confirm.setEnabled(False)
         self.confirm.clicked.connect(self._confirm)

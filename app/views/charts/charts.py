@@ -184,7 +184,7 @@ class Charts(QWidget):
             bar.addWidget(button)
         self._spans.idClicked.connect(lambda number: self._length_chosen(SPANS[number][1]))
         self._all = QToolButton()
-        self._all.setToolTip(tr("Show the whole time again, in every view (Esc)"))
+        self._all.setToolTip(tr("Show the whole timeline in every view (Esc)"))
         self._all.clicked.connect(lambda: self._choose_span(None))
         self._all.hide()
         bar.addWidget(self._all)
@@ -202,7 +202,7 @@ class Charts(QWidget):
         choose.setMenu(self._counter_menu)
         save = QAction(tr("Save…"), self)
         save.setIconText(save.text())  # else Qt leaves out the dots on a button
-        save.setToolTip(tr("Save what is shown as a picture (PNG, SVG) or as values (CSV)"))
+        save.setToolTip(tr("Save the charts as a picture (PNG, SVG) or as values (CSV)"))
         save.triggered.connect(self.export_wanted)
         tools = Bar(tr("Charts"))  # in a narrow dock they give way, behind an arrow
         tools.put((choose, save))
@@ -251,7 +251,7 @@ class Charts(QWidget):
         self._databases.clear()
         if len(names) > 1:
             self._databases.addItem(tr("All databases"), ALL_DATABASES)
-            tip = tr("Sums over all databases; for times and shares the highest value")
+            tip = tr("Sum of all databases; for times and percentages, the highest value")
             self._databases.setItemData(0, tip, Qt.ItemDataRole.ToolTipRole)
         for name in names:
             self._databases.addItem(name, name)

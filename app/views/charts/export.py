@@ -71,7 +71,7 @@ def save(
     try:
         atomic_write.write(file, content)
     except OSError as problem:
-        said = tr("{file} is not saved: {why}.")
+        said = tr("{file} was not saved: {why}.")
         raise ChartExportError(said.format(file=path, why=problem.strerror)) from None
 
 

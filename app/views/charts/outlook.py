@@ -46,7 +46,7 @@ def sentences(expected: Mapping[str, str], sample_ticks: int) -> list[str]:
     """Return the same with the counters' titles, and how coarse a long run is: one sample each *sample_ticks*."""
     said = [f"{tr(COUNTERS[name].title)}: {words}" for name, words in expected.items()]
     if sample_ticks > TICKS_PER_S:
-        words = tr("This run is long: from here on there is one value every {time}.")
+        words = tr("Long run: one value every {time} from here on.")
         said.append(words.format(time=formatting.seconds(sample_ticks / TICKS_PER_S, 0)))
     return said
 

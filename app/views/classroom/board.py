@@ -60,7 +60,7 @@ TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteraction
 def _state(tile: Tile) -> str:
     found = tile["verdict"]
     if found is not None and found["parted_t_s"] is not None:
-        return tr("✗ differs from {t} on").format(t=formatting.run_time(found["parted_t_s"]))
+        return tr("✗ diverges at {t}").format(t=formatting.run_time(found["parted_t_s"]))
     if tile["over"] or (found is not None and found["ended_by"] is not None):
         return tr("finished")
     if not tile["connected"]:
@@ -70,9 +70,7 @@ def _state(tile: Tile) -> str:
     if tile["frozen"]:
         return tr("frozen")
     since = found["stuck_since_s"] if found is not None else None
-    return (
-        tr("nothing since {t}").format(t=formatting.run_time(since)) if since is not None else tr("✓ at work")
-    )
+    return tr("idle since {t}").format(t=formatting.run_time(since)) if since is not None else tr("✓ active")
 
 
 def _hand(tile: Tile) -> str:
@@ -102,7 +100,7 @@ def _reachable(tile: Tile) -> str:
 
 
 def _format_reachable(tile: Tile) -> str:
-    said = tr("The most points that are known to be possible yet from where this seat stands")
+    said = tr("Best score still possible for this seat")
     course = [f"{formatting.run_time(t_s)}  {points:.0f}" for t_s, points in tile["worth"]]
     return "\n".join([said, *course[-TOLD_LINES:]])
 
@@ -139,9 +137,9 @@ COLUMNS: Final = (
         title=mark("Time"), text=lambda tile: formatting.run_time(tile["at_s"]), right=True, sample="0:00:00"
     ),
     TableColumn(title=mark("Goals"), text=_goals, right=True),
-    TableColumn(title=mark("Score so far"), text=_score, right=True),
+    TableColumn(title=mark("Current score"), text=_score, right=True),
     TableColumn(
-        title=mark("Can reach"),
+        title=mark("Still possible"),
         text=_reachable,
         right=True,
         tip=_format_reachable,
@@ -169,25 +167,25 @@ ORDERS: Final[dict[str, Callable[[Tile], tuple[float | str, ...]]]] = {
 
 
 ASKED: Final[dict[str, tuple[str, str]]] = {
-    mark("Message"): ("message {who} {text}", mark("A text; before it, if you like, “at 2:30” of the run")),
+    mark("Message"): ("message {who} {text}", mark("Message (optionally start with “at 2:30”)")),
     mark("Inject"): (
         "inject {who} {text}",
         mark("A command such as power-off SERVER_A, or “at 2:30 power-off SERVER_A”"),
     ),
     mark("Freeze"): ("freeze {who}", ""),
-    mark("Let go on"): ("go {who}", ""),
-    mark("Stop at"): ("freeze {who} at {text}", mark("Time of the run, such as 12:30")),
+    mark("Resume"): ("go {who}", ""),
+    mark("Stop at"): ("freeze {who} at {text}", mark("Run time, such as 12:30")),
     mark("More time"): (
         "extend {who} {text}",
-        mark("So much later than the moment at which the run stops, such as 5:00"),
+        mark("Extra time, such as 5:00"),
     ),
-    mark("Send back to"): ("back {who} {text}", mark("Time of the run, such as 2:30, and why")),
-    mark("Start over"): ("reset {who} {text}?", mark("Why")),
-    mark("Put the selected seat into group"): ("group {seat} {text}", mark("One word, or none")),
+    mark("Send back to"): ("back {who} {text}", mark("Run time such as 2:30, then a reason")),
+    mark("Restart"): ("reset {who} {text}?", mark("Why")),
+    mark("Assign the selected seat to group"): ("group {seat} {text}", mark("Group name, or none")),
     mark("Break"): ("break {text}", mark("Minutes")),
     mark("Class clock"): (
         "clock {text}",
-        mark("Simulated seconds per second, or “own”: each seat has its own pace"),
+        mark("Simulated seconds per second, or “own” (each seat sets its own speed)"),
     ),
 }
 """Name of a command -> its line of `class console`, and a prompt for the argument (empty: none; ?: optional)."""
@@ -225,7 +223,8 @@ class InvitationSheet(QDialog):
         self.address.setText(f"@{address}")
         self.how.setText(
             tr(
-                "Class ▸ Join a class: type the code with the address, and your name. In a terminal: {command}"
+                "Class ▸ Join a class: enter the code with the address, and your name. In a "
+                "terminal: {command}"
             ).format(command=f"mirrordrill class join {code} --name …")
         )
         self.qr.show_text(code)
@@ -247,11 +246,11 @@ class ClassBoard(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(tr("Board of the class"))
+        self.setWindowTitle(tr("Class dashboard"))
         self._tiles: dict[int, Tile] = {}
         self._places: list[int] = []
         """Numbers of the seats in the order of the rows."""
-        self.code = QLabel(tr("The class is being started…"))
+        self.code = QLabel(tr("Starting the class…"))
         self.code.setFont(theme.sized(self.code.font(), CODE_POINTS))
         self.code.setTextInteractionFlags(TYPED)
         self.copy = QPushButton(tr("&Copy the code"))
@@ -260,8 +259,8 @@ class ClassBoard(QDialog):
         self.sheet.clicked.connect(self.show_sheet)
         self.without = QPushButton(tr("Without net&work"))
         without = QMenu(self.without)
-        without.addAction(tr("&Save what seats begin with…"), self._export_sheet)
-        without.addAction(tr("&Take in the logs of seats…"), self._hand_in)
+        without.addAction(tr("&Save the class file for seats…"), self._export_sheet)
+        without.addAction(tr("&Import seat logs…"), self._hand_in)
         self.without.setMenu(without)
         self.without.setAutoDefault(False)
         self.state, self.answer = QLabel(), QLabel()
@@ -271,17 +270,15 @@ class ClassBoard(QDialog):
         self.answer.hide()
         self.tiles = TableView(TableModel(COLUMNS), tr("Seats"))
         self.tiles.set_empty_text(
-            tr(
-                "Nobody has joined yet. On each computer of the class: Class ▸ Join a class, with the code above."
-            )
+            tr("No seats yet. On each computer, choose Class ▸ Join a class and enter the code above.")
         )
         self.tiles.horizontalHeader().setSectionResizeMode(len(COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
         for place, column in enumerate(COLUMNS):
             if column.text is _reachable:
                 curve = Sparkline(self.tiles, lambda tile: tile["worth"], TOTAL_MAX)
                 self.tiles.setItemDelegateForColumn(place, curve)
-        self.freeze, self.go = QPushButton(tr("&Freeze")), QPushButton(tr("&Go on"))
-        self.finish = QPushButton(tr("&End for all"))
+        self.freeze, self.go = QPushButton(tr("&Freeze")), QPushButton(tr("&Resume"))
+        self.finish = QPushButton(tr("&End class"))
         self.next_part = QPushButton(tr("Ne&xt part"))
         self.next_part.setVisible(False)
         self.next_part.setAutoDefault(False)
@@ -298,27 +295,27 @@ class ClassBoard(QDialog):
         for word in ASKED:
             self.what.addItem(tr(word), word)
         self.what.currentIndexChanged.connect(self._show_what)
-        self.what.setAccessibleName(tr("What is sent"))
-        self.who.setAccessibleName(tr("To whom"))
+        self.what.setAccessibleName(tr("Kind of message"))
+        self.who.setAccessibleName(tr("Recipient"))
         self.who.addItem(tr("to all"), ALL)
         self.order, self.nameless = QComboBox(), QCheckBox(tr("Hide na&mes"))
         for word in ORDERS:
             self.order.addItem(tr(word), word)
-        self.order.setAccessibleName(tr("Order of the seats"))
+        self.order.setAccessibleName(tr("Order of seats"))
         self.order.currentIndexChanged.connect(self._show_tiles)
         self.nameless.toggled.connect(self._show_tiles)
         self.nameless.toggled.connect(self._show_who)
         self.of_seat = {
-            "look": QPushButton(tr("L&ook at the seat")),
-            "take": QPushButton(tr("&Take over")),
-            "give": QPushButton(tr("Give &back")),
-            "lower": QPushButton(tr("&Hand is answered")),
+            "look": QPushButton(tr("&Watch")),
+            "take": QPushButton(tr("&Take control")),
+            "give": QPushButton(tr("Return &control")),
+            "lower": QPushButton(tr("Lower &hand")),
             "show": QPushButton(tr("Show to &all")),
         }
         for word, button in self.of_seat.items():
             button.clicked.connect(lambda _=False, word=word: self._send_seat_line(word))
             button.setAutoDefault(False)
-        self.unshow = QPushButton(tr("Show &no longer"))
+        self.unshow = QPushButton(tr("Stop &sharing"))
         self.unshow.setAutoDefault(False)
         self.unshow.clicked.connect(lambda: self._send_line("show none"))
         self.send = QPushButton(tr("&Send"))
@@ -408,7 +405,7 @@ class ClassBoard(QDialog):
     def _send_seat_line(self, command: str) -> None:
         """Send a line for the seat whose row is selected."""
         if self.selected_seat is None:
-            self.show_problem(tr("Select the row of a seat first."))
+            self.show_problem(tr("Select a seat first."))
         else:
             self._send_line(f"{command} {self.selected_seat}")
 
@@ -444,8 +441,8 @@ class ClassBoard(QDialog):
             said += ", " + tr("break until {time}").format(time=f"{back:%H:%M}")
         if board["state"] == "over":
             if board["part_number"] < board["parts"]:
-                return f"{said}. " + tr("This part is over.")
-            return f"{said}. " + tr("The class is over.")
+                return f"{said}. " + tr("This part has ended.")
+            return f"{said}. " + tr("The class has ended.")
         if board["not_frozen"]:
             return f"{said}. " + (
                 tr("Not frozen yet: {n}.").format(n=len(board["not_frozen"]))
@@ -463,7 +460,7 @@ class ClassBoard(QDialog):
         line, placeholder = ASKED[self.what.currentData()]
         text, who = self.text.text().strip(), str(self.who.currentData())
         if "{seat}" in line and self.selected_seat is None:
-            self.show_problem(tr("Select the row of a seat first."))
+            self.show_problem(tr("Select a seat first."))
         elif text or not placeholder or line.endswith("?"):
             self._send_line(line.rstrip("?").format(who=who, text=text, seat=self.selected_seat).strip())
             self.text.clear()
@@ -485,7 +482,7 @@ class ClassBoard(QDialog):
 
     def _export_sheet(self) -> None:
         name, _ = QFileDialog.getSaveFileName(
-            self, tr("Save what seats begin with"), "class.seat", seat_files()
+            self, tr("Save the class file for seats"), "class.seat", seat_files()
         )
         if name:
             self.hand_out_wanted.emit(name)
@@ -497,7 +494,7 @@ class ClassBoard(QDialog):
             self.report_wanted.emit(name, not self.nameless.isChecked())
 
     def _hand_in(self) -> None:
-        names, _ = QFileDialog.getOpenFileNames(self, tr("Take in the logs of seats"), "", seat_files())
+        names, _ = QFileDialog.getOpenFileNames(self, tr("Import seat logs"), "", seat_files())
         for name in names:
             self.said.emit(f"hand in {name}", "")
 

@@ -83,7 +83,7 @@ class StartClass(QDialog):
         form.addRow(tr("Seats &reach me at:"), self.address)
         form.addRow(self.frozen)
         form.addRow(self.tests)
-        self.reflect = QCheckBox(tr("&Ask what people think of their run before its points are shown"))
+        self.reflect = QCheckBox(tr("&Ask for a self-assessment before scores are shown"))
         form.addRow(self.reflect)
         self.earlier = QPushButton(tr("&Continue an earlier class…"))
         self.earlier.setAutoDefault(False)
@@ -140,7 +140,7 @@ class JoinClass(QDialog):
         self.code.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
         form = QFormLayout(self)
         form.addRow(tr("&Code:"), self.code)
-        self.file = QPushButton(tr("&Without a network: open the file that you were given…"))
+        self.file = QPushButton(tr("&Without a network: open the file from the instructor…"))
         self.file.setAutoDefault(False)
         self.file.clicked.connect(self._ask_for_file)
         form.addRow("", self.file)
@@ -187,7 +187,7 @@ class JoinClass(QDialog):
         super().reject()
 
     def _ask_for_file(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(self, tr("Open the file of the class"), "", seat_files())
+        name, _ = QFileDialog.getOpenFileName(self, tr("Open class file"), "", seat_files())
         if name:
             self.code.setText(name)
 

@@ -48,7 +48,7 @@ class ClusterManager(QWidget):
         self._world: World | None = None
         self._drawn_state: tuple[object, ...] = ()
         self.nodes = QComboBox()
-        name_box(self.nodes, tr("Node on which the manager is open"))
+        name_box(self.nodes, tr("Node that the manager is connected to"))
         self.nodes.currentIndexChanged.connect(lambda _: self._draw())
         self.title = QLabel()
         self.title.setWordWrap(True)

@@ -276,11 +276,11 @@ class Console(QWidget):
         if self.tabs.current_shell is not None:
             self.tabs.current_shell.send()
         elif window is None:
-            self.said.emit(tr("There is no SQL window: New query (Ctrl+N) opens one."))
+            self.said.emit(tr("No SQL window is open. Press Ctrl+N to open one."))
         elif window.busy:
             window.editor.said.emit(tr("A query is executing in this window: Alt+Break cancels it."))
         elif not window.editor.chosen_text.strip():
-            window.editor.said.emit(tr("There is nothing to execute in this window: type a statement first."))
+            window.editor.said.emit(tr("There is nothing to execute in this window. Type a statement first."))
         else:
             self._send(window, window.editor.chosen_text)
 
@@ -352,7 +352,7 @@ class Console(QWidget):
     def _acts(self) -> Iterator[ConsoleTool]:
         yield ConsoleTool("run", tr("&Execute"), "play", self.run)
         yield ConsoleTool("cancel", tr("&Cancel the query"), "stop", self.cancel)
-        yield ConsoleTool("parse", tr("&Parse, without execution"), "check", self.parse)
+        yield ConsoleTool("parse", tr("&Parse without executing"), "check", self.parse)
         yield ConsoleTool("new", tr("New &query on this server"), "", self._open_default_query)
         yield ConsoleTool("open", tr("&Open a script…"), "", lambda: self.file_wanted.emit("open"))
         yield ConsoleTool(
@@ -372,7 +372,7 @@ class Console(QWidget):
         )
         yield ConsoleTool("places", tr("Fill in template para&meters…"), "", self._fill_places)
         yield ConsoleTool("snippets", tr("&Insert a statement"), "snippet", self._pop_snippets)
-        yield ConsoleTool("history", tr("&History of batches"), "history", self._toggle_history)
+        yield ConsoleTool("history", tr("Batch &history"), "history", self._toggle_history)
         yield ConsoleTool("connection", tr("Change connectio&n…"), "", self._pop_servers)
         yield ConsoleTool("database", tr("Go to the list of data&bases"), "", self._to_databases)
         yield ConsoleTool("zoom", tr("Ma&ximize or restore"), "fit", self.zoom_wanted.emit)
@@ -449,7 +449,7 @@ class Console(QWidget):
             return
         wanted = snippets.places(window.editor.toPlainText())
         if not wanted:
-            window.editor.said.emit(tr("There are no template parameters in this text."))
+            window.editor.said.emit(tr("This text has no template parameters."))
             return
         dialog = snippets.PlacesDialog(wanted, self)
         if dialog.exec() == QDialog.DialogCode.Accepted:

@@ -38,8 +38,8 @@ STATUS_SCALE: Final = 0.88
 STATES: Final = {
     # state: (sign, token of the theme, words)
     "ready": ("●", "ok", mark("Connected.")),
-    "disconnected": ("○", "idle", mark("Not connected; Execute connects.")),
-    "sent": ("…", "info", mark("Sent; waiting for the simulation to go on.")),
+    "disconnected": ("○", "idle", mark("Not connected. Execute opens the connection.")),
+    "sent": ("…", "info", mark("Sent. Waiting for the simulation to continue.")),
     "running": ("▶", "info", mark("Executing query…")),
     "parsing": ("…", "info", mark("Parsing…")),
     "done": ("✓", "ok", mark("Query executed successfully.")),
@@ -55,9 +55,9 @@ PAUSED: Final = {
 }
 """State -> text while the clock is paused, where waiting would be useless."""
 
-_LOG: Final = mark("Executing… The commit waits for the log, here or on the mirror (WRITELOG).")
+_LOG: Final = mark("Executing… The commit waits for log to be written, here or on the mirror (WRITELOG).")
 WAITS: Final = {
-    "delay": mark("Executing… WAITFOR has not ended yet."),
+    "delay": mark("Executing… WAITFOR is still running."),
     "lock": mark("Executing… Blocked by session {sessions}."),
     "commit": _LOG,
     "log": _LOG,

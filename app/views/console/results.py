@@ -72,7 +72,7 @@ def _format_cell(value: object) -> str:
 def _cut_tip(value: object) -> str:
     if not isinstance(value, str) or len(value) <= CELL_SHOWN:
         return ""
-    said = tr("{n} characters, of which the first {shown} are shown and copied.")
+    said = tr("{n} characters; only the first {shown} are shown and copied.")
     return said.format(n=formatting.number(len(value)), shown=formatting.number(CELL_SHOWN))
 
 

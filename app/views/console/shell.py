@@ -36,7 +36,7 @@ class ShellWindow(QWidget):
         self.transcript.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.transcript.setAccessibleName(tr("PowerShell output of {node}").format(node=node))
         self.transcript.setPlaceholderText(
-            tr("Type a cmdlet below, for example Get-ClusterNode. Answers appear here.")
+            tr("Type a cmdlet below, for example Get-ClusterNode. The output appears here.")
         )
         self.line = HistoryLine()
         self.line.setAccessibleName(tr("PowerShell command on {node}").format(node=node))

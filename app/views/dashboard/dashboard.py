@@ -80,14 +80,14 @@ DATABASES: Final = (
         text=lambda row: _number(row.recovery_s),
         right=True,
         tip=lambda row: tr(
-            "Redo queue size by redo rate: how long redo would take before the database is open."
+            "Redo queue size divided by redo rate: the time that redo needs before the database opens."
         ),
     ),
     TableColumn(
         title=mark("Estimated Data Loss (seconds)"),
         text=lambda row: _number(row.data_loss_s),
         right=True,
-        tip=lambda row: tr("Last commit time of the primary minus that of this replica."),
+        tip=lambda row: tr("Last commit time of the primary minus the last commit time of this replica."),
     ),
     _column(mark("Log Send Queue Size (KB)"), "log_send_queue_size"),
     _column(mark("Log Send Rate (KB/s)"), "log_send_rate"),
@@ -107,14 +107,14 @@ DATABASES: Final = (
 )
 """Documented columns, and those that Add/Remove Columns in Management Studio offers [DOC: Always On dashboard]."""
 WHY: Final = (
-    TableColumn(title=mark("Automatic failover needs"), text=lambda row: translated(row.name),
+    TableColumn(title=mark("Requirement for automatic failover"), text=lambda row: translated(row.name),
            tip=lambda row: translated(row.name), sample="every database was synchronized on the target …"),
     TableColumn(title=mark("Target"), text=lambda row: row.target or tr("all"), sample="NODE_1234"),
     TableColumn(title=mark("Met"), text=lambda row: tr("yes") if row.holds else tr("no"),
            tone=lambda row: "ok" if row.holds else "bad"),
     TableColumn(title=mark("Now"), text=lambda row: translated(row.now), tip=lambda row: translated(row.now),
            sample="NODE_1 AUTOMATIC"),
-    TableColumn(title=mark("Where to see it"), text=lambda row: translated(row.seen_in),
+    TableColumn(title=mark("Where to check"), text=lambda row: translated(row.seen_in),
            tip=lambda row: translated(row.seen_in)),
 )  # fmt: skip
 
@@ -142,7 +142,7 @@ class Dashboard(QWidget):
         self.tables = [
             TableView(self.replicas, tr("Availability replicas")),
             TableView(self.databases, tr("Availability databases")),
-            TableView(self.why, tr("Why an automatic failover happens or not")),
+            TableView(self.why, tr("Automatic failover requirements")),
         ]
         self.setFocusProxy(self.servers)
         self._lay_out()
@@ -246,9 +246,9 @@ def _list(box: QComboBox, names: list[str]) -> None:
 
 def _summary(server: str, board: GroupDashboard | None) -> str:
     if not server:
-        return tr("No availability group in this drill.")
+        return tr("This drill has no availability group.")
     if board is None:
-        return tr("{server} does not answer, or has no availability group.").format(server=server)
+        return tr("Cannot connect to {server}, or it has no availability group.").format(server=server)
     said_so = tr(
         "{group}: {health}. Primary instance {primary}, failover mode {failover}, cluster {cluster} ({quorum}), "
         "listener {listener}. {issues}"

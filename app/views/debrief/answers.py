@@ -36,7 +36,7 @@ def question(row: Row) -> QWidget:
 def _format_answer(row: Row) -> str:
     if row.get("sure_percent") is None:
         return "  " + tr("(your answer)")
-    return "  " + tr("(your answer, {percent} % sure)").format(percent=f"{row['sure_percent']:g}")
+    return "  " + tr("(your answer, {percent}% sure)").format(percent=f"{row['sure_percent']:g}")
 
 
 def build_confidence(rows: Iterable[Row], narrow: bool = False) -> list[QWidget]:
@@ -53,7 +53,7 @@ def build_calibration(calibration: Calibration, narrow: bool = False) -> list[QW
     ]
     return [
         label(formatting.brier(calibration)),
-        table((tr("sure"), tr("right"), tr("answers")), curve, (0, 0, 0), narrow),
+        table((tr("confidence"), tr("correct"), tr("answers")), curve, (0, 0, 0), narrow),
     ]
 
 

@@ -67,8 +67,8 @@ def recovery_time(estimate: Estimate, failover: Row) -> str:
     total = formatting.NOTHING if estimate.failover_s is None else formatting.seconds(estimate.failover_s, 1)
     detection = formatting.seconds(estimate.detection_s, 1)
     return tr(
-        "RTO by the formula: detection {detection}{by} + overhead {overhead} + redo {redo} "
-        "(redo queue {queue} ÷ {rate}) = {total}. It took {took}."
+        "RTO by the formula: detection {detection}{by} + overhead {overhead} + redo {redo} (redo "
+        "queue {queue} ÷ {rate}) = {total}. Measured: {took}."
     ).format(
         detection=detection,
         by=f" ({estimate.detected_by})" if estimate.detected_by else "",
@@ -126,20 +126,20 @@ def verdict(failover: Row, unlike: str = "") -> str:
     """Return the time of a failover beside the published one. *unlike*: why it must not be compared."""
     took = failover.get("failover_s")
     if took is None:
-        return tr("It was not completed.")
+        return tr("The failover was not completed.")
     lost = failover.get("lost_transactions") or 0
     losses = (
         tr("{count} committed transactions were lost.").format(count=formatting.number(lost)) if lost else ""
     )
-    said = tr("From detection until the role was taken: {time}.")
+    said = tr("From detection to the role change: {time}.")
     if failover.get("technology") == "fci":
-        said = tr("From detection until the database was online: {time}.")
+        said = tr("From detection to online: {time}.")
     said = said.format(time=formatting.seconds(took))
     published = failover.get("published_s")
     if published is None:
-        apart = tr("No comparable figure was published.")
+        apart = tr("No comparable figure is published.")
         if unlike:
-            apart = tr("Not compared with the published times: {reason}.").format(reason=said_of(unlike))
+            apart = tr("Not compared with published times: {reason}.").format(reason=said_of(unlike))
         return f"{said} {apart} {losses}".rstrip()
     share = formatting.percent(took / published - 1.0, 0, sign=True)
     beside = tr("Published: {time} ({reference}), {share}.").format(

@@ -42,7 +42,7 @@ def mistakes(
         ]
     )
     if len(mistake_list) > len(worst):
-        more = tr("{count} smaller ones are listed in the score below.").format(
+        more = tr("{count} smaller mistakes are listed in the score below.").format(
             count=len(mistake_list) - len(worst)
         )
         rows.append(muted(more))
@@ -73,7 +73,7 @@ def format_counterfactual(action: ActionImpact) -> str:
         for there, here in [figures.get(key, (0.0, 0.0))]
         if round(there, 2) != round(here, 2)
     ]
-    return tr("Without this: {figures}.").format(figures=", ".join(said))
+    return tr("Without this mistake: {figures}.").format(figures=", ".join(said))
 
 
 def _build_texts(
@@ -99,7 +99,7 @@ def _buttons(mistake: Mistake, retry: Retry, watch: Callable[[float], None]) -> 
     what = cause(mistake) if mistake.omission else said_of(mistake.what)
     again = retry_button(mistake.retry_tick, at, short(what, CAUSE_LENGTH_MAX), retry)
     at_s = mistake.retry_tick / TICKS_PER_S
-    look = QPushButton(tr("Look back at it"))
+    look = QPushButton(tr("View this time"))
     look.setToolTip(tr("Show the desk at {moment}").format(moment=moment(mistake.retry_tick)))
     look.clicked.connect(lambda _=False: watch(at_s))
     return buttons(again, look)

@@ -47,7 +47,7 @@ NEAR_S: Final = 0.005
 """Half a tick: distance within which two times count as the same."""
 
 TABS: Final = (
-    mark("Score possible"),
+    mark("Score still possible"),
     mark("Timeline"),
     mark("Points"),
     mark("Commands"),
@@ -170,7 +170,7 @@ class Debrief(QScrollArea):
             self._form = ReflectionForm()
             self._form.answered.connect(self.reflected)
             column.addWidget(label(self._model.summary().title, 1.5, bold=True))
-            column.addWidget(card(tr("Before the points are shown"), self._form))
+            column.addWidget(card(tr("Before you see your points"), self._form))
             column.addStretch()
         elif self._model is not None:
             self._fill_page(column, self._model)

@@ -117,7 +117,7 @@ def _certainty(
     row.setContentsMargins(0, 0, 0, 0)
     text = format_certainty(account)
     if provisional:
-        text = tr("Better continuations may still be found: the line may rise in places.")
+        text = tr("Search continues: the line may still rise.")
     elif not has_solution and account.worst is None:
         text = tr(
             "No better continuation is known. The drill has no reference solution, and the search was short."
@@ -125,9 +125,7 @@ def _certainty(
     row.addWidget(muted(text), 1)
     if search_on is not None and (provisional or account.doubt is not None):
         button = QPushButton(tr("Search longer"))
-        button.setToolTip(
-            tr("Try ten times as many continuations from the moments where most may be missing")
-        )
+        button.setToolTip(tr("Search 10× more continuations where they matter most"))
         button.clicked.connect(lambda _=False: search_on())
         row.addWidget(button)
     return box
@@ -146,15 +144,15 @@ def _build_move_texts(
     """
     words = _column(label(format_move(move, choices_by_question, chance), 1.0, bold=True))
     if chance is not None:
-        words.addWidget(label(f"{CROSS}  " + tr("Point of no return: the last chance to reach all goals.")))
+        words.addWidget(label(f"{CROSS}  " + tr("Point of no return: last chance to meet all goals.")))
     if move.best:
-        _add_steps(words, tr("The best from here:"), move.best, choices_by_question)
+        _add_steps(words, tr("Best continuation from here:"), move.best, choices_by_question)
     else:
-        words.addWidget(label(tr("The best from here: do nothing more.")))
+        words.addWidget(label(tr("Best continuation from here: do nothing more.")))
     if chance is not None:
         words.addWidget(label(format_missed_goals(chance)))
     if retry is not None:
-        look = _watch_button(tr("Watch the best from here"), move, watch)
+        look = _watch_button(tr("Watch the best continuation"), move, watch)
         words.addLayout(buttons(look, _retry_button(move, chance, retry, choices_by_question)))
     return words
 
@@ -172,7 +170,7 @@ def _last_chance(
     words = _column(label(head, 1.0, bold=True))
     _add_steps(
         words,
-        tr("Until then all goals could still be reached, in this way:"),
+        tr("Until then, these steps would have met all goals:"),
         chance.acts,
         choices_by_question,
     )
@@ -204,7 +202,7 @@ def _add_steps(
 
 def _watch_button(text: str, best: Best, watch: Callable[[Best], None]) -> QPushButton:
     button = QPushButton(text)
-    button.setToolTip(tr("Step by step; from each step you can take over"))
+    button.setToolTip(tr("Step by step. You can take control at each step."))
     button.clicked.connect(lambda _=False: watch(best))
     return button
 
@@ -216,13 +214,13 @@ def _retry_button(
     begin, due = find_retry_start(best)
     first = next(iter(best.plan[best.done :]), None)
     if best.line != WAITING:
-        what = tr("in your run came {act}.").format(act=format_line(best.line, choices_by_question))
+        what = tr("your next action was {act}.").format(act=format_line(best.line, choices_by_question))
     elif chance is not None:
-        what = tr("the last chance to reach all goals, {act}.").format(
+        what = tr("last chance to meet all goals: {act}.").format(
             act=format_first_step(chance, choices_by_question)
         )
     else:
-        what = tr("the best from there is {act}.").format(
+        what = tr("best continuation: {act}.").format(
             act=tr("do nothing more") if first is None else format_input(first, choices_by_question)
         )
     return retry_button(begin, due, what, retry)

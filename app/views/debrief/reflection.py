@@ -45,7 +45,7 @@ class ReflectionForm(QWidget):
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
         form.setContentsMargins(0, 0, 0, 0)
         form.addRow(tr("What &happened, and why?"), self.happened)
-        form.addRow(tr("What would you do &otherwise?"), self.otherwise)
+        form.addRow(tr("What would you do &differently?"), self.otherwise)
         form.addRow(tr("How many &points of 100 do you expect?"), self.expected)
         show, skip = QPushButton(tr("Show the points")), QPushButton(tr("Skip"))
         show.setProperty("primary", "true")
@@ -72,7 +72,7 @@ def build_reflection(reflection: Reflection, score: float | None) -> list[QWidge
     if reflection.expected_score is not None and score is not None:
         found.append(
             label(
-                tr("You expected {expected} points; it is {score}.").format(
+                tr("You expected {expected} points. Your score is {score}.").format(
                     expected=formatting.local(f"{reflection.expected_score:.0f}"),
                     score=formatting.local(f"{score:.0f}"),
                 )
@@ -80,7 +80,7 @@ def build_reflection(reflection: Reflection, score: float | None) -> list[QWidge
         )
     for title, text in (
         (tr("What happened, and why"), reflection.happened),
-        (tr("What you would do otherwise"), reflection.otherwise),
+        (tr("What you would do differently"), reflection.otherwise),
     ):
         if text:
             found += [muted(title), label(text)]
@@ -89,6 +89,6 @@ def build_reflection(reflection: Reflection, score: float | None) -> list[QWidge
 
 def choice(checked: bool) -> QCheckBox:
     """Build the check box for the question to the person before the points are shown."""
-    box = QCheckBox(tr("Ask me what I think before the points are shown"))
+    box = QCheckBox(tr("Let me assess myself before showing the score"))
     box.setChecked(checked)
     return box

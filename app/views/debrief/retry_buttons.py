@@ -22,10 +22,10 @@ def retry_button(begin: Tick, due_tick: Tick, action: str, retry: Retry) -> QPus
     left = formatting.seconds((due_tick - begin) / TICKS_PER_S, 0)
     text, said = tr("Retry from {moment}"), ""
     if due_tick > begin:
-        text = tr("Retry {left} before it ({moment})")
-        said = tr("{left} are left until {at}: {what}").format(left=left, at=moment(due_tick), what=action)
+        text = tr("Retry {left} before this ({moment})")
+        said = tr("{left} until {at}: {what}").format(left=left, at=moment(due_tick), what=action)
     button = QPushButton(text.format(left=left, moment=moment(begin)))
-    button.setToolTip(tr("Early enough to look and to type; the clock stands still until you press Run"))
+    button.setToolTip(tr("Enough time to look and type. The clock is paused until you press Run."))
     button.clicked.connect(lambda _=False: retry(begin / TICKS_PER_S, said))
     return button
 

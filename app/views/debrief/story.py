@@ -58,7 +58,7 @@ def figures(report: Report, review: Review | None, summary: Summary, narrow: boo
         heads = ("", *(row.label for row in columns), "")
         found.append(table(heads, cells, (0, *(0 for _ in columns), 1), narrow))
     if len(worst) > DATABASES_MAX:
-        rest = tr("{count} more databases, none worse than these").format(count=len(worst) - DATABASES_MAX)
+        rest = tr("{count} more databases, none in a worse state").format(count=len(worst) - DATABASES_MAX)
         found.append(muted(rest))
     return found
 
@@ -67,9 +67,9 @@ def goals(report: Report) -> list[QWidget]:
     """Return each goal with when it was reached."""
     found: list[QWidget] = []
     for goal in report.get("goals", ()):
-        when = tr("not reached")
+        when = tr("not met")
         if goal["met"]:
-            when = tr("reached at {moment}").format(moment=formatting.run_time(goal["met_t_s"], 1))
+            when = tr("met at {moment}").format(moment=formatting.run_time(goal["met_t_s"], 1))
         found.append(label(f"{'✓' if goal['met'] else '✗'}  {goal['text']} ({when})"))
     return found
 
@@ -79,19 +79,19 @@ def build_story(review: Review, report: Report) -> list[QWidget]:
     groups = _group_outages(review.outages)
     found: list[QWidget] = [_outage(review, group) for group in groups[:DATABASES_MAX]]
     if len(groups) > DATABASES_MAX:
-        more = tr("{count} more outages, of other databases or later ones.")
+        more = tr("{count} more outages (of other databases, or later).")
         found.append(muted(more.format(count=sum(map(len, groups[DATABASES_MAX:])))))
     found += _clients(report)
     found += [_loss(review, number) for number in range(min(len(review.lost), DATABASES_MAX))]
     if not found:
-        found.append(label(tr("No downtime for the clients, and no data loss.")))
+        found.append(label(tr("No client downtime and no data loss.")))
     return found
 
 
 def _clients(report: Report) -> Iterator[QWidget]:
     """Yield the databases whose clients were without service for noticeably longer than the database was down."""
     rows = report["clients"]["databases"] if "clients" in report else {}
-    said = tr("Clients of {database} could not work for {length}; the database was down for {down}.")
+    said = tr("Clients of {database} could not work for {length}. The database was down for {down}.")
     for name, row in list(rows.items())[:DATABASES_MAX]:
         down_s = report["availability"]["databases"][name]["downtime_s"]
         if row["downtime_s"] - down_s >= NOTICEABLE_S:
@@ -143,9 +143,9 @@ def _format_obstacles(outage: Outage, review: Review) -> str:
     if not outage.against and outage.by == "forced":
         return ""
     if not outage.against and lanes is not None and lanes.preconditions:
-        return tr("A failover was possible, but service returned first where it had been.")
+        return tr("A failover was possible but not needed: the original server recovered first.")
     if not outage.against:
-        return tr("Nothing could have taken over then, or the outage was too short for a failover.")
+        return tr("No server was able to take over, or the outage was too short for a failover.")
     said = [
         f"{said_of(guard.name)} "
         + (tr("(not since {moment})").format(moment=moment(since)) if since else tr("(never)"))
@@ -157,10 +157,10 @@ def _format_obstacles(outage: Outage, review: Review) -> str:
 def _loss(review: Review, number: int) -> QWidget:
     lost = review.lost[number]
     said = trn(
-        "{count} committed transaction of {database} ({size} of log) was lost at {moment}: "
-        "{server} serves without it.",
-        "{count} committed transactions of {database} ({size} of log) were lost at {moment}: "
-        "{server} serves without them.",
+        "{count} committed transaction of {database} ({size} of log) was lost at {moment} when "
+        "{server} was recovered.",
+        "{count} committed transactions of {database} ({size} of log) were lost at {moment} when "
+        "{server} was recovered.",
         lost.transactions,
     )
     return label(

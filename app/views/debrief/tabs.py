@@ -38,7 +38,7 @@ EXPORTS: Final = (
     ("csv", mark("Tables (CSV)…")),
     ("json", mark("Data for replay (JSON)…")),
     ("runbook", mark("Runbook of your commands (SQL)…")),
-    ("reference", mark("Runbook of the reference (SQL)…")),
+    ("reference", mark("Runbook of the reference solution (SQL)…")),
 )
 """Kind of file -> text of its button."""
 
@@ -85,7 +85,7 @@ def scrolled(parts: Sequence[QWidget]) -> QScrollArea:
 def score_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
     """Return the curve of the score that was still possible, and the costliest actions and waits."""
     if model.account is None:
-        return [muted(tr("Analyzing…") if model.analyzing else tr("There is no analysis of this run."))]
+        return [muted(tr("Analyzing…") if model.analyzing else tr("No analysis is available for this run."))]
     verdict = model.verdict()
     return par.show_account(
         model.account, verdict.lessons if verdict is not None else (), model.has_solution, model.can_retry,
@@ -104,11 +104,13 @@ def timeline_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
         states = _states(review.lanes)
         if any(span.what != "NONE" for _, spans in states for span in spans):
             strip.show_states(states)
-    words = [tr("Availability, protection, and the state of the copies as the serving server saw it.")]
+    words = [
+        tr("Availability, protection, and the state of the copies as reported by the principal or primary.")
+    ]
     if not course.has_protection:
         words = [tr("Availability of the databases.")]
     if model.can_retry:
-        words.append(tr("Click a moment, or use the arrow keys and Enter, to retry from there."))
+        words.append(tr("Click a time, or use the arrow keys and Enter, to retry from there."))
     parts: list[QWidget] = [strip, muted(" ".join(words))]
     if report["failovers"]:
         parts.append(card(tr("Failovers and published times"), *_failovers(model)))
@@ -125,12 +127,12 @@ def points_tab(model: DebriefModel, actions: PageActions, narrow: bool, asks_fir
     parts: list[QWidget] = []
     if model.reflection is not None:
         parts.append(
-            card(tr("What you thought of it"), *build_reflection(model.reflection, report["score"]["total"]))
+            card(tr("Your self-assessment"), *build_reflection(model.reflection, report["score"]["total"]))
         )
     if review is not None:
         found = mistakes(review.mistakes, model.can_retry, actions.retry, actions.look_back)
         if found:
-            parts.append(card(tr("What cost points"), *found))
+            parts.append(card(tr("Deductions"), *found))
     if report["score"]["scored"]:
         ask = choice(asks_first)
         ask.toggled.connect(actions.ask_first)
@@ -139,7 +141,7 @@ def points_tab(model: DebriefModel, actions: PageActions, narrow: bool, asks_fir
     if asked:
         questions = [answers.question(row) for row in asked]
         parts.append(card(tr("Questions"), *questions, *answers.build_confidence(asked, narrow)))
-    return parts or [muted(tr("Nothing is scored here."))]
+    return parts or [muted(tr("No score in free play."))]
 
 
 def commands_tab(model: DebriefModel, actions: PageActions, narrow: bool) -> list[QWidget]:
@@ -149,10 +151,10 @@ def commands_tab(model: DebriefModel, actions: PageActions, narrow: bool) -> lis
     parts.append(muted(tr("No commands were run.")) if commands is None else commands)
     review = model.review
     if review is not None and review.reference is not None:
-        watch = QPushButton(tr("Watch it step by step"))
+        watch = QPushButton(tr("Watch step by step"))
         watch.clicked.connect(lambda _=False: actions.watch_solution())
         rows = reference(review.reference, model.choices, narrow)
-        parts.append(card(tr("The reference solution"), _row(watch), *rows))
+        parts.append(card(tr("Reference solution"), _row(watch), *rows))
     return parts
 
 
@@ -179,7 +181,7 @@ def evidence_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
         return [muted(_waiting(model))]
     guards = story.preconditions(model.review, narrow)
     if not guards:
-        return [muted(tr("No outage needs an explanation."))]
+        return [muted(tr("No outages to explain."))]
     return [card(tr("Preconditions of automatic failover"), *guards)]
 
 
@@ -193,7 +195,7 @@ def export_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
             button.clicked.connect(lambda _=False, kind=kind: actions.export(kind))
             button.setEnabled(model.scenario is not None)
             flow.addWidget(button)
-    return [label(tr("The files hold the same figures and sentences as this page.")), box]
+    return [label(tr("The files contain the same figures and texts as this page.")), box]
 
 
 # --- inside -------------------------------------------------------------------------------------------------
@@ -224,7 +226,7 @@ def _failovers(model: DebriefModel) -> list[QWidget]:
     ]
     if len(rows) > FAILOVERS_SHOWN:
         times = [row["failover_s"] for row in rows if row["failover_s"] is not None]
-        text = tr("{count} failovers in all, from {least} to {most}.")
+        text = tr("{count} failovers in total, from {least} to {most}.")
         least, most = (
             formatting.seconds(pick(times)) if times else formatting.NOTHING for pick in (min, max)
         )
@@ -272,7 +274,7 @@ def _item(item: ItemJson, can_retry: bool, actions: PageActions) -> QVBoxLayout:
         for t_s in moments:
             button = QPushButton(formatting.run_time(t_s, 1))
             button.setProperty("small", "true")
-            button.setToolTip(tr("Choose this moment for a retry"))
+            button.setToolTip(tr("Choose this time for a retry"))
             button.setEnabled(can_retry)
             button.clicked.connect(lambda _=False, t_s=t_s: actions.choose(t_s))
             row.addWidget(button)

@@ -64,7 +64,7 @@ class ValueCurve(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
         self.setMaximumHeight(LINES_MAX * self.fontMetrics().height())
-        self.setAccessibleName(tr("What could still be reached"))
+        self.setAccessibleName(tr("Best score still possible"))
         self.setAccessibleDescription(of.describe_curve(account))
 
     @override
@@ -206,7 +206,7 @@ class ValueCurve(QWidget):
             return ""
         worth = move.before if move.line != WAITING else self._compute_value(tick)
         said = [
-            tr("{moment}: {points} points could still be reached").format(
+            tr("{moment}: {points} points still possible").format(
                 moment=moment(tick), points=of.format_points(worth)
             ),
             format_move(move, self._choices_by_question, self._account.last_chance),

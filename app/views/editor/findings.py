@@ -56,7 +56,8 @@ class ProblemList(QWidget):
         self.rows.itemClicked.connect(lambda row: self._choose(row, False))
         self.rows.setToolTip(
             tr(
-                "Click to show the place, Enter to go there; F8 and Shift+F8 go to the next and the previous one."
+                "Click to show the location, press Enter to go there. F8: next problem, "
+                "Shift+F8: previous problem."
             )
         )
         column = QVBoxLayout(self)
@@ -205,7 +206,7 @@ def _verdict(trial: SolutionTrial) -> str:
     if trial.said:
         return tr("The solution cannot be played: {reason}").format(reason=localize(trial.said))
     if trial.reference is None or trial.nothing is None:
-        return tr("Free play: not scored.")
+        return tr("Free play: no score.")
     return tr("The solution earns {solution} of 100, doing nothing {nothing}.").format(
         solution=_total(trial.reference), nothing=_total(trial.nothing)
     )

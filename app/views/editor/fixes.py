@@ -22,11 +22,11 @@ _POINTS: Final = '\n[[rubric]]\nkind = "{kind}"\nname = "{name}"\npoints = 10\n'
 
 FIXES: Final = {
     ("this earns no points", "question"): Fix(
-        mark("Add a rule that gives points for questions"),
+        mark("Add a scoring rule for questions"),
         _POINTS.format(kind="diagnosis", name="Questions answered"),
     ),
     ("this earns no points", "predict"): Fix(
-        mark("Add a rule that gives points for predictions"),
+        mark("Add a scoring rule for predictions"),
         _POINTS.format(kind="prediction", name="Predictions"),
     ),
 }

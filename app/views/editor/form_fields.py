@@ -117,7 +117,7 @@ def read(field: Field, typed: str) -> object:
         field.check.validate_python(tuple(value) if isinstance(value, list) else value, strict=True)
     except ValidationError as error:
         wanted = dict.fromkeys(localize(format_expected(each)) for each in error.errors(include_url=False))
-        sentence = tr("{field}: {value} does not fit; expected {expected}.")
+        sentence = tr("{field}: {value} is not valid; expected {expected}.")
         raise FieldValueError(
             sentence.format(field=field.label, value=_short(typed), expected="; ".join(wanted))
         ) from error

@@ -137,7 +137,7 @@ class FormPage(QScrollArea):
         column = QVBoxLayout(inside)
         column.setContentsMargins(2, 2, 10, 2)
         if empty:
-            label = QLabel(tr("Nothing here yet."))
+            label = QLabel(tr("No entries yet."))
             label.setProperty("muted", "true")
             column.addWidget(label)
         else:

@@ -23,11 +23,21 @@ from app.words.language import mark, tr
 from engine.overrides import override
 
 COLUMNS: Final = (
-    (mark("Name"), mark("Written in the texts as {name}, in braces. Small letters, digits and _, at most 30.")),
-    (mark("Values (with | between)"), mark("Possible values: texts only, or numbers only; 2 to 50 of them.")),
-    (mark("Picked with"), mark("Pools of one group are picked together: the first entries of "
-"all, or the second ones.")),
-)  # fmt: skip
+    (
+        mark("Name"),
+        mark(
+            "Texts refer to it as {name}, in braces. Lowercase letters, digits and _, at most 30 characters."
+        ),
+    ),
+    (mark("Values (separated by |)"), mark("2 to 50 possible values: all texts, or all numbers.")),
+    (
+        mark("Picked together with"),
+        mark(
+            "Pools of one group are picked together: all use their first entry, or all use their second "
+            "entry, and so on."
+        ),
+    ),
+)
 
 CELL_LEAST: Final = 8
 """Minimum visible characters of a cell."""

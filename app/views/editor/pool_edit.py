@@ -81,12 +81,10 @@ def edited(pool: Pool, column: int, typed: str) -> Pool:
     if column == 1:
         entries = entries_of(typed)
         if len(entries) < 2:
-            raise ScenarioEditError(tr("A pool needs two entries or more, with | between: 10 | 20 | 40"))
+            raise ScenarioEditError(tr("A pool needs at least two entries, separated by |: 10 | 20 | 40"))
         return replace(pool, entries=entries)
     if column == 0 and not typed:
-        raise ScenarioEditError(
-            tr("A pool needs a name; the texts refer to it as {name}.").format(name="{name}")
-        )
+        raise ScenarioEditError(tr("A pool needs a name. Texts refer to it as {name}.").format(name="{name}"))
     return replace(pool, name=typed) if column == 0 else replace(pool, group=typed)
 
 

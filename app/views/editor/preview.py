@@ -61,7 +61,7 @@ class BriefPreview(QWidget):
         """Show *scenario*; None: the text cannot be read just now."""
         if scenario is None:
             self.said.setText(
-                tr("The last preview; it is updated when the problems below are fixed.")
+                tr("Previous preview. It is updated when the problems below are fixed.")
                 if self._scenario is not None
                 else tr("The preview appears when the problems below are fixed.")
             )
@@ -139,7 +139,7 @@ def _instructions(scenario: Scenario) -> Iterator[str]:
         yield "#### " + tr("For the instructor")
         yield scenario.facilitator
     if scenario.timeline:
-        yield "#### " + tr("What happens")
+        yield "#### " + tr("Events")
         yield _listed(f"{_moment(inject)}: `{_line(inject.do)}`" for inject in scenario.timeline)
     if scenario.inquiries:
         yield "#### " + tr("Questions")

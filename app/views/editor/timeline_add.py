@@ -30,8 +30,8 @@ from engine.verbs.verb import VerbParameter
 
 WHENS: Final = (
     (AT, mark("At a time")),
-    (WINDOW, mark("Some time between")),
-    (WAIT, mark("When a condition holds")),
+    (WINDOW, mark("In a time window")),
+    (WAIT, mark("When a condition is met")),
 )
 GROUPS: Final = ("fault", "load", "repair", "sql", "chore")
 """Groups of verbs in menu order; remarks have no effect."""
@@ -59,7 +59,7 @@ class AddFault(QFrame):
         self.condition = CompletingLine()
         _dress(self.condition, tr("Condition, such as: Sales is SYNCHRONIZED"), 0)
         self.condition.completion.words = lambda before: complete_condition(before, named)
-        self.after = _line(tr("Delay after the condition first held: 0, 10s or 2min"), 8)
+        self.after = _line(tr("Delay after the condition is first met: 0, 10s or 2min"), 8)
         self.verb = QComboBox()
         self.note = _line(tr("Reason, for the instructor"), 0)
         self.said = QLabel()
@@ -78,8 +78,8 @@ class AddFault(QFrame):
 
     def _arrange(self) -> None:
         for field, name in (
-            (self.when, tr("When it happens")),
-            (self.verb, tr("What happens")),
+            (self.when, tr("Time of the fault")),
+            (self.verb, tr("Events")),
         ):
             field.setAccessibleName(name)
         self.verb.setMaxVisibleItems(16)

@@ -158,7 +158,7 @@ class TimelineCanvas(QWidget):
         rows = 1 + max((placed.row for *_, placed in self._boxes if placed is not None), default=0)
         y += rows * high + line * 0.25
         if waiting:
-            self._lanes.append((y, tr("When something happens")))
+            self._lanes.append((y, tr("Time of an entry")))
             y += line * 1.15
             room = self._visible_rect.width() - 2 * MARGIN
             chips = [
@@ -208,7 +208,7 @@ class TimelineCanvas(QWidget):
         return self._spot if self._spot and held and held[0].path == entry.path else entry.spot
 
     def _label(self, entry: TimelineEntry, metrics: QFontMetricsF) -> str:
-        words, most = entry.act or tr("nothing yet"), LABEL_MAX
+        words, most = entry.act or tr("empty"), LABEL_MAX
         if entry.kind == WAIT:
             words, most = f"{condition(entry)}: {words}", CHIP_MAX
         room = metrics.horizontalAdvance("x") * most * 1.15

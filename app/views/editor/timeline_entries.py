@@ -189,7 +189,7 @@ def _in_order(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[Timel
 def spoken(entry: TimelineEntry) -> str:
     """Return the entry as a line of a list, and as a screen reader says it."""
     start, end = (formatting.run_time(t_s, _decimals(t_s)) for t_s in entry.spot)
-    act = entry.act or tr("nothing yet")
+    act = entry.act or tr("empty")
     if entry.kind == AT:
         return tr("At {time}: {act}").format(time=start, act=act)
     if entry.kind == WINDOW:
@@ -212,7 +212,7 @@ def condition(entry: TimelineEntry) -> str:
     """Return the condition that a fault waits for."""
     delay = entry.spot[0]
     if not entry.when:
-        return tr("No time yet")
+        return tr("No time set")
     if delay:
         return tr("When {condition}, {after} later").format(condition=entry.when, after=_short(delay))
     return tr("When {condition}").format(condition=entry.when)
@@ -229,16 +229,16 @@ def _decimals(t_s: float) -> int:
 def keys_for(plan: TimelinePlan, selected: Sequence[TimelineEntry], entry: TimelineEntry | None) -> str:
     """Describe the commands for the entry, or for several *selected* entries."""
     if len(selected) > 1:
-        said = tr("{n} selected. Left, Right: move all by 1 s, with Shift 10 s; Delete removes the faults.")
+        said = tr("{n} selected. Left, Right: move all by 1 s; with Shift, 10 s. Delete removes the faults.")
         return said.format(n=len(selected))
     if entry is None:
-        return tr("Drag a fault to move it.") if plan.faults else tr("No fault is scheduled yet.")
+        return tr("Drag a fault to move it.") if plan.faults else tr("No faults scheduled.")
     if entry.kind == STEP:
         return tr("A step of the solution; edit it in the text.")
     if not entry.movable:
-        return tr("It has no time to move.")
+        return tr("This entry has no time that could be moved.")
     if entry.kind == WAIT:
-        return tr("Left, Right: 1 s earlier or later after its condition, with Shift 10 s.")
+        return tr("Left, Right: 1 s earlier or later after the condition; with Shift, 10 s.")
     if entry.kind == WINDOW:
-        return tr("Left, Right: move by 1 s, with Shift 10 s; with Ctrl only the end.")
-    return tr("Left, Right: move by 1 s, with Shift 10 s.")
+        return tr("Left, Right: move by 1 s; with Shift, 10 s; with Ctrl, only the end.")
+    return tr("Left, Right: move by 1 s; with Shift, 10 s.")

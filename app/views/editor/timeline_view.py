@@ -194,7 +194,7 @@ class TimelineView(QWidget):
         for widget in (self.body, self.add_button, self.remove_button):
             widget.setEnabled(False)
         self.said.show()
-        self.said.setText(tr("The text is not valid TOML at the moment; the timeline continues when it is."))
+        self.said.setText(tr("The text is not valid TOML. The timeline is updated when it is valid again."))
 
     def _renew(self) -> None:
         self.list.show_entries(self._plan.entries, self._path)
@@ -349,7 +349,7 @@ class TimelineView(QWidget):
             (tr("Duplicate"), "Ctrl+D", fault and len(self.selected) == 1, self._duplicate),
             (tr("Remove"), "Del", fault, self._remove),
             None,
-            (tr("Show it in the text"), "", entry is not None, lambda: self.wanted_in_text.emit(self._path)),
+            (tr("Show in the text"), "", entry is not None, lambda: self.wanted_in_text.emit(self._path)),
             (tr("Select all"), "Ctrl+A", bool(self._plan.entries), self.list.selectAll),
             None,
             (tr("Show the whole drill"), "0", True, lambda: self.area.zoom_by(0.0)),

@@ -90,7 +90,7 @@ class FidelityView(QWidget):
             )
         if failed:
             tone = colors.text if explained == len(failed) else colors.bad
-            known = tr("{n} of these with a known reason").format(n=explained)
+            known = tr("failures with a known reason: {n}").format(n=explained)
             parts.append(f'<span style="color:{tone.name()}">{known}</span>')
         parts += [f'<span style="color:{colors.muted.name()}">{doing}</span>'] if doing else []
         self.summary.setText("&nbsp;&nbsp;&nbsp;".join(parts))

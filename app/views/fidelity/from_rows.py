@@ -45,9 +45,9 @@ def _errors(rows: Sequence[FigureRow]) -> Figure | None:
     ends = (0.0, float(len(numbers)) + 1.0)
     lines += [FigureLine(f"{side:+g} %", ends, (side, side)) for side in (10.0, -10.0)]
     return Figure(
-        tr("All numbers: our error"),
+        tr("All figures: error of Mirrordrill"),
         tr("All papers"),
-        tr("Within 3 % where calibrated, within 10 % where predicted, CPU within 15 %."),
+        tr("Limits: 3% for calibrated values, 10% for predicted values, 15% for CPU."),
         tr("Figures by section"),
         (FigurePanel(tr("Error"), "%", tuple(lines)),),
         logarithmic_x=False,
@@ -65,7 +65,7 @@ def _table_6(rows: Iterable[FigureRow]) -> Figure | None:
         x = tuple(causes.index(row.id.split(".")[1]) + shift for row in own)
         lines.append(
             FigureLine(
-                "ours, no load" if load == "idle" else "ours, normal load",
+                "Mirrordrill, no load" if load == "idle" else "Mirrordrill, normal load",
                 x,
                 tuple(float(row.ours) for row in own),
                 points=True,
@@ -79,7 +79,7 @@ def _table_6(rows: Iterable[FigureRow]) -> Figure | None:
     return Figure(
         tr("Table 6: failover time by cause"),
         "Database Mirroring Best Practices and Performance Considerations",
-        tr("Load lengthens every failover; of 200 runs the bars show those between 5 and 95 %."),
+        tr("Load lengthens every failover. The bars show the 5th to 95th percentile of 200 runs."),
         "",
         (FigurePanel(tr("Failover time"), "s", tuple(lines)),),
         logarithmic_x=False,
@@ -103,7 +103,7 @@ def _build_many_databases(rows: Iterable[FigureRow]) -> Figure | None:
     panels = []
     for name, title, unit in MANY_PANELS:
         own = [cells[str(number), name] for number in numbers]
-        ours = FigureLine("ours", x, tuple(float(row.ours) for row in own))
+        ours = FigureLine("Mirrordrill", x, tuple(float(row.ours) for row in own))
         published = tuple(float(row.published) for row in own)
         panels.append(
             FigurePanel(
@@ -113,7 +113,7 @@ def _build_many_databases(rows: Iterable[FigureRow]) -> Figure | None:
     return Figure(
         tr("Many databases: throughput and CPU"),
         "Mirroring a Large Number of Databases in a Single SQL Server Instance",
-        tr("Throughput scales almost linearly; so does CPU."),
+        tr("Throughput and CPU scale almost linearly."),
         tr("Mirrored databases"),
         tuple(panels),
         logarithmic_x=False,

@@ -33,7 +33,7 @@ UNITS: Final = {
 }
 SERIES_OF: Final = {
     "safety FULL": 0, "safety OFF": 1, "compressed": 0, "not compressed": 1,
-    "send queue": 1, "redo queue": 2, "ours": 0, "ours, no load": 3, "ours, normal load": 0,
+    "send queue": 1, "redo queue": 2, "Mirrordrill": 0, "Mirrordrill, no load": 3, "Mirrordrill, normal load": 0,
     "calibrated": 3, "shared": 0, "predicted": 1,
 }  # fmt: skip
 """Series of a name: the same quantity has the same color in every figure; others are grey."""

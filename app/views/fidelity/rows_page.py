@@ -84,7 +84,7 @@ COLUMNS: Final = (
         sample="12,000 KB/s",
     ),
     TableColumn(
-        title=mark("Ours"),
+        title=mark("Mirrordrill"),
         text=lambda row: value(row, row.ours),
         tip=lambda row: str(row.ours),
         sample="grows 110 / 307 / 408 KB",
@@ -215,13 +215,13 @@ class RowsPage(QWidget):
             return
         row: FigureRow = rows[index.row()]
         parts = [f"<b>{row.id}</b> {_safe(row.what)}"]
-        figures = tr("Published: {published}. Ours: {ours}").format(
+        figures = tr("Published: {published}. Mirrordrill: {ours}").format(
             published=_safe(value(row, row.published)), ours=_safe(value(row, row.ours))
         )
         if row.error_percent is not None:
             figures += f" ({error(row)})"
         if row.band is not None:
-            figures += ", " + tr("runs between 5 and 95 %: {low} to {high} {unit}").format(
+            figures += ", " + tr("5th to 95th percentile of the runs: {low} to {high} {unit}").format(
                 low=formatting.plain_number(row.band[0]),
                 high=formatting.plain_number(row.band[1]),
                 unit=row.unit,

@@ -125,7 +125,7 @@ class MonitorHistoryPage(QWidget):
             try:
                 rows = results(world, server, database, self.modes.currentData())
             except SqlError as refusal:
-                self.note.setText(tr("Msg {number}: no record yet.").format(number=refusal.number))
+                self.note.setText(tr("Msg {number}: no records.").format(number=refusal.number))
         elif server:
             self.note.setText(tr("Not connected to {server}").format(server=server))
         if self._shown_span is not None:

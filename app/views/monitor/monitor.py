@@ -88,7 +88,7 @@ class Monitor(QWidget):
         self._button = QPushButton()
         """Button with an icon only, because the title of a database needs the space."""
         self._button.setAccessibleName(tr("Refresh"))
-        self._button.setToolTip(tr("Make both partners record their state now (F5)"))
+        self._button.setToolTip(tr("Update the status of both partners now (F5)"))
         self._button.clicked.connect(self.refresh)
         self._show_theme()
         bar = QHBoxLayout()
@@ -252,10 +252,10 @@ def _age(world: World, readout: Readout | None) -> str:
     if readout is None:
         return ""
     if readout.age_s is None:
-        return tr("No record yet. Refresh (F5) queries both partners.")
+        return tr("No records. Refresh (F5) queries both partners.")
     tick = readout.now_tick - round(readout.age_s * TICKS_PER_S)
     at = formatting.server_time(world.settings.start_time, tick, decimals=0)
-    old = "  " + tr("<b>Old data: not refreshed since.</b>") if readout.stale else ""
+    old = "  " + tr("<b>Outdated: not refreshed since.</b>") if readout.stale else ""
     return tr("Recorded {at} ({time} ago).{old}").format(
         at=at, time=formatting.seconds(readout.age_s, 0), old=old
     )

@@ -124,8 +124,8 @@ class Warnings(QWidget):
         self._button.clicked.connect(self._set)
         note = QLabel(
             tr(
-                "Each partner keeps its own thresholds. Set them on both: after a failover those "
-                "of the other partner count."
+                "Each partner has its own thresholds. Set them on both, because after a failover "
+                "the thresholds of the new principal apply."
             )
         )
         note.setProperty("muted", True)

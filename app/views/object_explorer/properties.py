@@ -56,16 +56,18 @@ class PropertyAction:
 
 
 FAILOVER: Final = PropertyAction(
-    mark("&Failover"), "FAILOVER", mark("Fail over {database} to {partner}? Its connections are cut.")
+    mark("&Failover"), "FAILOVER", mark("Fail over {database} to {partner}? Its connections are closed.")
 )
 PAUSE: Final = PropertyAction(
-    mark("&Pause"), "SUSPEND", mark("Pause mirroring of {database}? It runs unprotected until it is resumed.")
+    mark("&Pause"),
+    "SUSPEND",
+    mark("Pause mirroring of {database}? The database is unprotected until you resume it."),
 )
 RESUME: Final = PropertyAction(mark("&Resume"), "RESUME", "")
 REMOVE: Final = PropertyAction(
     mark("R&emove mirroring"),
     "OFF",
-    mark("Remove mirroring of {database}? The mirror stays in restoring state."),
+    mark("Remove mirroring of {database}? The mirror remains in the RESTORING state."),
 )
 ACTS: Final = (FAILOVER, PAUSE, RESUME, REMOVE)
 
@@ -84,7 +86,7 @@ FIELDS: Final = (
 def values(copy: DatabaseCopy | None) -> dict[str, str]:
     """Return the values of the page by the names of `FIELDS`; only a status for a database without mirroring."""
     if copy is None:
-        return {"Status": tr("This server has no database of this name.")}
+        return {"Status": tr("This server has no database with this name.")}
     if copy.mirroring.guid is None or copy.mirroring.role is None or copy.mirroring.state is None:
         return {"Status": tr("This database has not been configured for mirroring.")}
     here, there = (
@@ -271,7 +273,7 @@ class MirroringPage(QDialog):
 
     def _send(self, act: PropertyAction) -> None:
         statement = f"ALTER DATABASE {quoted(self.database)} SET PARTNER {act.statement}"
-        self._show_status(tr("Sent; waiting for the server."), "muted")
+        self._show_status(tr("Sent. Waiting for the server."), "muted")
         self.requested.emit(f"sql {self.window_id} {statement}")
 
     @override

@@ -214,7 +214,7 @@ class Tree(QStandardItemModel):
         else:
             self._paint(
                 item,
-                tr("{name} (cannot be reached)").format(name=name),
+                tr("{name} (not available)").format(name=name),
                 "bad",
                 answers.format_client_message(number, name),
             )

@@ -37,7 +37,11 @@ COUNTERS: Final = {
             mark("log written but not sent"),
         ),
         Counter(
-            "link_use_percent", mark("Link use"), PERCENT, 100.0, mark("of the bandwidth, headers included")
+            "link_use_percent",
+            mark("Link use"),
+            PERCENT,
+            100.0,
+            mark("share of the bandwidth, headers included"),
         ),
         ENGINE_COUNTERS["principal_cpu_percent"],
         ENGINE_COUNTERS["mirror_cpu_percent"],

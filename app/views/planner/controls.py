@@ -31,13 +31,13 @@ from engine.flow.setup import COMPRESSION_VERSION_MIN
 from engine.flow.sites import LOG_ROWS, SITES, STOCK_EXCHANGE, USERS, WORKLOAD1, WORKLOAD2
 from engine.planning import NETWORKS, Goals, MirroringPlan, build_custom_workload
 
-OWN: Final = mark("Own figures")
+OWN: Final = mark("Custom values")
 WORKLOADS: Final = {
     mark("Workload1: order management"): (WORKLOAD1, "nec", 2005),
     mark("Workload2: stock trading"): (WORKLOAD2, "nec", 2005),
     mark("Stock exchange, 2008"): (STOCK_EXCHANGE, "unisys", 2008),
     mark("1,000 users on SSD, 2012"): (USERS, "ssd", 2012),
-    mark("Log of rows, 2014"): (LOG_ROWS, "delayed", 2014),
+    mark("Row log, 2014"): (LOG_ROWS, "delayed", 2014),
 }
 """Workloads of the papers, each with its servers and version."""
 SAFETIES: Final = (("FULL", SafetyMode.FULL), ("OFF", SafetyMode.OFF), (mark("No mirror"), SafetyMode.NONE))
@@ -72,9 +72,17 @@ class OwnField:
 OWN_FIELDS: Final = (  # in the order of `build_custom_workload`
     OwnField(mark("Connections"), "connections", 100, "", 0, 100_000, 1),
     OwnField(
-        mark("Think time"), "think_s", 1.0, " s", 2, 600, tip=mark("between a response and the next request")
+        mark("Think time"),
+        "think_s",
+        1.0,
+        " s",
+        2,
+        600,
+        tip=mark("time between a response and the next request"),
     ),
-    OwnField(mark("Log"), "log_kb_per_transaction", 8.0, " KB", 1, 100_000, 0.1, mark("of one transaction")),
+    OwnField(
+        mark("Log"), "log_kb_per_transaction", 8.0, " KB", 1, 100_000, 0.1, mark("log of one transaction")
+    ),
     OwnField(
         mark("Transactions"),
         "transactions_per_s",
@@ -83,7 +91,9 @@ OWN_FIELDS: Final = (  # in the order of `build_custom_workload`
         1,
         100_000,
         0.1,
-        mark("without mirroring; log KB/s divided by transactions/s gives the log of one"),
+        mark(
+            "measured without mirroring; log KB/s divided by transactions/s gives the log of one transaction"
+        ),
     ),
 )
 
@@ -128,12 +138,12 @@ class Controls(QScrollArea):
         self.encryption.setChecked(True)
         self.compression = QCheckBox(tr("Compressed to"))
         self.ratio = _number(tr("Compressed size"), 50.0, " %", 0, 100.0, 5.0)
-        self.rpo = _number(tr("Acceptable loss of log"), 0.0, " s", 1, 86_400.0)
+        self.rpo = _number(tr("Acceptable log loss"), 0.0, " s", 1, 86_400.0)
         self.rpo.setSpecialValueText(tr("any"))
         self.response = _number(tr("Longest response"), 0.0, " s", 2, 86_400.0)
         self.response.setSpecialValueText(tr("any"))
-        self.cost = _number(tr("Acceptable loss of throughput with FULL"), 5.0, " %", 0, 90.0)
-        self.pause = _number(tr("Pause to recover from"), 10.0, " min", 0, 10_000.0, 1.0)
+        self.cost = _number(tr("Acceptable throughput loss with FULL"), 5.0, " %", 0, 90.0)
+        self.pause = _number(tr("Outage to recover from"), 10.0, " min", 0, 10_000.0, 1.0)
         self.volume = _number(tr("Log volume"), 40.0, " GB", 0, 100_000.0, 1.0)
         self._lay_out()
         self._connect()

@@ -69,7 +69,7 @@ class FailoverTimesDialog(QDialog):
         self.limit.setRange(0.5, SHOWN_S)
         self.limit.setSuffix(" s")
         self.limit.setValue(LIMIT_S)
-        self.limit.setAccessibleName(tr("Longest time without service"))
+        self.limit.setAccessibleName(tr("Maximum downtime"))
         self.limit.valueChanged.connect(self._show)
         self.chart = Shares()
         self._bar = QProgressBar()
@@ -127,9 +127,9 @@ class FailoverTimesDialog(QDialog):
         while (item := self._rows.takeAt(0)) is not None:
             if (old := item.widget()) is not None:
                 old.deleteLater()
-        within = tr("back within {seconds}").format(seconds=f"{formatting.plain_number(limit_s)} s")
-        sure = tr("true share, 95 % sure")
-        head = (tr("At the principal"), within, sure, tr("half within"), tr("95 of 100 within"))
+        within = tr("online within {seconds}").format(seconds=f"{formatting.plain_number(limit_s)} s")
+        sure = tr("confidence interval (95%)")
+        head = (tr("At the principal"), within, sure, tr("Median"), tr("95th percentile"))
         rows = [head, *(_row(cause, self.downtimes.get(cause, ()), limit_s) for cause in CAUSES)]
         for number, cause in enumerate(CAUSES):
             self._rows.addWidget(Stroke(number, cause), number + 1, 0)
@@ -145,14 +145,15 @@ class FailoverTimesDialog(QDialog):
         column = QVBoxLayout(self)
         column.setSpacing(10)
         asked = QHBoxLayout()
-        asked.addWidget(QLabel(tr("How often is the database back within")))
+        asked.addWidget(QLabel(tr("How often is the database online within")))
         asked.addWidget(self.limit)
         asked.addWidget(QLabel(tr("of a failure?")))
         asked.addStretch()
         column.addLayout(asked)
         said = tr(
-            "{runs} runs for each cause on the planned link ({rtt} ms, {bandwidth} Mbps), with safety FULL and a "
-            "witness beside the mirror. Counted from the failure to the database being online on the other server."
+            "{runs} runs for each cause on the planned link ({rtt} ms, {bandwidth} Mbps), with "
+            "safety FULL and a witness at the mirror site. Times run from the failure until the "
+            "database is online on the other server."
         ).format(
             runs=RUNS,
             rtt=formatting.significant(plan.rtt_ms),
@@ -191,7 +192,7 @@ class Shares(QWidget):
         self._times: Mapping[str, Sequence[float]] = {}
         self._limit_s = LIMIT_S
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAccessibleName(tr("Share of runs that are back by then"))
+        self.setAccessibleName(tr("Share of runs online by this time"))
 
     @override
     def sizeHint(self) -> QSize:
@@ -257,7 +258,7 @@ class Shares(QWidget):
             painter, box, [(percent / 100.0, f"{percent} %") for percent in (0, 25, 50, 75, 100)], colors
         )
         words = QRectF(0.0, 0.0, self.width(), line)
-        painter.drawText(words, Qt.AlignmentFlag.AlignLeft, tr("runs that are back"))
+        painter.drawText(words, Qt.AlignmentFlag.AlignLeft, tr("runs online"))
         words = QRectF(box.left(), box.bottom() + 1.4 * line, box.width(), line)
         painter.drawText(words, Qt.AlignmentFlag.AlignHCenter, tr("time since the failure"))
         every = 5.0 if end_s <= 30.0 else 10.0

@@ -201,7 +201,7 @@ class Planner(QWidget):
         """Show the failover times of this plan in a separate window."""
         if self.plan is None or scenario_of(self.plan, CAUSES[0]) is None:
             self._show_status(
-                tr("Only safety FULL fails over by itself, and only a workload of the papers can be played.")
+                tr("Automatic failover needs safety FULL, and only a published workload can be simulated.")
             )
             return None
         found = FailoverTimesDialog(self.plan, self)
@@ -217,7 +217,7 @@ class Planner(QWidget):
     def copy(self) -> None:
         """Copy the figures to the clipboard."""
         QGuiApplication.clipboard().setText(formatting.tab_separated(self.table()))
-        self._show_status(tr("Copied: one row for each point of each curve."))
+        self._show_status(tr("Copied: one row per point of each curve."))
 
     def save_csv(self, file: str) -> None:
         """Save the figures as CSV."""

@@ -25,7 +25,7 @@ class Fact:
 
 
 COLUMNS: Final = (
-    TableColumn(title=mark("Item"), text=lambda fact: fact.what, sample="Events of the timeline"),
+    TableColumn(title=mark("Item"), text=lambda fact: fact.what, sample="Timeline events"),
     TableColumn(title=mark("In this file"), text=lambda fact: fact.value, tip=lambda fact: fact.value),
 )
 
@@ -33,13 +33,13 @@ TABLES: Final = {
     "servers": mark("Servers"),
     "databases": mark("Databases"),
     "clients": mark("Client applications"),
-    "timeline": mark("Events of the timeline"),
+    "timeline": mark("Timeline events"),
     "goals": mark("Goals"),
     "forbidden states": mark("Forbidden states"),
     "questions": mark("Questions"),
     "hints": mark("Hints"),
-    "steps of the solution": mark("Steps of the solution"),
-    "rules of the score": mark("Rules of the score"),
+    "steps of the solution": mark("Solution steps"),
+    "rules of the score": mark("Scoring rules"),
 }
 
 
@@ -53,11 +53,9 @@ def facts_of(contents: Contents) -> list[Fact]:
     texts = ", ".join(f"{key} {formatting.number(size)}" for key, size in contents.texts)
     does = ", ".join(f"{verb} × {count}" for verb, count in contents.verbs)
     ends = (
-        formatting.seconds(contents.length_s, 0) if contents.length_s else tr("when finished by the trainee")
+        formatting.seconds(contents.length_s, 0) if contents.length_s else tr("when the trainee finishes it")
     )
-    pictures = trn(
-        "{n} place refers to one; none is loaded", "{n} places refer to one; none is loaded", contents.images
-    )
+    pictures = trn("{n} reference; not loaded", "{n} references; not loaded", contents.images)
     links = tr("{n}, shown as text only")
     found = [
         Fact(tr("Title"), contents.title),
@@ -65,17 +63,17 @@ def facts_of(contents: Contents) -> list[Fact]:
         Fact(tr("SHA-256"), contents.sha256),
         Fact(tr("Size"), tr("{n} characters").format(n=formatting.number(contents.characters))),
         *(Fact(tr(TABLES[what]), formatting.number(count)) for what, count in contents.counts),
-        Fact(tr("Automatic actions"), does or tr("nothing"), spoils=True),
+        Fact(tr("Automatic actions"), does or tr("none"), spoils=True),
         Fact(tr("Ends"), ends),
-        Fact(tr("Texts, in characters"), texts),
+        Fact(tr("Characters of text"), texts),
         Fact(tr("Pictures"), pictures.format(n=contents.images) if contents.images else tr("none")),
         Fact(tr("Links"), links.format(n=_format_link_count(contents.links)) if contents.links else tr("none")),
         *(Fact(tr("Link"), link) for link in contents.links[:LINKS_MAX]),
         *(Fact(tr("Named source"), source) for source in contents.sources),
         Fact(
             tr("Limits"),
-            tr("at most {databases} databases and {hours} simulated hours; T-SQL reaches the "
-"simulation only").format(
+            tr("at most {databases} databases and {hours} simulated hours; T-SQL can only access "
+                "the simulation").format(
                 databases=limits.DATABASES_MAX, hours=formatting.plain_number(DURATION_MAX_S / 3600)
             ),
         ),

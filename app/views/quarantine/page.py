@@ -64,7 +64,7 @@ class Quarantine(QWidget):
         self._facts: Sequence[Fact] = ()
         self._full_text = ""
         self.author = QCheckBox(tr("Open as author: show solution and answers"))
-        self.author.setToolTip(tr("Not recommended if you are going to play the drill yourself"))
+        self.author.setToolTip(tr("Not recommended if you want to play the drill"))
         self.author.toggled.connect(lambda _: self._show_again())
         self.items = Items()
         self.items.shown.connect(self._show_item)
@@ -99,13 +99,13 @@ class Quarantine(QWidget):
     def show_file(self, file: str, facts: Sequence[Fact], text: str) -> None:
         """Show what *file* holds: *facts* in the table, *text* beside it."""
         said = tr(
-            "{file} comes from another source and has not been opened yet. Nothing of it has "
-            "run. A drill contains no programs; check what it is before you spend time on it."
+            "{file} comes from another source. No part of it has run yet. A drill contains no "
+            "programs. Check its contents before you play it."
         )
-        self._head(tr("A file from another source"), said.format(file=file))
-        self.decline.setText(tr("Do not open it"))
-        self.accept.setText(tr("Open it"))
-        self.accept.setToolTip(tr("From now on this exact file opens without a question"))
+        self._head(tr("File from another source"), said.format(file=file))
+        self.decline.setText(tr("Do not open"))
+        self.accept.setText(tr("Open hint"))
+        self.accept.setToolTip(tr("In future, this exact file opens without a question"))
         self.accept.setEnabled(True)
         self.items.hide()
         self.items.controls.hide()
@@ -114,12 +114,12 @@ class Quarantine(QWidget):
     def show_bundle(self, file: str, title: str, items: Sequence[BundleItem]) -> None:
         """Show what the bundle *file* holds, to choose from."""
         said = tr(
-            "{file} comes from another source. Nothing of it has run. Choose what to import into "
-            "your own drills; existing drills are never replaced."
+            "{file} comes from another source. No part of it has run yet. Choose the drills to "
+            "import. Existing drills are never replaced."
         )
-        self._head(tr("A bundle: {title}").format(title=escape_invisible(title)), said.format(file=file))
+        self._head(tr("Bundle: {title}").format(title=escape_invisible(title)), said.format(file=file))
         self.decline.setText(tr("Import nothing"))
-        self.accept.setToolTip(tr("Imported drills are listed on the start page and open without a question"))
+        self.accept.setToolTip(tr("Imported drills appear on the start page and open without a question"))
         self.items.show()
         self.items.controls.show()
         self.items.show_items(items)
@@ -141,7 +141,7 @@ class Quarantine(QWidget):
         text, everything = self._full_text, self.author.isChecked()
         self.facts.table.replace([fact for fact in self._facts if everything or not fact.spoils])
         if not everything:
-            text = tr("The text of the file contains solution and answers. “Open as author” shows it.")
+            text = tr("The text contains the solution and the answers. To see it, choose “Open as author”.")
         shown = text if len(text) <= TEXT_MAX else text[:TEXT_MAX] + "\n…"
         self.text.setPlainText(escape_invisible(shown))
         self.facts.selectRow(0)

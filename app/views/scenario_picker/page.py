@@ -32,8 +32,8 @@ from app.words.language import mark, tr, trn
 from engine.overrides import override
 
 SEARCH_KEY: Final = "Ctrl+K"
-NO_MATCH: Final = mark("No drill matches. Clear the search and the filters.")
-CLOSEST: Final = mark("No drill has all words of the search. These have most of them:")
+NO_MATCH: Final = mark("No matching drills. Clear the search and the filters.")
+CLOSEST: Final = mark("No drill contains all search words. These contain most of them:")
 
 
 class ScenarioPicker(QWidget):

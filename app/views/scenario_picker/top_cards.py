@@ -112,7 +112,10 @@ class TopCards(QWidget):
         self.first_run = TopCard(tr("New here?"), tr("Watch a failover"), primary=True)
         self.first_run.title.setText(tr("Watch a failover"))
         self.first_run.text.setText(
-            tr("A server loses power. See who notices, who votes and how long it takes, then bring it back.")
+            tr(
+                "A server loses power. See how the failure is detected, who votes and how long it "
+                "takes. Then power the server on."
+            )
         )
         self.first_run.facts.setText(tr("1 minute"))
         self.resume = TopCard(tr("Continue"), "", primary=False)
@@ -120,7 +123,7 @@ class TopCards(QWidget):
         self.first_run.button.clicked.connect(self._watch)
         self.next.button.clicked.connect(self._open)
         self.resume.button.clicked.connect(self._resume)
-        self.resume.more.setToolTip(tr("Other interrupted runs, or give up this one"))
+        self.resume.more.setToolTip(tr("Resume another run, or give up this one"))
         self.resume.more.setAccessibleName(self.resume.more.toolTip())
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill_menu)
@@ -147,7 +150,7 @@ class TopCards(QWidget):
         self.next.set_primary(not newcomer)
         self.next.button.setEnabled(recommendation is not None)
         if recommendation is None:
-            self.next.title.setText(tr("No drill to recommend"))
+            self.next.title.setText(tr("No recommendation"))
             for label in (self.next.facts, self.next.text, self.next.reason):
                 label.clear()
             return

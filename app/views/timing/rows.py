@@ -101,7 +101,7 @@ COLUMNS: Final = (
     TableColumn(title=mark("Phases"), text=lambda row: row.summary, tip=lambda row: row.summary.replace(", ", "\n")),
     TableColumn(title=mark("Time"), right=True, sample="1 min 12 s", bold=lambda row: True,
            text=lambda row: tr("cancelled") if row.failover.cancelled else formatting.seconds(row.failover_s),
-           tip=lambda row: tr("from detection until the role change")),
+           tip=lambda row: tr("from detection to the role change")),
 )  # fmt: skip
 
 
@@ -152,7 +152,7 @@ STEP_COLUMNS: Final = (
         tip=lambda step: tr("from the failure to the end of the phase"),
     ),
     TableColumn(
-        title=mark("Took"),
+        title=mark("Duration"),
         text=lambda step: _ticks(step[3]),
         right=True,
         sample="12.34 s",
@@ -209,5 +209,5 @@ def verdict(row: TimingRow | None) -> str:
     if row.published is None:
         return ""
     name = FAILOVER_S[row.failover.cause][0]
-    said = tr("{name}. Single samples, from detection until the role change. {source}.")
+    said = tr("{name}. Single samples, from detection to the role change. {source}.")
     return said.format(name=name, source=REFERENCE)

@@ -35,7 +35,7 @@ BAR_COLUMN: Final = 1
 LIST_ROWS: Final = 3
 """Initial number of visible failovers."""
 NO_FAILOVER: Final = mark(
-    "No failover so far. Phases and steps of each failover appear here, beside the published "
+    "No failover yet. The phases and steps of each failover appear here, with the published "
     "times for the same kind of failure."
 )
 

@@ -38,7 +38,7 @@ class CanvasTools(QFrame):
         self._actions = actions
         self._act = QToolButton()
         self._label_texts = OPENS
-        self._act.setToolTip(tr("Actions for the selected item (Enter, or the right mouse button)"))
+        self._act.setToolTip(tr("Actions for the selected item (Enter or right-click)"))
         menu = QMenu(self)
         menu.aboutToShow.connect(menu.clear)
         menu.aboutToShow.connect(lambda: fill(menu))

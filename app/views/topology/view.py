@@ -111,7 +111,7 @@ class Topology(TopologyCanvas):
             self,
             (
                 ("note", tr("Add a note to the canvas (N)"), self.add_note),
-                ("spotlight", tr("Spotlight: dim everything except the selection (S)"), self.spotlight),
+                ("spotlight", tr("Spotlight: dim all items except the selection (S)"), self.spotlight),
                 ("find", tr("Find a server, application or database (Ctrl+F)"), self.find_thing),
                 ("larger", tr("Zoom in (+)"), self.zoom_in),
                 ("smaller", tr("Zoom out (-)"), self.zoom_out),
@@ -246,7 +246,7 @@ class Topology(TopologyCanvas):
         self.fill_menu(menu, item.target)
         menu.addSeparator()
         lit = item.target in self._scene.lit
-        menu.addAction(tr("Remove from the spotlight") if lit else tr("Add to the spotlight"), self.spotlight)
+        menu.addAction(tr("Remove highlight") if lit else tr("Highlight"), self.spotlight)
 
     def _fill_for_selected(self, menu: QMenu) -> None:
         target = self.target()
@@ -407,9 +407,7 @@ class Topology(TopologyCanvas):
         lit = set(self._scene.lit)
         self._scene.light(lit ^ {target} if target is not None and target.kind != "note" else ())
         told = ", ".join(target.title for target in sorted(self._scene.lit, key=lambda t: t.title))
-        announce(
-            self, tr("In the spotlight: {things}").format(things=told) if told else tr("Spotlight cleared")
-        )
+        announce(self, tr("Highlighted: {things}").format(things=told) if told else tr("Highlight removed"))
 
     def light(self, targets: Iterable[ActionTarget]) -> None:
         """Dim everything but *targets*; nothing is dimmed without any."""

@@ -31,14 +31,14 @@ def check_clusters(scenario: Scenario, finder: ProblemFinder, check_name: Known)
         for j, node in enumerate(cluster.nodes):
             check_name(finder, ("cluster", i, "nodes", j), node, computers, "server")
             if node in used:
-                wrong = say("{node} is a node of {cluster}", node=node, cluster=used[node])
+                wrong = say("{node} is already a node of {cluster}", node=node, cluster=used[node])
                 finder.add(("cluster", i, "nodes", j), wrong, say("another server"), 0)
             used[node] = cluster.name
         for j, node in enumerate(cluster.without_vote):
             check_name(finder, ("cluster", i, "without_vote", j), node, cluster.nodes, "node")
         if cluster.subnets and len(cluster.subnets) != len(cluster.nodes):
             wrong = say("{n} subnets for {nodes} nodes", n=len(cluster.subnets), nodes=len(cluster.nodes))
-            finder.add(("cluster", i, "subnets"), wrong, say("one for each node"), 0)
+            finder.add(("cluster", i, "subnets"), wrong, say("one subnet per node"), 0)
         if cluster.witness_kind == "file share":
             check_name(finder, ("cluster", i, "witness"), cluster.witness, computers, "server")
     for i, instance in enumerate(scenario.instances):
@@ -64,7 +64,7 @@ def _check_group(
     for j, database in enumerate(group.databases):
         check_name(finder, (*path, "databases", j), database, databases, "database")
         if any(session.database == database for session in scenario.sessions):
-            problem = say("{database} is mirrored", database=database)
+            problem = say("{database} is already mirrored", database=database)
             finder.add((*path, "databases", j), problem, say("another database"), 0)
     check_name(finder, (*path, "primary"), group.primary, hosts, "server")
     subnets = {address.rpartition(".")[0] for address in group.listener_addresses}
@@ -76,22 +76,24 @@ def _check_group(
                 problem = say(
                     "the listener has no address in the subnet {subnet} of {node}", subnet=subnet, node=node
                 )
-                finder.add((*path, "listener_addresses"), problem, say("one address for each subnet"), 0)
+                finder.add((*path, "listener_addresses"), problem, say("one address per subnet"), 0)
     for j, replica in enumerate(group.replicas):
         replica_path: Path = (*path, "replica", j)
         check_name(finder, (*replica_path, "server"), replica.server, scenario.server_names, "server")
         server = servers.get(replica.server)
         if server is not None and replica.server not in used:
-            problem = say("{server} is no node of a cluster", server=replica.server)
+            problem = say("{server} is not a node of a cluster", server=replica.server)
             finder.add((*replica_path, "server"), problem, say("a node of a [[cluster]]"), 0)
         if server is not None and server.version < 2012:
-            problem = say("availability groups came with SQL Server 2012")
+            problem = say("availability groups need SQL Server 2012 or later")
             finder.add((*replica_path, "server"), problem, "version = 2012", 0)
         if replica.failover == "AUTOMATIC" and replica.mode != "SYNCHRONOUS_COMMIT":
             problem = say("automatic failover needs synchronous commit")
             finder.add((*replica_path, "failover"), problem, "MANUAL", 0)
         if replica.failover == "AUTOMATIC" and server is None:
-            problem = say("a failover cluster instance has no automatic failover in a group")
+            problem = say(
+                "a failover cluster instance does not support automatic failover of an availability group"
+            )
             finder.add((*replica_path, "failover"), problem, "MANUAL", 0)
         for k, other in enumerate(replica.routing_list):
             check_name(finder, (*replica_path, "routing_list", k), other, hosts, "server")
@@ -99,7 +101,7 @@ def _check_group(
     versions = [servers[name].version for name in hosts if name in servers]
     most = min((REPLICAS_MAX.get(version, REPLICAS_MAX_LATER) for version in versions), default=9)
     if len(hosts) > most:
-        problem = say("{n} replicas are too many", n=len(hosts))
+        problem = say("{n} replicas exceed the limit", n=len(hosts))
         finder.add((*path, "replica"), problem, say("at most {n}", n=most), 0)
 
 
@@ -128,19 +130,19 @@ def _check_editions(
         host = editions.get(replica.server)
         old = host is not None and host.version < BASIC_SINCE
         if host is not None and (host.edition not in (*ENTERPRISE, "Standard") or old):
-            problem = say("{edition} edition has no availability groups", edition=host.edition)
+            problem = say("{edition} edition does not support availability groups", edition=host.edition)
             if old:
-                problem = say("Standard edition has availability groups since SQL Server 2016")
+                problem = say("Standard edition supports availability groups from SQL Server 2016 on")
             finder.add((*path, "replica", j, "server"), problem, 'edition = "Enterprise"', 0)
         if replica.secondary_connections != "NO":
-            problem = say("a basic availability group has no readable secondary")
+            problem = say("a basic availability group does not support readable secondaries")
             finder.add((*path, "replica", j, "secondary_connections"), problem, "NO", 0)
     if len(group.replicas) > BASIC_REPLICAS_MAX:
-        problem = say("Standard edition has basic availability groups only: {n} replicas are too many",
+        problem = say("Standard edition supports only basic availability groups: {n} replicas exceed the limit",
                     n=len(group.replicas))  # fmt: skip
         finder.add((*path, "replica"), problem, say("at most {n}", n=BASIC_REPLICAS_MAX), 0)
     if len(group.databases) > 1:
-        problem = say("a basic availability group holds one database")
+        problem = say("a basic availability group contains only one database")
         finder.add((*path, "databases"), problem, say("at most {n}", n=1), 0)
 
 

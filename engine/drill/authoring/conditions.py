@@ -85,17 +85,17 @@ def parse(text: str, names: ConditionNames) -> Condition:
     try:
         tree = _grammar().parse(text)
     except UnexpectedEOF:
-        raise ConditionError(len(text) + 1, say("the condition ends too early"), say("more")) from None
+        raise ConditionError(len(text) + 1, say("the condition is incomplete"), say("more text")) from None
     except UnexpectedToken as error:
         at_end = error.token.type == "$END"
-        problem = say("{word!r} does not fit here", word=str(error.token))
+        problem = say("{word!r} is not valid here", word=str(error.token))
         if at_end:
-            problem = say("the condition ends too early")
+            problem = say("the condition is incomplete")
         column = len(text) + 1 if at_end else (error.token.start_pos or 0) + 1
         raise ConditionError(column, problem, _format_expected(error.accepts or error.expected)) from None
     except UnexpectedCharacters as error:
         at = error.pos_in_stream or 0
-        problem = say("{word!r} does not fit here", word=text[at])
+        problem = say("{word!r} is not valid here", word=text[at])
         raise ConditionError(at + 1, problem, _format_expected(error.allowed or ())) from None
     reader = _ConditionReader(names)
     whole = reader.part(tree)
@@ -117,7 +117,7 @@ def parse_fact(text: str, names: ConditionNames) -> Condition:
             for child in part.children  # a token; other parts are trees
         ):
             raise ConditionError(
-                1, say("this is no plain fact"), say("a fact such as `Sales serves on SERVER_B`")
+                1, say("this is not a simple fact"), say("a fact such as `Sales serves on SERVER_B`")
             )
     return condition
 
@@ -288,7 +288,9 @@ class _ConditionReader:
         how, text, where = tree.children
         wanted = str(text)[1:-1]
         if not wanted.strip():
-            raise ConditionError(_column(text), say("the text is empty"), say("a piece of T-SQL in quotes"))
+            raise ConditionError(
+                _column(text), say("the text is empty"), say("a part of a T-SQL statement in quotes")
+            )
         server = self._name(where, "server") if where is not None else None
         ran = str(how).lower() == "ran"
         return lambda facts: f.has_sent_batch(facts, wanted, server, without_error=ran)
@@ -322,7 +324,7 @@ class _ConditionReader:
         if quantity.of is None:
             if argument is not None:
                 raise ConditionError(
-                    _column(argument), say("{word} takes no name", word=str(word)), f"{word}()"
+                    _column(argument), say("{word} does not accept a name", word=str(word)), f"{word}()"
                 )
             return _Number(quantity, "")
         if argument is None:
@@ -420,7 +422,7 @@ def _match_keyword(
     if word not in keywords:
         raise ConditionError(
             _column(token),
-            say("{word!r} is not known here", word=str(token)),
+            say("unknown word {word!r}", word=str(token)),
             _suggest_choice(word, list(keywords)),
         )
     return word
@@ -430,7 +432,11 @@ def _suggest_choice(typed_name: str, candidates: list[str]) -> str:
     near = difflib.get_close_matches(typed_name.lower(), {name.lower(): name for name in candidates}, 1)
     if near:
         return next(name for name in candidates if name.lower() == near[0])
-    return say("one of {names}", names=", ".join(candidates)) if candidates else say("nothing: there is none")
+    return (
+        say("one of {names}", names=", ".join(candidates))
+        if candidates
+        else say("no name, because this scenario has none")
+    )
 
 
 def _column(node: Tree[Token] | Token) -> int:

@@ -37,11 +37,11 @@ EXPECTED: Final = {
 """pydantic's kind of error -> expected value. A test tries every field with every kind of value: no others occur."""
 
 PATTERNS: Final = {
-    "[A-Za-z_]": say("a name such as SERVER_A (letters, digits, _ $ -, at most 30)"),
-    "[a-z0-9]": say("a name such as back-in-service (small letters, digits, - and _)"),
+    "[A-Za-z_]": say("a name such as SERVER_A (letters, digits, _ $ -, at most 30 characters)"),
+    "[a-z0-9]": say("a name such as back-in-service (lowercase letters, digits, - and _)"),
     r"(\.\d{1,3}){2}": say("the first three numbers of its addresses, such as {word}", word="10.0.1"),
     r"(\.\d{1,3}){3}": say("an address such as {word}", word="10.0.1.50"),
-    r"\d{4}-": say("a moment such as {word}", word="2005-10-22T12:00:00"),
+    r"\d{4}-": say("a time such as {word}", word="2005-10-22T12:00:00"),
 }
 
 

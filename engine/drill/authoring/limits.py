@@ -74,13 +74,13 @@ def find_excess(text: str) -> tuple[int, str, str] | None:
         if depth > DEPTH_MAX:
             return (
                 piece.start(),
-                say("lists or tables are nested too deep"),
+                say("lists or tables are nested too deeply"),
                 say("at most {n} levels", n=DEPTH_MAX),
             )
         if parts > PARTS_MAX:
             return (
                 piece.start(),
-                say("there are too many keys and entries"),
+                say("the file has too many keys and entries"),
                 say("at most {n}", n=PARTS_MAX),
             )
     return None

@@ -63,19 +63,19 @@ def _check_without_playing(scenario: Scenario, file: str) -> tuple[list[Problem]
     except InputError as problem:
         finder.add(
             ("before", 0),
-            say("a line cannot be carried out: {problem}", problem=str(problem)),
-            say("lines that can be carried out"),
+            say("a line cannot be executed: {problem}", problem=str(problem)),
+            say("lines that can be executed"),
         )
         return finder.problems, False
     for said in refused:
-        finder.add(("before", 0), said, say("lines that take effect at once and without an error"))
+        finder.add(("before", 0), said, say("only lines that take effect immediately and without an error"))
     _check_reconnections(world, finder)
     _check_after_end(scenario, finder)
     if scenario.variants:
         _check_variants(scenario, finder)
     playable = not any(problem.where.startswith("variants") for problem in finder.problems)
     if scenario.goals and not scenario.scored:
-        finder.add((), say("there are goals, but no points for them"), say("[[rubric]] tables"))
+        finder.add((), say("the goals earn no points"), say("[[rubric]] tables"))
     return finder.problems, playable
 
 
@@ -91,14 +91,16 @@ def _check_reconnections(world: World, finder: ProblemFinder) -> None:
 
 def _check_texts(scenario: Scenario, finder: ProblemFinder) -> None:
     if not scenario.sources:
-        finder.add((), say("no publication is named"), say("a [[source]] table"))
+        finder.add((), say("the scenario names no publication"), say("a [[source]] table"))
     if scenario.scored and not scenario.skills:
-        finder.add((), say("no skill is named"), "skills = [...]")
+        finder.add((), say("the scenario names no skill"), "skills = [...]")
     _check_skills(scenario, finder)
     if scenario.fidelity is None:
-        finder.add((), say("the limits of the simulation are not described"), say("a [fidelity] table"))
+        finder.add(
+            (), say("the scenario does not describe the limits of the simulation"), say("a [fidelity] table")
+        )
     if scenario.facilitator is None:
-        finder.add((), say("notes for the instructor are missing"), 'facilitator = "..."')
+        finder.add((), say("the notes for the instructor are missing"), 'facilitator = "..."')
     hinted = {hint.goal for hint in scenario.hints}
     for number, goal in enumerate(scenario.goals):
         if goal.name not in hinted:
@@ -110,7 +112,7 @@ def _check_texts(scenario: Scenario, finder: ProblemFinder) -> None:
     _check_hint_lines(scenario, finder)
     _check_traps(scenario, finder)
     for path, asked in run_scenario.find_prompts(tomllib.loads(scenario.text)):
-        finder.add(path, say("text still to be written: {said}", said=asked), say("a text of your own"))
+        finder.add(path, say("placeholder text: {said}", said=asked), say("your own text"))
 
 
 def _check_after_end(scenario: Scenario, finder: ProblemFinder) -> None:
@@ -126,7 +128,7 @@ def _check_after_end(scenario: Scenario, finder: ProblemFinder) -> None:
     times += [(("predict", number, "at"), asked.at) for number, asked in enumerate(scenario.predictions)]
     for path, time_s in times:
         if time_s is not None and time_s >= scenario.length:
-            found = say("this comes after the end of the drill, at {t_s:g} s", t_s=scenario.length)
+            found = say("this occurs after the end of the drill ({t_s:g} s)", t_s=scenario.length)
             finder.add(path, found, say("an earlier time, or a longer length"), 0)
 
 
@@ -189,14 +191,14 @@ def _check_traps(scenario: Scenario, finder: ProblemFinder) -> None:
             if price.price == 0.0:
                 finder.add(
                     ("rubric", place, "price", number, "price"),
-                    say("this action costs nothing"),
-                    say("a price above 0, or no price for it"),
+                    say("this action has no deduction"),
+                    say("a deduction above 0, or none"),
                 )
     costly = any(isinstance(rule, ForbiddenRule) and rule.points > 0.0 for rule in scenario.rubric)
     if scenario.scored and scenario.forbidden and not costly:
         finder.add(
             ("forbidden", 0),
-            say("to reach a forbidden state costs nothing"),
+            say("a forbidden state costs no points"),
             say('a [[rubric]] table of kind "forbidden" with points'),
         )
 
@@ -211,7 +213,7 @@ def _check_variants(scenario: Scenario, finder: ProblemFinder) -> None:
         except ScenarioError as problems:
             with_these = ", ".join(f"{name} = {value!r}" for name, value in picks.items())
             first = problems.problems[0]
-            expected = first.expected or say("picks that fit together")
+            expected = first.expected or say("values that match")
             finder.add(
                 ("variants",),
                 say(
@@ -230,8 +232,8 @@ def _check_goals_at_start(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _report_reached_at_start(number: int, finder: ProblemFinder) -> None:
-    expected = say("after = the time of the failure, or a condition that is false at the start")
-    finder.add(("goal", number, "when"), say("the goal is reached before anything happens"), expected, 0)
+    expected = say("after = the time of the failure, or a condition that is not met at the start")
+    finder.add(("goal", number, "when"), say("the goal is met before anything happens"), expected, 0)
 
 
 def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin: Begin) -> None:
@@ -243,8 +245,8 @@ def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin:
     except InputError as problem:
         finder.add(
             ("solution", 0),
-            say("a step cannot be carried out: {problem}", problem=str(problem)),
-            say("steps that can be carried out"),
+            say("a step cannot be executed: {problem}", problem=str(problem)),
+            say("steps that can be executed"),
         )
         return
     for act in find_premature_inputs(drill.scenario, drill.story_ticks, drill.events, drill.journal)[:1]:
@@ -253,7 +255,7 @@ def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin:
             t_s=act.tick / TICKS_PER_S,
             line=act.line_without_time,
         )
-        expected = say("a step after the symptom, or early = the reason why the brief asks for the act")
+        expected = say("a step after the symptom, or early = the reason why the brief asks for this action")
         finder.add(("solution", 0), finding, expected)
     score = drill.score()
     flawless = {rule.name for rule in scenario.rubric if rule.kind in ("conduct", "diagnosis", "prediction")}
@@ -265,7 +267,7 @@ def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin:
                 rule=item.name,
                 why=item.why,
             )
-            finder.add(("solution", 0), finding, say("steps and answers that cost nothing"))
+            finder.add(("solution", 0), finding, say("steps and answers without a deduction"))
     if score.total < SOLUTION_POINTS_MIN:
         missing_points = join_messages(
             "; ",
@@ -300,5 +302,5 @@ def _check_idle_run(scenario: Scenario, seed: int, finder: ProblemFinder, begin:
         finder.add(
             ("goal", 0),
             found,
-            say("less than {points:g}: goals that need an action, with weight", points=NOTHING_POINTS_MAX),
+            say("less than {points:g}: goals with weight that need an action", points=NOTHING_POINTS_MAX),
         )

@@ -79,7 +79,7 @@ def _check_name(finder: ProblemFinder, path: Path, name: str | None, names: Sequ
     elif names:
         expected = say("one of {names}", names=", ".join(names))
     else:
-        expected = say("a {thing}; there is none", thing=kind)
+        expected = say("a {thing}; this scenario has none", thing=kind)
     finder.add(path, say(ABSENT[kind], name=name), expected, 0)
     return False
 
@@ -87,11 +87,11 @@ def _check_name(finder: ProblemFinder, path: Path, name: str | None, names: Sequ
 ABSENT: Final = {
     "site": mark("there is no site {name!r}"),
     "server": mark("there is no server {name!r}"),
-    "server or listener": mark("there is no server or listener {name!r}"),
+    "server or listener": mark("server or listener {name!r} does not exist"),
     "node": mark("there is no node {name!r}"),
     "server or client": mark("there is no server or client {name!r}"),
     "database": mark("there is no database {name!r}"),
-    "workload": mark("there is no workload {name!r}"),
+    "workload": mark("workload {name!r} does not exist"),
     "goal": mark("there is no goal {name!r}"),
     "question": mark("there is no question {name!r}"),
 }
@@ -149,11 +149,9 @@ def _check_servers(scenario: Scenario, finder: ProblemFinder) -> None:
             _check_name(finder, ("link", i, "ends", j), end, ends, "server or client")
         pair = frozenset(link.ends)
         if len(pair) < 2:
-            finder.add(("link", i, "ends"), say("both ends are the same"), say("two ends"), 0)
+            finder.add(("link", i, "ends"), say("both ends are identical"), say("two different ends"), 0)
         if pair in pairs:
-            finder.add(
-                ("link", i, "ends"), say("this link is listed twice"), say("one table for each pair"), 0
-            )
+            finder.add(("link", i, "ends"), say("this link is listed twice"), say("each pair only once"), 0)
         pairs.add(pair)
 
 
@@ -165,10 +163,10 @@ def _check_databases(scenario: Scenario, finder: ProblemFinder, names: Condition
         _check_name(finder, (*path, "workload"), database.workload, list(WORKLOADS), "workload")
         _check_name(finder, (*path, "server"), database.server, names.servers, "server")
         if database.count > 1 and not database.name[-1].isdigit():
-            expected = say("a number at its end, such as {name}", name=f"{database.name}001")
+            expected = say("a name such as {name}", name=f"{database.name}001")
             finder.add(
                 (*path, "name"),
-                say("{n} databases need numbered names", n=database.count),
+                say("a table with {n} databases needs a name that ends in a number", n=database.count),
                 expected,
                 0,
             )
@@ -177,41 +175,43 @@ def _check_databases(scenario: Scenario, finder: ProblemFinder, names: Condition
             _check_name(finder, (*path, "restored_on", j), server, names.servers, "server")
         if database.restored_on and session is not None:
             finder.add(
-                (*path, "restored_on"), say("its session has a mirror already"), say("no restored_on here"), 0
+                (*path, "restored_on"), say("its session already has a mirror"), say("no restored_on"), 0
             )
         if session is None and database.server in database.restored_on:
             finder.add(
                 (*path, "restored_on"),
-                say("{server} has the original", server=database.server),
+                say("{server} already has the original database", server=database.server),
                 say("other servers"),
                 0,
             )
         if session is None and database.server is None and database.name not in grouped:
             finder.add(
                 path,
-                say("no server is named for {database}", database=database.name),
+                say("{database} has no server", database=database.name),
                 say("server = …, a [[session]] or an [[availability_group]]"),
             )
         if session is not None and database.server not in (None, session.principal):
             finder.add(
                 (*path, "server"),
                 say("its session has the principal {server}", server=session.principal),
-                say("no server here"),
+                say("no server"),
                 0,
             )
         if session is not None and database.recovery_model != "FULL":
             finder.add(
-                (*path, "recovery_model"), say("a mirrored database has recovery model FULL"), "FULL", 0
+                (*path, "recovery_model"), say("a mirrored database needs the recovery model FULL"), "FULL", 0
             )
         if database.log_size_mb > database.log_max_mb:
             expected = say("at least log_size_mb ({size_mb:g})", size_mb=database.log_size_mb)
-            finder.add((*path, "log_max_mb"), say("the log is larger than its maximum"), expected, 0)
+            finder.add((*path, "log_max_mb"), say("the log is larger than its maximum size"), expected, 0)
 
 
 def _check_editions(scenario: Scenario, finder: ProblemFinder) -> None:
     for i, server in enumerate(scenario.servers):
         if server.edition in WITNESS_ONLY and server.endpoint.role != "WITNESS":
-            wrong = say("{edition} edition has endpoints of role WITNESS only", edition=server.edition)
+            wrong = say(
+                "{edition} edition supports only endpoints with the role WITNESS", edition=server.edition
+            )
             finder.add(("server", i, "endpoint", "role"), wrong, "WITNESS", 0)
 
 
@@ -225,8 +225,8 @@ def _check_sessions(scenario: Scenario, finder: ProblemFinder, names: ConditionN
         if session.database in mirrored:
             finder.add(
                 (*path, "database"),
-                say("{database} has a session already", database=session.database),
-                say("one session each"),
+                say("{database} already has a session", database=session.database),
+                say("one session per database"),
                 0,
             )
         mirrored.add(session.database)
@@ -236,7 +236,7 @@ def _check_sessions(scenario: Scenario, finder: ProblemFinder, names: ConditionN
             if _check_name(finder, (*path, key), server, names.servers, "server") and server in used:
                 finder.add(
                     (*path, key),
-                    say("{server} has another role in this session", server=server),
+                    say("{server} already has another role in this session", server=server),
                     say("another server"),
                     0,
                 )
@@ -251,7 +251,7 @@ def _check_sessions(scenario: Scenario, finder: ProblemFinder, names: ConditionN
                     0,
                 )
         if session.safety == "OFF" and "Standard" in {editions.get(server) for server in used[:2]}:
-            finder.add((*path, "safety"), say("Standard edition supports safety FULL only"), "FULL", 0)
+            finder.add((*path, "safety"), say("Standard edition supports only safety FULL"), "FULL", 0)
 
 
 def _check_clients(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
@@ -276,7 +276,7 @@ def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames
                 finder.add(path, say("a role without a key cannot be played"), 'key = "..."')
             continue
         if role.key in role_keys:
-            finder.add((*path, "key"), say("{name!r} is there twice", name=role.key), say("another name"), 0)
+            finder.add((*path, "key"), say("{name!r} exists twice", name=role.key), say("another name"), 0)
         role_keys.add(role.key)
         for j, server in enumerate(role.servers):
             _check_name(finder, (*path, "servers", j), server, [*names.servers, *names.computers], "server")
@@ -287,9 +287,11 @@ def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames
                 finder.add((*path, "does", j), str(problem), offset=0)
                 continue
             if understood.command_text != line:
-                finder.add((*path, "does", j), say("this is spelled otherwise"), understood.command_text, 0)
+                finder.add((*path, "does", j), say("the spelling differs"), understood.command_text, 0)
     if len(role_keys) == 1:
-        finder.add(("role",), say("a team has one role only"), say("two roles with a key, or none"))
+        finder.add(
+            ("role",), say("the team has only one role"), say("at least two roles with a key, or none")
+        )
 
 
 def _check_author(
@@ -304,7 +306,7 @@ def _check_author(
                 finder.add(path, str(problem), offset=0)
     if must_speak_as and item.verb in HEARS and not item.by:
         finder.add(
-            path, say("no role says this"), say("a role before the line, such as @{name}", name="dba"), 0
+            path, say("the line names no role"), say("a role before the line, such as @{name}", name="dba"), 0
         )
 
 
@@ -327,8 +329,8 @@ def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
             if VERBS[item.verb].by_person:
                 finder.add(
                     (*path, "do"),
-                    say("{verb} is reserved for the trainee", verb=item.verb),
-                    say("another verb"),
+                    say("only the trainee can use {verb}", verb=item.verb),
+                    say("another command"),
                     0,
                 )
         _check_when(inject, ("at", "between", "when"), path, finder)
@@ -344,8 +346,8 @@ def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
         if len(inputs) > 1:
             finder.add(
                 ("solution", i, "do"),
-                say("there are several lines"),
-                say("one line for each [[solution]]"),
+                say("more than one line"),
+                say("one line per [[solution]]"),
                 0,
             )
         for item in inputs[:1]:
@@ -365,10 +367,16 @@ def _check_when(
     """Check that exactly one of *keys* gives the time."""
     given = [key for key in keys if getattr(part, key) is not None]
     if len(given) != 1:
-        found = say("{names} is given", names=" and ".join(given)) if given else say("no time is given")
+        found = (
+            say("the file contains {names}", names=" and ".join(given))
+            if given
+            else say("the time is missing")
+        )
         finder.add(path, found, say("one of {names}", names=", ".join(keys)))
     if part.when is None and part.after > 0.0:
-        finder.add((*path, "after"), say("after counts from a condition"), say("when = … with it, or at"), 0)
+        finder.add(
+            (*path, "after"), say("after needs a condition"), say("when = …, or at instead of after"), 0
+        )
     if isinstance(part, Inject) and part.between is not None and part.between[0] >= part.between[1]:
         finder.add((*path, "between"), say("the window is empty"), say("an earlier and a later time"), 0)
 
@@ -431,11 +439,9 @@ def _check_goals(scenario: Scenario, finder: ProblemFinder) -> None:
     for i, goal in enumerate(scenario.goals):
         if goal.within is not None and goal.within < goal.after + goal.hold:
             expected = say("at least after + hold ({t_s:g} s)", t_s=goal.after + goal.hold)
-            finder.add(("goal", i, "within"), say("the goal cannot be reached in this time"), expected, 0)
+            finder.add(("goal", i, "within"), say("the goal cannot be met in this time"), expected, 0)
         if scenario.length is not None and goal.after + goal.hold > scenario.length:
-            finder.add(
-                ("goal", i), say("the drill ends before the goal can be reached"), say("a longer length")
-            )
+            finder.add(("goal", i), say("the drill ends before the goal can be met"), say("a longer length"))
     for i, hint in enumerate(scenario.hints):
         _check_name(finder, ("hint", i, "goal"), hint.goal, [goal.name for goal in scenario.goals], "goal")
 
@@ -454,7 +460,7 @@ def _check_inquiries(scenario: Scenario, finder: ProblemFinder) -> None:
             if scenario.length is not None and (inquiry.at or 0.0) >= scenario.length:
                 finder.add(
                     (*path, "at"),
-                    say("the drill is over by then"),
+                    say("the drill has ended by then"),
                     say("before {t_s:g} s", t_s=scenario.length),
                     0,
                 )
@@ -477,7 +483,7 @@ def _check_right(question: Question, path: Path, finder: ProblemFinder) -> None:
     for where, right in numbers.items():
         if max(right) > len(question.choices):
             expected = say("numbers from 1 to {n}", n=len(question.choices))
-            finder.add(where, say("there are fewer choices"), expected, 0)
+            finder.add(where, say("this number is higher than the number of choices"), expected, 0)
 
 
 def _check_rubric(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
@@ -491,13 +497,15 @@ def _check_rubric(scenario: Scenario, finder: ProblemFinder, names: ConditionNam
                     ("rubric", i, "limit"), say("the limit is not above the target"), f"> {rule.target:g}", 0
                 )
         if isinstance(rule, ForbiddenRule) and not scenario.forbidden:
-            finder.add(("rubric", i), say("there is no forbidden state"), say("a [[forbidden]] table"))
+            finder.add(
+                ("rubric", i), say("the scenario has no forbidden state"), say("a [[forbidden]] table")
+            )
     total = arithmetic.total(rule.points for rule in scenario.rubric)
     if abs(total - 100.0) > 1e-6:
-        finder.add(("rubric",), say("the points add up to {points:g}", points=total), "100")
+        finder.add(("rubric",), say("the points total {points:g}", points=total), "100")
     if sum(isinstance(rule, GoalsRule) for rule in scenario.rubric) != 1 or not scenario.goals:
         finder.add(
             ("rubric",), say("a score needs goals"), say('one rule of kind "goals" and at least one [[goal]]')
         )
     if scenario.length is None:
-        finder.add((), say("a scored drill must end"), say('length = "15min" or the like'))
+        finder.add((), say("a scored drill must end"), say('a length such as length = "15min"'))

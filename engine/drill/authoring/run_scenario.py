@@ -29,11 +29,11 @@ from engine.verbs import REMARKS, VERBS
 TO_WRITE: Final = "TO WRITE: "
 """Mark at the beginning of every text that an author must write."""
 
-SUMMARY: Final = say("one sentence: what happens, and what the task is")
-BRIEF: Final = say("the trainee's role, what is at stake, the task; not what will break")
-FACILITATOR: Final = say("questions for the class, and common mistakes")
+SUMMARY: Final = say("one sentence: the situation and the task")
+BRIEF: Final = say("the trainee's role, the risk and the task; do not name the coming fault")
+FACILITATOR: Final = say("questions for the class, and frequent mistakes")
 LOOK: Final = say("where to look")
-MEANS: Final = say("what to see there, and what it means")
+MEANS: Final = say("the finding there and its meaning")
 TYPE: Final = say("what to type")
 BETTER: Final = say("advice for the full points")
 ASKED: Final[dict[str, str]] = {
@@ -102,7 +102,7 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     acts = [item for item in journal if not _is_story_input(item) and item.verb not in LEFT_OUT]
     if not acts:
         raise ScenarioRecordingError(
-            say("Nothing was repaired in this run: a drill needs an action that makes a difference.")
+            say("This run contains no repair. A drill needs an action that makes a difference.")
         )
     last_s = max(item.tick for item in (*story, *acts)) / TICKS_PER_S
     length_s = round(max(last_s, drill.world.t_s) + ROOM_S)
@@ -128,8 +128,9 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     if not asking:
         raise ScenarioRecordingError(
             say(
-                "Your actions make no difference at the end: break something, repair it, continue "
-                "until all is well. T-SQL counts as the trainee's action, not as a fault."
+                "Your actions make no difference at the end. Inject a fault, repair it, and "
+                "continue until all databases are healthy. T-SQL counts as the trainee's action, "
+                "not as a fault."
             )
         )
     least = (len(reached) - len(asking)) * ASKING_SHARE / (1.0 - ASKING_SHARE) / len(asking)

@@ -38,7 +38,7 @@ def load_scenario(
     finder = ProblemFinder(source_name, text)
     stem = re.split(r"[/\\]", source_name)[-1].removesuffix(".toml")
     if data.setdefault("name", stem) != stem:
-        expected = say("{name!r}, as the file is called, or no name", name=stem)
+        expected = say("{name!r} (the file name), or no name", name=stem)
         finder.add(("name",), say("the name is {name}", name=repr(data["name"])), expected)
     if data.get(variants.VARIANTS):
         for path, found_text, wanted in variants.find_problems(data):
@@ -63,8 +63,8 @@ def load_scenario(
     if total > limits.DATABASES_MAX:
         finder.add(
             ("database",),
-            say("there are {n} databases", n=total),
-            say("at most {n} in all", n=limits.DATABASES_MAX),
+            say("the scenario has {n} databases", n=total),
+            say("at most {n} in total", n=limits.DATABASES_MAX),
         )
         finder.check()
     check_references(scenario, finder)
@@ -224,7 +224,7 @@ def _explain(finder: ProblemFinder, data: object, error: ErrorDetails) -> None:
     if kind == "extra_forbidden":
         finder.add(
             path,
-            say("there is no key {key!r} here", key=path[-1]),
+            say("unknown key {key!r}", key=path[-1]),
             _suggest_key(str(path[-1]), _keys(path[:-1], data)),
         )
     elif kind == "missing" and isinstance(error["loc"][-1], int):
@@ -236,7 +236,7 @@ def _explain(finder: ProblemFinder, data: object, error: ErrorDetails) -> None:
     elif kind == "union_tag_invalid":
         finder.add(
             (*path, "kind"),
-            say("{word!r} is not known here", word=error["ctx"]["tag"]),
+            say("unknown word {word!r}", word=error["ctx"]["tag"]),
             format_expected(error),
             0,
         )
@@ -245,7 +245,7 @@ def _explain(finder: ProblemFinder, data: object, error: ErrorDetails) -> None:
             path, say("{value} is not allowed here", value=_abbreviate(value)), format_expected(error), 0
         )
     else:
-        finder.add(path, say("{value} does not fit", value=_abbreviate(value)), format_expected(error), 0)
+        finder.add(path, say("{value} is not valid", value=_abbreviate(value)), format_expected(error), 0)
 
 
 def _to_file_path(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:

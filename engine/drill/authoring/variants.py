@@ -98,7 +98,7 @@ def find_problems(data: Mapping[str, object]) -> list[Found]:
     found = [problem for name, pool in variants.items() for problem in _pool(name, pool)]
     names = [name for group in groups(variants) for name in group] if not found else []
     for name in sorted({name for name in names if names.count(name) > 1}):
-        found.append(((VARIANTS,), say("there are two pools {name!r}", name=name), say("different names")))
+        found.append(((VARIANTS,), say("pool {name!r} exists twice", name=name), say("different names")))
     return found or [
         (path, say("there is no variant {name!r}", name=name), say("one of {names}", names=", ".join(names)))
         for path, name in _placeholders(data, ())
@@ -112,8 +112,8 @@ def find_unused_pools(data: Mapping[str, Any]) -> list[Found]:
     return [
         (
             (VARIANTS,),
-            say("the variant {name!r} is used nowhere", name=name),
-            say("{placeholder} in some text, or no such pool", placeholder=f"{{{name}}}"),
+            say("no text uses the variant {name!r}", name=name),
+            say("{placeholder} in a text, or no pool with this name", placeholder=f"{{{name}}}"),
         )
         for group in groups(data.get(VARIANTS, {}))
         for name in group
@@ -131,13 +131,13 @@ def _pool(name: str, pool: object) -> Iterator[Found]:
     ]
     yield from before
     if not pool:
-        yield path, say("no pool in it"), say("pools that are picked together")
+        yield path, say("this group contains no pool"), say("pools that are picked together")
     elif not before and len({len(entries) for entries in pool.values()}) > 1:
         sizes = ", ".join(f"{inner} has {len(entries)}" for inner, entries in pool.items())
         yield (
             path,
-            say("the pools are not equally long: {sizes}", sizes=sizes),
-            (say("the same number of entries in each, as they are picked together")),
+            say("the pools have different lengths: {sizes}", sizes=sizes),
+            (say("the same number of entries in each pool, because they are picked together")),
         )
 
 
@@ -146,12 +146,12 @@ def _entries(path: Path, name: str, pool: object) -> Iterator[Found]:
         yield (
             path,
             say("{name!r} is not a valid name of a variant", name=name),
-            say("small letters, digits and _, at most 30"),
+            say("lowercase letters, digits and _, at most 30 characters"),
         )
     if not isinstance(pool, list) or not 2 <= len(pool) <= POOL_MAX:
         yield path, say("not a pool"), say("a list of 2 to {n} entries", n=POOL_MAX)
     elif not all(type(entry) in (str, int, float) for entry in pool) or len({type(e) for e in pool}) > 1:
-        yield path, say("the entries have different types"), say("texts only, or numbers only")
+        yield path, say("the entries have different types"), say("only texts, or only numbers")
     elif any(isinstance(entry, str) and len(entry) > ENTRY_LENGTH_MAX for entry in pool):
         yield (
             path,

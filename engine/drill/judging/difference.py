@@ -122,7 +122,7 @@ def _copy(drill: Drill, key: tuple[str, str]) -> str:
 
 def _client(drill: Drill, name: str) -> str:
     server = drill.world.clients[name].connected_to
-    return say("on {server}", server=server) if server is not None else say("without a connection")
+    return say("on {server}", server=server) if server is not None else say("not connected")
 
 
 def compare_curves(

@@ -75,7 +75,7 @@ def _note(event: Event) -> _Found:
     left_s = event.get("rewound_from_s")
     if left_s is not None:
         return "rewind", say(
-            "rewound to this moment, from {moment}", moment=format_run_time(float(str(left_s)), 1)
+            "rewound to this time, from {moment}", moment=format_run_time(float(str(left_s)), 1)
         )
     return None if event.get("refused") else ("note", event.text)
 

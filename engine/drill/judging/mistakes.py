@@ -31,7 +31,7 @@ FAILING_OVER: Final = ("FAILOVER", "FORCE_SERVICE")
 LOOK_BACK: Final = ticks(2.0)
 """Maximum delay of a condition after its action: conditions are checked once per second, and a batch takes time."""
 
-DIFFERENCE: Final = say("This made the difference.")
+DIFFERENCE: Final = say("This decided the result.")
 """Text for an action without which the run scores more, although no rule covers it."""
 
 DIFFERENCE_MIN: Final = 1.0
@@ -144,7 +144,7 @@ def _mistake(
         tick, line = plan[0]
         step = parse_line(line, min(tick, loss_tick))
         asked = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
-        cause = say("Never done: {line}", line=describe_input(step, asked))
+        cause = say("Missing action: {line}", line=describe_input(step, asked))
         retry_tick = min(retry.find_retry_tick(step.tick, step, drill.journal), _before_harm(drill))
         return replace(mistake, cause=cause, cause_tick=step.tick, omission=True, retry_tick=retry_tick)
     if loss.cause:

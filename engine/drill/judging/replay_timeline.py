@@ -19,9 +19,9 @@ from engine.localization import say
 from engine.model import Failover, Tick, World
 from engine.protocol import availability, preconditions
 
-SERVING, DOWN = say("serving"), say("down")
+SERVING, DOWN = say("in service"), say("down")
 PROTECTED, EXPOSED, UNSERVED = say("protected"), say("unprotected"), say("nothing to protect")
-HOLDS, FAILS = say("holds"), say("does not hold")
+HOLDS, FAILS = say("met"), say("not met")
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,7 +179,7 @@ def reviewing(drill: Drill) -> Slices[Review]:
     return Review(
         title=drill.scenario.title,
         planned=tuple(goal.text for goal in drill.scenario.goals),
-        ended=drill.ended_by.value if drill.ended_by else say("it was abandoned"),
+        ended=drill.ended_by.value if drill.ended_by else say("abandoned"),
         total=score.total if score.scored else None,
         happened=tuple(markers(drill.events)),
         lanes=lanes,
@@ -254,13 +254,13 @@ def _find_losses(drill: Drill) -> list[LostTransactions]:
 
 TOOK_OVER: Final = {
     "automatic": mark("{server} took over automatically."),
-    "manual": mark("{server} took over by command (manual)."),
-    "forced": mark("{server} took over by command (forced)."),
-    "role-move": mark("{server} took over because its role was moved there."),
+    "manual": mark("{server} took over on command (manual failover)."),
+    "forced": mark("{server} took over on command (forced failover)."),
+    "role-move": mark("{server} took over because a command moved its role."),
 }
 
 
-STARTED: Final = mark("{server} took over after the role was started by command.")
+STARTED: Final = mark("{server} took over after a command brought the role online.")
 START: Final = re.compile(r"\bstart-cluster(?:group|resource)\b", re.IGNORECASE)
 
 
@@ -303,7 +303,7 @@ def _build_outage(drill: Drill, lanes: Lanes, span: StateSpan) -> Outage:
             else join_messages(" ", (outcome, _format_blockers(lanes, blockers)))
         )
     else:
-        outcome = say("There was no failover.")
+        outcome = say("No failover.")
         verdict = join_messages(" ", (outcome, _format_blockers(lanes, blockers)))
     by = ending_failover.kind if ending_failover is not None else ""
     return Outage(lanes.database, span, server, automatic, by, blockers, outcome, verdict)
@@ -350,9 +350,9 @@ def _format_blockers(
     lanes: Lanes, blockers: Sequence[tuple[PreconditionHistory, Tick]]
 ) -> LocalizableMessage:
     if not blockers and lanes.preconditions:
-        return say("A failover was possible, but service returned first where it had been.")
+        return say("A failover was possible but not needed: the original server recovered first.")
     if not blockers:
-        return say("Nothing could have taken over then, or the outage was too short for a failover.")
+        return say("No server was able to take over, or the outage was too short for a failover.")
     said = (_format_blocker(guard, since) for guard, since in blockers)
     return say("Automatic failover was impossible. Not met: {whys}.", whys=join_messages("; ", said))
 

@@ -177,9 +177,9 @@ def _list_met_goals(run: ScoredRun) -> list[Goal]:
 def _zero_until_finished(run: ScoredRun, item: RubricItem, reached: int) -> RubricItem:
     """Return no points for an unfinished drill from a rule that does not score goals."""
     goals = len(run.scenario.goals)
-    missing = say("Counts once all goals are reached ({n} of {of} are).", n=reached, of=goals)
+    missing = say("Not counted: only {n} of {of} goals met.", n=reached, of=goals)
     if reached == goals:
-        missing = say("Does not count: the drill ended before its faults had happened.")
+        missing = say("Not counted: the drill ended before its faults occurred.")
     why = join_messages(" ", (item.why, missing))
     return RubricItem(item.name, 0.0, item.max, why, item.at_s, item.better, item.losses)
 
@@ -222,7 +222,7 @@ def _score_goals(run: ScoredRun, rule: GoalsRule) -> RuleResult:
     weights, met_goals = _weight(run.scenario.goals), _list_met_goals(run)
     missing = [goal for goal in run.scenario.goals if not run.goals[goal.name].is_reached]
     met_ticks = [tick for goal in met_goals if (tick := run.goals[goal.name].met_tick) is not None]
-    why = say("{n} of {of} goals reached.", n=len(met_goals), of=len(run.scenario.goals))
+    why = say("{n} of {of} goals met.", n=len(met_goals), of=len(run.scenario.goals))
     if missing:
         left = say("Missing: {goals}.", goals=join_messages("; ", (goal.text for goal in missing)))
         why = join_messages(" ", (why, left))
@@ -230,7 +230,7 @@ def _score_goals(run: ScoredRun, rule: GoalsRule) -> RuleResult:
         Loss(
             round(rule.points * goal.weight / weights, 1),
             run.goals[goal.name].missed_tick,
-            say("Not reached: {goal}.", goal=goal.text),
+            say("Not met: {goal}.", goal=goal.text),
             rule.better,
         )
         for goal in missing
@@ -268,15 +268,15 @@ def _find_event_ticks(
     return [e.tick for e in select_events(run.events, kind) if database in (None, e.database) and wanted(e)]
 
 
-DOWN: Final = mark("{database} was down for {time}; full points up to {target}, none after {limit}.")
+DOWN: Final = mark("{database} was down for {time} (full points up to {target}, none after {limit}).")
 ALL_DOWN: Final = mark(
-    "Together the databases were down for {time}; full points up to {target}, none after {limit}."
+    "Total downtime of the databases: {time} (full points up to {target}, none after {limit})."
 )
 UNPROTECTED: Final = mark(
-    "{database} ran unprotected for {time}; full points up to {target}, none after {limit}."
+    "{database} was unprotected for {time} (full points up to {target}, none after {limit})."
 )
 ALL_UNPROTECTED: Final = mark(
-    "Together the databases ran unprotected for {time}; full points up to {target}, none after {limit}."
+    "Total unprotected time of the databases: {time} (full points up to {target}, none after {limit})."
 )
 
 
@@ -311,7 +311,7 @@ def _score_losses(run: ScoredRun, rule: LostRule) -> RuleResult:
     lost_transactions = _sum_accounts(run, rule.database, "lost_transactions")
     at = _find_event_ticks(run, rule.database, "availability", lambda e: e.get("lost_transactions"))
     why = say(
-        "Committed transactions lost: {n:g}; full points up to {target:g}, none from {limit:g} on.",
+        "Committed transactions lost: {n:g} (full points up to {target:g}, none from {limit:g}).",
         n=lost_transactions,
         target=rule.target,
         limit=rule.limit,
@@ -321,9 +321,9 @@ def _score_losses(run: ScoredRun, rule: LostRule) -> RuleResult:
 
 def _score_condition(run: ScoredRun, rule: ConditionRule) -> RuleResult:
     holds = run.holds_now(rule.when)
-    why = say("This held at the end: {condition}.", condition=rule.when)
+    why = say("Met at the end: {condition}.", condition=rule.when)
     if not holds:
-        why = say("This did not hold at the end: {condition}.", condition=rule.when)
+        why = say("Not met at the end: {condition}.", condition=rule.when)
     return RuleResult(rule.points if holds else 0.0, why)
 
 
@@ -378,9 +378,7 @@ def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) 
     return RuleResult(points, join_messages(" ", verdicts) if verdicts else LATER, answer_ticks, losses)
 
 
-NO_OCCASION: Final = say(
-    "Not counted, as the run took another course: these points follow the other parts of the score."
-)
+NO_OCCASION: Final = say("Not counted in this run: its points are set by the other parts of the score.")
 
 REFUSAL_RANGES: Final = ((1400, 1500), (3101, 3121), (5011, 5012))
 """Ranges of errors that mean "this command was wrong here": mirroring, RESTORE, no such database.
@@ -390,27 +388,27 @@ Failed queries (954, 955, …) and typing errors (102, 156, …) cost only time.
 
 REFUSAL_ADVICE: Final[dict[int, str]] = {
     1404: say("wait until the mirror has finished its current task."),
-    1406: say("service can no longer be forced safely; remove the session and recover the copy."),
-    1408: say("restore the log backups that the future mirror lacks, WITH NORECOVERY."),
-    1412: say("restore the log backups that the future mirror lacks, WITH NORECOVERY."),
-    1416: say("the database is not mirrored on this server."),
+    1406: say("you can no longer force service safely. Remove the session and recover the copy."),
+    1408: say("restore the log backups that are missing on the future mirror, WITH NORECOVERY."),
+    1412: say("restore the log backups that are missing on the future mirror, WITH NORECOVERY."),
+    1416: say("this database is not mirrored on this server."),
     1418: say("check endpoint and port of the other server first."),
     1422: say("wait for SYNCHRONIZED."),
-    1426: say("a witness can be set while all three servers are connected."),
-    1431: say("without quorum the session cannot be changed; SET PARTNER OFF needs none."),
+    1426: say("connect all three servers before you set a witness."),
+    1431: say("you cannot change the session without quorum; only SET PARTNER OFF works."),
     1439: say("the session has no witness."),
-    1447: say("both partners have to be connected first."),
-    1455: say("service can be forced only on the mirror, and only while the principal is lost."),
-    1456: say("the other server has to be connected first."),
-    1462: say("redo has stopped on an error; repair that first."),
+    1447: say("connect both partners first."),
+    1455: say("force service only on the mirror, and only while the principal is lost."),
+    1456: say("connect the other server first."),
+    1462: say("redo has stopped with an error. Repair the error first."),
     1470: say("run this on the principal."),
-    1475: say("back the log up on the principal and restore it on the mirror."),
+    1475: say("back up the log on the principal and restore it on the mirror."),
     1477: say("FAILOVER needs safety FULL."),
     1478: say("restore the log backup that is missing on the future mirror."),
-    3104: say("the session has to be removed (SET PARTNER OFF) before RESTORE."),
+    3104: say("remove the session (SET PARTNER OFF) before RESTORE."),
     3117: say("only a RESTORING database can be recovered."),
-    3118: say("there is no such database on this server."),
-    5011: say("there is no such database on this server."),
+    3118: say("this database does not exist on this server."),
+    5011: say("this database does not exist on this server."),
 }
 """Advice that would have avoided the refusal, by error number."""
 
@@ -418,7 +416,7 @@ REFUSAL_ADVICE: Final[dict[int, str]] = {
 ON_THE_PRINCIPAL: Final = 1470
 """Error of a statement that works only on the principal."""
 NO_PRINCIPAL: Final = say(
-    "the principal is lost, so FAILOVER cannot work; bring the principal back, or force service on the mirror."
+    "FAILOVER needs the principal, which is lost. Bring the principal back, or force service on the mirror."
 )
 
 
@@ -455,7 +453,7 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
         if number == ON_THE_PRINCIPAL and not _was_serving(run.events, event):
             advice = NO_PRINCIPAL
         server = event.server or ""
-        said = say("{server} refused a command with {n}.", server=server, n=number)
+        said = say("{server} rejected a command with error {n}.", server=server, n=number)
         batch = " ".join(str(event.get("batch")).split())
         cause = say("{batch} on {server}", batch=batch, server=server)
         losses.append(Loss(rule.refused, event.tick, said, advice, cause))
@@ -464,7 +462,7 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
         if first is not None:
             losses.append(Loss(price.price, first, price.why, price.better, condition=price.when))
     if not losses:
-        return RuleResult(rule.points, say("No command was refused or harmful."))
+        return RuleResult(rule.points, say("No command was rejected or harmful."))
     why = join_messages(
         " ",
         (
@@ -501,7 +499,7 @@ def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
     ]
     if len(given_orders) < rule.least:
         missing = rule.least - len(given_orders)
-        said = say("{n} order(s) that the drill needs were not given.", n=missing)
+        said = say("Required orders that were not given: {n}.", n=missing)
         losses.append(Loss(round(points_each * missing, 1), None, said, rule.better))
     return RuleResult(points_each * len(closed), why, [one.tick for one in given_orders], losses)
 
@@ -516,7 +514,7 @@ def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
         and (one.status_tick is not None or run.world.tick >= one.tick + within_ticks)
     ]  # fmt: skip
     if not status_questions:
-        return RuleResult(0.0, say("Nobody asked for the state."), counted=False)
+        return RuleResult(0.0, say("No role asked for the state."), counted=False)
     if not run.over and not run.answers_at_once:
         return RuleResult(0.0, LATER)
     losses = []
@@ -526,7 +524,7 @@ def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
         if call.status_tick is None:
             fault = say("no answer")
         elif not call.true:
-            fault = say("“{fact}” was not so at that moment", fact=call.status)
+            fault = say("“{fact}” was not true at that time", fact=call.status)
         elif call.status_tick > call.tick + within_ticks:
             took = format_duration((call.status_tick - call.tick) / TICKS_PER_S)
             fault = say("the answer took {time}", time=took)
@@ -535,12 +533,12 @@ def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
                        other=find_role_name(team, call.to), text=call.text, fault=fault)  # fmt: skip
             losses.append(Loss(round(points_each, 1), call.tick, said, rule.better))
     right = len(status_questions) - len(losses)
-    why = say("{n} of {of} questions were answered in time and truly.", n=right, of=len(status_questions))
+    why = say("{n} of {of} questions answered correctly and on time.", n=right, of=len(status_questions))
     return RuleResult(points_each * right, why, [one.tick for one in status_questions], losses)
 
 
 DISARMED, HINTS = say("Automatic failover disabled"), say("Hints")
-NEEDLESS, REWINDS = say("Needless faults"), say("Rewinds")
+NEEDLESS, REWINDS = say("Unnecessary faults"), say("Rewinds")
 
 DEDUCTIONS: Final[dict[str, str]] = {name: name for name in (DISARMED, HINTS, NEEDLESS, REWINDS)}
 """Score items without an author's name; a report read from a file has their texts."""
@@ -555,13 +553,13 @@ def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[Rub
         min(given_up_failover.PRICE * len(disabled), given_up_failover.PRICE_MAX, besides_goals), 1
     )
     deeds = join_messages("; ", (each.what for each in disabled))
-    why = say("Automatic failover was disabled by command: {deeds}.", deeds=deeds)
-    better = say("keep witness, safety FULL and session: without them there is no automatic failover.")
+    why = say("You disabled automatic failover: {deeds}.", deeds=deeds)
+    better = say("keep the witness, safety FULL and the session. Automatic failover needs all of them.")
     losses = tuple(
         Loss(
             round(deduction / len(disabled), 1),
             each.tick,
-            say("Automatic failover was disabled by command."),
+            say("You disabled automatic failover."),
             better,
             each.what,
         )
@@ -577,7 +575,7 @@ def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     if not run.hints:
         return []
     taken = round(min(cost, besides_goals), 1)
-    why = say("{n} layer(s) of hints opened, {cost:g} point(s) by their price.", n=len(run.hints), cost=cost)
+    why = say("Hints used: {n}. Points: −{cost:g}.", n=len(run.hints), cost=cost)
     moments = tuple(hint.tick / TICKS_PER_S for hint in run.hints)
     return [RubricItem(HINTS, 0.0 - taken, 0.0, why, moments)]
 
@@ -593,15 +591,15 @@ def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[Rubr
     deduction = round(
         min(reverted_actions.PRICE * len(pointless), reverted_actions.PRICE_MAX, besides_goals), 1
     )
-    why = say("Done for nothing: {deeds}.", deeds=join_messages("; ", (each.what for each in pointless)))
+    why = say("Unnecessary: {deeds}.", deeds=join_messages("; ", (each.what for each in pointless)))
     better = say(
-        "use T-SQL, the monitor and the error logs to investigate; nothing has to be broken for that."
+        "use T-SQL, the monitor and the error logs to investigate. You do not need to break anything."
     )
     losses = tuple(
         Loss(
             round(deduction / len(pointless), 1),
             each.tick,
-            say("{deed} was for nothing.", deed=each.what),
+            say("{deed} was not necessary.", deed=each.what),
             better,
         )
         for each in pointless
@@ -631,7 +629,7 @@ def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     )
     moments = tuple(to / TICKS_PER_S for _, to in run.rewinds)
     taken = round(min(run.rewind_cost * len(run.rewinds), REWINDS_COST_MAX, besides_goals), 1)
-    why = say("Rewound {n} time(s): {ways}.", n=len(run.rewinds), ways=rewind_texts)
+    why = say("Rewinds: {n} ({ways}).", n=len(run.rewinds), ways=rewind_texts)
     return [RubricItem(REWINDS, 0.0 - taken, 0.0, why, moments)]
 
 

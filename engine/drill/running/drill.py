@@ -40,9 +40,8 @@ from engine.verbs.lines import parse_line, parse_script
 __all__ = ["Drill", "DrillEnd", "DrillMode", "PendingItem", "play_inputs", "replay"]
 
 NO_REVERT_ALL: Final = say(
-    "revert-all would undo the story's faults before they are found: in a drill with points each "
-    "is undone on its own (power-on, plug-cable, mend, start-service, …); the lab and free play "
-    "allow it"
+    "revert-all is not available in scored drills. Repair each fault individually (power-on, "
+    "plug-cable, mend, start-service, …)."
 )
 """Reason for the refusal of `revert-all` in a scored drill."""
 
@@ -58,7 +57,7 @@ SPOKEN: Final = {
     "read-back": mark("{role} reads back to {other}: {text}"),
     "confirm": mark("{role} confirms the read-back of {other}"),
     "ask-status": mark("{role} asks {other}: {text}"),
-    "status": mark("{role} tells {other}: {text}"),
+    "status": mark("{role} reports to {other}: {text}"),
 }
 """Message template of each kind of call."""
 
@@ -125,7 +124,7 @@ class Drill(ConditionPoller):
     def do_item(self, item: Input) -> Input:
         """Apply an input that was parsed at this tick."""
         if self.ended_by is not None:
-            raise InputError(say("the drill is over: {why}", why=self.ended_by.value))
+            raise InputError(say("the drill has ended: {why}", why=self.ended_by.value))
         item = simulator.resolve(self.world, item)
         item = rights.assign_role(self.scenario.team, item, self.calls, self.mode is DrillMode.LAB)
         self._check_allowed(item)
@@ -199,7 +198,7 @@ class Drill(ConditionPoller):
         """Raise InputError for an input that the mode or the story forbids now."""
         if item.verb == "hint" and self.next_hint() is None:
             raise InputError(
-                say("there is no hint") if self.terms.hints else say("there are no hints in an exam")
+                say("no hint is available") if self.terms.hints else say("hints are not available in an exam")
             )
         if item.verb == "answer":
             self._check_answer(*item.args)
@@ -208,7 +207,9 @@ class Drill(ConditionPoller):
                 raise InputError(say("an exam cannot be rewound"))
             rewind.parse_learned_facts(" ".join(item.args[1:]), self.scenario)
         if item.verb in ("sql", "cancel") and batches.is_story_window(item.args[0]):
-            raise InputError(say("the window {window} belongs to the story", window=item.args[0]))
+            raise InputError(
+                say("the drill itself uses the window {window}; open another one", window=item.args[0])
+            )
         if self.mode is DrillMode.LAB:
             return
         if item.verb == "revert-all" and self.scenario.scored and not self.scenario.allow_revert_all:
@@ -224,15 +225,15 @@ class Drill(ConditionPoller):
         if not answer.open:
             given = answer.asked_tick is not None and answer.choice is not None
             raise InputError(
-                say("{name} is answered already", name=name)
+                say("{name} is already answered", name=name)
                 if given
-                else say("there is no open question {name}", name=name)
+                else say("question {name} is not open", name=name)
             )
         count = len(self._inquiry(name).texts)
         if not choice.isdecimal() or len(choice) > 9 or not 1 <= int(choice) <= count:
             raise InputError(
                 say(
-                    "the answer {name} is a number from 1 to {most}, not {choice!r}",
+                    "answer {name} with a number from 1 to {most}, not {choice!r}",
                     name=name,
                     most=count,
                     choice=choice,
@@ -467,7 +468,7 @@ class Drill(ConditionPoller):
     def _end(self, reason: DrillEnd) -> None:
         self.ended_by = reason
         self._emit_event(
-            "note", say("the drill is over: {why}", why=reason.value), ended_by=reason.name.lower()
+            "note", say("the drill has ended: {why}", why=reason.value), ended_by=reason.name.lower()
         )
         self._emit_score()
 

@@ -27,9 +27,9 @@ class GoalState:
 NOT_SO: Final = GoalState()
 
 NEWS = {
-    "met": mark("goal reached: {goal}"),
-    "lost": mark("goal no longer held: {goal}"),
-    "missed": mark("goal missed, its deadline has passed: {goal}"),
+    "met": mark("goal met: {goal}"),
+    "lost": mark("goal no longer met: {goal}"),
+    "missed": mark("goal missed (deadline passed): {goal}"),
 }
 """Message template for each event of a goal."""
 

@@ -14,12 +14,14 @@ def parse_lock(text: str, world: World) -> Input:
     name, *words = text.split()
     verb = VERBS.get(name.lower())
     if verb is None:
-        raise InputError(say("there is no verb {name!r}", name=name))
+        raise InputError(say("unknown command {name!r}", name=name))
     if len(words) == 1 and verb.has_ends:
-        raise InputError(say("{verb} is locked for both ends of a link, or for all", verb=verb.name))
+        raise InputError(
+            say("to lock {verb}, name both ends of a link, or no end for all links", verb=verb.name)
+        )
     if len(words) > len(verb.parameters) and "rest" not in [p.kind for p in verb.parameters]:
         raise InputError(
-            say("{verb} takes no more than {n} argument(s)", verb=verb.name, n=len(verb.parameters))
+            say("{verb} accepts at most {n} argument(s)", verb=verb.name, n=len(verb.parameters))
         )
     item = Input(0, verb.name, tuple(words))
     return simulator.resolve(world, item) if words else item

@@ -23,7 +23,7 @@ def prepare(world: World, lines: Iterable[str]) -> list[str]:
             if event.kind == "sql_done" and batches.errors(event):
                 refused.append(say("{input}: error {n}", input=line.strip(), n=batches.errors(event)[0]))
         if world.batches:
-            refused.append(say("{input}: takes time", input=line.strip()))
+            refused.append(say("{input}: takes too long for a preparation", input=line.strip()))
             world.batches.clear()
     simulator.advance(world, world.tick)
     world.sessions.clear()

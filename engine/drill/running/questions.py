@@ -15,7 +15,7 @@ from engine.model import Tick, ticks
 
 Inquiry = Question | Prediction
 
-LATER: Final = say("The right answer is shown when the drill is over.")
+LATER: Final = say("The correct answer is shown after the drill.")
 
 News = Literal["asked", "missed", "judged"]
 
@@ -185,17 +185,17 @@ def record_missed(answer: InquiryAnswer, tick: Tick) -> InquiryAnswer:
 def format_verdict(inquiry: Inquiry, answer: InquiryAnswer) -> LocalizableMessage:
     """Format the given answer, the right answer and the reason, for use only when they may be revealed."""
     if answer.asked_tick is None:
-        return join_messages(" ", (inquiry.text, say("It was not asked: the drill was ended first.")))
-    answer_text = say("No answer was given.")
+        return join_messages(" ", (inquiry.text, say("Not asked: the drill ended first.")))
+    answer_text = say("Not answered.")
     if answer.choice is not None:
-        answer_text = say("You said: {choice}.", choice=_quoted(inquiry, (answer.choice,)))
+        answer_text = say("Your answer: {choice}.", choice=_quoted(inquiry, (answer.choice,)))
     if isinstance(inquiry, Prediction) and answer.judged_tick is None:
-        return join_messages(" ", (inquiry.text, answer_text, say("The drill ended before the outcome.")))
-    right = say("None of the choices came true.")
+        return join_messages(" ", (inquiry.text, answer_text, say("Not decided: the drill ended first.")))
+    right = say("None of the predicted outcomes occurred.")
     if answer.correct:
-        right = say("That is right.")
+        right = say("Correct.")
     elif answer.right:
-        right = say("Right: {choice}.", choice=_quoted(inquiry, answer.right))
+        right = say("Correct answer: {choice}.", choice=_quoted(inquiry, answer.right))
     return join_messages(" ", (inquiry.text, answer_text, right, answer.why))
 
 

@@ -68,6 +68,6 @@ def parse_learned_facts(text: str, scenario: Scenario) -> list[LearnedFact]:
         name, _, number = rest.partition(":")
         known = LearnedFact(what, name, int(number[:9]) if number.isdecimal() else 0)
         if not min(1, most.get((what, name), -1)) <= known.number <= most.get((what, name), -1):
-            raise InputError(say("rewind: {word!r} is unknown in this drill", word=word))
+            raise InputError(say("rewind: unknown word {word!r}", word=word))
         facts.append(known)
     return facts

@@ -93,9 +93,9 @@ class StateHash:
 class DrillEnd(Enum):
     """Reason for the end of a drill."""
 
-    GOALS = say("all goals are reached")
-    TIME = say("the time is up")
-    FORBIDDEN = say("a forbidden state was reached")
+    GOALS = say("all goals met")
+    TIME = say("time is up")
+    FORBIDDEN = say("forbidden state reached")
     ASKED = say("the drill was ended")
 
 

@@ -20,7 +20,7 @@ from engine.localization import say
 from engine.model import World
 from engine.verbs import VERBS
 
-SECRET: Final = say("in an exam only the servers give information: query them, or let time pass")
+SECRET: Final = say("during an exam you get information only from the servers: query them, or let time pass")
 """Reason for the refusal of a question about the true state. It is the same for every state."""
 
 

@@ -125,7 +125,7 @@ def _read_back(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls
         if one.kind == "order" and (one.by, one.to) == (caller, item.by) and one.waits and not one.is_correct
     ]
     if not waiting:
-        raise InputError(say("no order of {name} waits to be read back", name=caller))
+        raise InputError(say("{name} has no order waiting to be read back", name=caller))
     call = max(waiting, key=lambda one: (len(spoken_keywords & set(extract_keywords(one.text))), -one.tick))
     wanted = extract_keywords(call.text)
     special = names | NEGATIONS
@@ -156,7 +156,7 @@ def _confirm(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
         if one.kind == "order" and (one.by, one.to) == (item.by, to) and one.waits and one.read_back
     ]
     if not read:
-        raise InputError(say("{name} has read back no order that waits for a confirmation", name=to))
+        raise InputError(say("{name} has no read-back waiting for confirmation", name=to))
     return _replace_call(calls, read[0], replace(read[0], confirmed_tick=item.tick))
 
 
@@ -223,11 +223,11 @@ def describe_fault(call: TeamCall) -> str:
         return say("the order was not read back")
     if not call.is_correct:
         parts = (*call.missing, *call.strange)
-        return say("the order was read back wrongly ({words})", words=", ".join(parts))
+        return say("the order was read back incorrectly ({words})", words=", ".join(parts))
     if call.confirmed_tick is None:
         return say("the read-back was not confirmed")
     if call.is_premature:
-        return say("the order was carried out before it was confirmed")
+        return say("the order was executed before it was confirmed")
     return ""
 
 

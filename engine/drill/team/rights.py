@@ -26,9 +26,9 @@ def find_role(team: Sequence[StoryRole], key: str) -> StoryRole:
     if matching_role is None:
         there = ", ".join(str(role.key) for role in team)
         raise InputError(
-            say("there is no role {name!r} in this team; there are {names}", name=key, names=there)
+            say("this team has no role {name!r}; its roles are {names}", name=key, names=there)
             if team
-            else say("this drill has no team")
+            else say("this drill has no team roles")
         )
     return matching_role
 
@@ -56,7 +56,7 @@ def assign_role(team: Sequence[StoryRole], item: Input, team_calls: Calls, allow
     """
     if not team:
         if item.by or item.verb in HEARS:
-            raise InputError(say("this drill has no team"))
+            raise InputError(say("this drill has no team roles"))
         return item
     if item.verb in HEARS:
         find_role(team, item.args[0])
@@ -72,7 +72,7 @@ def assign_role(team: Sequence[StoryRole], item: Input, team_calls: Calls, allow
             raise InputError(say("no role of this team may do this: {deed}", deed=item.command_text))
         item = replace(item, by=str(able.key)) if able is not None else item
     if item.verb in HEARS and item.by == item.args[0]:
-        raise InputError(say("{name} cannot speak to itself", name=item.by))
+        raise InputError(say("{name} cannot call itself", name=item.by))
     return item
 
 

@@ -106,7 +106,7 @@ class Branches:
 
     def _find_branch(self, name: str) -> History | Branch:
         if name not in self._histories:
-            raise BranchError(say("There is no branch {name!r}.", name=name))
+            raise BranchError(say("Branch {name!r} does not exist.", name=name))
         return self._histories[name]
 
     @property
@@ -132,7 +132,7 @@ class Branches:
         """Run `fork` in slices; the tree does not change until the last."""
         name = self._free_name() if name is None else self._check_name(name)
         if len(self._histories) >= BRANCHES_MAX:
-            raise BranchError(say("There are {n} branches already; remove one first.", n=BRANCHES_MAX))
+            raise BranchError(say("A run can have at most {n} branches. Remove one first.", n=BRANCHES_MAX))
         yield from scale_progress(self.recalling(), 0.0, 0.5)
         others = [self.history_of(other).drill for other in self.names() if other != self.current]
         forked = yield from scale_progress(self.history.forking(tick, before_inputs, others), 0.5, 1.0)
@@ -171,13 +171,13 @@ class Branches:
     def prune(self, name: str) -> None:
         """Remove a branch and all that left it. Raises BranchError for the first one, and if the current one goes."""
         if self.root(name).parent is None:
-            raise BranchError(say("The first branch cannot be removed: all others start in it."))
+            raise BranchError(say("You cannot remove the first branch because all others start in it."))
         gone = {name}
         for other, root in self._roots.items():  # parents come first
             if root.parent in gone:
                 gone.add(other)
         if self.current in gone:
-            raise BranchError(say("The current branch cannot be removed; switch to another one first."))
+            raise BranchError(say("You cannot remove the current branch. Switch to another branch first."))
         for other in sorted(gone):
             del self._histories[other], self._roots[other]
 
@@ -188,9 +188,9 @@ class Branches:
     def _check_name(self, name: str) -> str:
         name = " ".join(name.split())
         if not name or len(name) > NAME_LENGTH_MAX:
-            raise BranchError(say("A branch has a name of 1 to {most} characters.", most=NAME_LENGTH_MAX))
+            raise BranchError(say("A branch name must have 1 to {most} characters.", most=NAME_LENGTH_MAX))
         if name in self._histories:
-            raise BranchError(say("There is a branch {name!r} already.", name=name))
+            raise BranchError(say("Branch {name!r} already exists.", name=name))
         return name
 
     # --- storing --------------------------------------------------------------------------------------------

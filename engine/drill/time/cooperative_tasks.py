@@ -100,7 +100,8 @@ def playing(
             if at == drill.tick and not is_input_due and drill.state_hash() != wanted:
                 raise InputError(
                     say(
-                        "at {moment} the state differs from the recorded one; the run was made by another version",
+                        "the state differs from the recorded one at {moment}; another version "
+                        "recorded this run",
                         moment=format_run_time(at / TICKS_PER_S, 2),
                     )
                 )

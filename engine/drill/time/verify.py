@@ -46,21 +46,21 @@ class Divergence:
         if self.claim is not None:
             place, said, so = self.claim
             return say(
-                "the states are the same, but {place} is recorded as {said}, and the replay gives {so}",
+                "the states match, but {place} is recorded as {said}, and the replay gives {so}",
                 place=place, said=said, so=so,
             )  # fmt: skip
         agreed, at = self.agreed, self.expected or self.found
-        text = say("it differs from the start")
+        text = say("different from the start")
         if agreed:
-            text = say("it is the same until {moment}", moment=_format_moment(agreed.tick))
+            text = say("identical until {moment}", moment=_format_moment(agreed.tick))
         if self.expected is None and self.found is None:
-            text = say("the states are the same, but what is recorded of them is not")
+            text = say("the states match, but the recorded data about them differs")
         elif self.found is None:
             text = say("{what}, and the replay ends there", what=text)
         elif self.expected is None:
             text = say("{what}, and the record ends there", what=text)
         elif at:
-            text = say("{what} and another one at {moment}", what=text, moment=_format_moment(at.tick))
+            text = say("{what}, different at {moment}", what=text, moment=_format_moment(at.tick))
         if self.lines:
             lines = "; ".join(line.splitlines()[0] for line in self.lines)
             text = say("{what}, after {lines}", what=text, lines=lines)
@@ -201,7 +201,7 @@ def _find_first_event(recorded: Sequence[Row], drill: Drill) -> Slices[str]:
 
 def _format_event(event: Row | None) -> str:
     if event is None:
-        return say("nothing")
+        return say("none")
     at = format_run_time(event["t_s"], 2)
     return say("{kind} at {moment} ({text})", kind=event["kind"], moment=at, text=event["text"])
 

@@ -253,7 +253,8 @@ def _note_seen(world: World, server: str) -> None:
     for number, line in enumerate(new):
         if answers >= ANSWERS_MAX:
             left = say(
-                "SQL Server Agent is behind: {n} messages are not checked for alerts", n=len(new) - number
+                "SQL Server Agent cannot keep up: {n} messages were not checked for alerts",
+                n=len(new) - number,
             )
             world.emit("note", left, server=server)
             break

@@ -51,9 +51,9 @@ def connect(world: World, window: str, text: str) -> None:
     said = _read(text)
     server = client.server_of(window)
     if window in world.sessions:
-        raise InputError(say("{window} is connected already", window=window))
+        raise InputError(say("{window} is already connected", window=window))
     if not connections.reachable(world, server) or world.instances[server].hung:
-        raise InputError(say("{server} does not answer", server=server))
+        raise InputError(say("{server} does not respond", server=server))
     refusal = _refusal(world, server, said)
     if refusal is not None:
         _refuse(world, window, said, *refusal)
@@ -64,7 +64,7 @@ def connect(world: World, window: str, text: str) -> None:
             world, said["listener"], _normalize_database_name(world, said), _is_read_only(said)
         )
     if sent_on is not None:
-        told = say("{login} was sent on to {server}", login=said["login"], server=sent_on)
+        told = say("{login} was redirected to {server}", login=said["login"], server=sent_on)
         world.emit("session", told, server=server, window=window, what="routed", to=sent_on,
                    messages=())  # fmt: skip
         return
@@ -116,15 +116,15 @@ def _read(text: str) -> dict[str, str]:
     try:
         said = json.loads(text)
     except ValueError as problem:
-        raise InputError(say("a login is a JSON object: {why}", why=str(problem))) from None
+        raise InputError(say("a login must be a JSON object: {why}", why=str(problem))) from None
     if not isinstance(said, dict) or not {"login", "password"} <= said.keys() <= set(SAID):
-        raise InputError(say("a login is a JSON object of {names}", names=", ".join(SAID)))
+        raise InputError(say("a login must be a JSON object of {names}", names=", ".join(SAID)))
     if said["password"] not in ("right", "wrong"):
         raise InputError("the password of a login is right or wrong; it stands in no journal")
     for name, value in said.items():
         if not isinstance(value, str) or len(value) > NAME_MAX:
             raise InputError(
-                say("{name} of a login is text of {most} characters at most", name=name, most=NAME_MAX)
+                say("{name} of a login must be text of at most {most} characters", name=name, most=NAME_MAX)
             )
     if not re.fullmatch("[0-9]{0,5}", said.get("packet_bytes", "")):
         raise InputError("the packet size of a login is a number")
@@ -213,7 +213,7 @@ def batch(world: World, window: str, text: str) -> None:
     try:
         sql = json.loads(text)
     except ValueError as problem:
-        raise InputError(say("a batch is a JSON string: {why}", why=str(problem))) from None
+        raise InputError(say("a batch must be a JSON string: {why}", why=str(problem))) from None
     if not isinstance(sql, str):
         raise InputError("a batch is a JSON string")
     client.submit(world, window, sql)

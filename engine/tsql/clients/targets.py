@@ -32,7 +32,7 @@ def change_connection(world: World, window: str, text: str) -> None:
     client.cancel(world, window)
     kept: Window = world.sessions.get(window, Window())
     world.sessions[window] = replace(kept, target=target, session=None, lost=0)
-    told = say("{window} connects by: {target}", window=window, target=text.strip())
+    told = say("{window} connects with: {target}", window=window, target=text.strip())
     world.emit("session", told, server=client.server_of(window), window=window, what="connection changed")
 
 
@@ -47,11 +47,11 @@ def _read(world: World, text: str) -> ConnectionTarget:
     intent = INTENTS.get(said.get("intent", "ReadWrite").lower().replace(" ", ""))
     if intent is None:
         raise InputError(
-            say("ApplicationIntent is ReadOnly or ReadWrite, not {value!r}", value=said["intent"])
+            say("ApplicationIntent must be ReadOnly or ReadWrite, not {value!r}", value=said["intent"])
         )
     wanted = said.get("source", "").removeprefix("tcp:").split(",")[0].split(".")[0].lower()
     known = (*world.instances, *world.listeners)
     source = next((name for name in known if name.lower() == wanted), None)
     if source is None:
-        raise InputError(say("there is no server or listener {name!r}", name=said.get("source", "")))
+        raise InputError(say("server or listener {name!r} does not exist", name=said.get("source", "")))
     return ConnectionTarget(source=source, database=said.get("database", ""), read_intent=intent)

@@ -104,12 +104,12 @@ def test_an_exam_sends_no_answer(host: HostProcess) -> None:
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ({"kind": "resume", "seat": 1, "token": "x" * 32}, "this is not the token of seat 1"),
-        ({"kind": "resume", "seat": 99, "token": "x" * 32}, "this is not the token of seat 99"),
-        ({"kind": "join", "secret": "000000", "name": "Eve", "token": "x" * 32}, "not the code of the class"),
-        ({"kind": "steer", "key": "x" * 32}, "this is not the key of the class"),
-        ({"kind": "freeze"}, "say first who you are"),
-        ({"kind": "acts", "acts": []}, "say first who you are"),
+        ({"kind": "resume", "seat": 1, "token": "x" * 32}, "wrong token for seat 1"),
+        ({"kind": "resume", "seat": 99, "token": "x" * 32}, "wrong token for seat 99"),
+        ({"kind": "join", "secret": "000000", "name": "Eve", "token": "x" * 32}, "wrong class code"),
+        ({"kind": "steer", "key": "x" * 32}, "wrong class key"),
+        ({"kind": "freeze"}, "sign in first"),
+        ({"kind": "acts", "acts": []}, "sign in first"),
         ("garbage", "Invalid JSON"),
         (b"\xff\x00", "Invalid JSON"),
         ("x" * 500_000, ""),  # too long: the connection ends
@@ -123,14 +123,17 @@ def test_a_stranger_is_turned_away(host: HostProcess, said: object, why: str) ->
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ({"kind": "freeze"}, "a seat may not ask for freeze"),
+        ({"kind": "freeze"}, "the role seat may not request freeze"),
         (
             {"kind": "instruct", "what": "inject", "text": "power-off SERVER_A"},
-            "a seat may not ask for instruct",
+            "the role seat may not request instruct",
         ),
-        (acts(act(2, 100)), "act 1 is missing"),
-        (acts([1, "x"]), "an act is [number, tick, line, hash, instruction]"),
-        (acts(act(1, 100, "power-off SERVER_A", "", 77)), "act 1 answers what nobody has asked"),
+        (acts(act(2, 100)), "input 1 is missing"),
+        (acts([1, "x"]), "an input must be [number, tick, line, hash, instruction]"),
+        (
+            acts(act(1, 100, "power-off SERVER_A", "", 77)),
+            "input 1 answers an instruction that does not exist",
+        ),
         ({"kind": "score", "total": 100}, "Input tag 'score'"),
     ],
 )
@@ -163,7 +166,7 @@ def test_instructions_reach_one_or_all_and_are_sent_again_until_they_are_answere
         one.asks(join(host.invited, "One", "1" * 32), "welcome")
         assert one.hears("instruction")["number"] == inject["number"]
         forged = acts(act(2, 9000, "power-on SERVER_A", "", inject["number"]))
-        assert "act 2 is not the inject that it answers" in one.turned_away(forged)
+        assert "input 2 does not match the instruction that it answers (inject)" in one.turned_away(forged)
 
 
 def test_an_instruction_is_answered_once_and_only_by_what_it_asks_for(
@@ -180,7 +183,7 @@ def test_an_instruction_is_answered_once_and_only_by_what_it_asks_for(
               f"back {number} 1.5 again")  # fmt: skip
         now, later, back = seat.hears("instruction"), seat.hears("instruction"), seat.hears("instruction")
         stolen = acts(act(1, 100, "power-off SERVER_B", "", now["number"]))
-        assert "answers what nobody has asked" in other.turned_away(stolen)
+        assert "answers an instruction that does not exist" in other.turned_away(stolen)
     dodges = [
         act(1, 100, "", "", now["number"]),
         act(1, 100, "power-on SERVER_B", "", now["number"]),
@@ -203,7 +206,9 @@ def test_an_instruction_is_answered_once_and_only_by_what_it_asks_for(
         with Stranger(host.invited) as seat:
             joined(seat)
             seat.asks(acts(*log), "acknowledged")
-            assert "answers what was answered before" in seat.turned_away(acts(*log, entry)), entry
+            assert "answers an instruction that is already answered" in seat.turned_away(acts(*log, entry)), (
+                entry
+            )
     assert not {now["number"], back["number"]} & set(board(folder)["Lea"]["unanswered"])
     with Stranger(host.invited) as seat:
         joined(seat)
@@ -254,8 +259,8 @@ def test_hands_queue_and_a_seat_is_looked_at_only_as_long_as_it_allows_it(
         number = first.asks(join(host.invited, "Hal", "2" * 31 + "a"), "welcome")["seat"]
         later = other.asks(join(host.invited, "Ida", "2" * 31 + "b"), "welcome")["seat"]
         first.asks(acts(act(1, 100, "note one")), "acknowledged")
-        assert "has not allowed" in answer(folder, f"look {number}")["text"]
-        assert "no seat 999" in answer(folder, "take 999")["text"]
+        assert "does not allow watching" in answer(folder, f"look {number}")["text"]
+        assert "seat 999 does not exist" in answer(folder, "take 999")["text"]
         other.says(at(hand="Which server?"))
         other.asks(acts(act(1, 0)), "acknowledged")
         first.says(at(hand="", consent=True))
@@ -268,7 +273,7 @@ def test_hands_queue_and_a_seat_is_looked_at_only_as_long_as_it_allows_it(
         seen, told, more, unseen, told_then = asyncio.run(look(number, first))
         assert [entry[2] for entry in seen["acts"]] == ["note one"]
         assert [entry[2] for entry in more["acts"]] == ["note two"]
-        assert "has not allowed" in unseen["text"]
+        assert "does not allow watching" in unseen["text"]
         assert (told["looked_at"], told_then["looked_at"]) == (True, False)
         steer(folder, f"take {later}", f"lower {later}")
         assert other.hears("attention")["held"]
@@ -303,7 +308,10 @@ def test_groups_limits_breaks_and_the_class_clock(host: HostProcess, folder: Pat
         assert [each.hears("state")["until"] for each in (one, other)] == [None, None]
         said = steer(folder, f"group {number} Blue", "freeze @Blue", "freeze @Red", "extend all 60")
         refused = [one["text"] for one in said if one["kind"] == "refused"]  # boards may come in between
-        assert ["no group Red" in refused[0], "no limit to extend" in refused[1]] == [True, True]
+        assert ["group Red does not exist" in refused[0], "no time limit to extend" in refused[1]] == [
+            True,
+            True,
+        ]
         states = [one.hears("state")["state"] for _ in range(2)]
         assert states == ["running", "frozen"]
         steer(folder, "message @Blue hello", "go @Blue", f"freeze {number} at 2:00", f"extend {number} 30")
@@ -336,7 +344,7 @@ def test_a_seat_is_sent_back_and_nothing_of_its_log_is_lost(host: HostProcess, f
         seat.asks(acts(*entries), "acknowledged")
         steered = steer(folder, f"back {number} 1.5 try again", f"back {number} 99 too far", f"take {number}")
         (refused,) = [said["text"] for said in steered if said["kind"] == "refused"]
-        assert "not come so far" in refused
+        assert "not yet at that time" in refused
         back = seat.hears("instruction")
         assert (back["what"], back["tick"], back["text"]) == ("back", 150, "try again")
         entries += [act(3, 150, "sent-back", "", back["number"]), act(4, 160, "note three")]
@@ -350,7 +358,7 @@ def test_a_seat_is_sent_back_and_nothing_of_its_log_is_lost(host: HostProcess, f
         assert seat.asks({"kind": "resume", "seat": number, "token": "m" * 32}, "welcome")["tick"] == 160
         assert seat.hears("attention")["held"]
         forged = acts(act(5, 10, "sent-back", "", 1))
-        assert "act 5 " in seat.turned_away(forged)
+        assert "input 5 " in seat.turned_away(forged)
 
 
 def test_a_seat_plays_the_solution_and_the_host_computes_its_score(host: HostProcess, folder: Path) -> None:
@@ -382,8 +390,8 @@ def test_thousands_of_wrong_codes_do_not_disturb_the_class(host: HostProcess) ->
                 asked = time.monotonic()
                 assert seat.asks(acts(act(number, number)), "acknowledged")["number"] == number
                 slowest_s = max(slowest_s, time.monotonic() - asked)
-    looked_at = reasons.pop("this is not the code of the class")
-    assert set(reasons) == {"too many tries from your address: wait a moment"}
+    looked_at = reasons.pop("wrong class code")
+    assert set(reasons) == {"too many attempts from your address. Wait a moment."}
     print(f"{looked_at} codes looked at, the seat waited {slowest_s:.3f} s at most")
     assert slowest_s < 5.0
     with Stranger(host.invited) as again:
@@ -409,7 +417,7 @@ def test_a_log_that_was_cut_is_not_gone_on_with(
     file.write_bytes(b"".join(lines[:2]))
     again = run(*played)
     assert again.returncode == 1
-    assert "the host has more acts of this seat" in again.stderr
+    assert "the host has more inputs of this seat" in again.stderr
 
 
 def test_a_seat_does_not_talk_to_another_host(host: HostProcess, tmp_path: Path) -> None:
@@ -417,7 +425,7 @@ def test_a_seat_does_not_talk_to_another_host(host: HostProcess, tmp_path: Path)
     mine = host.code[:7] + ("0" if host.code[7] != "0" else "1") + host.code[8:]
     done = run("class", "join", mine, "--player", "reference")
     assert done.returncode == 2
-    assert "does not belong to the join code" in done.stderr
+    assert "the join code belongs to another host" in done.stderr
 
 
 @pytest.mark.slow

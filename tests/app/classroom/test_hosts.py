@@ -104,7 +104,7 @@ def test_a_seat_goes_on_at_the_other_host_from_what_is_on_disk(two: TwoHosts) ->
         with Stranger(two.second.invited) as again:  # the first connection is open still
             resumed = again.asks({"kind": "resume", "seat": number, "token": "a" * 32}, "welcome")
             assert resumed["acknowledged"] == 1
-            assert "connected again" in seat.turned_away({"kind": "at", "tick": 100, "frozen": False})
+            assert "reconnected" in seat.turned_away({"kind": "at", "tick": 100, "frozen": False})
             again.asks(acts(entry(1, 100, "note one"), entry(2, 200, "note two")), "acknowledged")
             tile = two.shows(two.first, "Ann", lambda tile: (tile["verdict"] or {}).get("acts") == 2)
             assert (tile["connected"], tile["verdict"]["done"]) == (True, 2)

@@ -41,12 +41,15 @@ def test_what_is_sent_twice_counts_once() -> None:
 @pytest.mark.parametrize(
     ("acts", "why"),
     [
-        ([LogEntry(7, 700, "", "", 0)], "act 6 is missing; act 7 came instead"),
-        ([LogEntry(6, 499, "", "", 0)], "act 6 is earlier than the one before"),
-        ([LogEntry(6, 600, "", "", 0), LogEntry(6, 600, "", "", 0)], "act 7 is missing; act 6 came instead"),
-        ([LogEntry(6, 600, "", "", 0), LogEntry(7, 599, "", "", 0)], "act 7 is earlier"),
-        ([LogEntry(3, 300, "note 4", "", 0)], "act 3 is not the one that was acknowledged"),
-        ([LogEntry(3, 301, "note 3", "", 0)], "act 3 is not the one"),
+        ([LogEntry(7, 700, "", "", 0)], "input 6 is missing; input 7 arrived instead"),
+        ([LogEntry(6, 499, "", "", 0)], "input 6 is earlier than the input before it"),
+        (
+            [LogEntry(6, 600, "", "", 0), LogEntry(6, 600, "", "", 0)],
+            "input 7 is missing; input 6 arrived instead",
+        ),
+        ([LogEntry(6, 600, "", "", 0), LogEntry(7, 599, "", "", 0)], "input 7 is earlier"),
+        ([LogEntry(3, 300, "note 4", "", 0)], "input 3 is not the acknowledged one"),
+        ([LogEntry(3, 301, "note 3", "", 0)], "input 3 is not the"),
     ],
 )
 def test_what_does_not_go_on_is_refused(acts: list[LogEntry], why: str) -> None:
@@ -75,7 +78,7 @@ def test_a_log_on_disk_goes_on_after_a_kill(tmp_path: Path) -> None:
     first.begin(GIVEN)
     first.append(100, "note one", "")
     first.append(200, "note two", "")
-    with pytest.raises(InvalidSeatLogError, match="running here"):
+    with pytest.raises(InvalidSeatLogError, match="already running"):
         SeatLog(tmp_path, "Ann")
     token = first.token
     first.close()
@@ -97,9 +100,9 @@ def test_a_log_with_a_gap_is_none(tmp_path: Path) -> None:
         mine.append(number, "note", "")
     mine.close()
     lines = mine.file.read_bytes().splitlines(keepends=True)
-    with pytest.raises(InvalidSeatLogError, match="act 2 is missing"):
+    with pytest.raises(InvalidSeatLogError, match="input 2 is missing"):
         parse(b"".join([*lines[:2], lines[3]]), "Ann.seat")
-    with pytest.raises(InvalidSeatLogError, match="does not begin with"):
+    with pytest.raises(InvalidSeatLogError, match="its first line must contain"):
         parse(b"".join(lines[1:]), "Ann.seat")
 
 

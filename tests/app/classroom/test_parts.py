@@ -73,7 +73,7 @@ def test_a_seat_keeps_its_number_and_begins_anew_in_each_part(host: HostProcess,
 
     first = [come(name) for name in ("Ann", "Ben")]
     assert [one["part"] for one in first] == [1, 1]
-    assert "over" in steered(host, "next")[0]["text"], "nobody is cut off in the middle"
+    assert "still running" in steered(host, "next")[0]["text"], "nobody is cut off in the middle"
     with Stranger(host.invited) as ann:
         ann.asks(join(host.invited, "Ann", f"{'Ann':x<32}"), "welcome")
         assert [one["kind"] for one in steered(host, "finish", "next")] == ["done", "done"]
@@ -90,7 +90,7 @@ def test_a_seat_keeps_its_number_and_begins_anew_in_each_part(host: HostProcess,
     post = come("Ben")
     assert (post["part"], post["seed"]) == (3, 77)
     assert post["seed"] != first[0]["seed"] != shipped(NAME).seed, "the pre-test was drawn"
-    assert "no further part" in steered(host, "next")[0]["text"]
+    assert "the last part" in steered(host, "next")[0]["text"]
 
     out, file = tmp_path / "analysis.csv", tmp_path / "class.zip"
     assert cli.main(["class", "export", f"--database={host.database}", f"--out={file}"], lambda _: 0) == 0
@@ -220,7 +220,7 @@ def test_a_class_of_an_earlier_version_has_one_part(tmp_path: Path) -> None:
 def test_a_class_is_held_once(host: HostProcess, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["class", "host", "--database", str(host.database), "--listen", "127.0.0.1:0"]
     assert cli.main(words, lambda _: 0) == 2
-    assert "held already" in capsys.readouterr().err
+    assert "already running" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 10_000])
@@ -228,7 +228,7 @@ def test_a_name_that_no_host_takes_is_refused_at_once(
     name: str, host: HostProcess, profile_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["class", "join", host.code, "--name", name, "--player", "reference"], lambda _: 0) == 2
-    assert "a name has 1 to 60 printable characters" in capsys.readouterr().err
+    assert "a name must have 1 to 60 printable characters" in capsys.readouterr().err
 
 
 def test_a_database_of_a_newer_version_or_another_program_is_refused_with_a_sentence(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_it_tells_of_the_class_what_its_seats_came_to(database: Path) -> None:
     assert board[0]["score"] == "100.0"
     assert [row["ended_by"] for row in board] == ["goals", "asked", ""]
     page = found["class.html"].decode()
-    assert "Where the seats parted" in page
+    assert "Where the class diverged" in page
     assert "SET PARTNER OFF" in page
     assert "back all " in page
     assert 'href="people/0003.html"' in page
@@ -125,7 +125,7 @@ def test_it_tells_what_each_seat_could_still_reach_and_by_what_it_lost_that(data
     )
     assert len(rows) == 3
     solved, forced, idle = rows
-    assert "100.0 %</td><td>nothing</td><td>reached" in solved
+    assert "100.0 %</td><td>none</td><td>met" in solved
     assert (
         "0:30.0  ALTER DATABASE Northwind SET PARTNER OFF on SERVER_A: minor loss, −3<br>0:35.0  End drill: "
         in forced
@@ -261,7 +261,7 @@ def test_what_people_thought_before_the_points_stands_beside_them(database: Path
     record.close()
     found = report(database)
     page = found["class.html"].decode()
-    assert "What they thought before the points were shown" in page
+    assert "Self-assessment before the score" in page
     assert "seat_2 pulled the cable" in page
     (row,) = csv.DictReader(io.StringIO(found["reflections.csv"].decode()))
     assert (row["expected_score"], row["score"], row["otherwise"]) == ("70.0", "100.0", "'=1+1")
@@ -327,7 +327,7 @@ def test_the_page_of_the_class_speaks_german(database: Path) -> None:
     assert '<html lang="de">' in found["people/0001.html"].decode()
     assert "Nicht erreicht: " in page
     assert "SET PARTNER OFF auf SERVER_A" in page
-    assert "Not reached: " not in page
+    assert "Not met: " not in page
 
 
 @pytest.mark.parametrize(

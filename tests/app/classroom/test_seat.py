@@ -106,8 +106,11 @@ def test_a_seat_is_told_what_the_instructor_does_with_it(kept: SeatLog, link: No
     run.advance_to(100)
     assert link.hand is None
     assert link.held is True
-    assert shown == ["The instructor is looking at your seat.", "The instructor has taken over your seat."]
-    with pytest.raises(InputError, match="taken over"):
+    assert shown == [
+        "The instructor is watching your seat.",
+        "The instructor has taken control of your seat.",
+    ]
+    with pytest.raises(InputError, match="controls this seat"):
         run.do("power-on SERVER_A")
     link.incoming.put({"kind": "attention", "looked_at": True, "held": False})
     run.advance_to(200)
@@ -124,6 +127,6 @@ def test_the_end_of_the_class_ends_the_run(kept: SeatLog, link: NoLink) -> None:
 def test_nobody_goes_back_in_time(kept: SeatLog, link: NoLink) -> None:
     run = run_of(kept, link)
     run.advance_to(500)
-    with pytest.raises(InputError, match="back in time"):
+    with pytest.raises(InputError, match="be set back"):
         run.do("rewind 1")
     assert lines(kept) == []

@@ -86,9 +86,9 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, TeamP
 def test_a_stranger_is_turned_away(team: tuple[Path, TeamProcess]) -> None:
     hello = {"kind": "take", "secret": "000000", "name": "Eve", "token": "x" * 32, "role": "dba"}
     for said, why in (
-        (hello, "this is not the code of the team"),
-        ({**hello, "secret": team[1].invited.secret, "role": "cook"}, "there is no role 'cook'"),
-        ({"kind": "do", "number": 1, "line": "note x"}, "say first who you are"),
+        (hello, "wrong team code"),
+        ({**hello, "secret": team[1].invited.secret, "role": "cook"}, "this team has no role 'cook'"),
+        ({"kind": "do", "number": 1, "line": "note x"}, "sign in first"),
         ("garbage", "Invalid JSON"),
     ):
         with Stranger(team[1].invited) as stranger:
@@ -106,13 +106,13 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     assert not {"text", "solution"} & set(welcome)
     room.until("welcome")
     thief = Person(process.invited, "Eve", "dba", instead=True)
-    assert "Ann has this role already" in thief.until("refused")["text"], "she is connected"
+    assert "Ann already has this role" in thief.until("refused")["text"], "she is connected"
 
     serving = dba.until("view", lambda said: any("PRINCIPAL" in str(row) and row["server"] == "PAY2"
                                                  for row in said["view"]["databases"]))  # fmt: skip
     assert not serving["view"]["computers"]
     assert "DBA may not do this" in dba.says("plug-cable PAY1", "not_done")["text"]
-    assert "leave out @" in room.says("@dba note hello", "not_done")["text"]
+    assert "leave out the @ part" in room.says("@dba note hello", "not_done")["text"]
     dba.says(f"call room {ORDER}")
     call = room.until("view", lambda said: said["view"]["calls"])["view"]["calls"][0]
     assert (call["by_name"], call["text"]) == ("DBA", ORDER)
@@ -123,14 +123,14 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     dba.until("view", lambda said: any(row["read_back"] for row in said["view"]["calls"]))
     dba.says("confirm room")
     room.end()  # a laptop dies, and another one goes on
-    assert "Bob has this role already" in Person(process.invited, "Cid", "room").until("refused")["text"]
+    assert "Bob already has this role" in Person(process.invited, "Cid", "room").until("refused")["text"]
     (left,) = [seat for seat in roles(process.invited, "Cid") if seat["taken_by"] == "Bob"]
     assert not left["connected"]
     language.use(language.GERMAN)
     try:
         room = Person(process.invited, "Cid", "room", instead=True)
         room.until("view", lambda said: "DBA bestätigt die Wiederholung" in str(said["view"]["news"]))
-        assert "eigene Rolle" in room.says("@dba note hello", "not_done")["text"]
+        assert "eigenen Rolle" in room.says("@dba note hello", "not_done")["text"]
     finally:
         language.use(language.ENGLISH)
     room.says("plug-cable PAY1")
@@ -162,7 +162,7 @@ def test_a_role_is_one_member_s_after_a_restart_too(tmp_path: Path) -> None:
     table.take("dba", "Ann", "a" * 32)
     again = RoleTable(tmp_path / "roles.json")
     again.take("dba", "Ann", "a" * 32)
-    with pytest.raises(InputRejectedError, match="Ann has this role already"):
+    with pytest.raises(InputRejectedError, match="Ann already has this role"):
         again.take("dba", "Ann", "b" * 32)
     assert "a" * 32 not in (tmp_path / "roles.json").read_text()
     assert again.name_of("room") is None

@@ -132,4 +132,4 @@ def test_exported_classes_become_two_tables(tmp_path: Path, capsys: pytest.Captu
         for member in old.namelist():
             new.writestr(member, old.read(member).replace(b'"score": ', b'"score": 1'))
     assert cli.main(["class", "compare", *words[:2], f"--post={forged}", f"--out={out}"], lambda _: 0) == 2
-    assert "on the board" in capsys.readouterr().err
+    assert "dashboard" in capsys.readouterr().err

@@ -131,8 +131,8 @@ def lost_log(texts: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("change", "who", "why"),
     [
-        (changed_score, "Bob", "score is 100.0 on the board, and"),
-        (other_act, "Ann", "is not what its acts lead to"),
+        (changed_score, "Bob", "score is 100.0 on the dashboard, but"),
+        (other_act, "Ann", "do not reproduce the recorded state"),
         (lost_log, "Bob", "its log is missing"),
     ],
 )
@@ -151,7 +151,7 @@ def test_another_scenario_is_refused(record: ClassRecord, tmp_path: Path) -> Non
         texts["class.json"] = json.dumps(shared)
 
     file = archive_of(record, tmp_path, easier)
-    with pytest.raises(InvalidSeatLogError, match="not the one that was played"):
+    with pytest.raises(InvalidSeatLogError, match="differs from the one that was played"):
         list(check_file(file))
 
 
@@ -174,7 +174,7 @@ def test_a_log_in_portions_comes_to_the_same(scenario: Scenario, log: list[LogEn
 
 def test_nobody_goes_back_in_time(scenario: Scenario, log: list[LogEntry]) -> None:
     back = [log[0], LogEntry(2, log[0].tick, "rewind 0", "", 0)]
-    assert "back in time" in verdict(scenario, scenario.seed, "practice", back)["parted"]
+    assert "be set back" in verdict(scenario, scenario.seed, "practice", back)["parted"]
 
 
 def test_logs_by_file_come_to_the_same_board_as_the_record(

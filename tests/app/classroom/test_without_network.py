@@ -138,10 +138,10 @@ def test_what_is_no_log_of_this_class_is_refused(
     rewritten[2] = "note another"
     forged = {
         "another scenario, seed or mode": ({"seed": given["seed"] + 1}, log),
-        "of another scenario, seed or mode": ({"text": given["text"] + "\n# easier"}, log),
+        "belongs to another scenario, seed or mode": ({"text": given["text"] + "\n# easier"}, log),
         "scenario, seed or mode": ({"mode": "lab"}, log),
-        "is not that of": ({"seat": 1, "name": "Zoe"}, log),
-        "act 1": ({}, [json.dumps(rewritten), *log[1:]]),
+        "belongs to another person than": ({"seat": 1, "name": "Zoe"}, log),
+        "input 1": ({}, [json.dumps(rewritten), *log[1:]]),
     }
     lines = [f"hand in {honest}"]
     for place, (changed, acts) in enumerate(forged.values()):
@@ -153,7 +153,7 @@ def test_what_is_no_log_of_this_class_is_refused(
     for why, one in zip((*forged, "handed out", "cannot be read"), said, strict=True):
         assert one["kind"] == "refused"
         assert why in one["text"]
-    with pytest.raises(InvalidSeatLogError, match="hand it in"):
+    with pytest.raises(InvalidSeatLogError, match="Hand it in"):
         read_handout(honest)
 
 

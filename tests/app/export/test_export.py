@@ -140,8 +140,8 @@ def test_a_last_chance_is_drawn_and_told(source: ExportSource) -> None:
     assert "point of no return 0:10.0</text>" in curve_svg.draw(found, {})
     told = dict(body.annex(replace(source, account=found), "THE CURVE"))
     said = told["Compared with the best possible"]
-    assert "last chance: SERVER_A ▸ Power on." in said
-    assert "these steps no longer reach “It serves” by 1:00." in said
+    assert "Last chance: SERVER_A ▸ Power on." in said
+    assert "these steps no longer meet “It serves” by 1:00." in said
     assert "THE CURVE" in said
 
 
@@ -169,10 +169,10 @@ def test_the_page_has_what_the_review_found(source: ExportSource) -> None:
     assert [title for title in titles if title != "Questions"] == [
         "Compared with the best possible",
         "Score by rule",
-        "Mistakes, and where to try again",
-        "Failovers in their phases",
+        "Mistakes and retry points",
+        "Failovers by phase",
         "Preconditions of an automatic failover",
-        "The reference, step by step",
+        "Reference solution, step by step",
         "Commands",
         "Timeline of events",
         "Fidelity",
@@ -194,7 +194,7 @@ def test_free_play_has_a_page_too() -> None:
     run(taken, 60)
     taken.finish()
     text = page(source_of(taken))
-    assert "Free play, without points" in text
+    assert "Free play, no points" in text
     assert checked(text).open == []
 
 

@@ -89,7 +89,7 @@ def test_what_is_not_written_as_entries_is_refused_with_a_sentence(text: str) ->
 
 @pytest.mark.parametrize("change", [entry_edit.copy_entry, entry_edit.remove_entry])
 def test_a_place_that_is_not_there_is_refused(change: Callable[..., object]) -> None:
-    with pytest.raises(ScenarioEditError, match="no such entry"):
+    with pytest.raises(ScenarioEditError, match="no longer exists"):
         change(TEXT, "goal", 3)
 
 

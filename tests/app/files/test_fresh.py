@@ -23,7 +23,7 @@ def test_a_new_drill_is_proved_and_told() -> None:
     assert found.proved["idle"]["score"] < 50.0
     assert found.difficulty in LEVELS
     assert found.scenario.level == found.difficulty
-    assert found.description.startswith(f"A new drill, made by chance: 6 min, {found.difficulty}. Proved by ")
+    assert found.description.startswith(f"A new random drill: 6 min, {found.difficulty}. Checked with ")
 
 
 def test_what_is_drawn_differs_and_is_near_to_what_is_wanted() -> None:

@@ -75,7 +75,7 @@ def test_what_is_not_there_cannot_be_changed(path: Path) -> None:
 
 
 def test_text_that_is_no_toml_says_so() -> None:
-    with pytest.raises(ScenarioEditError, match="not TOML"):
+    with pytest.raises(ScenarioEditError, match="not valid TOML"):
         scenario_edit.set_value("title = [", ("title",), "x")
 
 

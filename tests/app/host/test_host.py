@@ -328,7 +328,7 @@ def test_another_world_than_the_recorded_one_is_refused(desk: Desk, lab: Scenari
     desk.session.load(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, [(1000, "0" * 32)])
     desk.search()
     assert desk.heard("loaded") == []
-    assert "at 0:10.00 " in desk.heard("refused")[0]
+    assert "at 0:10.00" in desk.heard("refused")[0]
 
 
 # --- looking back -----------------------------------------------------------------------------------------------
@@ -533,7 +533,7 @@ def test_an_exam_answers_no_condition(scored: Scenario, condition: str) -> None:
     desk = Desk(scored, mode=DrillMode.EXAM)
     desk.session.run_until(condition)
     assert desk.heard("refused") == [
-        "In an exam only the servers give information: query them, or let time pass."
+        "During an exam you get information only from the servers: query them, or let time pass."
     ]
     assert not desk.session.busy
 
@@ -543,7 +543,7 @@ def test_an_exam_stops_at_nothing_hidden(scored: Scenario, door: str) -> None:
     desk = Desk(scored, mode=DrillMode.EXAM)
     getattr(desk.session, door)()
     assert not desk.session.busy
-    assert "only the servers give information" in desk.heard("refused")[0]
+    assert "information only from the servers" in desk.heard("refused")[0]
     practice = Desk(scored, mode=DrillMode.PRACTICE)
     getattr(practice.session, door)()
     assert practice.session.busy

@@ -161,4 +161,4 @@ def test_the_end_of_a_drill_is_heard_with_its_score(
     hands.wait(70.0)
     window.session.do("finish")
     words = heard(window, said)
-    assert "of 100 points. 1 of 2 goals are reached" in words
+    assert "of 100 points. 1 of 2 goals met" in words

@@ -57,7 +57,7 @@ def test_it_is_held_and_shows_what_is_in_it(window: OpenWindow, file: Path) -> N
     another = held(window).items.tree.topLevelItem(1)
     assert another is not None
     held(window).items.tree.setCurrentItem(another)
-    assert "contains solution and answers" in held(window).text.toPlainText()
+    assert "contains the solution and the answers" in held(window).text.toPlainText()
     held(window).author.setChecked(True)
     assert held(window).text.toPlainText() == OTHER
     facts = {fact.what: fact.value for fact in held(window).facts.table.rows}
@@ -110,7 +110,7 @@ def test_its_run_is_looked_back_on_without_a_question(window: OpenWindow, file: 
     kept.tree.setCurrentItem(run)
     kept.open_button.click()
     assert window.pages.currentWidget() is window.debrief
-    assert "reaches the same states" in window.notice.text
+    assert "matches the recorded run" in window.notice.text
 
 
 def test_declined_nothing_is_kept(window: OpenWindow, file: Path) -> None:
@@ -178,7 +178,7 @@ def test_own_drills_are_handed_on(
     window: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window.bundling.export()
-    assert "no drill of your own" in window.notice.text
+    assert "no drills of your own" in window.notice.text
     own = scenario_files.own_folder()
     own.mkdir(parents=True)
     (own / "small.toml").write_text(WORLD, encoding="utf-8")

@@ -101,7 +101,7 @@ def test_the_table_offers_the_same_acts_and_a_query(hands: Hands, lab: OpenWindo
     query = next(action for action in menu.actions() if action.text().startswith("New query on"))
     menu.close()
     topology = [action.text() for action in hands.menu_of(ActionTarget("server", (offered[0],))).actions()]
-    assert set(topology) - {"Add to the spotlight"} <= set(offered)
+    assert set(topology) - {"Highlight"} <= set(offered)
     query.trigger()
     assert lab.console.current is not None
     assert lab.console.current.server == offered[0]

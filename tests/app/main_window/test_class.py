@@ -179,7 +179,7 @@ def test_how_the_seat_is_stands_in_the_status_bar(hands: Hands, qtbot: QtBot, ho
     assert window.run_facts.text() == "exam  ·  in the class", "a seed could be rehearsed beside the exam"
     seat.raise_hand("Why?")
     seat._handle_message({"kind": "attention", "looked_at": True, "held": True})
-    assert window.run_facts.text().endswith("in the class  ·  hand raised  ·  looked at  ·  taken over")
+    assert window.run_facts.text().endswith("in the class  ·  hand raised  ·  watched  ·  taken over")
     seat._handle_message({"kind": "attention", "looked_at": False, "held": False})
     seat.raise_hand(None)
     assert window.run_facts.text() == "exam  ·  in the class"
@@ -259,7 +259,7 @@ def test_points_of_an_exam_wait_for_what_the_person_thinks(
         form.happened.setPlainText("I gave up")
         form.expected.setText("15")
         form._answer()
-        assert "The host has played your run again" in window.notice.text
+        assert "The host verified your run" in window.notice.text
         qtbot.waitUntil(
             lambda: record.reflections() == {1: Reflection("I gave up", "", 15.0)}, timeout=WAIT_MS
         )
@@ -285,7 +285,7 @@ def test_a_seat_is_in_the_record_when_it_has_finished(hands: Hands, qtbot: QtBot
     hands.wait(3.0)
     window.session.do("note all is well")
     window.session.do("finish")
-    qtbot.waitUntil(lambda: "The host has played your run again" in window.notice.text, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "The host verified your run" in window.notice.text, timeout=WAIT_MS)
     assert window.pages.currentWidget() is not window.debrief, "the seat has no rubric to show a score by"
     record = record_of(host)
     (seat,) = [one for one in record.seats() if one.name == "Bea"]
@@ -332,7 +332,7 @@ def test_a_class_is_held_beside_the_desk_and_asks_before_it_is_closed(
     assert window.irrevocable.box is not None
     hands.say_yes()
     assert classes.board is None
-    assert "The class is kept in" in window.notice.text
+    assert "The class is saved in" in window.notice.text
 
 
 def test_an_earlier_class_goes_on(
@@ -466,7 +466,7 @@ def test_end_for_all_opens_the_debrief_of_each_seat(hands: Hands, qtbot: QtBot, 
         drill = hands.drill
         assert run("class", "console", "--database", host.database, lines="finish\n").returncode == 0
         qtbot.waitUntil(lambda: drill.finished, timeout=WAIT_MS)
-        qtbot.waitUntil(lambda: "the class is over" in window.run_facts.text(), timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: "the class has ended" in window.run_facts.text(), timeout=WAIT_MS)
         assert window.pages.currentWidget() is window.debrief
         record = record_of(host)
         (end,) = [act for act in record.acts(1) if act.line]

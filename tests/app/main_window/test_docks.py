@@ -95,7 +95,7 @@ def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
     node: dict[str, object] = {"N": None}
     assert closed(run()) == {"dashboard", "cluster"}
     desk.focus_view("dashboard")
-    assert told == ["No availability group in this drill."]
+    assert told == ["This drill has no availability group."]
     assert closed(run(clusters=node)) == {"monitor", "dashboard"}
     assert closed(run(clusters=node, replicas=node)) == {"monitor"}
     mirrored = {1: Group(kind="mirroring", databases=("Sales",))}

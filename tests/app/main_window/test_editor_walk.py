@@ -215,6 +215,6 @@ def test_what_was_written_when_the_program_was_killed_is_there_again(
         "# never saved: ä\U0001f600\n# A drill of your own."
     )
     assert window.editing.page.changed
-    assert "as you left it" in window.notice.text
+    assert "with your unsaved changes" in window.notice.text
     window.close()
     profile.close()

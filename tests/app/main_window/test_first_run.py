@@ -20,7 +20,7 @@ from tests.app.main_window.conftest import Hands, shown
 from tests.open_window import OpenWindow
 
 TITLES = [
-    "Who noticed?",
+    "Who detected the failure?",
     "What was redone?",
     "Who voted?",
     "When did the clients return?",
@@ -75,7 +75,7 @@ def test_a_new_user_watches_and_brings_the_server_back_by_keys_alone(
     assert f"{failover['failover_s']:.2f} s" in texts[4]
     assert f"{failover['published_s']:g} s" in texts[4]
     assert window.session.speed == SLOW
-    wait_for_mark(window, "Your turn: bring SERVER_A back")
+    wait_for_mark(window, "Your turn: power on SERVER_A")
     press(qtbot)
     assert [item.command_text for item in drill.journal] == [first_run.POWER_OFF, first_run.POWER_ON]
     wait_for_mark(window, "SERVER_A returns")

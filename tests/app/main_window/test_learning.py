@@ -65,7 +65,7 @@ def test_a_mistake_is_found_retried_and_learned_from_by_keyboard_alone(
 
     window.do(FATAL)
     judged(hands)
-    assert bar.heading.text().startswith("Not yet: that costs")
+    assert bar.heading.text().startswith("Not the best: that costs")
     assert QApplication.focusWidget() is bar.buttons["again"]
     hands.press(Key.Key_Space, on=bar.buttons["again"])
     hands.search()
@@ -73,7 +73,7 @@ def test_a_mistake_is_found_retried_and_learned_from_by_keyboard_alone(
 
     window.do(BETTER)
     judged(hands)
-    assert bar.heading.text().startswith("Yes: ")
+    assert bar.heading.text().startswith("Correct: ")
     assert "FORCE_SERVICE_ALLOW_DATA_LOSS" in bar.steps.text()
     assert "Why: " in bar.text.text()
     assert QApplication.focusWidget() is bar.buttons["back"], "the last one"
@@ -99,7 +99,7 @@ def test_an_action_without_effect_is_no_answer(hands: Hands) -> None:
     assert "Mistake 1 of 1" in bar_of(hands).heading.text(), "looking is free"
     window.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER RESUME")
     judged(hands)
-    assert "changes nothing" in bar_of(hands).heading.text() or "Not yet" in bar_of(hands).heading.text()
+    assert "no effect" in bar_of(hands).heading.text() or "Not the best" in bar_of(hands).heading.text()
 
 
 def test_waiting_can_be_the_answer_and_the_answer_can_be_shown(hands: Hands) -> None:
@@ -109,11 +109,11 @@ def test_waiting_can_be_the_answer_and_the_answer_can_be_shown(hands: Hands) -> 
     hands.search()
     bar.buttons["wait"].click()
     judged(hands)
-    assert bar.heading.text().startswith("Yes")
+    assert bar.heading.text().startswith("Correct")
     window.learning._press("again")
     hands.search()
     bar.buttons["answer"].click()
-    assert "The best continuation" in bar.heading.text()
+    assert "Best continuation" in bar.heading.text()
     assert "RESUME" in bar.steps.text()
 
 

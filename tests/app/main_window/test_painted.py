@@ -91,7 +91,7 @@ def test_start_page_and_brief_have_room_for_their_words(
     assert {"Back to the drills", "Start the clock"} <= {text.words for text in found}
     faults += [f"{t.words!r} {painted.cut_off(t, window)}" for t in found if painted.cut_off(t, window)]
     faults += [
-        f"{t.words!r} is outside"
+        f"{t.words!r} must be"
         for t in found
         if t.box.right() > window.width() and "Qt" not in type(t.widget).__name__
     ]

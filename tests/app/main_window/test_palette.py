@@ -36,9 +36,9 @@ def found(hands: Hands, query: str) -> list[str]:
 
 
 FIRST = (
-    ("strom server_b", "SERVER_B: Strom abschalten"),
-    ("cut the power server_b", "SERVER_B: Strom abschalten"),
-    ("power-off server_b", "SERVER_B: Strom abschalten"),
+    ("strom server_b", "SERVER_B: Ausschalten"),
+    ("cut the power server_b", "SERVER_B: Ausschalten"),
+    ("power-off server_b", "SERVER_B: Ausschalten"),
     ("object expl", "Objekt-Explorer"),
     ("fault ledger", "Störungsliste"),
     ("execute", "Abfrage: Ausführen"),

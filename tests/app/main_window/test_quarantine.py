@@ -120,7 +120,7 @@ def test_a_run_from_elsewhere_is_held_too(window: OpenWindow, tmp_path: Path) ->
     assert "power-off × 1" in said(window)["Actions"]
     held(window).accept.click()
     assert window.pages.currentWidget() is window.debrief
-    assert "reaches the same states" in window.notice.text
+    assert "matches the recorded run" in window.notice.text
     window.debriefing.open_file(file)
     assert window.pages.currentWidget() is window.debrief
 

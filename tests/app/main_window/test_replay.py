@@ -162,7 +162,7 @@ def test_an_exam_has_no_way_back(hands: Hands) -> None:
     for door in ("drill.save_scenario", "drill.edit_copy"):  # the text has the faults and the solution
         window.notice.clear()
         window.actions_by_name[door].trigger()
-        assert "after its end" in window.notice.text
+        assert "ends." in window.notice.text
         assert window.pages.currentWidget() is window.desk_page
 
 
@@ -333,7 +333,7 @@ def test_each_mistake_can_be_retried_and_looked_at(hands: Hands, profile: Profil
     points = hands.open_tab(POINTS)
     moments = {b.text(): b for b in points.findChildren(QPushButton) if b.text().startswith("Retry ")}
     before_s = (refused.cause_tick - refused.retry_tick) / 100
-    label = f"Retry {before_s:.0f} s before it ({formatting.run_time(refused.retry_tick / 100, 1)})"
+    label = f"Retry {before_s:.0f} s before this ({formatting.run_time(refused.retry_tick / 100, 1)})"
     look = there(moments[label].parentWidget()).findChildren(QPushButton)[1]
     look.click()
     assert window.pages.currentWidget() is window.desk_page
@@ -448,7 +448,7 @@ def test_a_run_file_is_opened_and_compared(hands: Hands, tmp_path: Path, monkeyp
     hands.window.debrief.export_wanted.emit("json")
     hands.window.show_home()
     hands.window.debriefing.open_file(file)
-    assert "reaches the same states" in hands.window.notice.text
+    assert "matches the recorded run" in hands.window.notice.text
     assert hands.window.pages.currentWidget() is hands.window.debrief
     changed = json.loads(file.read_text())
     changed["report"]["hashes"][1]["hash"] = "0" * 32
@@ -457,7 +457,7 @@ def test_a_run_file_is_opened_and_compared(hands: Hands, tmp_path: Path, monkeyp
     assert "differs from the recorded run" in hands.window.notice.text
     file.write_text("[]")
     hands.window.debriefing.open_file(file)
-    assert "is not a run" in hands.window.notice.text
+    assert "is not a Mirrordrill run" in hands.window.notice.text
 
 
 def mended_in_the_lab(hands: Hands) -> None:
@@ -531,7 +531,7 @@ def test_a_run_in_which_nothing_was_mended_says_why_it_becomes_no_scenario(
     begin(hands, "lab", "lab")
     hands.wait(10.0)
     save_as_scenario(hands, tmp_path / "idle.toml", monkeypatch)
-    assert "Nothing was repaired in this run" in hands.window.notice.text
+    assert "This run contains no repair" in hands.window.notice.text
     assert not (tmp_path / "idle.toml").exists()
 
 
@@ -707,12 +707,12 @@ def test_the_best_from_where_points_were_lost_is_watched_and_taken_over(hands: H
     assert hands.drill.journal[-1].verb == "rewind", "somebody has come back here, and the score knows"
     assert window.play.run_id is not None
     assert window.session.speed == 1.0, "at which a person can do something"
-    assert window.notice.text.startswith("You go on from ")
+    assert window.notice.text.startswith("Resumed at ")
     window.progress.show()
     assert not window.notice.text
     window.navigation.return_from_page()
     window.play.branch_at(hands.drill.tick)
     hands.search()
-    assert window.notice.text.startswith("You go on from ")
+    assert window.notice.text.startswith("Resumed at ")
     window.session.play()
     assert not window.notice.text

@@ -144,13 +144,13 @@ def test_a_full_disk_takes_the_act_back_and_says_so(hands: Hands, profile: Profi
     before = hands.drill.state_hash()
 
     def full(*_: object) -> None:
-        raise StorageError(ProblemKind.DISK_FULL, "The disk that holds it is full.")
+        raise StorageError(ProblemKind.DISK_FULL, "The disk with it is full.")
 
     with monkeypatch.context() as patch:
         patch.setattr(profile, "append", full)
         patch.setattr(profile, "heartbeat", full)
         window.do("power-off SERVER_A")
-    assert window.notice.text == "The disk that holds it is full."
+    assert window.notice.text == "The disk with it is full."
     assert hands.drill.state_hash() == before
     assert "running" in window.topology.summary.split(";")[0]
     window.do("power-off SERVER_A")

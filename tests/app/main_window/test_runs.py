@@ -51,7 +51,7 @@ def test_runs_are_found_compared_and_deleted(
         return [run.mode for run in table.table.rows]
 
     assert modes() == ["exam", "practice", "lab"]
-    pick(page.outcome, "Without a score")
+    pick(page.outcome, "No score")
     assert modes() == ["lab"]
     assert not page.compare.isEnabled(), "there is no other run of it"
     pick(page.outcome, "Any outcome")

@@ -261,7 +261,7 @@ def test_an_exam_that_goes_on_is_not_shown_as_a_text(hands: Hands, window: OpenW
     before = window.editing.page.text.toPlainText()
     window.editing.page.tools["edit.record"].trigger()
     assert window.editing.page.text.toPlainText() == before
-    assert "after its end" in window.notice.text
+    assert "after the exam ends" in window.notice.text
 
 
 def test_changes_are_not_lost_without_a_word(
@@ -277,7 +277,7 @@ def test_changes_are_not_lost_without_a_word(
 
     monkeypatch.setattr(QMessageBox, "exec", cancel)
     page.tools["edit.new"].trigger()
-    assert asked == ["new-scenario.toml has changes that are not saved."]
+    assert asked == ["new-scenario.toml has unsaved changes."]
     assert "Kept The mirror" in page.text.toPlainText()
 
 
@@ -328,7 +328,7 @@ def test_the_preview_follows_the_text_and_stays_while_it_is_broken(
     page.settle()
     assert page.scenario is None
     assert brief._title.text() == "Now: The mirror restarts"
-    assert "last preview" in page.preview.said.text()
+    assert "revious preview" in page.preview.said.text()
     assert page.text.hasFocus()
 
 
@@ -488,7 +488,7 @@ def test_a_shipped_scenario_is_never_written_over(
     monkeypatch.setattr(atomic_write, "write", lambda *_, **__: pytest.fail("written"))
     for file in (shipped, tmp_path / "no-witness.toml"):  # the second would never be found beside it
         save_as(hands, monkeypatch, file)
-        assert "name of a shipped drill" in hands.window.notice.text
+        assert "is a shipped drill" in hands.window.notice.text
 
 
 def test_another_file_is_not_replaced_because_a_name_was_mended(

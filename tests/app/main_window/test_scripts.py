@@ -95,7 +95,7 @@ def test_what_a_log_lists_goes_into_a_file(
     trace: Any = lab.desk.views["trace"]
     lab.desk.focus_view("trace")  # nothing has changed its state yet
     next(act for act in trace.table.actions() if act.text().startswith("Save these rows")).trigger()
-    assert lab.notice.text == "There are no rows to save."
+    assert lab.notice.text == "No rows to save."
     log: Any = lab.desk.views["error_log"]
     lab.desk.focus_view("error_log")
     save = next(action for action in log.table.actions() if action.text().startswith("Save these rows"))

@@ -80,7 +80,7 @@ def test_a_client_is_seen_with_its_deeds_and_keeps_the_run_in_real_time(desk: De
     with pytest.raises(TimeoutError):
         desk.until(client.ask("SELECT 1"), turns=5)
     desk.ports.show_now()
-    assert "paused" in window.state.text()
+    assert "Paused" in window.state.text()
     desk.session.play()
     client.close()
     desk.ports.close()
@@ -116,4 +116,4 @@ def test_without_a_run_there_is_nothing_to_connect_to(desk: Desk) -> None:
     desk.session.close()
     desk.ports.show()
     assert desk.ports.listener is None
-    assert "start a drill" in desk.notice.text
+    assert "Start a drill" in desk.notice.text

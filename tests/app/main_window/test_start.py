@@ -246,7 +246,7 @@ def test_it_opens_on_a_scenario_and_lets_go_of_the_profile(during: During, profi
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("answer", "code"), [("Quit", 1), ("Play without a record", 0)])
+@pytest.mark.parametrize(("answer", "code"), [("Quit", 1), ("Play without recording", 0)])
 def test_a_profile_in_use_is_a_choice(
     during: During, monkeypatch: pytest.MonkeyPatch, profile_folder: Path, answer: str, code: int
 ) -> None:
@@ -261,7 +261,7 @@ def test_a_profile_in_use_is_a_choice(
     during(lambda window: told.append(window.run_facts.text()))
     with open_profile(profile_folder):
         assert start.open_window(None) == code
-    assert "in use by another Mirrordrill" in told[0]
+    assert "Another Mirrordrill uses" in told[0]
 
 
 @pytest.mark.slow
@@ -303,7 +303,7 @@ def test_a_fault_without_a_profile_promises_no_record(
     def answer(box: QMessageBox) -> int:
         boxes.append(box.text() + box.informativeText())
         for button in box.buttons():
-            if button.text() == "Play without a record":
+            if button.text() == "Play without recording":
                 button.click()
         return 0
 

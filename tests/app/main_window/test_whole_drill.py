@@ -59,7 +59,7 @@ def test_the_lab_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
     window = hands.window
     begin(hands, "lab")
     hands.wait(5.0)
-    hands.choose(hands.menu_of(ActionTarget("server", ("SERVER_A",))), "Cut the power")
+    hands.choose(hands.menu_of(ActionTarget("server", ("SERVER_A",))), "Power off")
     hands.wait(30.0, lambda: hands.drill.world.copies["SERVER_B", "Sales"].mirroring.role is Role.PRINCIPAL)
     type_sql(
         hands, "SERVER_B", "SELECT mirroring_role_desc, mirroring_state_desc FROM sys.database_mirroring"
@@ -103,8 +103,8 @@ def test_a_scored_drill_to_its_points(hands: Hands, profile: Profile) -> None:
     hands.wait(1200.0)
     assert window.pages.currentWidget() is window.debrief
     page = texts(there(window.debrief)) + texts(hands.open_tab(POINTS)) + texts(hands.open_tab(STORY))
-    assert "all goals are reached" in page
-    assert "refused a command with 1431" in page  # the wrong step, with its reason
+    assert "all goals met" in page
+    assert "rejected a command with error 1431" in page  # the wrong step, with its reason
     (row,) = profile.results()
     assert row.score is not None
     assert 50.0 < row.score < 100.0
@@ -207,7 +207,7 @@ def test_trying_again_from_a_moment_and_the_reference_solution(hands: Hands, pro
     hands.click(window.replay.bar.previous)
     assert len(hands.drill.journal) == len(whole.journal) - 1
     window.do("power-off SERVER_A")
-    assert "over" in window.notice.text
+    assert "ended" in window.notice.text
     hands.click(window.replay.bar.leave)
     assert window.pages.currentWidget() is window.debrief
     assert len(profile.results()) == 2  # nobody's own run
@@ -232,7 +232,7 @@ def test_whoever_wants_it_says_what_they_think_before_the_points_are_shown(
     (wanted,) = window.debrief.findChildren(QCheckBox)
     hands.press(Key.Key_Space, on=wanted)
     asked = finished()
-    assert "Before the points are shown" in asked
+    assert "Before you see your points" in asked
     assert "Score by rule" not in asked
     assert "Not passed" not in asked
     form = window.debrief.findChild(ReflectionForm)
@@ -242,12 +242,12 @@ def test_whoever_wants_it_says_what_they_think_before_the_points_are_shown(
     hands.qtbot.keyClicks(form.expected, "70")
     hands.click(button(form, "Show the points"))
     page = texts(there(window.debrief))
-    assert "You expected 70 points; it is" in page
+    assert "You expected 70 points. Your score is" in page
     assert "SERVER_A lost its power" in page
     assert "Score by rule" in page
     run = max(row.run_id for row in profile.results())
     assert profile.reflection(run) == Reflection("SERVER_A lost its power", "", 70.0)
-    assert "Before the points are shown" in finished()
+    assert "Before you see your points" in finished()
     hands.click(button(there(window.debrief), "Skip"))
     hands.open_tab(POINTS)
     assert "Score by rule" in texts(there(window.debrief))

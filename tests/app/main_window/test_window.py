@@ -102,7 +102,7 @@ def test_the_menu_of_faults_offers_every_thing(hands: Hands) -> None:
     assert {"SERVER_A", "SERVER_A – SERVER_B", "APP", "APP – SERVER_B", "Sales"} <= set(submenus)
     submenu = submenus["SERVER_W"]
     submenu.aboutToShow.emit()
-    next(action for action in submenu.actions() if action.text() == "Cut the power").trigger()
+    next(action for action in submenu.actions() if action.text() == "Power off").trigger()
     assert not hands.drill.world.computers["SERVER_W"].powered
     window_action = hands.window.actions_by_name["fault.revert_all"]
     assert window_action in menu.actions()
@@ -285,11 +285,11 @@ def test_search_on_the_start_page(hands: Hands) -> None:
     assert "Database mirroring lab" not in titles
     assert not picker._empty_label.isVisible()
     hands.qtbot.keyClicks(picker.search, " zzz")
-    assert picker._empty_label.text().startswith("No drill has all words")
+    assert picker._empty_label.text().startswith("No drill contains all search words")
     assert picker.grid.count() > 0
     hands.qtbot.keyClicks(picker.search, " yyy xxx")
     assert picker.grid.count() == 0
-    assert picker._empty_label.text().startswith("No drill matches")
+    assert picker._empty_label.text().startswith("No matching drills")
     assert picker._empty_label.isVisible()
 
 

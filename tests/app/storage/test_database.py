@@ -93,7 +93,7 @@ def test_a_second_instance_is_told_so(
     monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 0)
     problem = refusal(profile.file.parent)
     assert problem.kind is ProblemKind.IN_USE
-    assert "is in use by another Mirrordrill" in str(problem)
+    assert "Another Mirrordrill uses" in str(problem)
     profile.append(run_id, 1, "0.01 note the first one goes on")
     assert profile.faults() == []
 
@@ -104,7 +104,7 @@ def test_a_full_disk_is_a_sentence_and_costs_only_the_act_in_progress(
     profile.append(run_id, 1, "0.01 note before")
     (pages,) = profile._database.connection.execute("PRAGMA page_count").fetchone()
     profile._database.connection.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(StorageError, match="is full: your latest action is not saved") as caught:
+    with pytest.raises(StorageError, match=r"is full\. Your latest action is not saved") as caught:
         profile.append(run_id, 2, "x" * 100_000)
     assert caught.value.kind is ProblemKind.DISK_FULL
     profile._database.connection.execute("PRAGMA max_page_count = 1000000")
@@ -118,7 +118,7 @@ def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     problem = refusal(tmp_path / "file" / "profile")
     assert problem.kind is ProblemKind.CANNOT_OPEN
-    assert "cannot be made: Not a directory" in str(problem)
+    assert "Cannot create the profile folder" in str(problem)
 
 
 OPEN_WITHOUT_RIGHTS = """
@@ -184,7 +184,7 @@ def test_a_newer_file_is_refused_by_both_versions_and_not_touched(profile_folder
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     problem = refusal(profile_folder)
     assert problem.kind is ProblemKind.NEWER
-    assert f"has version 9999, this Mirrordrill knows versions up to {NEWEST}" in str(problem)
+    assert f"has version 9999; this Mirrordrill supports versions up to {NEWEST}" in str(problem)
     with raw(profile_folder) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("9999",)]
 

@@ -103,7 +103,7 @@ def test_an_unfinished_run_has_no_report(profile: Profile, run_id: RunId) -> Non
         ("UPDATE result SET score = 100", "the score"),
         ("UPDATE result SET downtime_s = 0", "the downtime"),
         ("UPDATE result SET lost_transactions = 0", "the lost transactions"),
-        ("UPDATE result SET state_hash = 'x'", "the state at the end"),
+        ("UPDATE result SET state_hash = 'x'", "the final state"),
         ("UPDATE run SET mode = 'exam'", "the mode"),
         ("UPDATE run SET seed = 8", "the seed"),
         ("UPDATE run SET scenario_text = 'title = 1'", "the scenario"),

@@ -74,9 +74,9 @@ def test_a_seed_that_cannot_be_stored_is_refused(profile: Profile, seed: int) ->
 @pytest.mark.parametrize(
     ("tampering", "sentence"),
     [
-        ("DELETE FROM line WHERE number = 3", "holds 2 of 3 lines"),
-        ("UPDATE line SET text = '2.0 note b' WHERE number = 2", "differs from the one that was written"),
-        ("UPDATE line SET tick = 201 WHERE number = 2", "differs from the one that was written"),
+        ("DELETE FROM line WHERE number = 3", "contains 2 of 3 lines"),
+        ("UPDATE line SET text = '2.0 note b' WHERE number = 2", "differs from the written version"),
+        ("UPDATE line SET tick = 201 WHERE number = 2", "differs from the written version"),
     ],
 )
 def test_a_journal_that_changed_is_never_resumed_in_silence(

@@ -210,9 +210,7 @@ def check_lesson(drill: Drill, verdict: Verdict, worth: Account) -> None:
     assert drill.score().total <= lesson.after + SLACK, "points that are out of reach were not scored"
     if lesson.line == WAITING:
         inside = [item for item in drill.journal if lesson.tick < item.tick < lesson.until]
-        assert not [item for item in inside if is_action(item.line_without_time)], (
-            "nothing was done in between"
-        )
+        assert not [item for item in inside if is_action(item.line_without_time)], "no actions in between"
         assert retry.begin_tick <= lesson.tick + 1
     else:
         assert any(
@@ -239,7 +237,7 @@ def check_outages(drill: Drill, found: Review) -> None:
             if one.database == outage.database and one.online_tick is not None
             and one.failed_tick <= outage.span.to_tick and one.online_tick >= outage.span.from_tick
         ]  # fmt: skip
-        assert bool(done) == (outage.told != "There was no failover."), outage.told
+        assert bool(done) == (outage.told != "No failover."), outage.told
 
 
 def test_the_exposure_of_the_lanes_is_that_of_the_account() -> None:

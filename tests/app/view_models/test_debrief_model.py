@@ -61,7 +61,7 @@ def test_a_grade_needs_all_goals(total: float, finished: bool, expected: str) ->
         ("sql S SET PARTNER OFF RESTORE DATABASE X WITH RECOVERY",
          "You recovered the copy on S (RESTORE … WITH RECOVERY)."),
         ("finish", "You ended the drill."),
-        ("power-off SERVER_A", "You chose: SERVER_A ▸ Cut the power."),
+        ("power-off SERVER_A", "You chose: SERVER_A ▸ Power off."),
         ("ps N Stop-ClusterGroup AG1", "You ran: Stop-ClusterGroup AG1 on N."),
     ],
 )  # fmt: skip
@@ -83,7 +83,7 @@ def test_a_retry_comes_early_enough_to_look_and_says_what_comes() -> None:
     acted, idle = find_retry(ACTED, {}), find_retry(IDLE, {})
     assert 80.0 - acted.begin_s >= LOOK_S
     assert "1:20.0" in acted.notice
-    assert "Cut the power" in acted.notice
+    assert "Power off" in acted.notice
     assert idle.begin_tick <= IDLE.tick + 1
     assert idle.notice == "You did not act from 1:20 to 2:00."
 

@@ -68,7 +68,7 @@ def test_what_is_offered_is_taken_and_has_an_effect(situation: str, target: Acti
 
 def test_repairs_stand_first_and_faults_are_marked() -> None:
     found = list_offers(world_in("hung"), ActionTarget("server", (M,)))
-    words = "Unfreeze the instance"
+    words = "End the hang"
     assert found[0] == ActionOffer(f"unhang {M}", words, "repair", "hang", english=words)
     assert all(offer.is_dangerous == (offer.group == "fault") for offer in found)
 

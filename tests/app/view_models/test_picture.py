@@ -39,7 +39,14 @@ def after(*lines: str, then_s: float = 20.0, witness: bool = True) -> Picture:
 
 def test_a_healthy_session() -> None:
     picture = after()
-    assert words(copy(picture, P)) == ["PRINCIPAL", "SYNCHRONIZED", "ONLINE", "serving", "quorum", "witness"]
+    assert words(copy(picture, P)) == [
+        "PRINCIPAL",
+        "SYNCHRONIZED",
+        "ONLINE",
+        "in service",
+        "quorum",
+        "witness",
+    ]
     assert words(copy(picture, M)) == ["MIRROR", "SYNCHRONIZED", "RESTORING", "quorum", "witness"]
     assert [sign.label for sign in server(picture, W).duties] == [f"sees {P}", f"sees {M}"]
     assert server(picture, W).kind == "witness"
@@ -117,9 +124,9 @@ def test_what_a_machine_does(lines: tuple[str, ...], name: str, word: str) -> No
 def test_troubles_of_a_machine_are_named() -> None:
     picture = after(f"pull-cable {P}", f"slow-disk {P} log factor=10", f"slow-cpu {P} factor=4")
     assert server(picture, P).troubles == (
-        "network cables pulled",
-        "log disk 10 times slower",
-        "processors 4 times slower",
+        "network cables unplugged",
+        "log disk 10× slower",
+        "processors 4× slower",
     )
 
 

@@ -138,7 +138,7 @@ def recommended(drills: list[ScenarioSummary], *newest_first: ResultRow) -> tupl
 
 
 def test_a_due_skill_then_a_failure_then_the_path_decides(drills: list[ScenarioSummary]) -> None:
-    assert recommended(drills) == (FIRST_DRILL, "Start here: what happens in a failover.")
+    assert recommended(drills) == (FIRST_DRILL, "Start here: see what happens in a failover.")
     name, reason = recommended(drills, run(1, "cable-pulled", 90.0, 0.0), run(0, FIRST_DRILL, 90.0, 0.1))
     assert name == "stop-service-failover"
     assert reason == "Next in “Mirroring”: 2 of 46 passed."

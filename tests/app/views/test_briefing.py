@@ -49,8 +49,8 @@ def asking() -> Scenario:
     [
         (GoalState(), {}, ("○", "muted", "")),
         (GoalState(), {"within": "2min"}, ("○", "muted", "by 2:00")),
-        (GoalState(since_tick=1000), {"hold": "30s"}, ("○", "muted", "has held for 5 s of 30 s")),
-        (GoalState(since_tick=1000, met_tick=1200), {}, ("✓", "ok", "reached at 0:12")),
+        (GoalState(since_tick=1000), {"hold": "30s"}, ("○", "muted", "met for 5 s of 30 s")),
+        (GoalState(since_tick=1000, met_tick=1200), {}, ("✓", "ok", "met at 0:12")),
         (GoalState(missed_tick=6000), {"within": "1min"}, ("✗", "bad", "missed at 1:00")),
     ],
 )
@@ -88,7 +88,7 @@ def test_goals_follow_the_drill(view: Briefing, scenario: Scenario) -> None:
     drill.advance_to(9000)
     view.add_events(drill.events[known:])
     view.show_world(drill.world)
-    assert "reached at" in shown(view)
+    assert "met at" in shown(view)
 
 
 def test_a_hint_is_asked_for_by_an_input_line_and_then_stands_there(

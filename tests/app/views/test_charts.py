@@ -195,7 +195,7 @@ def test_a_click_on_a_mark_chooses_its_time(qtbot: Any, charts: Charts, run: Any
     place = QPoint(round(charts._pixel_of(41.25)) + 2, charts.lane.height() - 8)
     qtbot.mouseClick(charts.lane, Qt.MouseButton.LeftButton, pos=place)
     assert chosen == [41.25]
-    assert [mark.text for mark in charts.lane.marks_near(place.x())] == ["SERVER_A ▸ Cut the power"]
+    assert [mark.text for mark in charts.lane.marks_near(place.x())] == ["SERVER_A ▸ Power off"]
 
 
 def test_downtime_is_shaded_and_spoken(charts: Charts, run: Any) -> None:
@@ -392,9 +392,9 @@ def test_an_exam_shows_no_states_and_only_own_marks(charts: Charts, run: Any) ->
 
 
 def test_a_long_run_says_how_coarse_its_values_are(charts: Charts, run: Any) -> None:
-    assert "This run is long" not in charts.outlook.text()
+    assert "Long run" not in charts.outlook.text()
     run.samples.every = 6000
     sample(run, 61, send_queue_kb=0.0)
     charts.show_drill(run)
-    assert "from here on there is one value every 1 min 00 s" in charts.outlook.text()
+    assert "one value every 1 min 00 s from here on" in charts.outlook.text()
     assert charts.outlook.isVisible()

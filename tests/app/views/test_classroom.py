@@ -93,7 +93,7 @@ def test_a_seat_is_one_row_whatever_comes_later(board: ClassBoard) -> None:
     }
     board.show_board(board_of(tile(1, "Ann", verdict=done)))
     told = "1:06  SERVER_A ▸ Power on"
-    assert cells(board, 0) == ["1", "Ann", "", "✓ at work", "1:23", "1/2", "87", "", "", told]
+    assert cells(board, 0) == ["1", "Ann", "", "✓ active", "1:23", "1/2", "87", "", "", told]
     assert cells(board, 1)[:3] == ["2", "Bob", ""]
     assert board.tiles.table.rowCount() == 2
 
@@ -104,10 +104,10 @@ def test_a_seat_is_one_row_whatever_comes_later(board: ClassBoard) -> None:
         ({"connected": False}, "not connected"),
         ({"frozen": True}, "frozen"),
         ({"over": True, "connected": False}, "finished"),
-        ({"verdict": {"stuck_since_s": 60.0}}, "nothing since 1:00"),
+        ({"verdict": {"stuck_since_s": 60.0}}, "idle since 1:00"),
         (
             {"verdict": {"parted_t_s": 125.0, "parted": "another state"}, "over": True},
-            "✗ differs from 2:05 on",
+            "✗ diverges at 2:05",
         ),
     ],
 )
@@ -139,9 +139,9 @@ def test_seats_are_sorted_and_a_line_is_about_the_seat_that_is_selected(
 
 
 def test_why_a_wish_was_refused_stays_until_the_next_one(board: ClassBoard) -> None:
-    board.show_problem("in an exam nobody is shown what another one does")
+    board.show_problem("you cannot show another seat during an exam")
     board.show_board(board_of(tile(1, "Ann")))
-    assert board.answer.text().startswith("in an exam")
+    assert board.answer.text().startswith("you cannot show")
     board.freeze.click()
     assert not board.answer.isVisibleTo(board)
 
@@ -181,7 +181,7 @@ def test_all_that_can_be_sent_is_understood_and_groups_can_be_meant(board: Class
     assert board.go.isEnabled(), "one that is stopped on its own can go on"
     board.who.setCurrentIndex(board.who.findData("@Blue"))
     board.tiles.selectRow(0)
-    texts = {"Put the selected seat into group": "Red", "Break": "5", "Class clock": "own", "Start over": ""}
+    texts = {"Assign the selected seat to group": "Red", "Break": "5", "Class clock": "own", "Restart": ""}
     for place in range(board.what.count()):
         board.what.setCurrentIndex(place)
         board.text.setText(texts.get(board.what.currentData(), "2:30"))

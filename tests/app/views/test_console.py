@@ -395,13 +395,13 @@ def test_a_run_that_went_on_elsewhere_fills_history_and_windows(console: Any, ru
 def test_a_refused_line_frees_the_window_and_says_why(qtbot: Any, console: Any) -> None:
     console.show_refusal("something else was refused")
     console.requested.disconnect()
-    console.requested.connect(lambda line: console.show_refusal("the drill is over"))
+    console.requested.connect(lambda line: console.show_refusal("the drill has ended"))
     console.current.editor.setPlainText("SELECT 1")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
     assert not console.current.busy
-    assert console.current.results.messages.toPlainText() == "the drill is over"
+    assert console.current.results.messages.toPlainText() == "the drill has ended"
     console.show_refusal("something else was refused")
-    assert console.current.results.messages.toPlainText() == "the drill is over"
+    assert console.current.results.messages.toPlainText() == "the drill has ended"
 
 
 def test_the_status_line_says_no_more_than_it_has_room_for(console: Any) -> None:
@@ -460,7 +460,7 @@ def test_f5_with_nothing_to_execute_says_so(qtbot: Any, console: Any) -> None:
     console.tabs.close_window(console.current)
     with qtbot.waitSignal(console.said, timeout=100) as told:
         console.run()
-    assert "no SQL window" in told.args[0]
+    assert "No SQL window" in told.args[0]
 
 
 def test_after_a_tab_is_closed_the_keyboard_is_in_the_next_text(qtbot: Any, console: Any) -> None:

@@ -53,7 +53,7 @@ def test_a_long_cell_is_cut_and_says_so(shown: Results) -> None:
     row = grid.table.rows[0]
     assert len(column.text(row)) == results.CELL_SHOWN + 1
     assert column.tip is not None
-    assert column.tip(row) == "1,000,000 characters, of which the first 4,000 are shown and copied."
+    assert column.tip(row) == "1,000,000 characters; only the first 4,000 are shown and copied."
     assert other.tip is not None
     assert other.tip(row) == ""
 
@@ -143,7 +143,7 @@ def test_a_line_that_makes_every_key_slow_is_not_pasted(qtbot: QtBot) -> None:
     editor.insertFromMimeData(long)
     assert editor.toPlainText() == ""
     assert said == [
-        "Not inserted: a line of 50,001 characters. The editor takes lines of up to 50,000; break it up."
+        "Not inserted: a line has 50,001 characters, but the editor allows 50,000. Split the line."
     ]
     editor.insertFromMimeData(short)
     assert editor.blockCount() == 3

@@ -83,7 +83,7 @@ def test_losses_and_the_forced_failover_are_told(page: Debrief, report: Report) 
     assert failover["lost_transactions"] > 0
     assert f"{formatting.number(failover['lost_transactions'])} committed transactions were lost" in said
     assert "forced failover SERVER_A → SERVER_B" in said
-    assert "No comparable figure was published" in said
+    assert "No comparable figure is published" in said
 
 
 def test_phases_add_up_to_the_failover(report: Report) -> None:
@@ -202,7 +202,7 @@ def test_the_strip_walks_from_marker_to_marker_by_keys(qtbot: QtBot, page: Debri
 
 @pytest.mark.parametrize(
     ("points", "said"),
-    [(12.0, "Without this: downtime 4.00 s instead of 30.00 s."), (0.0, ""), (-5.0, "")],
+    [(12.0, "Without this mistake: downtime 4.00 s instead of 30.00 s."), (0.0, ""), (-5.0, "")],
 )
 def test_what_a_run_comes_to_without_a_deed_is_told_where_that_is_better(points: float, said: str) -> None:
     outcomes = (OutcomeRow("downtime_s", 30.0, 4.0), OutcomeRow("lost_transactions", 0.0, 0.0))
@@ -274,7 +274,7 @@ def test_the_run_beside_the_best_possible(qtbot: QtBot) -> None:
     qtbot.mouseClick(look[2], Qt.MouseButton.LeftButton)
     assert [item.line_without_time for item in watched[0].plan[1:]] == ["power-on SERVER_A"]
     qtbot.mouseClick(pressed[pressed.index(look[2]) + 1], Qt.MouseButton.LeftButton)
-    assert tried == [(10.01, "40 s are left until 0:50.0: the best from there is SERVER_A ▸ Power on.")]
+    assert tried == [(10.01, "40 s until 0:50.0: best continuation: SERVER_A ▸ Power on.")]
 
 
 @pytest.mark.parametrize("same", [True, False])
@@ -289,22 +289,23 @@ def test_the_last_chance_is_told_and_can_be_watched_and_tried(qtbot: QtBot, same
     tried: list[tuple[float, str]] = []
     parts = beside(qtbot, Account(moves, 60.0, CHANCE), tried, watched.append)
     said = said_in(parts)
-    assert ("Point of no return: the last chance to reach all goals." in said) is same
-    own = "0:10.0  point of no return: SERVER_B ▸ Cut the power\nUntil then all goals could still be reached"
+    assert ("Point of no return: last chance to meet all goals." in said) is same
+    own = "0:10.0  point of no return: SERVER_B ▸ Power off\nUntil then, these steps would have met all goals"
     assert (own in said) is not same
     assert "0:50.0\nSERVER_A ▸ Power on" in said
-    assert (
-        "After what was done here, these steps no longer reach “SERVER_B serves” by 1:00, “All is well”."
-        in said
-    )
+    assert "After this, these steps no longer meet “SERVER_B serves” by 1:00, “All is well”." in said
     pressed = [b for part in parts for b in part.findChildren(QPushButton)]
-    look = next(b for b in pressed if b.text() == f"Watch the {'best from here' if same else 'last chance'}")
+    look = next(
+        b
+        for b in pressed
+        if b.text() == f"Watch the {'est continuation from here' if same else 'last chance'}"
+    )
     qtbot.mouseClick(look, Qt.MouseButton.LeftButton)
     assert watched == [moves[0] if same else CHANCE]
     qtbot.mouseClick(pressed[pressed.index(look) + 1], Qt.MouseButton.LeftButton)
     begin_s, told = tried[0]
     assert begin_s == 0.0, "a start later than that would be too late to type"
-    assert told == "10 s are left until 0:10.0: in your run came SERVER_B ▸ Cut the power."
+    assert told == "10 s until 0:10.0: your next action was SERVER_B ▸ Power off."
 
 
 def test_a_last_chance_that_time_took_names_its_act_and_its_end(qtbot: QtBot) -> None:
@@ -317,9 +318,9 @@ def test_a_last_chance_that_time_took_names_its_act_and_its_end(qtbot: QtBot) ->
             qtbot.mouseClick(retry, Qt.MouseButton.LeftButton)
     ((begin_s, told),) = tried
     assert begin_s < 50.0 - LOOK_S
-    assert told.endswith(" until 0:50.0: the last chance to reach all goals, SERVER_A ▸ Power on.")
+    assert told.endswith(" until 0:50.0: last chance to meet all goals: SERVER_A ▸ Power on.")
     said = said_in(parts)
-    assert "Begun a second later, these steps no longer reach “SERVER_B serves” by 1:00." in said
+    assert "One second later, these steps no longer meet “SERVER_B serves” by 1:00." in said
     assert not [b for part in parts for b in part.findChildren(QPushButton)], "nothing can be tried again"
 
 
@@ -329,19 +330,19 @@ def test_a_last_chance_that_went_by_is_told_as_such(qtbot: QtBot) -> None:
     chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
     parts = beside(qtbot, Account((wait,), 60.0, chance))
     said = said_in(parts)
-    assert "0:50.0  the last chance goes by unused" in said
+    assert "0:50.0  last chance missed" in said
     assert "waiting\n" not in said
     (worth,) = [part for part in parts if isinstance(part, ValueCurve)]
-    assert "0:50.0  the last chance goes by unused" in worth.tip(5050, wait)
+    assert "0:50.0  last chance missed" in worth.tip(5050, wait)
 
 
 @pytest.mark.parametrize(
     ("doubt", "said", "offered"),
     [
-        (None, "No more than that was possible at any moment.", False),
+        (None, "A higher score was not possible at any time.", False),
         (
             BoundGap(5000, 80.0, 95.5),
-            "At 0:50.0 the line is at 80 points, and up to 95.5 cannot be ruled out.",
+            "At 0:50.0 the best known score is 80 points; up to 95.5 may be possible.",
             True,
         ),
     ],
@@ -377,7 +378,7 @@ def test_a_point_of_the_curve_is_told_and_chosen(qtbot: QtBot, monkeypatch: pyte
     worth.show()
     middle = worth.point(2000, 0.0).toPoint()
     assert worth.tip(2000, moves[2]).splitlines() == [
-        "0:20.0: 70 points could still be reached", "0:10.0 to 0:30.0  waiting", "blunder: 20 points lost",
+        "0:20.0: 70 points still possible", "0:10.0 to 0:30.0  waiting", "blunder: 20 points lost",
     ]  # fmt: skip
     with qtbot.waitSignal(worth.moment_chosen) as chosen:
         qtbot.mouseClick(worth, Qt.MouseButton.LeftButton, pos=middle)
@@ -394,7 +395,7 @@ def test_a_point_of_the_curve_is_told_and_chosen(qtbot: QtBot, monkeypatch: pyte
     with qtbot.waitSignal(worth.moment_chosen) as chosen:
         qtbot.keyClick(worth, Qt.Key.Key_Return)
     assert chosen.args == [10.0]
-    assert [text.splitlines()[1] for text in shown] == ["0:10.0  SERVER_B ▸ Cut the power"]
+    assert [text.splitlines()[1] for text in shown] == ["0:10.0  SERVER_B ▸ Power off"]
     assert worth.tip(1000, moves[1]).splitlines()[-1] == "point of no return 0:10.0"
 
 
@@ -413,7 +414,7 @@ def test_the_point_of_no_return_is_on_the_timeline(page: Debrief, report: Report
     page.show_run(DebriefModel(report, shipped("forced-service"), None, Account((), 60.0, CHANCE)))
     assert kinds().count("no-return") == 1
     (mark,) = [marker for marker in there(page.findChild(TimeStrip)).markers if marker.kind == "no-return"]
-    assert (mark.t_s, mark.text) == (10.0, "the last chance to reach all goals, SERVER_A ▸ Power on")
+    assert (mark.t_s, mark.text) == (10.0, "the last chance to meet all goals, SERVER_A ▸ Power on")
 
 
 def test_the_legend_has_as_many_lines_as_it_needs(qtbot: QtBot) -> None:

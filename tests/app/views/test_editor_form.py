@@ -346,7 +346,7 @@ def test_empty_field_says_what_the_schema_says_of_none(form: Told) -> None:
     go_to(form, "server")
     line = form._rows["server", 0, "cores"].widget
     assert isinstance(line, QLineEdit)
-    assert line.placeholderText() == "as many as the hardware of the site has"
+    assert line.placeholderText() == "the number of cores of the hardware"
 
 
 def test_nested_table_comes_and_goes_with_its_last_key(form: Told) -> None:
@@ -385,7 +385,7 @@ def test_kind_chosen_by_keys(form: Told, qtbot: Any) -> None:
 def test_fields_rest_while_the_text_is_broken(form: Told) -> None:
     form.show_text("title = [")
     assert not form.page.isEnabled()
-    assert "not TOML" in form.problem.text()
+    assert "not valid TOML" in form.problem.text()
     form.show_text(TEXT)
     assert form.page.isEnabled()
     assert form.problem.isHidden()
@@ -457,7 +457,7 @@ def test_every_field_says_what_it_means_and_is_no_bare_key() -> None:
         (
             schema.ServerSpec,
             "cores",
-            ("From 1 to 256.", "Left empty: as many as the hardware of the site has."),
+            ("From 1 to 256.", "Left empty: the number of cores of the hardware."),
         ),
         (schema.ServerSpec, "name", ("A name such as SERVER_A",)),
         (schema.Goal, "weight", ("More than 0, at most 100.", "Left empty: 1.")),
@@ -473,16 +473,16 @@ def test_tip_says_unit_range_and_default(model: type[BaseModel], key: str, told:
 @pytest.mark.parametrize(
     ("path", "typed", "told"),
     [
-        (("minutes",), "soon", "Time for a learner (min): “soon” does not fit; expected a whole number."),
-        (("minutes",), "6000", "Time for a learner (min): “6000” does not fit; expected at most 600."),
+        (("minutes",), "soon", "Time for a learner (min): “soon” is not valid; expected a whole number."),
+        (("minutes",), "6000", "Time for a learner (min): “6000” is not valid; expected at most 600."),
         (
             ("length",),
             "15 parsecs",
-            "Ends after (time): “15 parsecs” does not fit; expected seconds (30) or a",
+            "Ends after (time): “15 parsecs” is not valid; expected seconds (30) or a",
         ),
         (("skills",), "Read State, x y", "expected a name such as back-in-service"),
-        (("seed",), "9" * 60, "“" + "9" * 39 + "…” does not fit; expected less than 9223372036854775808."),
-        (("title",), "a\u202eb", "expected no invisible sign like character 2 (U+202E)."),
+        (("seed",), "9" * 60, "“" + "9" * 39 + "…” is not valid; expected less than 9223372036854775808."),
+        (("title",), "a\u202eb", "expected no invisible character like character 2 (U+202E)."),
     ],
 )
 def test_a_refusal_says_what_and_where_and_what_was_expected(

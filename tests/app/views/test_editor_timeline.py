@@ -567,7 +567,7 @@ def test_the_menu_does_what_the_keys_do(qtbot: Any, view: TimelineView, heard: H
     view.list.setCurrentRow(0)
     words = {action.text().partition("\t")[0]: action for action in view.menu(77.0).actions()}
     with qtbot.waitSignal(view.wanted_in_text) as wanted:
-        words["Show it in the text"].trigger()
+        words["Show in the text"].trigger()
     assert wanted.args == [("timeline", 3)]
     words["Add fault…"].trigger()
     assert view.adding.from_time.text() == "77s"

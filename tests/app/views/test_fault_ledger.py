@@ -76,11 +76,11 @@ def click(qtbot: Any, ledger: Ledger, row: int) -> None:
 def test_four_times_and_the_effect(ledger: Ledger, drill: Drill) -> None:
     happens(ledger, drill, "black-hole SERVER_A SERVER_B")
     (row,) = texts(ledger)
-    assert row[:4] == ["○ not noticed", "black-hole SERVER_A SERVER_B", "0:00.00", "–"]
-    assert row[4:] == ["–", "0:00.00", "not noticed yet"]
+    assert row[:4] == ["○ not detected", "black-hole SERVER_A SERVER_B", "0:00.00", "–"]
+    assert row[4:] == ["–", "0:00.00", "not detected yet"]
     happens(ledger, drill, then_s=15.0)
     (row,) = texts(ledger)
-    assert row[0] == "● in force"
+    assert row[0] == "● active"
     assert row[3].startswith("0:1")  # silence counts from the partner timeout of 10 s on
     tip = ledger.model.index(0, 3).data(Qt.ItemDataRole.ToolTipRole)
     assert tip.endswith(" s after the action")
@@ -111,9 +111,9 @@ def test_the_selected_fault_stands_below_in_full(qtbot: Any, ledger: Ledger, dri
     happens(ledger, drill, "reset-link SERVER_A SERVER_B")
     click(qtbot, ledger, 0)
     assert ledger.detail.text().startswith("reset-link SERVER_A SERVER_B: reset the open connections")
-    assert "Requested at 0:00.00, not noticed yet. It ends by itself." in ledger.detail.text()
+    assert "Requested at 0:00.00, not detected yet. The fault ends automatically." in ledger.detail.text()
     happens(ledger, drill, then_s=5.0)
-    assert "noticed at 0:00.05 (0.05 s after the action)" in ledger.detail.text()
+    assert "detected at 0:00.05 (0.05 s after the action)" in ledger.detail.text()
 
 
 def test_one_is_taken_back_by_key(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
@@ -124,7 +124,7 @@ def test_one_is_taken_back_by_key(qtbot: Any, ledger: Ledger, drill: Drill) -> N
     qtbot.keyClick(ledger.table, Qt.Key.Key_Delete)
     assert ledger.lines == ["mend SERVER_A SERVER_W"]
     happens(ledger, drill, *ledger.lines)
-    assert [row[0] for row in texts(ledger)] == ["✓ undone", "○ not noticed"]
+    assert [row[0] for row in texts(ledger)] == ["✓ undone", "○ not detected"]
     assert not ledger.tools["ledger.revert"].isEnabled()
 
 
@@ -221,5 +221,5 @@ def test_one_slow_disk_at_full_speed_again_leaves_the_other_in_the_ledger(
     happens(ledger, drill, "slow-disk SERVER_B log factor=1")
     assert [(row[1], row[0]) for row in texts(ledger)] == [
         ("slow-disk SERVER_B log factor=8", "✓ undone"),
-        ("slow-disk SERVER_B data factor=5", "● in force"),
+        ("slow-disk SERVER_B data factor=5", "● active"),
     ]

@@ -47,7 +47,7 @@ CURVE = Figure(
     "A paper",
     "Little.",
     "ms",
-    (FigurePanel("Time", "s", (FigureLine("ours", (1, 10), (2, 3)),)),),
+    (FigurePanel("Time", "s", (FigureLine("Mirrordrill", (1, 10), (2, 3)),)),),
 )
 
 
@@ -92,7 +92,7 @@ def shown(page: FidelityView) -> list[str]:
 def test_rows_come_in_the_order_of_the_sections_with_counts(page: FidelityView) -> None:
     assert shown(page) == [GOOD.id, BAD.id, WORDS.id]
     assert "3 rows: 2 pass, 1 fail" in page.summary.text()
-    assert "1 of these with a known reason" in page.summary.text()
+    assert "failures with a known reason: 1" in page.summary.text()
     texts = [page.rows.sections.item(place).text() for place in range(4)]
     assert [text.split("\n")[1] for text in texts] == [
         "2 of 3 pass, 1 fail", "1 of 2 pass, 1 fail", "1 of 1 pass", "…",

@@ -84,7 +84,7 @@ def test_some_keys_cannot_be_had(
 def test_keys_of_a_view_cannot_be_changed(qtbot: Any, editor: KeyEditor) -> None:
     choose(qtbot, editor, "editor.copy")
     assert not editor.press.isEnabled()
-    assert "handles these keys itself" in editor.warning.text()
+    assert "handles these keys directly" in editor.warning.text()
 
 
 @pytest.mark.slow

@@ -155,14 +155,14 @@ def test_a_lost_server_shows_only_when_it_is_asked(qtbot: Any, explorer: Explore
     happens(explorer, drill, "power-off SERVER_B")
     assert label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"
     qtbot.keyClick(explorer.view, Key.Key_F5)
-    assert label(explorer, "SERVER_B") == "SERVER_B (cannot be reached)"
+    assert label(explorer, "SERVER_B") == "SERVER_B (not available)"
     assert label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"  # what was known stays
     assert explorer.age.text() == "Cannot connect to SERVER_B (error 53)."
     go(explorer, "SERVER_B")
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert below(explorer, "SERVER_B") == ["Cannot connect to SERVER_B."]
     happens(explorer, drill, "power-on SERVER_B", then_s=120.0)
-    assert label(explorer, "SERVER_B") == "SERVER_B (cannot be reached)"
+    assert label(explorer, "SERVER_B") == "SERVER_B (not available)"
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert label(explorer, "SERVER_B") == "SERVER_B (SQL Server 9.0.5000 - CORP\\dba)"
     assert label(explorer, *SALES_B) is not None  # open as before
@@ -192,7 +192,7 @@ def test_a_frozen_server_lets_the_question_wait_for_the_login_timeout(
     happens(explorer, drill, then_s=14.0)
     assert str(label(explorer, "SERVER_W")).endswith("(expanding...)")
     happens(explorer, drill, then_s=1.5)
-    assert label(explorer, "SERVER_W") == "SERVER_W (cannot be reached)"
+    assert label(explorer, "SERVER_W") == "SERVER_W (not available)"
     assert explorer.age.text() == "Cannot connect to SERVER_W (error -2)."
     qtbot.keyClick(explorer.view, Key.Key_F5)
     happens(explorer, drill, "unhang SERVER_W", then_s=1.0)
@@ -207,7 +207,7 @@ def test_a_folder_asks_when_it_is_opened_first(qtbot: Any, explorer: Explorer, d
     assert "Jobs of SERVER_A, as of 0:30" in explorer.age.text()
     happens(explorer, drill, "stop-service SERVER_W", then_s=10.0)
     assert below(explorer, "SERVER_W", "security", "logins") == ["Cannot connect to SERVER_W."]
-    assert label(explorer, "SERVER_W") == "SERVER_W (cannot be reached)"
+    assert label(explorer, "SERVER_W") == "SERVER_W (not available)"
 
 
 def test_a_name_is_dragged_into_a_query(explorer: Explorer) -> None:

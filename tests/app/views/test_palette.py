@@ -107,7 +107,7 @@ def test_a_click_on_a_line_does_it(qtbot: Any, desk: Desk) -> None:
 def test_what_is_not_possible_now_stands_last_and_cannot_be_done(qtbot: Any, desk: Desk) -> None:
     desk.actions_["&Run or pause"].setEnabled(False)
     desk.palette_.open()
-    assert lines(desk)[-1] == "Time: Run or pause, not possible now"
+    assert lines(desk)[-1] == "Time: Run or pause, not available now"
     qtbot.keyClicks(desk.palette_.field, "pause")
     qtbot.keyClick(desk.palette_.field, Key.Key_Return)
     assert desk.done == []

@@ -69,7 +69,7 @@ def test_dragging_a_slider_moves_mark_and_curves_and_then_the_sentences(planner:
     assert max(heights(planner, "transactions_per_s", "bandwidth_mbps", SafetyMode.FULL)) < 215.0
     assert planner.findings.text == before
     planner.rewrite()
-    assert planner.findings.text.startswith("Safety level: Neither level fits")
+    assert planner.findings.text.startswith("Safety level: Neither level meets the goals")
 
 
 def test_curves_do_not_wait_for_the_end_of_a_drag(planner: Planner) -> None:
@@ -381,4 +381,4 @@ def test_only_what_fails_over_by_itself_is_asked_for_its_times(planner: Planner)
     planner.controls.choose_safety(SafetyMode.OFF)
     settle(planner)
     assert planner.show_times() is None
-    assert "Only safety FULL" in planner.status
+    assert "needs safety FULL" in planner.status

@@ -40,7 +40,7 @@ def test_skills_bars_and_what_to_take_next(qtbot: QtBot) -> None:
     assert cells == ["Quorum", "53", "1 run", "10 days ago", "now"]
     spoken = page._table.table.index(quorum, BAR_COLUMN).data(Qt.ItemDataRole.AccessibleTextRole)
     assert spoken == "53 of 100"
-    assert f"1 of {len(skills())} skills practised, 1 is due" in page._summary.text()
+    assert f"1 of {len(skills())} skills practiced, 1 is due" in page._summary.text()
     page.take_focus()
     with qtbot.waitSignal(page.started) as began:
         QTest.keyClick(page.focusWidget(), Qt.Key.Key_Space)
@@ -59,7 +59,7 @@ def test_how_sure_all_answers_were_is_drawn_and_told(qtbot: QtBot) -> None:
     ]
     page.show_progress([], [], {}, NOW, calibration(answers))
     (curve,) = page.findChildren(CalibrationCurve)
-    assert curve.accessibleName() == "How often right, by how sure: 50 %: 50 %, 90 %: 100 %"
+    assert curve.accessibleName() == "Share of correct answers by stated confidence: 50 %: 50 %, 90 %: 100 %"
     assert any("Brier score 0.17 of 3 answers" in label.text() for label in page.findChildren(QLabel))
     page.resize(1000, 700)
     page.show()
@@ -77,7 +77,7 @@ def test_a_proved_skill_has_a_tick(qtbot: QtBot) -> None:
     told = {row.standing.skill.key: place for place, row in enumerate(page._table.table.rows)}
     cells = {key: page._table.table.index(told[key], 2) for key in ("quorum", "resume")}
     assert [cells[key].data() for key in ("quorum", "resume")] == ["2 runs ✓", "1 run"]
-    assert "Not proved yet" in cells["resume"].data(Qt.ItemDataRole.ToolTipRole)
+    assert "Not mastered yet" in cells["resume"].data(Qt.ItemDataRole.ToolTipRole)
 
 
 def test_moments_in_words() -> None:

@@ -57,7 +57,7 @@ def test_typing_searches_names_groups_and_keys(
 
 def test_nothing_found_says_so(qtbot: Any, sheet: ShortcutSheet) -> None:
     qtbot.keyClicks(sheet.field, "zebra")
-    assert "No command or shortcut matches." in text(sheet)
+    assert "No matching commands or shortcuts." in text(sheet)
 
 
 def test_chosen_keys_stand_on_it(sheet: ShortcutSheet) -> None:

@@ -45,7 +45,7 @@ def test_a_role_sees_reads_back_and_confirms(qtbot: QtBot) -> None:
         seat.said.connect(said.append)
         seat.show_view(seen(drill, key))
     assert rows(room)[0] == ["Computer", "PAY1", "on, no link: cable or network adapter"]
-    assert ["Server", "PAY1", "does not answer"] in rows(dba)
+    assert ["Server", "PAY1", "not responding"] in rows(dba)
     assert ["Database", "Payments @ PAY2", "PRINCIPAL, DISCONNECTED"] in rows(dba)
     assert (room.read_back.isEnabled(), dba.read_back.isEnabled(), dba.confirm.isEnabled()) == (
         True,

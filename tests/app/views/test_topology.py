@@ -123,7 +123,7 @@ def test_the_menu_of_the_right_button_asks_for_input_lines(qtbot: QtBot, view: T
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, view.viewport().mapToGlobal(place))
     QApplication.sendEvent(view.viewport(), event)
     (menu,) = open_menus()
-    action = next(action for action in menu.actions() if action.text() == "Cut the power")
+    action = next(action for action in menu.actions() if action.text() == "Power off")
     with qtbot.waitSignal(view.requested, timeout=100) as asked:
         qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
     assert asked.args == [f"power-off {P}"]
@@ -156,7 +156,7 @@ def test_the_menu_follows_the_world(view: Topology) -> None:
     view.show_world(world)
     labels = [action.text() for action in view.actions_for(server(P))]
     assert labels[0] == "Power on"
-    assert "Cut the power" not in labels
+    assert "Power off" not in labels
 
 
 # --- looking ----------------------------------------------------------------------------------------------------

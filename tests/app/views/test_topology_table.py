@@ -88,7 +88,7 @@ def test_every_thing_of_the_picture_has_a_row(table: Table, drill: Drill) -> Non
 def test_cells_say_what_the_card_says(table: Table, drill: Drill) -> None:
     assert row(table, "Sales on SERVER_A") | {"Queue, line": ""} == {
         "Item": "    Sales on SERVER_A", "State": "SYNCHRONIZED, ONLINE", "Role": "PRINCIPAL",
-        "Service": "serving, quorum", "Queue, line": "", "Witness": "witness", "Safety": "FULL",
+        "Service": "in service, quorum", "Queue, line": "", "Witness": "witness", "Safety": "FULL",
     }  # fmt: skip
     happens(table, drill, "cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W", then_s=60.0)
     assert row(table, "Sales on SERVER_A")["Service"] == "down, no quorum"

@@ -181,7 +181,8 @@ def test_what_would_get_in_the_way(name: str, text: str, with_whom: set[str]) ->
 def test_a_clash_says_where_the_two_meet() -> None:
     (clash,) = keys.clashes_with(SSMS, "drill.note", "Ctrl+T")
     assert (
-        clash.sentence == "Ctrl+T means both “Add a note to the run” and “Results to text” in an SQL window."
+        clash.sentence
+        == "Ctrl+T is assigned to both “Add a note to the run” and “Results to text” in an SQL window."
     )
 
 
@@ -193,7 +194,7 @@ def test_a_clash_says_where_the_two_meet() -> None:
         ("time.step", "X", "text field"),
         ("ledger.revert", "X", ""),
         ("time.step", "Ctrl+K", "cannot be changed"),
-        ("editor.copy", "F12", "handles these keys itself"),
+        ("editor.copy", "F12", "handles these keys directly"),
     ],
 )
 def test_which_keys_can_be_had(name: str, text: str, why: str) -> None:

@@ -23,7 +23,7 @@ EVENTS: list[dict[str, Any]] = [
     {"t_s": 70.0, "kind": "sql_done", "text": "ok", "server": "SERVER_B", "batch": "SELECT 1", "messages": []},
     {"t_s": 80.0, "kind": "sql_done", "text": "", "server": "SERVER_B", "batch": "ALTER", "messages": [BAD]},
     {"t_s": 90.0, "kind": "fault", "text": "power-on SERVER_A", "verb": "power-on", "args": ["SERVER_A"]},
-    {"t_s": 95.0, "kind": "goal", "text": "goal reached", "news": "met"},
+    {"t_s": 95.0, "kind": "goal", "text": "goal met", "news": "met"},
 ]  # fmt: skip
 
 

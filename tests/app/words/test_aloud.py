@@ -35,9 +35,9 @@ def test_what_happens_to_many_databases_is_one_sentence() -> None:
 
 def test_of_a_flood_the_least_is_left_out_and_counted() -> None:
     events = [Event(n, "detected", f"S{n}", None, "lost SERVER_A") for n in range(20)]
-    events.append(Event(30, "goal", None, None, "goal reached: all is well"))
+    events.append(Event(30, "goal", None, None, "goal met: all is well"))
     said = sentences(events)
-    assert "Goal reached: all is well." in said
+    assert "Goal met: all is well." in said
     assert said.endswith(f"And {21 - SENTENCES_MAX} more.")
     assert said.count("lost SERVER_A") == SENTENCES_MAX - 1
 
@@ -51,8 +51,7 @@ def test_a_fault_is_not_told_twice() -> None:
 def test_in_an_exam_nothing_of_the_world_is_said() -> None:
     exam = select_announced_kinds(TERMS[DrillMode.EXAM])
     assert (
-        sentences([state("Sales", "DISCONNECTED"), Event(0, "goal", None, None, "goal reached: x")], exam)
-        == ""
+        sentences([state("Sales", "DISCONNECTED"), Event(0, "goal", None, None, "goal met: x")], exam) == ""
     )
     assert sentences([Event(0, "question", None, None, "Who serves?")], exam) == "Question: Who serves?"
     assert {"goal", "state"} <= select_announced_kinds(TERMS[DrillMode.PRACTICE])

@@ -36,6 +36,6 @@ def test_what_begins_so_stands_before_what_contains_it() -> None:
 
 
 def test_the_hint_says_how_a_verb_is_used() -> None:
-    assert hint("power-off SER") == "power-off SERVER: cut the power of a server"
+    assert hint("power-off SER") == "power-off SERVER: power off a server"
     assert hint("powr") == ""
     assert all(verb.help in hint(verb.name) for verb in VERBS.values())

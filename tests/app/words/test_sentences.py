@@ -107,8 +107,8 @@ def test_a_log_holds_a_sentence_and_its_plain_text_apart() -> None:
         ),
         (
             join_messages("; ", parse_script("1 power-off A\n2 cutt A B\n3e9 cut A B")[1]),
-            "Zeile 2: es gibt kein Verb 'cutt'; meinten Sie cut?; "
-            "Zeile 3: die Zeit 3e9 liegt nicht zwischen 0 und 1.000.000 Sekunden",
+            ("Zeile 2: unbekannter Befehl 'cutt'; meinten Sie cut?; Zeile 3: die Zeit 3e9 muss "
+                "zwischen 0 und 1.000.000 Sekunden liegen"),
         ),
         (
             say("-{points:g}: {loss} Better: {better}", points=2.5, loss="Some author's reason.",
@@ -121,10 +121,10 @@ def test_a_log_holds_a_sentence_and_its_plain_text_apart() -> None:
         ),
         (join_messages(" ", (format_quantity(1234.5, ",.1f", "MB"), "x")), "1.234,5 MB x"),
         (
-            say("{database} was down for {time}; full points up to {target}, none after {limit}.",
+            say("{database} was down for {time} (full points up to {target}, none after {limit}).",
                 database="Sales", time=format_duration(7.97), target=format_duration(120.0),
                 limit=format_duration(1099.32)),
-            "Sales war 7,97 s außer Betrieb; volle Punkte bis 2 min, keine nach 18 min 19 s.",
+            "Sales war 7,97 s außer Betrieb (volle Punkte bis 2 min, keine nach 18 min 19 s).",
         ),
         (
             say("from {start} to {end}", start=format_run_time(3723.04, 1), end=format_run_time(41.25, 1)),
@@ -151,9 +151,7 @@ def test_what_is_no_sentence_stays_as_it_is() -> None:
 
 def test_a_name_that_looks_like_a_word_stays_a_name() -> None:
     assert localize(say("lost {server}", server="online")) == "online verloren"
-    assert (
-        localize(say("goal reached: {goal}", goal="the server is off")) == "Ziel erreicht: the server is off"
-    )
+    assert localize(say("goal met: {goal}", goal="the server is off")) == "Ziel erreicht: the server is off"
 
 
 # --- nothing is left out: what the code can say -------------------------------------------------------------
@@ -243,7 +241,7 @@ def _spoken(drill: Drill) -> Iterator[tuple[str, str]]:
     for lane in looked.lanes.values():
         yield from (("span", span.what) for span in (*lane.service, *lane.protection))
         for guard in lane.preconditions:
-            yield from (("precondition", guard.name), ("seen in", guard.seen_in))
+            yield from (("precondition", guard.name), ("where to check", guard.seen_in))
             yield from (("span", span.what) for span in guard.spans)
     yield from (("mark", m.text) for m in looked.happened if m.kind not in ("command", "refusal"))
 

@@ -43,7 +43,7 @@ def test_each_precondition_that_fails_says_where_it_shows() -> None:
     do(world, "power-off NODE_2")
     until(world, 30)
     failing = [p.name for p in preconditions(world, "Sales") if not p.holds and not p.about]
-    assert "SQL Server runs and answers on the target" in failing
+    assert "SQL Server runs and responds on the target" in failing
     assert not armed(world, "Sales")
 
 

@@ -85,5 +85,5 @@ def test_an_instance_that_restarts_on_its_node_does_not_fail_over() -> None:
     run(drill, 60)
     (outage,) = review(drill).outages
     assert [str(guard.name) for guard, _ in outage.against] == [
-        "a restart on the same node has failed, or the node is gone"
+        "a restart on the same node has failed, or the node is down"
     ]

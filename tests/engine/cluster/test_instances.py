@@ -130,7 +130,7 @@ def test_without_another_possible_owner_it_stays() -> None:
     world = fci_lab()
     do(world, "set-owners SQL Server (SQLFCI1) NODE_1")
     until(world, 10)
-    with pytest.raises(InputError, match="no possible owner"):
+    with pytest.raises(InputError, match="not a possible owner"):
         do(world, "move-role SQLFCI1 NODE_2")
     do(world, "power-off NODE_1")
     until(world, 90)
@@ -260,7 +260,7 @@ def test_an_evicted_node_keeps_its_installation_until_setup_removes_it() -> None
     until(world, 5)
     with pytest.raises(InputError, match="is installed on NODE_2"):
         do(world, "add-node SQLFCI1 NODE_2")
-    with pytest.raises(InputError, match="move it before"):
+    with pytest.raises(InputError, match="move it first"):
         do(world, "remove-node SQLFCI1 NODE_1")
     do(world, "remove-node SQLFCI1 NODE_2")
     until(world, 200)
@@ -291,7 +291,7 @@ def test_a_disk_without_dependency_takes_no_file() -> None:
     do(world, "add-drive SQLFCI1 X size_gb=50")
     assert sql(world, "SQLFCI1#1", add) == [5184]
     assert "Available Storage" in ps(world, 'Get-ClusterResource "Cluster Disk 3"')
-    assert "are not in one role" in ps(
+    assert "are not in the same role" in ps(
         world, 'Add-ClusterResourceDependency "SQL Server (SQLFCI1)" "Cluster Disk 3"'
     )
     ps(world, 'Move-ClusterResource "Cluster Disk 3" -Group SQLFCI1')

@@ -27,7 +27,7 @@ def test_a_share_that_nobody_reaches_is_no_witness() -> None:
     world = ag_lab()
     do(world, "power-off FSW")
     for share in (r"\\FSW\Quorum", r"\\NOWHERE\Quorum"):
-        assert "cannot be reached" in ask(world, f"Set-ClusterQuorum -FileShareWitness {share}")
+        assert "is not available" in ask(world, f"Set-ClusterQuorum -FileShareWitness {share}")
     assert "not simulated" in ask(world, "Set-ClusterQuorum -CloudWitness -AccountName a")
     do(world, "power-on FSW")
     ask(world, r"Set-ClusterQuorum -FileShareWitness \\FSW\Other")

@@ -34,7 +34,7 @@ def test_a_role_does_what_it_may_and_the_journal_says_who() -> None:
         drill.do("@dba power-off PAY1")
     with pytest.raises(InputError, match="Computer room may not do this: sql PAY2"):
         drill.do("@room sql PAY2 SELECT 1")
-    with pytest.raises(InputError, match="no role 'cook' in this team; there are dba, room, manager"):
+    with pytest.raises(InputError, match="this team has no role 'cook'; its roles are dba, room, manager"):
         drill.do("@cook power-off PAY1")
     assert not drill.journal
     drill.do("@room power-off pay2")
@@ -65,7 +65,7 @@ def test_one_person_may_play_every_role() -> None:
 def test_a_drill_for_one_has_no_team() -> None:
     drill = Drill(shipped("cable-pulled"))
     for line in ("@dba power-off BANK1", "call room plug it in"):
-        with pytest.raises(InputError, match="this drill has no team"):
+        with pytest.raises(InputError, match="this drill has no team roles"):
             drill.do(line)
 
 
@@ -84,11 +84,11 @@ ORDER = "@dba call room plug in the cable of PAY1"
     ("lines", "fault"),
     [
         ((ORDER,), "the order was not read back"),
-        ((ORDER, "@room read-back dba plug in the cable of PAY2"), "the order was read back wrongly (pay1, pay2)"),
+        ((ORDER, "@room read-back dba plug in the cable of PAY2"), "the order was read back incorrectly (pay1, pay2)"),
         ((ORDER, "@room read-back dba I plug in the cable of PAY1 now"), "the read-back was not confirmed"),
         (
             (ORDER, "@room read-back dba plug in cable of PAY1", "@room plug-cable PAY1", "@dba confirm room"),
-            "the order was carried out before it was confirmed",
+            "the order was executed before it was confirmed",
         ),
         ((ORDER, "@room read-back dba plug in cable of PAY1", "@dba confirm room", "@room plug-cable PAY1"), ""),
         (
@@ -117,7 +117,7 @@ def test_an_order_that_was_read_back_wrongly_is_given_again() -> None:
 
 def test_nothing_is_confirmed_or_read_back_that_was_not_said() -> None:
     for line in ("@room read-back dba plug in the cable", "@dba confirm room"):
-        with pytest.raises(InputError, match="waits"):
+        with pytest.raises(InputError, match="waiting"):
             said(line)
 
 
@@ -192,12 +192,12 @@ def wrong(text: str) -> str:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('key = "room"', 'key = "dba"', "'dba' is there twice"),
+        ('key = "room"', 'key = "dba"', "'dba' exists twice"),
         ('servers = ["PAY1", "PAY2", "PAYW"]\nsees = ["power"]', 'servers = ["PAY9"]', "no server 'PAY9'"),
-        ('"plug-cable", "pull-cable"', '"plug-cabel"', "there is no verb 'plug-cabel'"),
-        ("@manager ask-status dba Can", "@chief ask-status dba Can", "there is no role 'chief'"),
-        ("@manager ask-status dba Can", "ask-status dba Can", "no role says this"),
-        ("+3 @dba confirm room", "+3 @dba confirm cook", "there is no role 'cook'"),
+        ('"plug-cable", "pull-cable"', '"plug-cabel"', "unknown command 'plug-cabel'"),
+        ("@manager ask-status dba Can", "@chief ask-status dba Can", "this team has no role 'chief'"),
+        ("@manager ask-status dba Can", "ask-status dba Can", "the line names no role"),
+        ("+3 @dba confirm room", "+3 @dba confirm cook", "this team has no role 'cook'"),
     ],
 )
 def test_a_team_that_does_not_fit_is_named(old: str, new: str, said: str) -> None:

@@ -36,16 +36,18 @@ def about(topic: str, plan: MirroringPlan, goals: Goals | None = None) -> PlanFi
 def test_a_local_network_affords_full_for_workload1() -> None:
     found = about("Safety level", MirroringPlan())
     assert found.tone is Tone.OK
-    assert found.text.startswith("Both levels fit")
+    assert found.text.startswith("Both levels meet the goals")
 
 
 def test_workload2_affords_off_only_and_one_can_allow_full_to_cost_more() -> None:
     plan = MirroringPlan(workload=W2)
     found = about("Safety level", plan)
     assert found.tone is Tone.WARN
-    assert found.text.startswith("OFF fits, FULL does not: FULL costs more than 5 % of the throughput")
+    assert found.text.startswith(
+        "Use OFF; FULL does not meet the goals: FULL costs more than 5 % of the throughput"
+    )
     assert re.search(
-        r"That is 2[4-7] % less work\.$", about("Safety FULL", plan).text
+        r"That is 2[4-7] % less throughput\.$", about("Safety FULL", plan).text
     )  # 158 of 215 in table 3a
     assert about("Safety level", plan, Goals(throughput_loss_max=0.3)).tone is Tone.OK
 
@@ -60,7 +62,7 @@ def test_a_far_mirror_fits_neither_and_the_sentence_names_a_round_trip_that_woul
     plan = MirroringPlan(rtt_ms=100.0)
     found = about("Safety level", plan)
     assert found.tone is Tone.BAD
-    told = re.search(r"FULL would fit with a round trip of (\d+) ms\.", found.text)
+    told = re.search(r"FULL would meet the goals with a round trip of (\d+) ms\.", found.text)
     assert told
     fits_ms = float(told[1])
     assert assess(plan.with_changes(rtt_ms=0.99 * fits_ms)).is_full_suitable
@@ -70,9 +72,9 @@ def test_a_far_mirror_fits_neither_and_the_sentence_names_a_round_trip_that_woul
 def test_a_response_limit_decides_as_well() -> None:
     assert about("Safety level", MirroringPlan(rtt_ms=50.0), Goals(response_limit_s=0.5)).tone is Tone.OK
     found = about("Safety level", MirroringPlan(rtt_ms=50.0), Goals(response_limit_s=0.2))
-    assert "responses in FULL take longer than 200 ms" in found.text
+    assert "FULL makes responses take longer than 200 ms" in found.text
     never = about("Safety FULL", MirroringPlan(), Goals(response_limit_s=0.1))
-    assert never.text.endswith("longer than the 100 ms allowed, as they do without mirroring.")
+    assert never.text.endswith("longer than the allowed 100 ms, even without mirroring.")
 
 
 @pytest.mark.parametrize(
@@ -102,16 +104,18 @@ def test_what_binds_is_what_helps_most(plan: MirroringPlan, resource: PlanResour
 
 def test_the_round_trip_sentence_tells_a_full_window_from_waiting_commits() -> None:
     assert (
-        "64 KB unacknowledged at a time the session sends 610 KB/s"
+        "at most 64 KB can be unacknowledged, which limits sending to 610 KB/s"
         in about("Bottleneck", MirroringPlan(rtt_ms=100)).text
     )
     few = build_custom_workload(10, 0.0, 2.0, 100)
-    assert "each of 10 connections waits" in about("Bottleneck", MirroringPlan(workload=few, rtt_ms=50)).text
+    assert (
+        "each of the 10 connections waits" in about("Bottleneck", MirroringPlan(workload=few, rtt_ms=50)).text
+    )
 
 
 def test_loss_follows_the_safety_level() -> None:
     topic = "Lost if the principal fails"
-    assert about(topic, MirroringPlan()).text.startswith("No committed work")
+    assert about(topic, MirroringPlan()).text.startswith("No committed transactions")
     near = about(topic, MirroringPlan(safety=OFF))
     assert near.tone is Tone.OK
     assert near.text.startswith("About 3.")
@@ -196,9 +200,9 @@ def test_compression_is_offered_where_the_link_hurts_and_the_version_has_it() ->
     assert "Compression" not in topics(MirroringPlan())
     assert "2008" in topics(MirroringPlan(bandwidth_mbps=2.0))["Compression"]
     offered = topics(MirroringPlan(bandwidth_mbps=4.0, version=2008))["Compression"]
-    assert offered.startswith("With a stream that shrinks to 50 %, FULL would give 23")
+    assert offered.startswith("If the stream compresses to 50 %, FULL reaches 23")
     used = topics(MirroringPlan(bandwidth_mbps=4.0, version=2008, compression_ratio=0.5))["Compression"]
-    assert "2 times as much as raw" in used
+    assert "2 times the uncompressed rate" in used
 
 
 def test_a_senseless_link_is_refused() -> None:
@@ -214,7 +218,7 @@ def test_words() -> None:
         "12.3",
         "1,234",
     ]
-    assert format_figure(float("inf")) == "endless"
+    assert format_figure(float("inf")) == "unlimited"
     assert [format_size(x) for x in (720.0, 1500.0, 3e6)] == ["720 KB", "1.46 MB", "2.86 GB"]
     assert [format_duration(x) for x in (0.012, 3.4, 300.0, 7200.0, 3e5, float("inf"))] == [
         "12 ms", "3.4 s", "5 min", "2 h", "3.47 days", "forever",

@@ -74,7 +74,7 @@ def test_transfer_logins_leaves_a_login_with_another_sid_alone() -> None:
     app_with_login(world)
     accounts.create_login(world, M, "app")
     events = do(world, f"transfer-logins {P} {M}")
-    assert any("there with another SID, left as they are: app" in e.text for e in events if e.kind == "chore")
+    assert any("not changed because the SID differs: app" in e.text for e in events if e.kind == "chore")
     assert accounts.orphans(world, M, DB)
 
 

@@ -241,7 +241,7 @@ REFUSED: dict[str, Case] = {
     "log backup on a mirror of 2012": (lambda world: world.update_instance(M, version=2012), take("LOG", M), 3059),
     "no such database": (nothing, take("DATABASE", database="Nothing"), 911),
     "no such drive": (nothing, take("DATABASE", path="Q:\\x.bak"), 3201),
-    "no room": (
+    "does not have": (
         lambda w: w.update_computer(P, volumes=(Volume(letter="E", size_kb=100.0),)),
         take("DATABASE", path="E:\\x.bak"), 3202),
     "not a backup file": (

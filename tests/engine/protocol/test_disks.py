@@ -152,8 +152,8 @@ def test_drives_that_cannot_fail_or_grow_are_refused_in_words() -> None:
     world = lab()
     do(world, f"fail-volume {P} L")
     for line, word in (("fail-volume {} C", "power-off"), ("fail-volume {} Q", "no drive Q:"),
-                       ("add-drive {} L", "is lost"),
-                       ("grow-volume {} L", "is lost"), ("fail-volume {} Data", "one letter")):  # fmt: skip
+                       ("add-drive {} L", "has failed"),
+                       ("grow-volume {} L", "has failed"), ("fail-volume {} Data", "a letter")):  # fmt: skip
         with pytest.raises(InputError, match=word):
             simulator.apply_input(world, parse_line(line.format(P), world.tick))
     fault = world.faults[-1]

@@ -111,11 +111,11 @@ witness = "W"
     ("a", "role", "words"),
     [
         ("Enterprise", "WITNESS", []),
-        ("Enterprise", "ALL", ["Express edition has endpoints of role WITNESS only"]),
+        ("Enterprise", "ALL", ["Express edition supports only endpoints with the role WITNESS"]),
         (
             "Workgroup",
             "WITNESS",
-            ["Workgroup edition has endpoints", "Workgroup edition can only be a witness"],
+            ["Workgroup edition supports only endpoints", "Workgroup edition can only be a witness"],
         ),
     ],
 )

@@ -53,7 +53,7 @@ def test_a_failover_whose_mirror_goes_down_says_which_server() -> None:
     world.update_instance(M, hung=False)
     world.copies[MIRROR] = replace(world.copies[MIRROR], stream=None)
     events = do(world, then_s=30.0)
-    assert f"{M} went down" in str([event.text for event in events] + [str(f) for f in world.failovers])
+    assert f"{M} failed" in str([event.text for event in events] + [str(f) for f in world.failovers])
 
 
 def test_after_a_failover_the_witness_knows_who_is_who() -> None:

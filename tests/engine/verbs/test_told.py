@@ -25,7 +25,7 @@ ASKED = {"cause": ["The witness.", "The cable."]}
         ("enable-jobs SERVER_A Back up", "Enable the job Back up on SERVER_A"),
         ("slow-disk SERVER_A log factor=5", "Slow the log disk of SERVER_A (factor=5)"),
         ("upgrade SERVER_A 2014 Enterprise", "Install SQL Server 2014 on SERVER_A (Enterprise)"),
-        ("@room plug-cable PAY1", "PAY1 ▸ Plug all network cables (by room)"),
+        ("@room plug-cable PAY1", "PAY1 ▸ Plug in all network cables (by room)"),
         ("answer cause 2", "answer “The cable”"),
         ("answer cause 7", "Answer cause (7)"),
         ("finish", "End drill"),

@@ -14,15 +14,15 @@ class Rule(ScenarioTable):
     """[[rubric]]: a part of the score."""
 
     name: Line
-    """Name of this part of the score."""
+    """Name of this rubric item."""
     points: Points
-    """Maximum; the parts add up to 100."""
+    """Maximum points. All items must total 100."""
     better: Line
-    """Advice for the full points."""
+    """Tip: how to earn full points."""
 
 
 class GoalsRule(Rule):
-    """Points for goals reached, divided by weight."""
+    """Points for goals met, distributed by weight."""
 
     kind: Literal["goals"]
 
@@ -34,21 +34,21 @@ class DowntimeRule(Rule):
     database: Name | None = None
     """None: all databases together."""
     target: Duration
-    """Full points up to here."""
+    """Full points up to this value."""
     limit: Duration
-    """No points from here on."""
+    """No points from this value on."""
 
 
 class ExposedRule(Rule):
-    """Time unprotected, without a synchronized mirror: points as for downtime."""
+    """Time without a synchronized mirror: points as for downtime."""
 
     kind: Literal["exposed"]
     database: Name | None = None
     """None: all databases together."""
     target: Duration
-    """Full points up to here."""
+    """Full points up to this value."""
     limit: Duration
-    """No points from here on."""
+    """No points from this value on."""
 
 
 class LostRule(Rule):
@@ -58,13 +58,13 @@ class LostRule(Rule):
     database: Name | None = None
     """None: all databases together."""
     target: int = Field(default=0, ge=0, lt=2**63)
-    """Lost transactions up to which the points are full."""
+    """Full points up to this number of lost transactions."""
     limit: int = Field(ge=1, lt=2**63)
-    """Lost transactions from which on there are no points."""
+    """No points from this number of lost transactions on."""
 
 
 class ConditionRule(Rule):
-    """Full points if the condition holds at the end."""
+    """Full points if the condition is met at the end."""
 
     kind: Literal["condition"]
     when: Condition
@@ -72,63 +72,63 @@ class ConditionRule(Rule):
 
 
 class ForbiddenRule(Rule):
-    """Full points unless one of the forbidden states was reached."""
+    """Full points unless a forbidden state was reached."""
 
     kind: Literal["forbidden"]
 
 
 class DiagnosisRule(Rule):
-    """Points for right answers, divided by weight."""
+    """Points for correct answers, distributed by weight."""
 
     kind: Literal["diagnosis"]
 
 
 class PredictionRule(Rule):
-    """Points for predictions that came true, divided by weight."""
+    """Points for correct predictions, distributed by weight."""
 
     kind: Literal["prediction"]
 
 
 class CallsRule(Rule):
-    """Points for the share of orders that were read back correctly and confirmed before they were carried out."""
+    """Points for the share of orders that were read back correctly and confirmed before execution."""
 
     kind: Literal["calls"]
     least: int = Field(default=1, ge=1, le=100)
-    """Orders that the drill needs; fewer count as if the others had not been read back."""
+    """Number of orders that the drill needs. Missing orders count as not read back."""
 
 
 class StatusRule(Rule):
-    """Points for the share of questions for the state that were answered in time by what was so at that moment."""
+    """Points for the share of status requests that were answered correctly and on time."""
 
     kind: Literal["status"]
     within: Duration
-    """Time for an answer."""
+    """Time limit for an answer."""
 
 
 class Price(ScenarioTable):
     """[[rubric.price]]: an act that costs points of conduct, once."""
 
     when: Condition
-    """Condition by which the action is seen, such as `ran "SET PARTNER OFF"`."""
+    """Condition that detects the action, such as `ran "SET PARTNER OFF"`."""
     premise: Condition | None = None
-    """Precondition of `why`, such as `Sales is ARMED`. Where it does not hold when the action is seen, the action
-    costs nothing here."""
+    """Precondition of `why`, such as `Sales is ARMED`. If it is not met when the action occurs, the action costs
+    nothing."""
     price: Points
-    """Price in points."""
+    """Deduction in points."""
     why: Line
-    """Reason why it is wrong, for the debrief."""
+    """Reason for the deduction, for the debrief."""
     better: Line
     """Better alternative, for the debrief."""
 
 
 class ConductRule(Rule):
-    """Points less the price of wrong, refused and harmful commands."""
+    """Points minus the deductions for wrong, refused and harmful commands."""
 
     kind: Literal["conduct"]
     refused: Points = 3.0
-    """Price of each command that the server refuses."""
+    """Deduction for each command that a server refuses."""
     prices: Annotated[tuple[Price, ...], Field(strict=False, alias="price", max_length=50)] = ()
-    """Actions that cost points of conduct, each once."""
+    """Actions with a deduction, each counted once."""
 
 
 AnyRule = Annotated[

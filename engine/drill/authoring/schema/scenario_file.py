@@ -46,26 +46,26 @@ class Scenario(ScenarioTable):
     title: Line
     """Title of the drill in the list."""
     summary: Line
-    """One sentence for the list of drills: what happens, and what the task is."""
+    """One sentence for the list of drills: the situation and the task."""
     level: Literal["beginner", "intermediate", "advanced", "expert"]
     """Level of experience."""
     minutes: int = Field(ge=1, le=600)
-    """Time a learner needs, for planning."""
+    """Estimated time for a learner."""
     skills: Annotated[tuple[Slug, ...], Field(strict=False, max_length=20)] = ()
     """Skills trained; the list of drills can be filtered by them."""
     author: Line | None = None
     """Author according to the file: plain text, not verified."""
     sources: Annotated[tuple[Publication, ...], Field(strict=False, alias="source", max_length=20)] = ()
     seed: int = Field(default=1, ge=0, lt=2**63)
-    """Seed of everything random. The same seed gives the same run."""
+    """Seed of all random values. The same seed gives the same run."""
     length: Duration | None = None
-    """Time after which the drill ends, whether its goals are reached or not."""
+    """Time after which the drill ends, even if goals are open."""
     allow_revert_all: bool = False
     """True if `revert-all` is allowed in a scored drill. It finds and repairs every fault at once."""
     early: Line | None = None
-    """Reason why it is right to act before the faults of the timeline; None: acting early is not right."""
+    """Reason why actions before the faults of the timeline are correct. None: early actions are not correct."""
     variants: Pools = Field(default_factory=dict)
-    """Names, sizes and times; the seed picks one for {name} in the texts."""
+    """Pools of names, sizes and times. The seed picks one value for each {name} in the texts."""
     settings: SettingsSpec = SettingsSpec()
     servers: Annotated[
         tuple[ServerSpec, ...], Field(strict=False, alias="server", min_length=1, max_length=50)
@@ -84,7 +84,7 @@ class Scenario(ScenarioTable):
     ] = ()
     clients: Annotated[tuple[ClientSpec, ...], Field(strict=False, alias="client", max_length=100)] = ()
     programs: Annotated[tuple[Name, ...], Field(strict=False, max_length=20)] = ()
-    """Programs outside of the simulation, by the names in their logins, of which conditions may ask what they met."""
+    """Programs outside the simulation, by their names in logins. Conditions can refer to their results."""
     before: Annotated[tuple[Preparation, ...], Field(strict=False, max_length=200)] = ()
     timeline: Annotated[tuple[Inject, ...], Field(strict=False, max_length=500)] = ()
     locked: Annotated[tuple[LockedAction, ...], Field(strict=False, max_length=50)] = ()

@@ -11,48 +11,48 @@ from engine.drill.authoring.schema.world import ScenarioTable
 
 
 class Inject(ScenarioTable):
-    """[[timeline]]: an input line of the scenario, at a time, in a window, or when a condition holds."""
+    """[[timeline]]: an input line of the scenario at a time, in a window, or when a condition is met."""
 
     do: Text
-    """Action of the inject, as typed at the desk, such as `power-off SERVER_A`."""
+    """Input line as typed at the desk, such as `power-off SERVER_A`."""
     at: Duration | None = None
     """Time since the start."""
     between: Annotated[tuple[Duration, Duration] | None, Field(strict=False)] = None
-    """A moment in this window, drawn from the seed."""
+    """Time window. The seed picks a time in it."""
     when: Condition | None = None
-    """Condition that triggers it, such as `Sales is SUSPENDED`."""
+    """Condition that triggers the input, such as `Sales is SUSPENDED`."""
     after: Duration = 0.0
-    """With `when`: delay after the condition first held."""
+    """With `when`: delay after the condition is first met."""
     note: Text | None = None
-    """Why, for the instructor."""
+    """Reason, for the instructor."""
 
 
 class LockedAction(ScenarioTable):
-    """[[locked]]: an action that the trainee cannot do in this story: a spare part is missing, for example."""
+    """[[locked]]: an action that is not available in this drill, for example because a spare part is missing."""
 
     do: Line
-    """The input line without its time, or its first words: `workload` locks every line that begins with it."""
+    """Input line without its time, or its first words. `workload` locks all lines that begin with this word."""
     until: Duration | None = None
-    """Time at which it is unlocked. None: never."""
+    """Time at which the action becomes available. None: never."""
     why: Line
-    """Reason that the trainee is told."""
+    """Reason shown to the trainee."""
 
 
 class Goal(ScenarioTable):
-    """[[goal]]: a state to reach and to keep until the end."""
+    """[[goal]]: a state that must be reached and kept until the end."""
 
     name: Slug
-    """Short name for hints to refer to."""
+    """Short name that hints refer to."""
     text: Line
     """Text for the learner: the state at the end."""
     when: Condition
-    """The condition by which it is reached, such as `Sales is SYNCHRONIZED`."""
+    """Condition of the goal, such as `Sales is SYNCHRONIZED`."""
     after: Duration = 0.0
-    """Not judged before this time (at the start everything is healthy)."""
+    """The goal is not checked before this time, because at the start all goals may be met."""
     hold: Duration = 0.0
-    """Time for which it has to hold."""
+    """Time for which the condition must be met."""
     within: Duration | None = None
-    """Deadline since the start; missed after it."""
+    """Deadline since the start. After it, the goal is missed."""
     weight: float = Field(default=1.0, gt=0, le=100)
     """Weight in the points for goals."""
 
@@ -65,9 +65,9 @@ class Forbidden(ScenarioTable):
     text: Line
     """Text for the debrief."""
     when: Condition
-    """The condition by which it is reached, such as `Sales on SERVER_B is PRINCIPAL`."""
+    """Condition of the forbidden state, such as `Sales on SERVER_B is PRINCIPAL`."""
     ends: bool = False
-    """Reaching it ends the drill."""
+    """True if the forbidden state ends the drill."""
     better: Line
     """Better alternative, for the debrief."""
 
@@ -76,39 +76,39 @@ class AlternativeAnswer(ScenarioTable):
     """[[question.instead]]: what is right, and why, where the run has taken another course."""
 
     when: Condition
-    """Condition of the other outcome, such as `forced_failovers(Sales) > 0`; checked when the question is asked."""
+    """Condition of the other outcome, such as `forced_failovers(Sales) > 0`, checked when the question is asked."""
     right: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(strict=False, min_length=1)]
-    """Numbers of the right choices in this case, from 1."""
+    """Numbers of the correct choices in this case, from 1."""
     why: Text
-    """The explanation in this case, shown when the drill is over."""
+    """Explanation for this case, shown after the drill."""
 
 
 class Question(ScenarioTable):
-    """[[question]]: what has happened, and why? Asked at a moment, answered once, explained when the drill is over."""
+    """[[question]]: a question about the events, asked at a time, answered once and explained after the drill."""
 
     name: Slug
     """Short name for the answer command."""
     text: Line
     """Text of the question."""
     at: Duration | None = None
-    """Time since the start at which the question is asked."""
+    """Time of the question since the start."""
     when: Condition | None = None
-    """Condition at which the question is asked."""
+    """Condition that triggers the question."""
     after: Duration = 0.0
-    """With `when`: delay after the condition began to hold; asked only if it still holds."""
+    """With `when`: delay after the condition is met. The question is asked only if it is still met."""
     premise: Condition | None = None
-    """Precondition of the question. While it does not hold the question is not asked; a question that is never asked
-    does not count."""
+    """Precondition of the question. The question is asked only while it is met. A question that was not asked does
+    not count."""
     within: Duration | None = None
-    """Time for the answer. None: until the end."""
+    """Time limit for the answer. None: until the end."""
     choices: Annotated[tuple[Line, ...], Field(strict=False, min_length=2, max_length=8)]
     """Possible answers."""
     right: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(strict=False, min_length=1)]
-    """Numbers of the right choices, from 1; each of them counts as right."""
+    """Numbers of the correct choices, from 1. Each of them counts as correct."""
     why: Text
-    """The explanation, shown when the drill is over."""
+    """Explanation, shown after the drill."""
     instead: Annotated[tuple[AlternativeAnswer, ...], Field(strict=False, max_length=8)] = ()
-    """Other right answers for other outcomes of the run; the first one whose condition holds counts."""
+    """Other correct answers for other outcomes of the run. The first entry with a met condition counts."""
     weight: float = Field(default=1.0, gt=0, le=100)
     """Weight in the points for diagnosis."""
     pause: bool = False
@@ -126,35 +126,36 @@ class PredictedOutcome(ScenarioTable):
     text: Line
     """Text of the outcome."""
     when: Condition
-    """Condition by which the outcome is recognised."""
+    """Condition that detects the outcome."""
 
 
 class Prediction(ScenarioTable):
-    """[[predict]]: the clock is paused; what will happen next? Judged later by what happens."""
+    """[[predict]]: a question about the next events, asked while the clock is paused and decided later by the run."""
 
     name: Slug
     """Short name for the answer command."""
     text: Line
     """Text of the question."""
     at: Duration | None = None
-    """Time since the start at which the question is asked."""
+    """Time of the question since the start."""
     when: Condition | None = None
-    """Condition at which the question is asked."""
+    """Condition that triggers the question."""
     after: Duration = 0.0
-    """With `when`: delay after the condition began to hold; asked only if it still holds."""
+    """With `when`: delay after the condition is met. The question is asked only if it is still met."""
     premise: Condition | None = None
-    """Precondition of the question. While it does not hold the question is not asked; a question that is never asked
-    does not count."""
+    """Precondition of the question. The question is asked only while it is met. A question that was not asked does
+    not count."""
     within: Duration = 10.0
-    """Time for the answer; after it the outcome can be seen."""
+    """Time limit for the answer. After it, the outcome becomes visible."""
     judged_after: Duration
-    """Time after the question at which the conditions of the choices are checked; those that hold are right."""
+    """Time after the question at which the conditions of the choices are checked. Choices with a met condition are
+    correct."""
     choices: Annotated[
         tuple[PredictedOutcome, ...], Field(strict=False, alias="choice", min_length=2, max_length=8)
     ]
-    """Possible outcomes, each with the condition by which it is judged."""
+    """Possible outcomes, each with its condition."""
     why: Text
-    """The explanation, shown when the drill is over."""
+    """Explanation, shown after the drill."""
     weight: float = Field(default=1.0, gt=0, le=100)
     """Weight in the points for predictions."""
     pause: bool = True
@@ -171,27 +172,28 @@ Sight = Literal["power", "databases", "errorlog", "links", "clients", "queues", 
 
 
 class StoryRole(ScenarioTable):
-    """[[role]]: a person of the story and what this person knows; with a key, one that a member of a team plays."""
+    """[[role]]: a person in the drill and this person's knowledge. A team member can play a role with a key."""
 
     name: Line
-    """Name or office of the person."""
+    """Name or function of the person."""
     text: Text
     """Knowledge and goals of this person."""
     key: Slug | None = None
-    """Short name of the role in input lines: `@dba power-off SERVER_A`. None: nobody plays it."""
+    """Short name of the role in input lines: `@dba power-off SERVER_A`. None: not a team role."""
     servers: Annotated[tuple[Name, ...], Field(strict=False, max_length=50)] = ()
-    """Servers that the role sees."""
+    """Servers that the role can see."""
     sees: Annotated[tuple[Sight, ...], Field(strict=False, max_length=20)] = ()
-    """Of these servers: power, databases, errorlog, links, queues; and clients, goals, acts and calls of the others."""
+    """Visible data of these servers: power, databases, errorlog, links, queues. Also: clients, goals, acts and
+    calls of other roles."""
     does: Annotated[tuple[Line, ...], Field(strict=False, max_length=100)] = ()
-    """First words of the input lines that the role may do: `plug-cable`, or `sql SERVER_A`."""
+    """First words of the input lines that the role may use: `plug-cable`, or `sql SERVER_A`."""
 
 
 class Hint(ScenarioTable):
-    """[[hint]]: three layers of help towards one goal, each with its cost in points."""
+    """[[hint]]: three layers of help for one goal, each with a deduction."""
 
     goal: Slug
-    """Short name of its goal."""
+    """Short name of the goal."""
     look: Text
     """Place to look at."""
     means: Text
@@ -199,16 +201,17 @@ class Hint(ScenarioTable):
     type: Text
     """Input line to type."""
     cost: Annotated[tuple[Points, Points, Points], Field(strict=False)] = (1.0, 2.0, 4.0)
-    """Price of each of the three layers in points; in guided mode they are free."""
+    """Deduction for each of the three layers in points. In guided mode they are free."""
 
 
 class SolutionStep(ScenarioTable):
     """[[solution]]: an input line with its time (`95 …`, or `+5 …` after the previous step or the condition)."""
 
     do: Text
-    """An action with its time: `95 power-on SERVER_A` at 95 s, `+5 …` 5 s after the previous step or the condition."""
+    """Input line with its time: `95 power-on SERVER_A` at 95 s, `+5 …` 5 s after the previous step or the
+    condition."""
     when: Condition | None = None
-    """Condition that it waits for."""
+    """Condition that the step waits for."""
     why: Line
     """Reason for this step at this time."""
 

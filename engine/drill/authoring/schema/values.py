@@ -56,7 +56,7 @@ def _readable(text: str) -> str:
         ):
             raise ValueError(
                 say(
-                    "no invisible sign like character {n} ({word})",
+                    "no invisible character like character {n} ({word})",
                     n=index + 1,
                     word=f"U+{ord(sign):04X}",
                 )

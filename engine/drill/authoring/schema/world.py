@@ -38,12 +38,12 @@ class ScenarioTable(BaseModel):
 
 
 class Publication(ScenarioTable):
-    """[[source]]: publication of the drill's subject."""
+    """[[source]]: a publication about the topic of the drill."""
 
     paper: Line
-    """Title of the paper, manual page or talk, as in a catalogue."""
+    """Title of the paper, manual page or talk, as listed in a catalog."""
     section: Line
-    """Chapter, page or figure in it."""
+    """Chapter, page or figure in the publication."""
 
 
 class EndpointSpec(ScenarioTable):
@@ -52,15 +52,15 @@ class EndpointSpec(ScenarioTable):
     port: int = Field(default=ENDPOINT_PORT, ge=1, le=65_535)
     """TCP port of the listener."""
     state: Literal["STARTED", "STOPPED", "DISABLED"] = "STARTED"
-    """STOPPED and DISABLED accept no connection."""
+    """State of the endpoint. STOPPED and DISABLED accept no connection."""
     role: Literal["ALL", "PARTNER", "WITNESS"] = "ALL"
     """PARTNER, WITNESS, or both (ALL)."""
     encryption: Literal["DISABLED", "SUPPORTED", "REQUIRED"] = "REQUIRED"
-    """Encryption required of the other end; REQUIRED and DISABLED are incompatible."""
+    """Encryption required of the other endpoint. REQUIRED and DISABLED are incompatible."""
     algorithms: Annotated[tuple[Literal["RC4", "AES"], ...], Field(strict=False)] = ()
-    """In order of preference; both ends need one in common. Empty: RC4, and AES from 2016."""
+    """Algorithms in order of preference. Both endpoints need one in common. Empty: RC4, and AES from 2016."""
     certificate: Name | None = None
-    """Certificate for authentication; [[before]] lines create it. None: authentication by the service account."""
+    """Certificate for authentication, created by [[before]] lines. None: authentication by the service account."""
 
 
 class ServerSpec(ScenarioTable):
@@ -69,36 +69,37 @@ class ServerSpec(ScenarioTable):
     name: Name
     """Name of the computer and of its instance."""
     sql: bool = True
-    """An instance of SQL Server runs there. false: a file server, or a node of failover cluster instances."""
+    """True if the computer runs an instance of SQL Server. False: a file server, or a node of failover cluster
+    instances."""
     version: Literal[2005, 2008, 2012, 2014, 2016, 2017, 2019, 2022] = 2005
     """SQL Server version by year. 2008 and later compress the log stream to the mirror."""
     edition: Literal["Enterprise", "Developer", "Standard", "Workgroup", "Express"] = "Enterprise"
-    """Standard supports safety FULL only; Workgroup and Express can only be a witness."""
+    """Edition. Standard supports only safety FULL. Workgroup and Express can only be a witness."""
     cores: int | None = Field(default=None, ge=1, le=256)
-    """Processor cores. None: as many as the hardware of the site has."""
+    """Processor cores. None: the number of cores of the hardware."""
     site: Line = "nec"
-    """Hardware: disks, processors and network as in one of the papers."""
+    """Hardware: disks, processors and network as described in one of the papers."""
     domain: Name = "CORP"
     """Windows domain. Servers of different domains need certificates to connect."""
     service_account: Line = "CORP\\sqlservice"
-    """Service account of the instance; the same account on all servers needs no CONNECT permission."""
+    """Service account of the instance. If all servers use the same account, CONNECT permission is not needed."""
     trace_flags: Annotated[tuple[TraceFlag, ...], Field(strict=False, max_length=100)] = ()
-    """Trace flags that are on from the start, such as 1462 (no log compression)."""
+    """Trace flags that are on at the start, such as 1462 (no log compression)."""
     max_worker_threads: int = Field(default=0, ge=0, le=32_767)
-    """Worker threads. 0: the number that SQL Server chooses for the cores."""
+    """Worker threads. 0: the default of SQL Server for the number of cores."""
     blocked_ports: Annotated[tuple[Port, ...], Field(strict=False, max_length=100)] = ()
     """TCP ports that the firewall blocks at the start."""
     jobs_for: Annotated[tuple[Name, ...], Field(strict=False, max_length=20)] = ()
     """Databases with the usual jobs on this server, enabled: log backup, index maintenance, nightly load."""
     endpoint: EndpointSpec = EndpointSpec()
-    """Its database mirroring endpoint."""
+    """Database mirroring endpoint of the instance."""
 
 
 class LinkSpec(ScenarioTable):
-    """[[link]]: the network between two ends, the same in both directions; pairs not listed have a local network."""
+    """[[link]]: the network between two ends, the same in both directions. Unlisted pairs use a local network."""
 
     ends: Annotated[tuple[Name, Name], Field(strict=False)]
-    """The two servers, or an application and a server."""
+    """Two servers, or an application and a server."""
     rtt_ms: float = Field(default=0.2, ge=0, le=10_000)
     """Round trip time of a packet on an idle link."""
     jitter_ms: float = Field(default=0.0, ge=0, le=10_000)
@@ -106,36 +107,36 @@ class LinkSpec(ScenarioTable):
     bandwidth_mbps: float = Field(default=1000.0, ge=0.05, le=400_000)
     """Bandwidth in each direction."""
     loss: float = Field(default=0.0, ge=0, le=0.99)
-    """Share of the packets that are lost: 0.01 is 1 %."""
+    """Share of lost packets: 0.01 is 1%."""
 
 
 class DatabaseSpec(ScenarioTable):
     """[[database]]: a user database and its workload."""
 
     name: Name
-    """Name of the database; with a count, of the first one."""
+    """Name of the database. With a count: name of the first database."""
     count: int = Field(default=1, ge=1, le=500)
-    """Number of equal databases, numbered from the name on: Branch001 with 100 is Branch001 to Branch100."""
+    """Number of identical databases, numbered from the name: Branch001 with 100 gives Branch001 to Branch100."""
     server: Name | None = None
     """Server of a database without a session."""
     restored_on: Annotated[tuple[Name, ...], Field(strict=False, max_length=10)] = ()
-    """Servers on which a backup was restored WITH NORECOVERY just before the drill; not with a session."""
+    """Servers with a backup restored WITH NORECOVERY just before the drill. Not allowed with a session."""
     workload: Line = "none"
-    """Workload of its applications, as measured in the papers; none: no load."""
+    """Workload of the applications, as measured in the papers. None: no load."""
     scale: float = Field(default=1.0, ge=0, le=1000)
-    """Multiple of the workload."""
+    """Multiplier of the workload."""
     size_mb: SizeMb = 40_960.0
     """Size of the data."""
     log_size_mb: SizeMb = 4_096.0
     """Size of the log file at the start."""
     log_max_mb: SizeMb = 40_960.0
-    """Size at which the log file stops growing and is full."""
+    """Maximum size of the log file."""
     recovery_model: Literal["FULL", "BULK_LOGGED", "SIMPLE"] = "FULL"
     """A mirrored database needs FULL."""
     compression_ratio: float = Field(default=0.27, ge=0.001, le=1)
-    """Size of the compressed log stream to the mirror as a share: 0.27 is 27 %."""
+    """Compressed size of the log stream as a share: 0.27 is 27%."""
     delayed_durability: Literal["DISABLED", "ALLOWED", "FORCED"] = "DISABLED"
-    """Setting that decides whether a commit waits for the log write (SQL Server 2014)."""
+    """Delayed durability: whether a commit waits for the log write (SQL Server 2014)."""
     log_backup_every: Annotated[Duration, AfterValidator(_pace)] = 900.0
     """Interval of log backups. 0: no log backup job."""
 
@@ -154,7 +155,7 @@ class SessionSpec(ScenarioTable):
     """[[session]]: a database mirroring session, up and running at the start."""
 
     database: Name
-    """Database of the session; of several equal ones the first: each has such a session."""
+    """Database of the session. For a table with a count, the first name: each database gets such a session."""
     principal: Name
     """Server with the principal role at the start."""
     mirror: Name
@@ -162,9 +163,9 @@ class SessionSpec(ScenarioTable):
     witness: Name | None = None
     """Witness server. None: no witness, so no automatic failover."""
     safety: Literal["FULL", "OFF"] = "FULL"
-    """FULL: each commit waits for the mirror; OFF: no wait."""
+    """FULL: each commit waits for the mirror. OFF: commits do not wait."""
     timeout_s: int = Field(default=PARTNER_TIMEOUT_S, ge=5, le=32_767)
-    """Silence after which a partner counts as lost (SET PARTNER TIMEOUT)."""
+    """Time without a response after which a partner counts as lost (SET PARTNER TIMEOUT)."""
     state: Literal["SYNCHRONIZED", "SUSPENDED"] = "SYNCHRONIZED"
     """State at the start."""
 
@@ -175,17 +176,17 @@ class ClientSpec(ScenarioTable):
     name: Name
     """Name of the application."""
     databases: Annotated[tuple[Name, ...], Field(strict=False, min_length=1)]
-    """Databases that it uses."""
+    """Databases that the application uses."""
     data_source: Name
-    """Data Source of its connection string: a server or a listener."""
+    """Data Source of the connection string: a server or a listener."""
     failover_partner: Name | None = None
-    """Failover Partner of its connection string. None: not specified."""
+    """Failover Partner of the connection string. None: not specified."""
     read_only: bool = False
-    """ApplicationIntent=ReadOnly of its connection string."""
+    """ApplicationIntent=ReadOnly in the connection string."""
     multi_subnet: bool = False
-    """MultiSubnetFailover=True of its connection string."""
+    """MultiSubnetFailover=True in the connection string."""
     login_timeout_s: float = Field(default=15.0, ge=1, le=3600)
-    """Connect Timeout of its connection string."""
+    """Connect Timeout of the connection string."""
     driver: Literal[
         "",
         "sqlclient",
@@ -198,13 +199,14 @@ class ClientSpec(ScenarioTable):
         "tedious",
         "freetds",
     ] = ""
-    """Its driver, as measured (engine/protocol/drivers.py). Empty: as the documentation of mirroring says."""
+    """Client driver, as measured (engine/protocol/drivers.py). Empty: as described in the documentation of
+    mirroring."""
     command_timeout_s: float | None = Field(default=None, ge=0, le=3600)
-    """Time-out of its commands; 0: none, so that TCP decides. None: as its driver has it."""
+    """Command timeout. 0: no timeout, so TCP decides. None: the default of the driver."""
     reconnects: bool = True
-    """It connects anew when it has lost its connections."""
+    """True if the application reconnects after it loses its connections."""
     login: Annotated[str, StringConstraints(max_length=60), AfterValidator(_readable)] = ""
-    """Its SQL login. Empty: a login that exists on every server."""
+    """SQL login of the application. Empty: a login that exists on every server."""
 
 
 class Preparation(ScenarioTable):
@@ -218,18 +220,18 @@ class Preparation(ScenarioTable):
 
 
 class SettingsSpec(ScenarioTable):
-    """[settings]: choices that the documentation leaves open."""
+    """[settings]: behavior that the documentation does not define."""
 
     auto_failover_after_witness_cut: bool = True
-    """Automatic failover happens even if only the link between principal and witness was cut before."""
+    """True if automatic failover also occurs after the link between principal and witness was cut first."""
     resume_on_mirror: bool = True
-    """SET PARTNER RESUME is accepted on the mirror, too."""
+    """True if SET PARTNER RESUME is also accepted on the mirror."""
     witness_off_on_mirror: bool = True
-    """SET WITNESS OFF is accepted on the mirror, too."""
+    """True if SET WITNESS OFF is also accepted on the mirror."""
     boot_s: float = Field(default=60.0, ge=0, le=3600)
-    """Time from power on until SQL Server starts."""
+    """Time from power on to the start of SQL Server."""
     restart_service_s: float = Field(default=4.0, ge=0, le=3600)
-    """Time that the service needs to start."""
+    """Start time of the service."""
     start_time: Annotated[
         str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$"), AfterValidator(_moment)
     ] = "2005-10-22T12:00:00"

@@ -61,8 +61,8 @@ def test_every_line_of_the_table_is_needed() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "text", "wanted"),
     [
-        ("minutes = 5", 'minutes = "soon"', "minutes: 'soon' does not fit", "a whole number"),
-        ("minutes = 5", "minutes = 5\nvariants = 0", "variants: 0 does not fit", "a table"),
+        ("minutes = 5", 'minutes = "soon"', "minutes: 'soon' is not valid", "a whole number"),
+        ("minutes = 5", "minutes = 5\nvariants = 0", "variants: 0 is not valid", "a table"),
         ("minutes = 5", 'minutes = 5\n[[link]]\nends = ["SERVER_A"]', "link[0].ends: the list is too short", "more"),
     ],
 )  # fmt: skip

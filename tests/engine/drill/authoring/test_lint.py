@@ -31,7 +31,7 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
         (SOLUTION, "", "no reference solution"),
         ('name = "SERVER_B"', 'name = "SERVER_B"\nservice_account = "CORP\\\\other"', "would refuse"),
         ("+5 power-on SERVER_A", "+5 note done", "earns"),
-        ("+5 power-on SERVER_A", "+5 workload Sales Nothing", "cannot be carried out"),
+        ("+5 power-on SERVER_A", "+5 workload Sales Nothing", "cannot be executed"),
         (
             SOLUTION,
             '[[solution]]\ndo = "5 workload Sales Workload1 scale=0.5"\nwhy = "Less."\n\n' + SOLUTION,
@@ -54,11 +54,11 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
             'when = "SERVER_A is OFF"\nprice = 2',
             "loses points",
         ),
-        ("price = 20", "price = 0", "action costs nothing"),
+        ("price = 20", "price = 0", "has no deduction"),
         (
             "[[solution]]",
             '[[forbidden]]\nname = "off"\ntext = "Off."\nwhen = "SERVER_B is OFF"\nbetter = "Wait."\n\n[[solution]]',
-            "forbidden state costs nothing",
+            "forbidden state costs no points",
         ),
     ],
 )

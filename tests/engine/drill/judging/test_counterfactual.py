@@ -52,7 +52,7 @@ def test_an_outage_is_told_as_what_disabled_failover_and_what_would_have_kept_it
     run(taken, 900)
     (outage,) = [m for m in review(taken).mistakes if m.rule == "Downtime"]
     assert outage.cause.startswith("ALTER DATABASE Sales SET WITNESS OFF on SERVER_A")
-    assert outage.better.startswith("keep witness, safety FULL")
+    assert outage.better.startswith("keep the witness, safety FULL")
     assert outage.retry_tick == 0
 
 

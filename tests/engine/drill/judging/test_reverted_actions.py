@@ -22,7 +22,7 @@ def played(*lines: tuple[float, str], changes: tuple[tuple[str, str], ...] = ())
 
 
 def price(taken: Drill) -> float:
-    return sum(item.points for item in taken.score().items if item.name == "Needless faults")
+    return sum(item.points for item in taken.score().items if item.name == "Unnecessary faults")
 
 
 def test_the_reference_alone_costs_nothing() -> None:
@@ -36,7 +36,7 @@ def test_the_reference_alone_costs_nothing() -> None:
 def test_back_and_forth_costs(first: str, then: str) -> None:
     taken = played((2, first), (3, then))
     assert price(taken) == -2.0
-    (item,) = [item for item in taken.score().items if item.name == "Needless faults"]
+    (item,) = [item for item in taken.score().items if item.name == "Unnecessary faults"]
     assert item.at_s == (2.0,)
     assert first in item.why
     assert item.losses[0].better

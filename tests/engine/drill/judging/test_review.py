@@ -32,7 +32,7 @@ def test_a_flawless_run_has_no_mistakes() -> None:
     found = review(play_reference(small()))
     assert (found.total, found.mistakes) == (100.0, ())
     assert found.planned == ("SERVER_B serves", "SERVER_A is the mirror again")
-    assert found.ended == "all goals are reached"
+    assert found.ended == "all goals met"
     assert {marker.kind for marker in found.happened} >= {
         "fault",
         "detection",
@@ -83,7 +83,10 @@ def test_an_outage_that_ended_by_itself() -> None:
     [
         ("why-no-failover-safety-off", "safety is FULL"),
         ("why-no-failover-witness", "mirror and witness are connected"),
-        ("why-no-failover-not-synchronized", "the mirror was SYNCHRONIZED when it last saw the principal"),
+        (
+            "why-no-failover-not-synchronized",
+            "the session was SYNCHRONIZED when the mirror lost the principal",
+        ),
         ("no-witness", "a witness is configured"),
     ],
 )
@@ -136,12 +139,12 @@ def test_time_that_was_lost_is_tried_again_from_before_it_began() -> None:
     (exposed,) = [m for m in found.mistakes if m.rule == "Time unprotected"]
     lanes = found.lanes["Sales"]
     began = next(span for span in lanes.protection if span.what == "unprotected").from_tick
-    assert exposed.cause == "SERVER_A ▸ Cut the power"
+    assert exposed.cause == "SERVER_A ▸ Power off"
     since = there(exposed.cause_tick)
     assert since < began
     assert exposed.retry_tick == retry.find_retry_tick(since, None, ()) < since - 500
     (goal,) = [m for m in found.mistakes if m.rule == "End state"]
-    assert goal.cause == "Never done: SERVER_A ▸ Power on"
+    assert goal.cause == "Missing action: SERVER_A ▸ Power on"
     step = next(s for s in there(found.reference).steps if "power-on" in s.line)
     assert goal.cause_tick == step.tick
     assert goal.retry_tick == retry.find_retry_tick(step.tick, parse_line(step.line), ()) < step.tick - 1000
@@ -229,7 +232,7 @@ def test_it_is_plain_data() -> None:
     taken = drill(mode=DrillMode.GUIDED)
     play_solution(taken)
     plain = json.loads(json.dumps(review(taken).as_json()))
-    assert plain["lanes"]["Sales"]["service"][0]["what"] == "serving"
+    assert plain["lanes"]["Sales"]["service"][0]["what"] == "in service"
 
 
 def test_a_goal_is_not_missed_for_want_of_a_look() -> None:
@@ -249,7 +252,7 @@ def test_an_instance_that_a_person_started_did_not_take_over_by_itself() -> None
     """The role had moved and stayed offline: that it ended the outage is no automatic failover."""
     found = review(play_reference(shipped("fci-tempdb-path")))
     assert [outage.told for outage in found.outages] == [
-        "NODE_2 took over after the role was started by command."
+        "NODE_2 took over after a command brought the role online."
     ]
     (failover,) = found.failovers
     assert [phase.name for phase in failover.phases] == ["detection", "start and recovery on the new node"]

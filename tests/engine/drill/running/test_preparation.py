@@ -40,8 +40,8 @@ def test_what_they_change_counts_from_the_start() -> None:
     ("line", "said"),
     [
         ("sql SERVER_A ALTER DATABASE Nothing SET PARTNER OFF", "5011"),
-        ("sql SERVER_A WAITFOR DELAY '00:00:10'", "takes time"),
-        ("grow-volume SERVER_A E", "cannot be carried out"),
+        ("sql SERVER_A WAITFOR DELAY '00:00:10'", "takes too long"),
+        ("grow-volume SERVER_A E", "cannot be executed"),
     ],
 )
 def test_check_names_lines_that_cannot_stand_there(line: str, said: str) -> None:
@@ -61,7 +61,7 @@ def test_a_copy_may_have_been_restored_elsewhere() -> None:
     taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER = 'TCP://SERVER_A:5022'")
     taken.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER = 'TCP://SERVER_B:5022'")
     assert run(taken, 30).holds("Sales is SYNCHRONIZED")
-    with pytest.raises(ScenarioError, match="has a mirror already"):
+    with pytest.raises(ScenarioError, match="already has a mirror"):
         small(alone, text=FREE)
 
 
@@ -86,7 +86,7 @@ def test_what_the_story_sends_is_nobodys_conduct() -> None:
 
 def test_nobody_hides_behind_the_story() -> None:
     taken = drill(text=FREE)
-    with pytest.raises(InputError, match="belongs to the story"):
+    with pytest.raises(InputError, match="the drill itself uses the window"):
         taken.do("sql SERVER_A#story ALTER DATABASE Sales SET PARTNER OFF")
     taken.do("sql SERVER_A#2 SELECT 1")
 

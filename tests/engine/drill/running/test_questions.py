@@ -138,12 +138,12 @@ def test_no_answer_no_points() -> None:
 @pytest.mark.parametrize(
     ("at_s", "line", "said"),
     [
-        (21, "answer cause 2", "no open question"),
-        (21, "answer nonsense 1", "no open question"),
+        (21, "answer cause 2", "is not open"),
+        (21, "answer nonsense 1", "is not open"),
         (21, "answer next 3", "from 1 to 2"),
         (21, "answer next 1.5", "from 1 to 2"),
-        (31, "answer next 1", "no open question"),
-        (90, "answer cause 2", "no open question"),
+        (31, "answer next 1", "is not open"),
+        (90, "answer cause 2", "is not open"),
     ],
 )
 def test_what_cannot_be_answered(at_s: float, line: str, said: str) -> None:
@@ -207,9 +207,9 @@ def test_the_drill_waits_for_what_it_has_asked() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (('right = [2]\nwhy = "Nothing', 'right = [4]\nwhy = "Nothing'), "fewer choices"),
-        (('at = "50s"\n', ""), "no time is given"),
-        (('at = "50s"\n', 'at = "50s"\nwhen = "Sales serves"\n'), "at and when is given"),
+        (('right = [2]\nwhy = "Nothing', 'right = [4]\nwhy = "Nothing'), "higher than the number of choices"),
+        (('at = "50s"\n', ""), "the time is missing"),
+        (('at = "50s"\n', 'at = "50s"\nwhen = "Sales serves"\n'), "the file contains at and when"),
         (('name = "role"', 'name = "next"'), "twice"),
         (('kind = "diagnosis"', 'kind = "forbidden"'), "this earns no points"),
         (('when = "automatic_failovers(Sales) > 0"', 'when = "automatic_failovers(Salez) > 0"'), "Salez"),

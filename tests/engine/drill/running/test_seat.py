@@ -49,7 +49,7 @@ def test_who_practises_is_told() -> None:
 
 def test_the_truth_is_secret_until_the_exam_is_over() -> None:
     taken = drill(mode=DrillMode.EXAM)
-    with pytest.raises(InputError, match="only the servers give information"):
+    with pytest.raises(InputError, match="information only from the servers"):
         visibility.require_visible_truth(taken)
     taken.finish()
     visibility.require_visible_truth(taken)

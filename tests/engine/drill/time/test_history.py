@@ -139,4 +139,4 @@ def test_marks_of_every_kind() -> None:
     assert found >= {"fault", "repair", "detection", "transition", "command", "refusal", "hint", "goal"}
     assert found >= {"note", "rewind", "end"}
     (failed,) = [mark for mark in markers(taken.events) if mark.kind == "fault"]
-    assert (failed.tick, failed.text) == (2000, "SERVER_A ▸ Cut the power")
+    assert (failed.tick, failed.text) == (2000, "SERVER_A ▸ Power off")

@@ -41,7 +41,7 @@ def test_a_changed_scenario_parts_where_the_change_shows(taken: Drill) -> None:
     assert found.agreed == taken.hashes[0]
     assert found.expected == taken.hashes[1]
     assert found.lines == (taken.journal[0].line,)
-    assert str(found).startswith("it is the same until 0:00.00 and another one at ")
+    assert str(found).startswith("identical until 0:00.00, different at ")
     assert "power-on SERVER_A" in str(found)
 
 
@@ -64,7 +64,7 @@ def test_a_run_with_a_program_is_the_same_and_an_answer_that_was_changed_is_name
     (done,) = (event for event in report["events"] if event["kind"] == "sql_done")
     done["results"][0]["rows"] = 2
     found = str(divergence(served, report))
-    assert found.startswith("the states are the same, but what is recorded of them is not. First differing")
+    assert found.startswith("the states match, but the recorded data about them differs. First differing")
 
 
 def test_one_wrong_hash_is_found(taken: Drill) -> None:
