@@ -73,6 +73,7 @@ HANDLERS: Final[Handlers] = {
     **seeding.HANDLERS,
     **threads.HANDLERS,
     "database.recovered": service.recovered,
+    "computer.off": service.computer_off,
     "session.meet": session.meet,
     "failover.ask": failover.ask,
     "failover.decide": failover.decide,

@@ -20,26 +20,9 @@ def stop(world: World, name: str) -> None:
     """Stop the cluster service in good order: its vote is handed over, its roles move. [DOC: Stop-ClusterNode]."""
     node = world.nodes[name]
     there = [other for other in config.members(world, node.partition) if other != name]
-    _leave(world, name, there)
+    membership.leave(world, name, there)
     world.nodes[name] = replace(world.nodes[name], service="stopped")
     world.all_dirty()
-
-
-def _leave(world: World, name: str, members: list[str]) -> None:
-    membership.hand_over_vote(world, name)
-    world.nodes[name] = replace(world.nodes[name], partition=0)
-    roles.node_left(world, name)
-    living = [node for node in members if config.is_running(world, world.nodes[node])]
-    if not living:
-        return
-    membership.synchronize_config(world, living)
-    first = world.nodes[living[0]]
-    membership.count(world, first.cluster)
-    membership.schedule_regroup(world, living)
-    world.emit(
-        "cluster", say("{node} has left the cluster", node=name), server=first.name, what="left", node=name
-    )
-    roles.owners_lost(world, first.name, [name])
 
 
 def start(world: World, name: str, prevent: bool = False) -> None:
@@ -93,7 +76,7 @@ def evict(world: World, name: str) -> None:
     if len(cluster.nodes) == 1:
         raise InputError(say("{node} is the last node of its cluster", node=name))
     there = [other for other in config.members(world, node.partition) if other != name]
-    _leave(world, name, there)
+    membership.leave(world, name, there)
     world.clusters[cluster.name] = replace(
         cluster, nodes=tuple(other for other in cluster.nodes if other != name)
     )

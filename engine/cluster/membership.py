@@ -52,8 +52,12 @@ def watch(world: World) -> None:
 
 
 def _watch_power(world: World, node: Node) -> None:
-    powered = world.computers[node.name].powered
-    if not powered and node.service != "off":
+    computer = world.computers[node.name]
+    powered = computer.powered
+    if computer.shutting_down and node.service == "running":
+        leave(world, node.name, [name for name in config.members(world, node.partition) if name != node.name])
+        world.nodes[node.name] = replace(world.nodes[node.name], service="stopped")
+    elif not powered and node.service != "off":
         alone = config.members(world, node.partition) == [node.name]  # nobody is left who could miss it
         partition = 0 if alone else node.partition
         world.cancel_calls("cluster.started", node.name)
@@ -272,6 +276,24 @@ def hand_over_vote(world: World, name: str) -> None:
         counted, witness = quorum.count(cluster, known, left, witnesses.has_vote(world, known, left))
         if (counted, witness) != (known.counted, known.witness_counts):
             config.update(world, name, counted=counted, witness_counts=witness)
+
+
+def leave(world: World, name: str, members: list[str]) -> None:
+    """Take the node *name* out of its partition in good order; *members* are the others."""
+    hand_over_vote(world, name)
+    world.nodes[name] = replace(world.nodes[name], partition=0)
+    roles.node_left(world, name)
+    living = [node for node in members if config.is_running(world, world.nodes[node])]
+    if not living:
+        return
+    synchronize_config(world, living)
+    first = world.nodes[living[0]]
+    count(world, first.cluster)
+    schedule_regroup(world, living)
+    world.emit(
+        "cluster", say("{node} has left the cluster", node=name), server=first.name, what="left", node=name
+    )
+    roles.owners_lost(world, first.name, [name])
 
 
 def _waiting(world: World, cluster: Cluster) -> list[str]:

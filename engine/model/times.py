@@ -22,7 +22,7 @@ TimerName = Literal[
     "availability.seeded", "availability.threads", "availability.undone", "chore.copied", "chore.moved",
     "chore.upgraded", "client.cut", "client.query_end", "client.timeout", "client.try", "cluster.count",
     "cluster.gather", "cluster.quarantine_end", "cluster.regroup", "cluster.started", "contact.lost",
-    "contact.made", "database.recovered", "disk.checkpoint", "endpoint.redial", "failover.ask",
+    "computer.off", "contact.made", "database.recovered", "disk.checkpoint", "endpoint.redial", "failover.ask",
     "failover.closed", "failover.decide", "failover.online", "failover.undone", "instance.start",
     "instance.stopped", "instance.up", "instance.watch", "link.flap", "log.backup", "monitor.run",
     "page.read", "page.repaired", "redo.replay", "role.failed", "role.offline", "role.retry", "service.off",

@@ -55,7 +55,12 @@ def shut_down(world: World, name: str) -> None:
     running = [server for server in world.instances_on(computer) if world.instances[server].running]
     if not running:
         power_off(world, name)
+    if any(world.instances[server].clustered for server in running):  # the cluster service takes them offline
+        world.update_computer(computer, shutting_down=True)
+        world.call_after(SHUTDOWN_AFTER_SERVICE_S, "computer.off", computer)
     for server in running:
+        if world.instances[server].clustered:
+            continue
         stop(world, server, Cause.SHUTDOWN_SERVER, "power-off", ((17147, ()),))
 
 
@@ -121,6 +126,12 @@ def switched_off(world: World, server: str, started_tick: int) -> None:
         network.reassess(world)
         if again:
             power_on(world, server)
+
+
+def computer_off(world: World, computer: str) -> None:
+    """Power off a node whose instances have moved while it shut down (timer)."""
+    if world.computers[computer].shutting_down:
+        power_off(world, computer)
 
 
 def begin_boot(world: World, server: str) -> bool:

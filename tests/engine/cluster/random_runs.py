@@ -89,6 +89,7 @@ class Run:
             f"power-off {node}",
             f"power-on {node}",
             f"power-on {node}",
+            f"shutdown-server {node}",
             f"hang {server}",
             f"unhang {server}",
         ]
@@ -108,7 +109,7 @@ class Run:
     def apply(self, line: str) -> None:
         with contextlib.suppress(InputError):
             do(self.world, line)
-            if self.oracle is not None and line.startswith("stop-cluster"):
+            if self.oracle is not None and line.startswith(("stop-cluster", "shutdown-server")):
                 self.oracle.leave(line.split()[1])
             self.lines.append(f"{self.world.t_s:.2f} {line}")
 

@@ -9,6 +9,7 @@ from engine.drill.running.build import build_world
 from engine.model import World
 from tests.engine.availability.worlds import SCENARIOS, do, until
 from tests.engine.cluster.test_powershell import ask
+from tests.engine.cluster.worlds import fci_lab, pair
 
 
 def lab(windows: str = "2016") -> World:
@@ -104,3 +105,28 @@ def test_the_state_hash_covers_the_record() -> None:
     assert other.state_hash() == world.state_hash()
     other.exits.clear()
     assert other.state_hash() != world.state_hash()
+
+
+@pytest.mark.parametrize("server", ["NODE_1", "SQLFCI1"])
+def test_a_node_that_shuts_down_leaves_the_cluster_in_good_order(server: str) -> None:
+    world = fci_lab()
+    until(world, 10)
+    do(world, f"shutdown-server {server}")
+    left = [event.get("what") for event in until(world, 12) if event.kind == "cluster"]
+    assert left[0] == "left"
+    until(world, 60)
+    assert not world.computers["NODE_1"].powered
+    assert world.instances["SQLFCI1"].computer == "NODE_2"
+    assert not world.exits
+    do(world, "power-on NODE_1")
+    until(world, 160)
+    assert world.nodes["NODE_1"].partition
+
+
+def test_three_shutdowns_within_an_hour_do_not_quarantine() -> None:
+    world = pair("disk", "2016")
+    for act in ("shutdown-server N2", "power-on N2") * 3:
+        until(world, world.t_s + 90)
+        do(world, act)
+    until(world, world.t_s + 120)
+    assert world.nodes["N2"].partition
