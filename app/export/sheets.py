@@ -19,16 +19,8 @@ from engine.drill.par.regret import RunSegment
 EVENT_COLUMNS: Final = ("t_s", "kind", "server", "database", "text")
 SCORE_COLUMNS: Final = ("name", "points", "max", "why", "better", "at_s")
 RUN_COLUMNS: Final = (
-    "player",
-    "played_at",
-    "scenario",
-    "title",
-    "seed",
-    "mode",
-    "ended_at_s",
-    "points",
-    "state_hash",
-)
+    "player", "played_at", "scenario", "title", "seed", "mode", "ended_at_s", "points", "state_hash",
+)  # fmt: skip
 WORTH_COLUMNS: Final = ("from_s", "to_s", "act", "reachable_before", "reachable_after", "label")
 """Columns of the value before and after each action and wait."""
 FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")

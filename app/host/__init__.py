@@ -9,12 +9,5 @@ from app.host.recorder import NoRecorder, Recorder, RecordingError
 from app.host.signals import HostSignal
 
 __all__ = [
-    "Host",
-    "HostSignal",
-    "Inbox",
-    "NoRecorder",
-    "Recorder",
-    "RecordingError",
-    "Request",
-    "RequestResult",
-]
+    "Host", "HostSignal", "Inbox", "NoRecorder", "Recorder", "RecordingError", "Request", "RequestResult",
+]  # fmt: skip

@@ -19,15 +19,9 @@ if TYPE_CHECKING:
     from app.storage import Profile
 
 BESIDE: Final = (
-    "app.storage",
-    "app.host",
-    "app.view_models.picture",
-    "app.files.support",
-    "app.files.bundle_store",
-    "app.export.source",
-    "app.export.page",
-    "pygments.lexers.sql",
-)
+    "app.storage", "app.host", "app.view_models.picture", "app.files.support", "app.files.bundle_store",
+    "app.export.source", "app.export.page", "pygments.lexers.sql",
+)  # fmt: skip
 """Modules of database and engine that nothing of Qt is in: a thread imports them."""
 ALL: Final = "app.main_window.assembly"
 """Imports all the others."""

@@ -112,16 +112,8 @@ class LoginPacket:
 
 
 _LENGTHS: Final = (
-    "host",
-    "user",
-    "password",
-    "program",
-    "server",
-    "extension",
-    "library",
-    "language",
-    "database",
-)
+    "host", "user", "password", "program", "server", "extension", "library", "language", "database",
+)  # fmt: skip
 """Texts in the order of their offsets."""
 
 

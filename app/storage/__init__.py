@@ -8,17 +8,6 @@ from app.storage.runs import CheckpointHash, JournalLine, RunId, UnfinishedRun
 from app.storage.settings import SettingKey
 
 __all__ = [
-    "CheckpointHash",
-    "JournalLine",
-    "ProblemKind",
-    "Profile",
-    "ResultRow",
-    "RunId",
-    "ScenarioResults",
-    "SettingKey",
-    "StorageError",
-    "StoredBranch",
-    "UnfinishedRun",
-    "open_profile",
-    "records",
-]
+    "CheckpointHash", "JournalLine", "ProblemKind", "Profile", "ResultRow", "RunId", "ScenarioResults",
+    "SettingKey", "StorageError", "StoredBranch", "UnfinishedRun", "open_profile", "records",
+]  # fmt: skip

@@ -17,25 +17,8 @@ _NICE = (1.0, 2.0, 5.0)
 Each width is one of them times a power of ten, so that bins stay in place while the window moves.
 """
 TIME_STEPS_S: Final = (
-    1,
-    2,
-    5,
-    10,
-    15,
-    30,
-    60,
-    120,
-    300,
-    600,
-    900,
-    1800,
-    3600,
-    7200,
-    14_400,
-    21_600,
-    43_200,
-    86_400,
-)
+    1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400,
+)  # fmt: skip
 PIXELS_PER_TIME: Final = 70
 """Minimum width of a time label in pixels."""
 

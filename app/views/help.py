@@ -17,19 +17,9 @@ from app.words import language
 from app.words.language import tr
 
 PAGES: Final = (
-    "start",
-    "topology",
-    "console",
-    "time",
-    "brief",
-    "charts",
-    "monitor",
-    "mirroring_states",
-    "availability_groups",
-    "logs",
-    "timing",
-    "editor",
-)
+    "start", "topology", "console", "time", "brief", "charts", "monitor", "mirroring_states",
+    "availability_groups", "logs", "timing", "editor",
+)  # fmt: skip
 """Pages in the order of the contents. The first line of a page is its title."""
 
 PAGE_OF: Final = {dock.name: dock.page for dock in DOCKS} | {

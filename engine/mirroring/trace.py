@@ -7,21 +7,12 @@ from typing import Final
 from engine.model import DatabaseCopy, Key, World
 
 STATES: Final = (
-    "Null Notification",
-    "Synchronized Principal with Witness",
-    "Synchronized Principal without Witness",
-    "Synchronized Mirror with Witness",
-    "Synchronized Mirror without Witness",
-    "Connection with Principal Lost",
-    "Connection with Mirror Lost",
-    "Manual Failover",
-    "Automatic Failover",
-    "Mirroring Suspended",
-    "No Quorum",
-    "Synchronizing Mirror",
-    "Principal Running Exposed",
-    "Synchronizing Principal",
-)
+    "Null Notification", "Synchronized Principal with Witness", "Synchronized Principal without Witness",
+    "Synchronized Mirror with Witness", "Synchronized Mirror without Witness",
+    "Connection with Principal Lost", "Connection with Mirror Lost", "Manual Failover",
+    "Automatic Failover", "Mirroring Suspended", "No Quorum", "Synchronizing Mirror",
+    "Principal Running Exposed", "Synchronizing Principal",
+)  # fmt: skip
 """Texts of the state change event by id. Documented [DOC: Database Mirroring State Change event class]."""
 
 

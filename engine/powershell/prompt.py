@@ -176,21 +176,10 @@ def _is_own_cluster(world: World, node: str, values: tuple[str, ...]) -> bool:
     return all(value.lower() in known for value in values)
 
 
-COMMON: Final = frozenset(
-    [
-        "verbose",
-        "debug",
-        "erroraction",
-        "ea",
-        "errorvariable",
-        "warningaction",
-        "wa",
-        "informationaction",
-        "outvariable",
-        "outbuffer",
-        "whatif",
-    ]
-)
+COMMON: Final = frozenset([
+    "verbose", "debug", "erroraction", "ea", "errorvariable", "warningaction", "wa", "informationaction",
+    "outvariable", "outbuffer", "whatif",
+])  # fmt: skip
 """Common parameters of every cmdlet."""
 
 
@@ -210,38 +199,12 @@ def _check_parameters(world: World, node: str, call: CmdletCall, table: Pipeline
         raise ShellError(call.name, text, "InvalidArgument", "NamedParameterNotFound")
 
 
-KNOWN_PARAMETERS: Final = frozenset(
-    [
-        "cluster",
-        "inputobject",
-        "wait",
-        "nowait",
-        "force",
-        "confirm",
-        "passthru",
-        "clearquarantine",
-        "cq",
-        "ignorelocked",
-        "ignorestickynode",
-        "choosedestinationnode",
-        "cause",
-        "timespan",
-        "usepassthru",
-        "drain",
-        "targetnode",
-        "forcedrain",
-        "failback",
-        "credential",
-        "computername",
-        "displayname",
-        "include",
-        "exclude",
-        "count",
-        "delay",
-        "quiet",
-        "timetolive",
-    ]
-)
+KNOWN_PARAMETERS: Final = frozenset([
+    "cluster", "inputobject", "wait", "nowait", "force", "confirm", "passthru", "clearquarantine", "cq",
+    "ignorelocked", "ignorestickynode", "choosedestinationnode", "cause", "timespan", "usepassthru",
+    "drain", "targetnode", "forcedrain", "failback", "credential", "computername", "displayname",
+    "include", "exclude", "count", "delay", "quiet", "timetolive",
+])  # fmt: skip
 """Parameters that the product has and this prompt has not for some cmdlet."""
 
 

@@ -11,21 +11,10 @@ from engine.messages import SqlError
 from engine.model import Tick, World
 
 FORMATS: Final = (
-    "%Y%m%d",
-    "%Y-%m-%d",
-    "%m/%d/%Y",
-    "%d.%m.%Y",
-    "%Y%m%d %H:%M:%S",
-    "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%dT%H:%M:%S",
-    "%Y-%m-%d %H:%M:%S.%f",
-    "%Y-%m-%dT%H:%M:%S.%f",
-    "%Y%m%d %H:%M:%S.%f",
-    "%Y-%m-%d %H:%M",
-    "%b %d, %Y %I:%M %p",
-    "%b %d %Y %I:%M%p",
-    "%m/%d/%Y %H:%M:%S",
-)
+    "%Y%m%d", "%Y-%m-%d", "%m/%d/%Y", "%d.%m.%Y", "%Y%m%d %H:%M:%S", "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%dT%H:%M:%S.%f", "%Y%m%d %H:%M:%S.%f",
+    "%Y-%m-%d %H:%M", "%b %d, %Y %I:%M %p", "%b %d %Y %I:%M%p", "%m/%d/%Y %H:%M:%S",
+)  # fmt: skip
 """Formats of dates in T-SQL literals, month before day as in us_english."""
 
 

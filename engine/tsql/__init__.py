@@ -49,22 +49,10 @@ if TYPE_CHECKING:
     from engine.tsql.language.complete import complete
 
 __all__ = [
-    "HANDLERS",
-    "SYSTEM_DATABASES",
-    "batch",
-    "cancel",
-    "change_connection",
-    "check_connections",
-    "complete",
-    "connect",
-    "disconnect",
-    "is_connection_idle",
-    "parse_only",
-    "parsing",
-    "reachable",
-    "reset",
-    "submit",
-]
+    "HANDLERS", "SYSTEM_DATABASES", "batch", "cancel", "change_connection", "check_connections",
+    "complete", "connect", "disconnect", "is_connection_idle", "parse_only", "parsing", "reachable",
+    "reset", "submit",
+]  # fmt: skip
 
 _PLACES: Final = {
     "SYSTEM_DATABASES": "batches.context",

@@ -21,18 +21,8 @@ from engine.verbs import (
 from engine.verbs.verb import Verb
 
 FAMILIES: Final = (
-    servers,
-    cluster,
-    links,
-    disks,
-    network,
-    jobs,
-    clients,
-    files,
-    installation,
-    sql,
-    meta_commands,
-)
+    servers, cluster, links, disks, network, jobs, clients, files, installation, sql, meta_commands,
+)  # fmt: skip
 
 VERBS: Final[dict[str, Verb]] = {verb.name: verb for family in FAMILIES for verb in family.VERBS}
 """Verbs by name, in the order of the menus."""

@@ -13,16 +13,8 @@ from engine.drill.time.history import History
 from engine.model import Tick
 
 KINDS: Final = {
-    "detected",
-    "client",
-    "role",
-    "state",
-    "replica",
-    "cluster",
-    "availability",
-    "service",
-    "failover",
-}
+    "detected", "client", "role", "state", "replica", "cluster", "availability", "service", "failover",
+}  # fmt: skip
 """Kinds of events after which the stage looks different."""
 REDO_FRAMES: Final = 10
 """Sizes of the redo queue that are read while it drains."""

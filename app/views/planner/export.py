@@ -11,14 +11,8 @@ from engine.flow import SafetyMode
 from engine.planning import COLUMNS, MirroringPlan, Sweep
 
 PLAN_COLUMNS: Final = (
-    "scale",
-    "rtt_ms",
-    "bandwidth_mbps",
-    "loss",
-    "compression_ratio",
-    "version",
-    "encryption",
-)
+    "scale", "rtt_ms", "bandwidth_mbps", "loss", "compression_ratio", "version", "encryption",
+)  # fmt: skip
 
 
 def rows(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]]) -> list[list[str]]:

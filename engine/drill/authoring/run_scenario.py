@@ -50,17 +50,8 @@ STORY: Final = frozenset({"fault", "load"})
 LEFT_OUT: Final = REMARKS | {"cancel", "revert-all"}
 
 KEPT: Final = (
-    "settings",
-    "server",
-    "link",
-    "database",
-    "session",
-    "client",
-    "before",
-    "role",
-    "source",
-    "fidelity",
-)
+    "settings", "server", "link", "database", "session", "client", "before", "role", "source", "fidelity",
+)  # fmt: skip
 """Tables of the recorded scenario that the new one keeps, in this order; its story, goals and points are dropped."""
 
 ROOM_S: Final = 120.0

@@ -13,26 +13,30 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import InitVar, dataclass, field, replace
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import SolutionStep
-from engine.drill.authoring.schema.world import SessionSpec
-from engine.drill.judging.counterfactual import REFUSED_S, is_inspection, was_refused
-from engine.drill.judging.review import is_same_action
-from engine.drill.par.candidate_actions import list_emergency_actions, list_repairs, list_setup_statements
+from engine.drill.judging.counterfactual import is_inspection
+from engine.drill.par.candidate_actions import list_emergency_actions, list_repairs
 from engine.drill.par.noop_actions import would_be_noop
-from engine.drill.par.observability import is_observable, next_whole_second
+from engine.drill.par.remaining_steps import (
+    filter_undone,
+    has_broken_session,
+    is_partner_statement,
+    list_remaining_steps,
+    list_session_repairs,
+    parse_step,
+    remove_delay,
+)
+from engine.drill.par.retrying_run import RetryingRun, is_accepted
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.running import locks
 from engine.drill.running.solution import default_end, solving
 from engine.drill.time.cooperative_tasks import Run, Slices, advance_in_slices
-from engine.events import Event
 from engine.inputs import Input, InputError
 from engine.model import DbState, Tick, World, ticks
-from engine.protocol import groups
 from engine.verbs import fault_log
-from engine.verbs.lines import parse_line, parse_script
+from engine.verbs.lines import parse_line
 
 CHECKED_S: Final = 20.0
 """Interval between checks whether a continuation can still score enough. Assumed: a check takes as long as one
@@ -50,9 +54,6 @@ SET_UP_S: Final = 2.0
 
 MENDED_S: Final = 120.0
 """Time for the repair of sessions. Assumed: two boots."""
-
-TRIES_MAX: Final = 8
-"""Maximum number of tries of a refused action; each retry follows a new observation. Assumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,15 +292,15 @@ def list_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) ->
     if broken := list_own_fault_reversals(moment):
         continuations += [_prepend_lines(broken, play) for play in continuations]
         yield from continuations[len(continuations) // 2 :]
-    of_partners = any(map(_is_partner_statement, moment.journal))
-    if of_partners and _has_broken_session(moment):
+    of_partners = any(map(is_partner_statement, moment.journal))
+    if of_partners and has_broken_session(moment):
         yield from (
             Continuation(partial(_set_up_sessions, continuation=play), ("set up", *_build_identity_key(play)))
             for play in continuations
         )
     if of_partners or broken:
-        left = _list_remaining_steps(moment)
-        lines = [_parse_step(step).line_without_time for step in left]
+        left = list_remaining_steps(moment)
+        lines = [parse_step(step).line_without_time for step in left]
         for first in range(len(lines) + 1):
             mended = (*broken, *lines[first:])
             yield Continuation(partial(_run_repairs, lines=mended), ("mended", mended))
@@ -319,10 +320,10 @@ def list_whole_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input
     """Yield the continuations of `list_continuations` that leave nothing out: a few, for a first look."""
     continuations: list[Continuation] = []
     if not moment.finished:
-        if left := _list_remaining_steps(moment):
+        if left := list_remaining_steps(moment):
             continuations += _list_step_continuations(left, include_undelayed=True)
         continuations += [
-            build_plan_continuation(_filter_undone(moment, plan, lambda item: item)) for plan in plans
+            build_plan_continuation(filter_undone(moment, plan, lambda item: item)) for plan in plans
         ]
     continuations.append(build_idle_continuation())
     yield from continuations
@@ -364,7 +365,7 @@ def list_suffixes(
     """Yield every remaining part of *plans* and of the reference; *early*: also without the first delay."""
     ends = {tuple(plan[first:]): None for plan in plans for first in range(len(plan))}
     yield from map(build_plan_continuation, ends)
-    left = _list_remaining_steps(moment)
+    left = list_remaining_steps(moment)
     for first in range(len(left)):
         yield from _list_step_continuations(left[first:], include_undelayed)
 
@@ -432,25 +433,6 @@ def finish_rollout(
     return _build_rollout(run, done_count)
 
 
-def is_accepted(drill: SearchDrill, line: str) -> bool:
-    """Return whether *line* could be applied now, and no server would refuse it."""
-    trial = drill.fork()
-    try:
-        item = trial.do(line)
-    except InputError:
-        return False
-    trial.advance_to(trial.tick + ticks(REFUSED_S))
-    return item.verb != "sql" or not was_refused(trial, item)
-
-
-def find_unlock_tick(drill: SearchDrill, item: Input) -> Tick:
-    """Find the tick at which the last lock on *item* opens; 0: no lock opens."""
-    covering = (
-        lock for lock in drill.scenario.locked if locks.covers(locks.parse_lock(lock.do, drill.world), item)
-    )
-    return max((ticks(lock.until) for lock in covering if lock.until is not None), default=0)
-
-
 # --- inside -------------------------------------------------------------------------------------------------
 
 
@@ -479,7 +461,7 @@ def _list_step_continuations(
     remaining_steps: Sequence[SolutionStep], include_undelayed: bool
 ) -> Iterator[Continuation]:
     step, relative = remaining_steps[0], remaining_steps[0].do.lstrip().startswith("+")
-    item, name = _parse_step(step), tuple(map(id, remaining_steps))
+    item, name = parse_step(step), tuple(map(id, remaining_steps))
 
     def build_remaining(_: Tick) -> Continuation:
         return (
@@ -490,7 +472,7 @@ def _list_step_continuations(
 
     more = partial(
         Continuation,
-        partial(_follow_steps, steps=[_remove_delay(step), *remaining_steps[1:]]),
+        partial(_follow_steps, steps=[remove_delay(step), *remaining_steps[1:]]),
         name,
         step.when,
     )
@@ -527,7 +509,7 @@ def _set_up_sessions(run: Run, continuation: Continuation) -> Iterator[None]:
     """Set up missing sessions first, then apply the rest."""
     drill = run.drill
     for session in drill.scenario.sessions:
-        for line in _list_session_repairs(drill.world, session):
+        for line in list_session_repairs(drill.world, session):
             run.do(line)
             yield from advance_in_slices(run, drill.tick + ticks(SET_UP_S))
     yield from _follow_continuation(run, continuation)
@@ -549,9 +531,7 @@ def _run_repairs(
     until = drill.tick + ticks(MENDED_S)
     while drill.tick < until and not drill.finished:  # what was told a session may take effect now
         lines = [
-            line
-            for session in drill.scenario.sessions
-            for line in _list_session_repairs(drill.world, session)
+            line for session in drill.scenario.sessions for line in list_session_repairs(drill.world, session)
         ]
         lines += list_emergency_actions(drill.world) if serve else []
         if continuation is not None and not lines:
@@ -567,36 +547,6 @@ def _run_repairs(
         yield from _follow_continuation(run, continuation)
 
 
-def _is_partner_statement(item: Input) -> bool:
-    return item.verb == "sql" and "SET PARTNER" in item.line_without_time.upper()
-
-
-def _has_broken_session(drill: SearchDrill) -> bool:
-    """Return whether a session of the scenario is removed or suspended."""
-    copies = (
-        drill.world.copies.get((server, session.database))
-        for session in drill.scenario.sessions
-        for server in (session.principal, session.mirror)
-    )
-    return any(
-        copy is None or not copy.group_kind or groups.policy(copy).state(copy) == "SUSPENDED"
-        for copy in copies
-    )
-
-
-def _list_session_repairs(world: World, session: SessionSpec) -> list[str]:
-    """List the remaining statements that repair the session."""
-    leads = [
-        copy.server
-        for server in (session.principal, session.mirror)
-        if (copy := world.copies.get((server, session.database))) is not None
-        and groups.policy(copy).state(copy) == "SUSPENDED"
-        and groups.policy(copy).is_leader(copy)
-    ]
-    resumed = [f"sql {server} ALTER DATABASE [{session.database}] SET PARTNER RESUME" for server in leads]
-    return resumed + list_setup_statements(world, session)
-
-
 def _has_missed_goal(run: SearchDrill) -> bool:
     """Return whether a goal can no longer be reached."""
     return any(state.missed_tick is not None for state in run.goals.values())
@@ -605,71 +555,3 @@ def _has_missed_goal(run: SearchDrill) -> bool:
 def _follow_steps(run: Run, steps: Sequence[SolutionStep]) -> Iterator[None]:
     for _ in solving(run, steps):
         yield None
-
-
-@dataclass(frozen=True, slots=True)
-class RetryingRun:
-    """Run in which a refused action waits until it is accepted or no new observation is possible."""
-
-    drill: SearchDrill
-
-    def advance_to(self, tick: Tick) -> list[Event]:
-        """Advance to *tick*, with retries of locked lines; return the events."""
-        return self.drill.advance_to(tick)
-
-    def do(self, line: str) -> Input:
-        """Apply a line, and retry it later if it is locked."""
-        for _ in range(TRIES_MAX):
-            if self.drill.finished or is_accepted(self.drill, line):
-                break
-            self._wait(line)
-        return self.drill.do(line)
-
-    def _wait(self, line: str) -> None:
-        """Wait until a lock on *line* opens, as noticed by repeated attempts, or until something else is seen."""
-        drill = self.drill
-        opened = find_unlock_tick(drill, parse_line(line, drill.tick))
-        if drill.tick < opened:
-            drill.advance_to(opened)
-        else:
-            self.wait()
-
-    def wait(self) -> None:
-        """Wait until something is seen."""
-        drill = self.drill
-        first, end = len(drill.events), default_end(drill, drill.tick)
-        while drill.tick < end and not drill.finished and not any(map(is_observable, drill.events[first:])):
-            drill.advance_to(end, to_event=True)
-        drill.advance_to(min(end, next_whole_second(drill.tick)))
-
-
-def _list_remaining_steps(moment: SearchDrill) -> list[SolutionStep]:
-    """Return the steps of the solution that have not been applied, in their order."""
-    return _filter_undone(moment, moment.scenario.solution, _parse_step)
-
-
-Thing = TypeVar("Thing")
-
-
-def _filter_undone(
-    moment: SearchDrill, planned: Iterable[Thing], act: Callable[[Thing], Input]
-) -> list[Thing]:
-    """List the *planned* items that are not done yet, in their order. *act* returns the input of an item."""
-    done, left = list(moment.journal), []
-    for each in planned:
-        match = next((item for item in done if is_same_action(item, act(each))), None)
-        if match is None:
-            left.append(each)
-        else:
-            done.remove(match)
-    return left
-
-
-def _parse_step(step: SolutionStep) -> Input:
-    (planned,), _ = parse_script(step.do.strip())
-    return planned
-
-
-def _remove_delay(step: SolutionStep) -> SolutionStep:
-    """Return the step without its delay and its condition: `+5 power-on SERVER_A` as `+0 power-on SERVER_A`."""
-    return step.model_copy(update={"do": f"+0 {step.do.strip().partition(' ')[2]}", "when": None})

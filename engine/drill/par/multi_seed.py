@@ -15,8 +15,8 @@ from itertools import islice
 from typing import Final
 
 from engine.drill.authoring.schema import Scenario
-from engine.drill.par.continuations import TRIES_MAX, find_unlock_tick, is_accepted
 from engine.drill.par.observability import MONITOR_S, find_announced_ticks, is_observable, next_whole_second
+from engine.drill.par.retrying_run import TRIES_MAX, find_unlock_tick, is_accepted
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.par.trials import SearchPlan
 from engine.drill.running.solution import default_end

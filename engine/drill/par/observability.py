@@ -20,22 +20,10 @@ from engine.inputs import Input
 from engine.model import Tick, ticks
 from engine.verbs import VERBS
 
-SEEN: Final = frozenset(
-    {
-        "detected",
-        "failover",
-        "state",
-        "role",
-        "witness",
-        "trace",
-        "errorlog",
-        "client",
-        "alert",
-        "question",
-        "cluster",
-        "powershell",
-    }
-)
+SEEN: Final = frozenset({
+    "detected", "failover", "state", "role", "witness", "trace", "errorlog", "client", "alert", "question",
+    "cluster", "powershell",
+})  # fmt: skip
 """Kinds of events that reach the DBA without a query: in a window, a log, the monitor, Failover Cluster Manager or from
 a client.
 """

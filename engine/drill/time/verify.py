@@ -147,17 +147,9 @@ def _compare_end(drill: Drill, report: Report) -> Divergence | None:
 
 
 REPORTED: Final = (
-    "scenario",
-    "title",
-    "seed",
-    "mode",
-    "origin",
-    "ended_by",
-    "score",
-    "availability",
-    "goals",
+    "scenario", "title", "seed", "mode", "origin", "ended_by", "score", "availability", "goals",
     "questions",
-)
+)  # fmt: skip
 """Parts of a report besides events and states, all of which follow from the inputs."""
 
 

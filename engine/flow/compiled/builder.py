@@ -21,14 +21,8 @@ CACHE_FOLDERS: tuple[Path, ...] = (Path(__file__).parent / "__pycache__", Path(_
 """Folders of libraries compiled here, the first that can be written: next to the program, or the user's."""
 
 FLAGS: Final = (
-    "-O3",
-    "-w",
-    "-shared",
-    "-fPIC",
-    "-ffp-contract=off",
-    "-fno-math-errno",
-    "-fvisibility=hidden",
-)
+    "-O3", "-w", "-shared", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden",
+)  # fmt: skip
 """Flags of every compiler. Contraction would merge a product and a sum, which changes the last bit."""
 
 COMPILE_S_MAX: Final = 60.0

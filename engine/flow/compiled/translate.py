@@ -41,60 +41,13 @@ PRELUDE: Final = resources.files("engine.flow.compiled").joinpath("prelude.c").r
 The text needs no header of Python and no library of C, because the loader passes the addresses of Python's
 functions. `View` is `Py_buffer`, part of the stable interface of Python 3.11 and later.
 """
-KEYWORDS: Final = frozenset(
-    [
-        "auto",
-        "break",
-        "case",
-        "char",
-        "const",
-        "continue",
-        "default",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "extern",
-        "float",
-        "for",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "register",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "struct",
-        "switch",
-        "typedef",
-        "union",
-        "unsigned",
-        "void",
-        "while",
-        "bool",
-        "true",
-        "false",
-        "views",
-        "views_taken",
-        "result",
-        "arguments",
-        "thread",
-        "python",
-        "connect",
-        "take",
-        "modulo",
-        "checked",
-        "main",
-        "wide_entries_run",
-        "cpuid",
-        "add_product",
-    ]
-)
+_KEYWORDS: Final = """
+    auto break case char const continue default do double else enum extern float for goto if inline int long register
+    restrict return short signed sizeof static struct switch typedef union unsigned void
+    while bool true false views views_taken result arguments thread python connect take modulo checked main
+    wide_entries_run cpuid add_product
+"""
+KEYWORDS: Final = frozenset(_KEYWORDS.split())
 """Names that the C text cannot give to a variable or function of the kernel."""
 
 ORDER: Final = "the order of evaluation matters; use a name for the result of the call"

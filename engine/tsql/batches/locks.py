@@ -24,14 +24,8 @@ if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
 
 SCHEMA_STABLE, SHARED, RANGE, UPDATE, INSERT, EXCLUSIVE, SCHEMA = (
-    "Sch-S",
-    "S",
-    "RangeS-S",
-    "U",
-    "IX",
-    "X",
-    "Sch-M",
-)
+    "Sch-S", "S", "RangeS-S", "U", "IX", "X", "Sch-M",
+)  # fmt: skip
 ROWS = "rows"
 """Lock modes; ROWS stands for exclusive locks on some rows of a table."""
 

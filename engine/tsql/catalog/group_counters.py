@@ -20,16 +20,10 @@ TOTAL, GAUGE = 272696576, 65792
 Values = dict[str, float | None]
 
 _BETWEEN: Final = (
-    "Bytes Received from Replica/sec",
-    "Bytes Sent to Replica/sec",
-    "Bytes Sent to Transport/sec",
-    "Flow Control Time (ms/sec)",
-    "Flow Control/sec",
-    "Receives from Replica/sec",
-    "Resent Messages/sec",
-    "Sends to Replica/sec",
-    "Sends to Transport/sec",
-)
+    "Bytes Received from Replica/sec", "Bytes Sent to Replica/sec", "Bytes Sent to Transport/sec",
+    "Flow Control Time (ms/sec)", "Flow Control/sec", "Receives from Replica/sec", "Resent Messages/sec",
+    "Sends to Replica/sec", "Sends to Transport/sec",
+)  # fmt: skip
 _OF_DATABASES: Final = (
     # name, type, first version
     ("Database Flow Control Delay", TOTAL, 2016),

@@ -15,25 +15,10 @@ from engine.tsql.language.lexer import BatchTooLongError, SqlSyntaxError
 from engine.tsql.language.reader import STATEMENT_CHARACTERS_MAX
 from engine.tsql.language.reserved_words import KEYWORDS
 
-NATIVE: Final = frozenset(
-    {
-        "COUNT",
-        "COUNT_BIG",
-        "SUM",
-        "MIN",
-        "MAX",
-        "COALESCE",
-        "NULLIF",
-        "ROW_NUMBER",
-        "RANK",
-        "DENSE_RANK",
-        "NTILE",
-        "LAG",
-        "LEAD",
-        "FIRST_VALUE",
-        "LAST_VALUE",
-    }
-)
+NATIVE: Final = frozenset({
+    "COUNT", "COUNT_BIG", "SUM", "MIN", "MAX", "COALESCE", "NULLIF", "ROW_NUMBER", "RANK", "DENSE_RANK",
+    "NTILE", "LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE",
+})  # fmt: skip
 """Functions that SQLite computes itself; every other one is ours (functions.py)."""
 
 

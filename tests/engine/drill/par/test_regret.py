@@ -11,7 +11,6 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging import retry
 from engine.drill.judging.agents import build_random_player
 from engine.drill.par import continuations, regret
-from engine.drill.par.continuations import RetryingRun
 from engine.drill.par.regret import (
     RISE_MAX,
     WAITING,
@@ -22,6 +21,7 @@ from engine.drill.par.regret import (
     exclude_finish,
     find_retry_start,
 )
+from engine.drill.par.retrying_run import RetryingRun
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill, play_inputs, replay
 from engine.drill.running.solution import default_end, play_idle, play_reference
