@@ -421,3 +421,23 @@ def test_a_hostile_option_is_an_error_of_the_server(base: World, statement: str,
 def test_a_number_of_other_digits_is_refused(base: World, value: str) -> None:
     answer, _ = run(base, f"CREATE INDEX n ON t (a) WITH (FILLFACTOR = {value})")
     assert any(text.startswith("Not simulated") for text in answer.texts)
+
+
+@pytest.mark.parametrize(
+    ("column", "allowed"),
+    [
+        ("u varchar(80) NOT NULL", True),
+        ("k varchar(20)", True),
+        ("c nvarchar(9)", False),
+        ("k varchar(3)", False),
+        ("p bigint NOT NULL", False),
+    ],
+)
+def test_alter_column_widens_a_text_that_a_key_or_check_uses(base: World, column: str, allowed: bool) -> None:
+    world = base.fork()
+    text = """CREATE TABLE n (p int PRIMARY KEY, u varchar(50) NOT NULL UNIQUE, k varchar(9),
+        c varchar(9) CHECK (c > ''))
+        CREATE INDEX x ON n (k)"""
+    assert ask(world, SERVER, text, 1).numbers == []
+    said = ask(world, SERVER, f"ALTER TABLE n ALTER COLUMN {column}", 1).texts
+    assert any("Not simulated" in line for line in said) is not allowed

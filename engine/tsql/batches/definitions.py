@@ -14,10 +14,10 @@ from engine.tsql.batches import constraints, objects, sources, tables
 from engine.tsql.batches.data import Table
 from engine.tsql.language import option_table, version_gates
 from engine.tsql.language import statements as s
-from engine.tsql.language.columns import Check, ColumnDefinition, Key, parse_table
+from engine.tsql.language.columns import Check, ColumnDefinition, ForeignKey, Key, parse_table
 from engine.tsql.language.lexer import name_of, tokens_of
 from engine.tsql.query.plans import TableRef, UnsimulatedFeatureError
-from engine.tsql.scalars.types import DECIMALS, check_type_text, type_of
+from engine.tsql.scalars.types import DECIMALS, MAX, check_type_text, type_of
 from engine.tsql.scalars.values import Scalar, parse_type
 
 if TYPE_CHECKING:
@@ -243,6 +243,20 @@ def _drop_constraint(table: Table, name: str, ref: TableRef) -> Table:
     return replace(table, constraints=kept, columns=columns)
 
 
+_VARYING: Final = frozenset({"varchar", "nvarchar", "varbinary"})
+
+
+def _only_widens(old: str, new: str) -> bool:
+    """Return whether a type of varying length becomes no shorter: then a key or CHECK may use the column.
+
+    [DOC: ALTER TABLE]
+    """
+    (old_kind, old_length, _), (new_kind, new_length, _) = parse_type(old), parse_type(new)
+    if old_kind != new_kind or old_kind not in _VARYING or new_length == MAX:
+        return False
+    return isinstance(old_length, int) and isinstance(new_length, int) and new_length >= old_length
+
+
 def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> Table:
     """ALTER COLUMN: another type, NULL or NOT NULL. Raises 4924, and what a value that does not fit raises."""
     (new,), _ = parse_table(text)
@@ -254,7 +268,13 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
     if new.options:
         raise UnsimulatedFeatureError("ALTER COLUMN … of more than type and NULL")
     old = table.columns[place]
-    if old.computed or any(new.name.lower() in map(str.lower, item.columns) for item in table.constraints):
+    using = [item for item in table.constraints if new.name.lower() in map(str.lower, item.columns)]
+    needed = any(
+        isinstance(item, ForeignKey) or item.kind == "PRIMARY KEY"
+        for item in using
+        if not isinstance(item, Check)
+    )
+    if old.computed or needed or (using and not _only_widens(old.type, new.type)):
         raise UnsimulatedFeatureError(
             "ALTER COLUMN of a column that a constraint, an index or a formula needs"
         )
