@@ -62,6 +62,8 @@ class BackupDetails(Struct, frozen=True):
     """Percent between two progress messages; 0: none."""
     skip: bool = False
     login: str = "sa"
+    single_user: bool = False
+    """The database was in single-user mode."""
 
 
 PLAIN: Final = BackupDetails()
@@ -102,6 +104,21 @@ class BackupSet(Struct, frozen=True, kw_only=True):
     """Copy from which a full or differential backup was taken: sizes, drives, workload."""
     extra_files: tuple[DbFile, ...] = ()
     details: BackupDetails = BackupDetails()
+    recovery_model: RecoveryModel = RecoveryModel.FULL
+    read_only: bool = False
+    bulk_logged: bool = False
+    """Log with bulk-logged changes."""
+    incomplete: bool = False
+    """Tail of the log of a database whose data cannot be read."""
+
+    @property
+    def flags(self) -> int:
+        """Bits of the properties. Documented [DOC: backupset]; 512 is in every backup."""
+        bits = {
+            1: self.bulk_logged, 4: self.read_only, 8: self.details.single_user, 16: self.details.checksum,
+            64: self.tail, 128: self.incomplete, 256: self.tail, 512: True,
+        }  # fmt: skip
+        return sum(bit for bit, found in bits.items() if found)
 
     @property
     def backup_kb(self) -> float:
@@ -461,6 +478,10 @@ def _build_backup_set(
         extra_files=copy.extra_files,
         encryption_key=copy.encryption_key,
         encrypted=copy.encrypted,
+        recovery_model=copy.recovery_model,
+        read_only=copy.read_only,
+        bulk_logged=kind == LOG and copy.bulk_changes,
+        incomplete=kind == LOG and copy.disk_failed,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from engine.messages import Message, SqlError, fill_message
 from engine.model import ticks
 from engine.protocol import backup, clock, encryption, logspace, restore, statements
-from engine.tsql.batches import backupsets
+from engine.tsql.batches import access, backupsets
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.configurations import option_value
@@ -57,7 +57,7 @@ def _backup(machine: Machine, statement: s.Backup) -> Outcome:
             no_truncate="NO_TRUNCATE" in options,
             copy_only="COPY_ONLY" in options,
             init=init,
-            details=_details(machine, statement),
+            details=_details(machine, statement, copy.database if copy is not None else database),
         )
     return backup.backup_database(
         world,
@@ -67,7 +67,7 @@ def _backup(machine: Machine, statement: s.Backup) -> Outcome:
         differential="DIFFERENTIAL" in options,
         copy_only="COPY_ONLY" in options,
         init=init,
-        details=_details(machine, statement),
+        details=_details(machine, statement, copy.database if copy is not None else database),
     )
 
 
@@ -98,7 +98,7 @@ RETAIN_DAYS_MAX: Final = 99_999
 """Maximum of RETAINDAYS. Known."""
 
 
-def _details(machine: Machine, statement: s.Backup) -> backup.BackupDetails:
+def _details(machine: Machine, statement: s.Backup, database: str) -> backup.BackupDetails:
     """Return the options that the backup set keeps [DOC: BACKUP; backup checksum default]."""
     options = {name: machine.value(value) for name, value in statement.options}
     version, world = machine.context.version, machine.world
@@ -126,6 +126,7 @@ def _details(machine: Machine, statement: s.Backup) -> backup.BackupDetails:
         stats=_stats(options),
         skip=bool({"SKIP", "FORMAT"} & options.keys()),
         login=machine.session.login,
+        single_user=access.mode_of(world, machine.session.server, database) == "SINGLE_USER",
     )
 
 

@@ -119,6 +119,13 @@ def _backup_sets(context: Context) -> Iterable[Record]:
             "backup_size": int(one.backup_kb * 1024),
             "compressed_backup_size": int(one.size_kb * 1024),
             "has_backup_checksums": int(one.details.checksum),
+            "recovery_model": one.recovery_model.name,
+            "is_readonly": int(one.read_only),
+            "is_single_user": int(one.details.single_user),
+            "has_bulk_logged_data": int(one.bulk_logged),
+            "has_incomplete_metadata": int(one.incomplete),
+            "is_force_offline": int(one.tail),
+            "flags": one.flags,
             "name": one.details.name,
             "description": one.details.description,
             "expiration_date": context.datetime_value(one.details.expires_tick)

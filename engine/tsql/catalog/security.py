@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from engine.availability import replicas
-from engine.protocol import accounts, commits, encryption, grants
+from engine.model import User
+from engine.protocol import accounts, commits, encryption, grants, security
 from engine.protocol.security import FIRST_USER_ID
 from engine.tsql.batches import objects, rights
 from engine.tsql.batches.context import Context
@@ -327,6 +328,7 @@ ROLE_GAP: Final = 1000
 def _role(context: Context, name: str, number: int) -> Record:
     return {
         **_user(context, name, number, number.to_bytes(4, "big")),
+        **_NO_AUTHENTICATION,
         "type": "R",
         "type_desc": "DATABASE_ROLE",
         "default_schema_name": None,
@@ -338,12 +340,17 @@ def _role(context: Context, name: str, number: int) -> Record:
 def _users(context: Context) -> Iterable[Record]:
     yield _role(context, "public", DATABASE_ROLES["public"])
     yield _user(context, "dbo", 1, b"\x01")
-    yield _user(context, "guest", 2, b"\x00")
+    yield {**_user(context, "guest", 2, b"\x00"), **_NO_AUTHENTICATION}
     for name, number in (("INFORMATION_SCHEMA", 3), ("sys", 4)):
-        yield {**_user(context, name, number, b""), "sid": None, "default_schema_name": None}
+        yield {
+            **_user(context, name, number, b""),
+            **_NO_AUTHENTICATION,
+            "sid": None,
+            "default_schema_name": None,
+        }
     mine = commits.users_of(context.world, context.session.server, context.session.database)
     for place, user in enumerate(mine, start=FIRST_USER_ID):
-        yield _user(context, user.name, place, _sid(user.sid))
+        yield {**_user(context, user.name, place, _sid(user.sid)), **_authentication(context, user)}
     made = grants.of(context.world, context.session.server, context.session.database).roles
     for place, name in enumerate(made, start=FIRST_USER_ID + ROLE_GAP):
         yield _role(context, name, place)
@@ -353,6 +360,21 @@ def _users(context: Context) -> Iterable[Record]:
     for name, number in DATABASE_ROLES.items():
         if number:
             yield _role(context, name, number)
+
+
+_NO_AUTHENTICATION: Final[Record] = {"authentication_type": 0, "authentication_type_desc": "NONE"}
+
+
+def _authentication(context: Context, user: User) -> Record:
+    """Return the columns that depend on the login of a user [DOC: sys.database_principals]."""
+    login = security.login_of_user(context.server, user)
+    if not user.sid:
+        return _NO_AUTHENTICATION
+    if "\\" in user.name or (login is not None and login.kind == "WINDOWS"):
+        return {
+            "type": "U", "type_desc": "WINDOWS_USER", "authentication_type": 3, "authentication_type_desc": "WINDOWS",
+        }  # fmt: skip
+    return {}
 
 
 def _user(context: Context, name: str, number: int, sid: bytes) -> Record:
@@ -366,6 +388,8 @@ def _user(context: Context, name: str, number: int, sid: bytes) -> Record:
         "modify_date": context.datetime_value(-86_400_00 * 100),
         "sid": sid,
         "is_fixed_role": 0,
+        "authentication_type": 1,
+        "authentication_type_desc": "INSTANCE",
     }
 
 
@@ -380,8 +404,9 @@ def _sysusers(context: Context) -> Iterable[Record]:
             "name": row["name"],
             "sid": row["sid"],
             "hasdbaccess": 1,
-            "islogin": int(row["type"] == "S"),
-            "isntname": 0,
+            "islogin": int(row["type"] != "R"),
+            "isntname": int(row["type"] == "U"),
+            "isntuser": int(row["type"] == "U"),
             "issqluser": int(row["type"] == "S"),
             "issqlrole": int(row["type"] == "R"),
         }

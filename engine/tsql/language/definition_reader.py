@@ -21,6 +21,9 @@ TOKEN_WORK: Final = 15
 """Work of reading one token by sqlglot or the grammar. Measured: 6 to 25 microseconds."""
 
 
+REFUSED_OF_MODULES: Final = frozenset({"ENCRYPTION", "VIEW_METADATA", "REPLICATION"})
+"""Options of procedures and views that would change what the catalog shows of them."""
+
 SESSION_CHANGES: Final = {
     "ON SERVER STATE =": ("START", "STOP"),
     "ON SERVER WITH ( STARTUP_STATE =": ("ON", "OFF"),
@@ -345,7 +348,8 @@ class Definitions(TokenReader):
         if bracketed and not self.take_if(")"):
             raise self.problem()
         first = self.place
-        self.skip_to_as()
+        if refused := self.skip_to_as() & REFUSED_OF_MODULES:
+            return s.UnsimulatedStatement(f"CREATE PROCEDURE … WITH {min(refused)}")
         if self.version >= version_gates.IN_MEMORY and self.has_keyword(first, "NATIVE_COMPILATION"):
             return s.UnsimulatedStatement("CREATE PROCEDURE … WITH NATIVE_COMPILATION")
         body = self.body()
@@ -376,7 +380,7 @@ class Definitions(TokenReader):
         while not self.is_keyword("BEGIN", "RETURN"):
             if self.token.kind == "end":
                 raise self.problem()
-            if self.is_keyword("EXTERNAL", "NULL", "NATIVE_COMPILATION"):
+            if self.is_keyword("EXTERNAL", "NULL", "NATIVE_COMPILATION", "ENCRYPTION"):
                 return s.UnsimulatedStatement(f"CREATE FUNCTION … {self.token.upper}")
             self.take()
         of_table = returns.upper() == "TABLE"
@@ -424,7 +428,11 @@ class Definitions(TokenReader):
             raise SqlSyntaxError(self.token.line, 4103, name[-1])
         if self.token.is_op("("):
             return s.UnsimulatedStatement("CREATE VIEW with a list of columns")
-        self.skip_to_as()
+        if refused := self.skip_to_as() & REFUSED_OF_MODULES:
+            return s.UnsimulatedStatement(f"CREATE VIEW … WITH {min(refused)}")
+        ending = [token.upper for token in self.tokens[-4:-1] if not token.is_op(";")]
+        if ending[-2:] == ["CHECK", "OPTION"]:
+            return s.UnsimulatedStatement("CREATE VIEW … WITH CHECK OPTION")
         query = self.text[self.token.start :].rstrip().rstrip(";")
         if not self.is_keyword("SELECT", "WITH") or not planner.check_statement(query, self.token.line):
             raise self.problem()

@@ -253,13 +253,15 @@ class TokenReader:
             self.take()
         return s.ProcedureParameter(name, kind, default, output)
 
-    def skip_to_as(self) -> None:
-        """Skip WITH RECOMPILE, EXECUTE AS OWNER and FOR REPLICATION up to the AS of the module."""
+    def skip_to_as(self) -> frozenset[str]:
+        """Skip WITH RECOMPILE, EXECUTE AS OWNER and FOR REPLICATION up to the AS of the module; return the words."""
+        first = self.place
         while not (self.is_keyword("AS") and self.tokens[self.place - 1].upper not in ("EXECUTE", "EXEC")):
             if self.token.kind == "end":
                 raise self.problem()
             self.take()
         self.take()
+        return frozenset(token.upper for token in self.tokens[first : self.place])
 
     def body(self) -> str:
         """Return the rest of the text, on the lines where it stands; a module may be empty."""

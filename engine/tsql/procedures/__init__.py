@@ -39,6 +39,7 @@ from engine.tsql.procedures.call import (
     ProcedureDefinition,
     Procedures,
     bind_arguments,
+    check_parameters,
     declarations,
     procedure,
 )
@@ -82,6 +83,7 @@ def execute(machine: Machine, statement: s.Execute) -> None:
         permissions.admit_procedure(machine, plain, len(arguments))
         call = ProcedureCall(machine, plain, database or machine.session.database, arguments)
         gate.check_procedure(machine.context, plain, arguments)
+        check_parameters(call)
         try:
             found.run(call)
         except SqlError:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from functools import cache
+from importlib import resources
+from typing import Final, NamedTuple
 
 from engine.messages import Message, SqlError
 from engine.model import World
 from engine.tsql.batches.data import Row
 from engine.tsql.batches.machine import Machine
 from engine.tsql.language import statements as s
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, convert, to_number, to_text
 
 
@@ -155,6 +158,51 @@ def bind_arguments(
         if key not in arguments:
             raise SqlError(201, name, key)
     return arguments
+
+
+class UnreadParameter(NamedTuple):
+    """A parameter that a procedure accepts and does not read (parameter_effects.tsv)."""
+
+    values: tuple[str, ...]
+    """Values that change nothing: "*" any, LOCAL this server, =@x as that parameter, =database the current one."""
+    reason: str
+
+
+@cache
+def unread_parameters() -> dict[tuple[str, str], UnreadParameter]:
+    """Return the unread parameters by procedure and name."""
+    text = (
+        resources.files("engine.tsql.procedures")
+        .joinpath("parameter_effects.tsv")
+        .read_text(encoding="utf-8")
+    )
+    found = {}
+    for line in text.splitlines()[2:]:
+        procedures, names, values, reason = line.split("\t")
+        for name in procedures.split():
+            rule = UnreadParameter(tuple(values.split("|")), reason)
+            found.update({(name, parameter): rule for parameter in names.split()})
+    return found
+
+
+def check_parameters(call: ProcedureCall) -> None:
+    """Refuse a value of an unread parameter that would change something."""
+    for parameter, value in call.arguments.items():
+        rule = unread_parameters().get((call.name, parameter))
+        if rule is None or value is None or "*" in rule.values:
+            continue
+        text = to_text(value).casefold()
+        allowed = {_expand_value(call, form).casefold() for form in rule.values}
+        if text not in allowed | {"(local)" if "LOCAL" in rule.values else ""}:
+            raise UnsimulatedFeatureError(f"{call.name} {parameter} = {to_text(value)}: {rule.reason}")
+
+
+def _expand_value(call: ProcedureCall, form: str) -> str:
+    if form == "LOCAL":
+        return call.server
+    if form == "=database":
+        return call.database
+    return call.text(form[1:]) if form.startswith("=@") else form
 
 
 Procedures = dict[str, ProcedureDefinition]

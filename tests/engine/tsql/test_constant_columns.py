@@ -165,3 +165,59 @@ def test_a_counter_that_nothing_moves_is_reported_in_an_insert_too(counter: str)
     assert any(
         "what moves the counters Page Splits/sec" in line for line in ask(lab(), P, text, then_s=2).texts
     )
+
+
+TAKEN = "CREATE DATABASE R; BACKUP DATABASE R TO DISK = 'D:\\r.bak'"
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "rows"),
+    [
+        (
+            "CREATE USER n WITHOUT LOGIN; CREATE LOGIN [CORP\\bob] FROM WINDOWS; CREATE USER [CORP\\bob]",
+            "type, authentication_type FROM sys.database_principals WHERE name IN ('n', 'CORP\\bob') ORDER BY name",
+            [["U", 3], ["S", 0]],
+        ),
+        (
+            "CREATE LOGIN [CORP\\bob] FROM WINDOWS; CREATE USER [CORP\\bob]",
+            "isntuser, issqluser, islogin FROM sys.sysusers WHERE name = 'CORP\\bob'",
+            [[1, 0, 1]],
+        ),
+        (
+            "CREATE DATABASE R; ALTER DATABASE R SET RECOVERY SIMPLE; ALTER DATABASE R SET SINGLE_USER; "
+            "BACKUP DATABASE R TO DISK = 'D:\\r.bak'",
+            "recovery_model, is_single_user, is_readonly, flags FROM msdb.dbo.backupset WHERE database_name = 'R'",
+            [["SIMPLE", 1, 0, 520]],
+        ),
+        (
+            "CREATE DATABASE R; ALTER DATABASE R SET READ_ONLY; BACKUP DATABASE R TO DISK = 'D:\\r.bak' WITH CHECKSUM",
+            "is_readonly, has_backup_checksums, flags FROM msdb.dbo.backupset WHERE database_name = 'R'",
+            [[1, 1, 532]],
+        ),
+        (
+            TAKEN + "; BACKUP LOG R TO DISK = 'D:\\r.trn' WITH NORECOVERY",
+            "is_force_offline, has_incomplete_metadata, flags FROM msdb.dbo.backupset WHERE type = 'L' "
+            "AND database_name = 'R'",
+            [[1, 0, 832]],
+        ),
+    ],
+)
+def test_a_fact_that_a_statement_changes_is_in_its_column(
+    text: str, query: str, rows: list[list[object]]
+) -> None:
+    world = ag_lab(version=2019)
+    ask(world, "NODE_1", text, then_s=60)
+    assert ask(world, "NODE_1", f"SELECT {query}", then_s=2).grids == [rows]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE PROCEDURE p WITH ENCRYPTION AS SELECT 1",
+        "CREATE VIEW v WITH VIEW_METADATA AS SELECT 1 AS a",
+        "CREATE VIEW v AS SELECT 1 AS a WITH CHECK OPTION",
+        "CREATE FUNCTION f () RETURNS int WITH ENCRYPTION AS BEGIN RETURN 1 END",
+    ],
+)
+def test_an_option_of_a_module_that_the_catalog_would_show_is_refused(text: str) -> None:
+    assert any(line.startswith("Not simulated") for line in ask(lab(), P, text).texts)

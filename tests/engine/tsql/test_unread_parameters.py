@@ -1,0 +1,62 @@
+"""Parameters of procedures: each is read by the procedure, or listed with the values that change nothing."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import engine.tsql
+from engine.tsql.procedures import PROCEDURES
+from engine.tsql.procedures.call import unread_parameters
+from tests.engine.availability.worlds import ag_lab
+from tests.engine.tsql.console import ask
+
+FOLDER = Path(engine.tsql.__file__).parent
+SIGNATURE = re.compile(r'"@[^"]*@[^"]*"|"""@[^"]*"""')
+
+
+def test_each_parameter_is_read_or_listed() -> None:
+    text = "".join(
+        SIGNATURE.sub("", file.read_text(encoding="utf-8"))
+        for part in ("procedures", "batches", "clients")
+        for file in (FOLDER / part).glob("*.py")
+    )
+    read = set(re.findall(r"""(@\w+)["']""", text))
+    unread = {
+        (name, parameter)
+        for name, procedure in PROCEDURES.items()
+        for parameter in procedure.parameters
+        if parameter not in read
+    }
+    assert unread - unread_parameters().keys() == set()
+    assert {name for name, _ in unread_parameters()} <= PROCEDURES.keys()
+
+
+JOB = "EXEC msdb.dbo.sp_add_job 'J'; EXEC msdb.dbo.sp_add_jobserver @job_name = 'J', "
+STEP = "EXEC msdb.dbo.sp_add_job 'J'; EXEC msdb.dbo.sp_add_jobstep @job_name = 'J', @step_name = 's', "
+
+
+@pytest.mark.parametrize(
+    ("statement", "refused"),
+    [
+        (STEP + "@command = 'x', @os_run_priority = 15", True),
+        (STEP + "@command = 'x', @os_run_priority = 0, @database_user_name = ''", False),
+        (STEP + "@command = 'x', @cmdexec_success_code = 3", True),
+        ("EXEC msdb.dbo.sp_add_operator 'o', @weekday_pager_start_time = 80000", True),
+        ("EXEC msdb.dbo.sp_add_operator 'o', @weekday_pager_start_time = 90000", False),
+        ("EXEC sp_addlinkedserver 'NODE_2', @srvproduct = 'SQL Server'", False),
+        ("EXEC sp_addlinkedserver 'NODE_2', '', 'SQLNCLI', @datasrc = 'NODE_2'", False),
+        ("EXEC sp_addlinkedserver 'L', '', 'SQLNCLI', @datasrc = 'NODE_2'", True),
+        ("EXEC sp_addlinkedserver 'NODE_2', '', 'MSDASQL'", True),
+        (JOB + "@server_name = '(LOCAL)'", False),
+        (JOB + "@server_name = 'NODE_1'", False),
+        (JOB + "@server_name = 'NODE_2'", True),
+        ("EXEC sp_columns 't', @fusepattern = 0", True),
+        ("EXEC sp_columns 't', @fusepattern = 1", False),
+    ],
+)  # fmt: skip
+def test_a_value_that_would_change_something_is_refused(statement: str, refused: bool) -> None:
+    answer = ask(ag_lab(version=2019), "NODE_1", statement, 2)
+    assert any("Not simulated" in text for text in answer.texts) is refused, answer.texts
