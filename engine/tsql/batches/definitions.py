@@ -71,18 +71,10 @@ def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
     return constraints.with_computed_types(machine, made)
 
 
-_NOT_DETERMINISTIC: Final = frozenset(
-    {
-        "GETDATE",
-        "GETUTCDATE",
-        "SYSDATETIME",
-        "SYSUTCDATETIME",
-        "SYSDATETIMEOFFSET",
-        "CURRENT_TIMESTAMP",
-        "NEWID",
-        "RAND",
-    }
-)
+_NOT_DETERMINISTIC: Final = frozenset({
+    "GETDATE", "GETUTCDATE", "SYSDATETIME", "SYSUTCDATETIME", "SYSDATETIMEOFFSET", "CURRENT_TIMESTAMP",
+    "NEWID", "RAND",
+})  # fmt: skip
 """Functions that are not deterministic [DOC: deterministic and nondeterministic functions]."""
 
 

@@ -568,14 +568,8 @@ class Runner(Machine):
 
 
 INFORMATION: Final = (
-    "sp_describe",
-    "sp_help",
-    "sp_columns",
-    "sp_tables",
-    "sp_spaceused",
-    "sp_who",
-    "sp_lock",
-)
+    "sp_describe", "sp_help", "sp_columns", "sp_tables", "sp_spaceused", "sp_who", "sp_lock",
+)  # fmt: skip
 """Prefixes of procedures that change nothing; drivers call some of them between a program's statements."""
 
 

@@ -36,38 +36,15 @@ from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, CatalogView, Reco
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
 __all__ = [
-    "VIEWS",
-    "CatalogView",
-    "ColumnShape",
-    "Record",
-    "find",
-    "find_constant_columns",
-    "names",
-    "object_id",
+    "VIEWS", "CatalogView", "ColumnShape", "Record", "find", "find_constant_columns", "names", "object_id",
     "rows_of",
-]
+]  # fmt: skip
 
 _PARTS: Final = (
-    activity,
-    agent,
-    availability,
-    cluster,
-    configurations,
-    counters,
-    database_options,
-    databases,
-    empty,
-    group_databases,
-    group_replicas,
-    event_sessions,
-    host,
-    instance,
-    mirroring,
-    msdb,
-    table_functions,
-    schema,
-    security,
-)
+    activity, agent, availability, cluster, configurations, counters, database_options, databases, empty,
+    group_databases, group_replicas, event_sessions, host, instance, mirroring, msdb, table_functions,
+    schema, security,
+)  # fmt: skip
 """Modules whose import defines their views."""
 
 

@@ -106,16 +106,9 @@ view("sys.dm_exec_requests", _requests)
 # --- waits -----------------------------------------------------------------------------------------------
 
 _BENIGN: Final = (
-    "CHECKPOINT_QUEUE",
-    "DIRTY_PAGE_POLL",
-    "FT_IFTS_SCHEDULER_IDLE_WAIT",
-    "LAZYWRITER_SLEEP",
-    "LOGMGR_QUEUE",
-    "REQUEST_FOR_DEADLOCK_SEARCH",
-    "SLEEP_TASK",
-    "SQLTRACE_BUFFER_FLUSH",
-    "XE_TIMER_EVENT",
-)
+    "CHECKPOINT_QUEUE", "DIRTY_PAGE_POLL", "FT_IFTS_SCHEDULER_IDLE_WAIT", "LAZYWRITER_SLEEP",
+    "LOGMGR_QUEUE", "REQUEST_FOR_DEADLOCK_SEARCH", "SLEEP_TASK", "SQLTRACE_BUFFER_FLUSH", "XE_TIMER_EVENT",
+)  # fmt: skip
 """Wait types of idle threads, which wait all the time."""
 _OTHERS: Final = """
 ASYNC_IO_COMPLETION ASYNC_NETWORK_IO BACKUPBUFFER BACKUPIO BACKUPTHREAD BROKER_RECEIVE_WAITFOR BROKER_TASK_STOP

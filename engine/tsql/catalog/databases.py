@@ -49,25 +49,13 @@ def displayed_state(copy: DatabaseCopy) -> DbState:
 
 
 _OFF: Final = (
-    "is_auto_update_stats_async_on",
-    "is_ansi_null_default_on",
-    "is_ansi_padding_on",
-    "is_ansi_warnings_on",
-    "is_arithabort_on",
-    "is_concat_null_yields_null_on",
-    "is_numeric_roundabort_on",
-    "is_quoted_identifier_on",
-    "is_recursive_triggers_on",
-    "is_cursor_close_on_commit_on",
-    "is_local_cursor_default",
-    "is_parameterization_forced",
-    "is_master_key_encrypted_by_server",
-    "is_subscribed",
-    "is_merge_published",
-    "is_sync_with_backup",
-    "is_date_correlation_on",
+    "is_auto_update_stats_async_on", "is_ansi_null_default_on", "is_ansi_padding_on",
+    "is_ansi_warnings_on", "is_arithabort_on", "is_concat_null_yields_null_on", "is_numeric_roundabort_on",
+    "is_quoted_identifier_on", "is_recursive_triggers_on", "is_cursor_close_on_commit_on",
+    "is_local_cursor_default", "is_parameterization_forced", "is_master_key_encrypted_by_server",
+    "is_subscribed", "is_merge_published", "is_sync_with_backup", "is_date_correlation_on",
     "is_honor_broker_priority_on",
-)
+)  # fmt: skip
 """Columns that are 0 in every simulated database."""
 
 
