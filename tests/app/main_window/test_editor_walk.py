@@ -191,7 +191,7 @@ window = furnished(open_profile(folder / "profile.sqlite"), store)
 window.show()
 window.editing.show()
 window.editing.page.text.insertPlainText("# never saved: \\u00e4\\U0001f600\\n")
-window.editing._due.timeout.connect(lambda: os.kill(os.getpid(), signal.SIGKILL))
+window.editing._save_pause.timeout.connect(lambda: os.kill(os.getpid(), signal.SIGKILL))
 app.exec()
 """
 
