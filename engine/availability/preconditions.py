@@ -160,7 +160,9 @@ def _loss(world: World, group: AvailabilityGroup) -> list[FailoverPrecondition]:
         FailoverPrecondition(
             say("the lease of the former primary has expired"),
             not leads or instance is None or not instance.running,
-            say("ERRORLOG of {server}: 19407, 19419 or 41091", server=group.primary),
+            say("ERRORLOG of {server}: 19407, 19419 or 41091", server=group.primary)
+            if instance is None or world.computers[instance.computer].powered
+            else say("cluster log of {node}", node=observer),
             about="loss",
         ),
     ]

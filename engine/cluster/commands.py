@@ -40,6 +40,8 @@ def start(world: World, name: str, prevent: bool = False) -> None:
             what="off",
         )
         return
+    if quarantine.is_quarantined(world, name):
+        raise InputError(say("{node} is quarantined; clear the quarantine to start it", node=name))
     if node.service != "running":
         world.nodes[name] = replace(node, service="running", partition=0, prevented=prevent)
     elif prevent and not node.partition:

@@ -405,12 +405,12 @@ def gather(world: World, name: str) -> None:
 def form(world: World, side_nodes: list[str], cluster_config: ClusterConfig) -> None:
     """Form the cluster of *side* with the database *known*."""
     partition = world.next_id()
+    newest = max(side_nodes, key=lambda name: world.nodes[name].config.epoch)
     for node in side_nodes:
         world.nodes[node] = replace(
             world.nodes[node], partition=partition, config=cluster_config, outdated=False
         )
-    text = say("{node} has formed the cluster", node=side_nodes[0])
-    world.emit("cluster", text, server=side_nodes[0], what="formed")
+    world.emit("cluster", say("{node} has formed the cluster", node=newest), server=newest, what="formed")
     config.update(world, side_nodes[0])
     world.call_after(COUNT_AGAIN_S, "cluster.count", world.nodes[side_nodes[0]].cluster)
     for node in side_nodes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine import powershell
-from engine.cluster import commands, setup
+from engine.cluster import commands, quarantine, setup
 from engine.inputs import Input
 from engine.localization import mark, say
 from engine.model import World
@@ -38,7 +38,11 @@ VERBS: Final = (
         help=mark("start the cluster service of a node"),
         group="repair",
         do=lambda world, item: commands.start(world, item.args[0]),
-        pointless=lambda world, item: _service(world, item, "running", say("the cluster service is running")),
+        pointless=lambda world, item: (
+            ""
+            if quarantine.is_quarantined(world, item.args[0])
+            else _service(world, item, "running", say("the cluster service is running"))
+        ),
         label=mark("Start the cluster service"),
         icon="play",
         section=SECTION,

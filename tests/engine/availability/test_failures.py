@@ -225,7 +225,7 @@ def test_a_node_that_boots_takes_as_long_as_it_takes(line: str) -> None:
     if line.startswith("start"):
         do(world, line)  # in the very moment, too
     until(world, 40)
-    with pytest.raises(InputError, match="boots"):
+    with pytest.raises(InputError, match="boot"):
         do(world, "ps NODE_2 Get-ClusterNode")
     do(world, line)
     do(world, "power-on NODE_2")

@@ -6,6 +6,7 @@ import pytest
 
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
+from engine.inputs import InputError
 from engine.model import World
 from tests.engine.availability.worlds import SCENARIOS, do, until
 from tests.engine.cluster.test_powershell import ask
@@ -130,3 +131,15 @@ def test_three_shutdowns_within_an_hour_do_not_quarantine() -> None:
         do(world, act)
     until(world, world.t_s + 120)
     assert world.nodes["N2"].partition
+
+
+def test_a_quarantined_node_refuses_to_start() -> None:
+    world = lab()
+    leave(world, 3)
+    until(world, world.t_s + 100)
+    assert "quarantined" in ask(world, "Start-ClusterNode NODE_2")
+    with pytest.raises(InputError):
+        do(world, "start-cluster NODE_2")
+    ask(world, "Start-ClusterNode NODE_2 -ClearQuarantine")
+    until(world, world.t_s + 20)
+    assert world.nodes["NODE_2"].partition
