@@ -54,6 +54,8 @@ CLAUSES = {
     "certificate_dialog": "CREATE CERTIFICATE c WITH SUBJECT = 's' ACTIVE FOR BEGIN_DIALOG = ON",
     "grant_option": "REVOKE GRANT OPTION FOR CONNECT ON ENDPOINT::Mirroring FROM public",
     "with_grant_option": "GRANT CONNECT ON ENDPOINT::Mirroring TO public WITH GRANT OPTION",
+    "distributed": "BEGIN DISTRIBUTED TRAN",
+    "mark": "BEGIN TRAN t WITH MARK 'x'",
     "role_name": "ALTER ROLE db_owner WITH NAME = other",
     "as_grantor": "GRANT CONNECT ON ENDPOINT::Mirroring TO public AS sa",
 }

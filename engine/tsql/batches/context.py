@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.constants import TICKS_PER_S
 from engine.model import Computer, DatabaseCopy, Instance, Key, Snapshot, World
-from engine.protocol import snapshots, statements
+from engine.protocol import options, snapshots, statements
 from engine.tsql.batches import rights
 from engine.tsql.batches.data import Caught, Declared, Place, SqlSession, Table
 from engine.tsql.scalars.values import Scalar, stamp
@@ -55,6 +55,12 @@ class Context:
     def version(self) -> int:
         """Return the version of the instance, such as 2012."""
         return self.server.version
+
+    @property
+    def reports_truncated_value(self) -> bool:
+        """2628 instead of 8152: compatibility level 150 [DOC: ALTER DATABASE SCOPED CONFIGURATION]."""
+        copy = self.copy_named(self.session.database)
+        return self.version >= 2019 and (copy is None or options.level_of(self.world, copy) >= 150)
 
     def moment(self, tick: int | None = None) -> datetime:
         """Return the time of the simulated servers' clock at *tick* (default: now)."""

@@ -93,7 +93,7 @@ Assumed: conditions are evaluated as usual, where SQL Server takes every branch.
 NOT_SIMULATED_NUMBER: Final = 50000
 """@@ERROR and client error number after a statement that is not simulated."""
 
-STATEMENT_ENDS: Final = frozenset({515, 547, 2601, 2627, 8152})
+STATEMENT_ENDS: Final = frozenset({515, 547, 2601, 2627, 2628, 8152})
 """Errors in rows that terminate only the statement, with a message to the client."""
 
 

@@ -298,6 +298,10 @@ def qualify_table_name(machine: Machine, ref: TableRef, problem: SqlError) -> No
         raise UnsimulatedFeatureError(
             "texts that are cut to the length of their column under ANSI_WARNINGS OFF"
         )
+    if problem.number == 8152 and problem.parameters and machine.context.reports_truncated_value:
+        where = "tempdb" if ref.parts[-1].startswith("#") else machine.session.database
+        problem.number = 2628
+        problem.parameters = (f"{where}.{objects.format_qualified_name(ref.parts)}", *problem.parameters)
     if problem.number == 515 and not ref.parts[-1].startswith(("#", "@")):
         column, name, verb = problem.parameters
         database = ref.parts[0] if len(ref.parts) == 3 else machine.session.database

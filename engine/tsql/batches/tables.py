@@ -197,7 +197,7 @@ def convert_for_column(column: ColumnDefinition, value: Scalar, table: str, verb
     if kind in ("varchar", "nvarchar", "char", "nchar"):
         size = length or 1
         if size > 0 and len(to_text(value).rstrip(" ")) > size:
-            raise SqlError(8152)
+            raise SqlError(8152, column.name, to_text(value)[:size])
     return convert(value, column.type, default_length=1)
 
 

@@ -379,6 +379,8 @@ UNSIMULATED_CLAUSES: Final = {
     "certificate_dialog": "CREATE CERTIFICATE … ACTIVE FOR BEGIN_DIALOG",
     "grant_option": "GRANT OPTION FOR",
     "with_grant_option": "WITH GRANT OPTION",
+    "distributed": "BEGIN DISTRIBUTED TRANSACTION",
+    "mark": "BEGIN TRANSACTION … WITH MARK",
     "role_name": "ALTER ROLE … WITH NAME",
     "as_grantor": "GRANT, DENY or REVOKE … AS grantor",
 }
@@ -397,6 +399,8 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "null": lambda c: None,
     "default": lambda c: DEFAULT,
     "qualified": lambda c: ".".join(c),
+    "distributed": lambda c: None,
+    "mark": lambda c: None,
     "names": tuple,
     "group": lambda c: ["(", *c, ")"],
     "group_item": lambda c: c[0] if c else ",",

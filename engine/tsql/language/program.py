@@ -267,6 +267,10 @@ class _Compiler(Definitions):
         self.check_variables(start)
         if self.version < 2008 and self.tokens[start].upper == "INSERT":
             version_gates.check_one_row(self.tokens[start : self.place])
+        missing = version_gates.find_unsimulated(self.tokens[start : self.place], self.version)
+        if missing:
+            self.do(line, s.UnsimulatedStatement(missing))
+            return
         plain, output = outputs.split(text)
         if planner.check_statement(plain, line):
             self.do(line, s.QueryStatement(plain, output))

@@ -35,6 +35,33 @@ FILTERED_INDEXES: Final = 2008
 """First version with filtered indexes. Documented [DOC: CREATE INDEX]."""
 
 
+IS_DISTINCT: Final = 2022
+"""IS [NOT] DISTINCT FROM. Documented [DOC: IS DISTINCT FROM]."""
+
+_NEW: Final = {
+    2022: (
+        ("IGNORE", "NULLS"),
+        ("RESPECT", "NULLS"),
+        ("JSON_OBJECT", "("),
+        ("JSON_ARRAY", "("),
+        ("<", "<"),
+        (">", ">"),
+    ),
+}
+"""Two neighboring words of constructs that are not simulated, by the version that brought them."""
+
+
+def find_unsimulated(tokens: Sequence[Token], version: int) -> str:
+    """Return the construct of this version in a query that is not simulated; empty if there is none."""
+    for since, pairs in _NEW.items():
+        for before, token in pairwise(tokens if since <= version else ()):
+            pair = (before.upper or before.text, token.upper or token.text)
+            touches = before.kind != "op" or before.end == token.start
+            if pair in pairs and touches:
+                return " ".join(pair) if pair[1] == "NULLS" else pair[0] + pair[1] * (pair[1] != "(")
+    return ""
+
+
 JSON: Final = 2016
 """First version with FOR JSON. Documented [DOC: FOR clause]."""
 
@@ -47,6 +74,12 @@ def check(tokens: Sequence[Token], version: int) -> None:
     for word, json in pairwise(tokens if version < JSON else ()):
         if word.upper == "FOR" and json.upper == "JSON":
             raise make_near_error(json)
+    for word, zone in pairwise(tokens if version < JSON else ()):
+        if word.upper == "TIME" and zone.upper == "ZONE":
+            raise make_near_error(word)
+    for word, distinct in pairwise(tokens if version < IS_DISTINCT else ()):
+        if distinct.upper == "DISTINCT" and word.upper in ("IS", "NOT"):
+            raise make_near_error(distinct)
     if version >= 2012:
         return
     opened: list[str] = []

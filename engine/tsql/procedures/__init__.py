@@ -58,7 +58,7 @@ def execute(machine: Machine, statement: s.Execute) -> None:
         parts.pop(0)
     plain = parts[-1].lower()
     if plain == "sp_executesql":
-        _execute_text(machine, statement, _database_in(parts))
+        _execute_text(machine, statement, _system_database(parts))
         return
     elif not plain:
         raise SqlError(2812, name)
@@ -72,7 +72,7 @@ def execute(machine: Machine, statement: s.Execute) -> None:
                 _run(machine, parts[-1], made, statement, _database_in(parts))
                 return
             raise UnsimulatedFeatureError(f"procedure {name}") if plain in KNOWN else SqlError(2812, name)
-        database = parts[0] if len(parts) > 1 and parts[0].lower() not in ("sys", "dbo", "") else ""
+        database = _system_database(parts)
         if SYSTEM_PROCEDURES[plain] == "msdb" != (database or machine.session.database).lower():
             raise SqlError(2812, name)
         if database:
@@ -101,6 +101,11 @@ def execute(machine: Machine, statement: s.Execute) -> None:
 
 FAILED: Final = 1
 """Return code of a system procedure after an error [DOC: system stored procedures]."""
+
+
+def _system_database(parts: list[str]) -> str:
+    """Return the database in the name of a system procedure; empty for the current one."""
+    return parts[0] if len(parts) > 1 and parts[0].lower() not in ("sys", "dbo", "") else ""
 
 
 def _call_text(machine: Machine, parts: list[str], statement: s.Execute) -> str:

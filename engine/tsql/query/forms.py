@@ -14,7 +14,7 @@ from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.functions import INTERNAL
 
-BEFORE: Final = (exp.Any, exp.All)
+BEFORE: Final = (exp.Any, exp.All, exp.NullSafeEQ, exp.NullSafeNEQ, exp.AtTimeZone)
 """Expressions that `write_out` replaces before type inference."""
 
 RECURSIVE: Final = "recursive"
@@ -81,8 +81,6 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
             raise make_near_error(token)
         if word == "LIMIT" and behind.kind in ("number", "variable") and not before.is_op(".", ","):
             raise SqlSyntaxError(behind.line, 102, behind.text)
-        if word == "DISTINCT" and before.upper in ("IS", "NOT"):
-            raise SqlSyntaxError(token.line, 156, "DISTINCT")
         if word == "DISTINCT" and behind.upper == "ON":
             raise SqlSyntaxError(behind.line, 156, "ON")
         if word == "OR" and before.upper == "INSERT":
@@ -264,6 +262,12 @@ def _check_condition(node: exp.Expr) -> None:
 
 def write_out(tree: exp.Expr) -> None:
     """Rewrite `x > ALL (query)` as a count of the comparison's results for each row: 1, 0 or unknown."""
+    for moment in reversed(list(tree.find_all(exp.AtTimeZone))):
+        moment.replace(exp.Anonymous(this="at_time_zone", expressions=[moment.this, moment.args["zone"]]))
+    for same in list(tree.find_all(exp.NullSafeEQ, exp.NullSafeNEQ)):
+        sides = [exp.Select(expressions=[same.this]), exp.Select(expressions=[same.expression])]
+        equal: exp.Expr = exp.Exists(this=exp.Intersect(this=sides[0], expression=sides[1], distinct=True))
+        same.replace(equal if isinstance(same, exp.NullSafeEQ) else exp.Not(this=equal))
     for node in list(tree.find_all(exp.Any, exp.All)):
         comparison = node.parent
         query = node.this

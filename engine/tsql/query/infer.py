@@ -381,6 +381,19 @@ def _infer_call(binder: Binder, node: exp.Expr) -> Kind:
         kind = kinds[place] if place < len(arguments) else None
         if kind is not None and not (name == "len" and kind.is_binary):
             as_text(binder, node.expressions[place], kind)
+    if (
+        name == "hashbytes"
+        and len(kinds) == 2
+        and kinds[1] is not None
+        and kinds[1].name in ("nchar", "nvarchar")
+    ):
+        kind = nvarchar(MAX)
+        wrap_in_call(
+            node.expressions[1],
+            "convert",
+            text("varbinary(max)"),
+            trailing_arguments=(exp.Null(), text(kind)),
+        )
     if name == "datalength" and kinds and kinds[0] not in (None, NULL):
         node.append("expressions", text(kinds[0]))
     if name == "sql_variant_property" and len(kinds) == 2:

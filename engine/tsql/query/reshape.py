@@ -105,7 +105,8 @@ def _name_columns_inside(source: exp.Expr) -> None:
     )
     alias.set("columns", None)
     if isinstance(source, exp.Values):
-        source.replace(exp.Subquery(this=inner, alias=alias.copy()))
+        pivots = source.args.get("pivots")
+        source.replace(exp.Subquery(this=inner, alias=alias.copy(), pivots=pivots))
     else:
         source.set("this", inner)
 

@@ -550,16 +550,11 @@ def _rewrite_lateral(node: exp.Expr, query: Rewritten) -> exp.Expr:
     return exp.Table(this=call, alias=node.args["alias"])
 
 
-def _refuse_time_zone(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    raise UnsimulatedFeatureError("AT TIME ZONE")
-
-
 _REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, Rewritten], exp.Expr]]] = {
     exp.Table: rewrite_table,
     exp.Column: rewrite_column,
     exp.Parameter: rewrite_parameter,
     exp.Anonymous: _rewrite_call,
-    exp.AtTimeZone: _refuse_time_zone,
     exp.Dot: _rewrite_dot,
     exp.Add: _operator("add"),
     exp.Sum: _rewrite_sum,

@@ -73,6 +73,8 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
     for place, token in enumerate(tokens):
         if token.upper in ("PARSE", "TRY_PARSE") and tokens[place + 1].is_op("("):
             found |= _parse(tokens, place + 1, find_end_of_brackets(tokens, place + 1) - 1)
+        elif token.upper in _TRIMS and tokens[place + 1].is_op("("):
+            found |= _trim(tokens, place)
         elif token.upper in _PLAIN_CALLS and tokens[place + 1].is_op("("):
             found[place] = f"{PLAIN}{token.text}"
         elif token.upper == "OPENJSON" and tokens[place + 1].is_op("("):
@@ -88,6 +90,27 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
             name = "".join(part.text for part in tokens[place + 3 : end])
             found |= {**dict.fromkeys(range(place, end), ""), place: f"next_value_for({_text(name)})"}
     return found
+
+
+_TRIMS: Final = {"TRIM": "BOTH", "LTRIM": "LEADING", "RTRIM": "TRAILING"}
+
+
+def _trim(tokens: Sequence[Token], index: int) -> dict[int, str]:
+    """Rewrite TRIM ([side] characters FROM text) and LTRIM (text, characters) as calls with a side [DOC: TRIM]."""
+    end, level = find_end_of_brackets(tokens, index + 1) - 1, 0
+    for place in range(index + 1, end):
+        level += tokens[place].is_op("(") - tokens[place].is_op(")")
+        if level != 1:
+            continue
+        if tokens[index].upper == "TRIM" and tokens[place].upper == "FROM":
+            first = index + 2
+            side = tokens[first].upper if tokens[first].upper in ("LEADING", "TRAILING", "BOTH") else "BOTH"
+            named = {first: f"'{side}',"} if tokens[first].upper == side else {index + 1: f"('{side}',"}
+            return {index: "trim_characters", place: ",", **named}
+        if tokens[index].upper != "TRIM" and tokens[place].is_op(","):
+            side = _TRIMS[tokens[index].upper]
+            return {index: "trim_of", index + 1: f"('{side}',"}
+    return {}
 
 
 NESTED_MIN, NESTED_AT_ONCE = 12, 45

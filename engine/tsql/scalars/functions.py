@@ -20,6 +20,7 @@ from engine.tsql.scalars import (
     mathematics,
     operators,
     parsing,
+    time_zones,
     xmltext,
     xpath,
 )
@@ -379,6 +380,27 @@ def format_message(text: str, values: tuple[Scalar, ...]) -> str:
     )
 
 
+def _trim_side(side: Scalar, value: Scalar, characters: Scalar) -> str:
+    """Return the text without the characters at its beginning, its end or both [DOC: TRIM]."""
+    text, drop = to_text(value), to_text(characters)
+    drop += drop.swapcase()
+    text = text if side == "TRAILING" else text.lstrip(drop)
+    return text if side == "LEADING" else text.rstrip(drop)
+
+
+def _translate(value: Scalar, characters: Scalar, translations: Scalar) -> str:
+    """Return the text with each character replaced by its counterpart. Raises 9828 for different lengths."""
+    old, new = to_text(characters), to_text(translations)
+    if len(old) != len(new):
+        raise SqlError(9828)
+    table: dict[int, str] = {}
+    for letter, target in zip(old, new, strict=True):
+        for case in (letter, letter.swapcase()):
+            if len(case) == 1:
+                table.setdefault(ord(case), target)
+    return to_text(value).translate(table)
+
+
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **dates.FUNCTIONS,
     **formats.FUNCTIONS,
@@ -416,6 +438,12 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "ltrim": strict(lambda value: to_text(value).lstrip(" ")),
     "rtrim": strict(lambda value: to_text(value).rstrip(" ")),
     "trim": strict(lambda value: to_text(value).strip(" ")),
+    "trim_characters": strict(lambda side, characters, value: _trim_side(side, value, characters)),
+    "trim_of": strict(lambda side, value, characters: _trim_side(side, value, characters)),
+    "translate": strict(_translate),
+    "bit_count": strict(
+        lambda value: (to_integer(value) & (2**64 - 1 if to_integer(value) < 0 else -1)).bit_count()
+    ),
     "quotename": _quotename,
     "concat": _concat,
     "concat_ws": _concat_ws,
@@ -435,6 +463,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
 
 CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
     **dates.CULTURED,
+    "at_time_zone": time_zones.at_time_zone,
     "convert": _convert,
     "try_convert": _try_convert,
     "parse": parsing.parse,
@@ -455,7 +484,8 @@ rowcount_big textptr textvalid
 try_cast typeproperty grouping grouping_id checksum_agg
 percentile_cont percentile_disc fn_listextendedproperty rollup cube grouping grouping_id
 compress decompress datediff_big session_context string_escape
-translate approx_count_distinct date_bucket datetrunc greatest least fn_hadr_distributed_ag_replica
+approx_count_distinct date_bucket datetrunc greatest least fn_hadr_distributed_ag_replica
+json_path_exists get_bit set_bit left_shift right_shift
 """
 INTERNAL: Final = frozenset(
     {
@@ -504,9 +534,13 @@ SINCE: Final = {
         ("compress", "decompress", "datediff_big", "isjson", "json_modify", "json_query", "json_value",
          "session_context", "string_escape", "fn_hadr_distributed_ag_replica"), 2016
     ),
-    **dict.fromkeys(("concat_ws", "string_agg", "translate", "trim"), 2017),
+    "at_time_zone": 2016,
+    **dict.fromkeys(("concat_ws", "string_agg", "translate", "trim", "trim_characters"), 2017),
     "approx_count_distinct": 2019,
-    **dict.fromkeys(("date_bucket", "datetrunc", "greatest", "least"), 2022),
+    **dict.fromkeys((
+            "date_bucket", "datetrunc", "greatest", "least", "trim_of", "bit_count", "json_path_exists", "get_bit",
+            "set_bit", "left_shift", "right_shift",
+        ), 2022),
 }  # fmt: skip
 """Version of each function that is newer than 2005. Documented [DOC: functions]."""
 

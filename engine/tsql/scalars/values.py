@@ -10,6 +10,7 @@ import functools
 import math
 import re
 import struct
+import unicodedata
 from collections.abc import Callable
 from datetime import datetime
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
@@ -101,6 +102,9 @@ def name_of(value: Scalar, source: SqlType | None) -> str:
 # --- numbers ---------------------------------------------------------------------------------------------
 
 
+_INTEGER_BYTES: Final = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
+
+
 def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int:
     if name == "bit":
         if isinstance(value, str) and value.strip().lower() in ("true", "false"):
@@ -113,6 +117,9 @@ def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int
                 raise SqlError(8114, name_of(value, source), name)
             raise SqlError(245, name_of(value, source), value, name)
         return _parse_ranged_integer(value, stripped, name, source)
+    if isinstance(value, bytes):
+        width = _INTEGER_BYTES[name]
+        return int.from_bytes(value[-width:].rjust(width, b"\0"), "big", signed=name != "tinyint")
     number = to_number(value, name)
     if not math.isfinite(number):
         raise SqlError(8115, "expression", name)
@@ -557,6 +564,19 @@ def comparable(text: str) -> str:
     return text.rstrip(" ").casefold()
 
 
+@functools.lru_cache(maxsize=65_536)
+def _order_key(text: str) -> tuple[str, str]:
+    """Return the key of the default collation's order: signs, digits, letters; then accents.
+
+    [DOC: collation and Unicode support]. Base letters by Unicode decomposition; the order of signs is assumed.
+    """
+    shown = comparable(text)
+    if shown.isascii() and shown.isalnum():
+        return shown, shown
+    plain = "".join(c for c in unicodedata.normalize("NFD", shown) if not unicodedata.combining(c))
+    return "".join(c if c.isalnum() else f"\x01{c}" for c in plain), shown
+
+
 def compare(a: str, b: str) -> int:
     """Return -1, 0 or 1 as the collation sees two texts; dates of different types, or a date and a text, as moments."""
     if a.startswith(decimals.MARK) or b.startswith(decimals.MARK):
@@ -570,7 +590,7 @@ def compare(a: str, b: str) -> int:
         except SqlError:
             return -1
         return (first > second) - (first < second)
-    left, right = comparable(a), comparable(b)
+    left, right = _order_key(a), _order_key(b)
     return (left > right) - (left < right)
 
 

@@ -1,0 +1,74 @@
+"""AT TIME ZONE: Windows names of time zones, and local times in the gap and overlap of a change of the clock.
+
+The names are those of the CLDR; the offsets are those of the IANA database that Python finds.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cache
+from importlib import resources
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from engine.messages import SqlError
+from engine.tsql.scalars import date_values
+from engine.tsql.scalars.date_values import Culture
+from engine.tsql.scalars.types import SqlType
+from engine.tsql.scalars.values import MARK, Scalar, moment_of, to_text
+
+_SCALES: Final = {"datetime": 3, "smalldatetime": 0, "date": 0}
+
+
+@cache
+def _names() -> dict[str, str]:
+    text = resources.files("engine.tsql.scalars").joinpath("time_zones.tsv").read_text(encoding="utf-8")
+    return {name.lower(): iana for name, iana in (line.split("\t") for line in text.splitlines()[1:])}
+
+
+@cache
+def _zone(name: str) -> tzinfo:
+    """Return the time zone of a Windows name. Raises 9820; Unsimulated where Python finds no time zones."""
+    iana = _names().get(name.strip().lower())
+    if iana is None:
+        raise SqlError(9820, name)
+    try:
+        return ZoneInfo(iana)
+    except ZoneInfoNotFoundError:
+        raise SqlError(0, "Not simulated: AT TIME ZONE without time zones of the operating system") from None
+
+
+def at_time_zone(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
+    """Return the moment in the zone; a value without offset is a local time there [DOC: AT TIME ZONE].
+
+    In the gap of a change the clock is one hour ahead; in the overlap the offset after the change counts.
+    """
+    if value is None or zone is None:
+        return None
+    kind = date_values.kind_of(value if isinstance(value, str) else to_text(value))
+    here, moment = _zone(to_text(zone)), moment_of(value, kind, culture)
+    rest = moment.ticks % 10
+    local = moment.as_datetime()
+    try:
+        if kind.name == "datetimeoffset":
+            utc = (local - timedelta(minutes=moment.offset or 0)).replace(tzinfo=UTC)
+        else:
+            later = local.replace(tzinfo=here, fold=1)
+            sooner = local.replace(tzinfo=here, fold=0)
+            overlaps = (sooner.utcoffset() or timedelta()) > (later.utcoffset() or timedelta())
+            utc = (later if overlaps else sooner).astimezone(UTC)
+        found = utc.astimezone(here)
+    except OverflowError:
+        raise SqlError(517, "datetimeoffset") from None
+    minutes = int((found.utcoffset() or timedelta()).total_seconds() // 60)
+    made = date_values.of_datetime(datetime.combine(found.date(), found.time()))
+    made = made._replace(ticks=made.ticks + rest, offset=minutes)
+    scale = _SCALES.get(kind.name, kind.scale)
+    return MARK + date_values.format_body(made, SqlType("datetimeoffset", scale=scale))
+
+
+def type_of_result(kind: SqlType | None) -> SqlType:
+    """Return the type of AT TIME ZONE. Raises 8116 for anything but a date and time."""
+    if kind is not None and (not kind.is_moment or kind.name in ("date", "time")):
+        raise SqlError(8116, kind.name, 1, "AT TIME ZONE")
+    return SqlType("datetimeoffset", scale=7 if kind is None else _SCALES.get(kind.name, kind.scale))
