@@ -13,7 +13,7 @@ from engine.availability.role import role_of
 from engine.chance import Chance
 from engine.cluster import config, instances, quorum
 from engine.constants import TICKS_PER_S
-from engine.events import Event
+from engine.events import Event, EventData, EventKind
 from engine.flow import Flow
 from engine.flow.sites import IDLE, SSD
 from engine.model import (
@@ -30,6 +30,7 @@ from engine.model import (
     DatabaseCopy,
     DbState,
     FailoverMode,
+    FieldOf,
     Group,
     Instance,
     Link,
@@ -301,7 +302,7 @@ def primary(world: World) -> str:
     return found[0] if found is not None else ""
 
 
-def first_s(events: Sequence[Event], kind: str, **data: object) -> float | None:
+def first_s(events: Sequence[Event], kind: EventKind, **data: FieldOf[EventData]) -> float | None:
     """Return the time of the first such event, s."""
     found = (
         e for e in events if e.kind == kind and all(e.get(name) == value for name, value in data.items())
