@@ -379,6 +379,7 @@ class Desk(QMainWindow):
 
     def _share_out(self) -> None:
         self._shares_due = True
+        self._shares = {}  # a resize before the panels settle must not restore those of the old places
         left, right, bottom, upper = SHARES[self._profile]
         by_name = self.docks
         width, height = self.width(), self.height()

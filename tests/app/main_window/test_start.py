@@ -264,34 +264,6 @@ def test_a_profile_in_use_is_a_choice(
     assert "Another Mirrordrill uses" in told[0]
 
 
-@pytest.mark.slow
-def test_a_fault_of_ours_is_loud_and_loses_nothing(
-    during: During, monkeypatch: pytest.MonkeyPatch, profile_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    boxes: list[str] = []
-    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)  # not the one that makes tests fail
-    monkeypatch.setattr(
-        QMessageBox, "exec", lambda box: boxes.append(box.text() + box.informativeText()) or 0
-    )
-
-    def fail(window: OpenWindow) -> None:
-        window.choose("lab")
-        window.brief.started.emit("lab")
-        window.session.do("power-off SERVER_B")
-        try:
-            raise RuntimeError("the roof is gone")
-        except RuntimeError as error:
-            sys.excepthook(RuntimeError, error, error.__traceback__)
-
-    during(fail)
-    assert start.open_window(None) == 1
-    assert "the roof is gone" in boxes[0]
-    assert "recorded up to this moment" in boxes[0]
-    assert "Traceback" in capsys.readouterr().err
-    with open_profile(profile_folder) as profile:
-        assert [line.text.split()[1] for line in profile.unfinished()[0].lines] == ["power-off"]
-
-
 def test_a_fault_without_a_profile_promises_no_record(
     during: During, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
