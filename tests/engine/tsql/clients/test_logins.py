@@ -143,7 +143,7 @@ def test_a_connection_that_is_lost_stays_lost(fault: str) -> None:
     assert [e.kind for e in events if e.kind in ("sql_done", "session")] == ["sql_done", "session"]
     with pytest.raises(InputError, match="not connected"):
         act(world, f'batch {P}#c1 "SELECT 1"')
-    with pytest.raises(InputError, match="does not answer"):
+    with pytest.raises(InputError, match="does not respond"):
         connect(world)
 
 
