@@ -230,7 +230,8 @@ def _tools(window: OpenWindow) -> Iterator[str]:
 
 
 def _board(window: OpenWindow) -> Iterator[str]:
-    board = ClassBoard(window)
+    board = ClassBoard()
+    board.show_class("Planned failover", "", ["power-off SERVER_A", "power-on SERVER_A"])
     board.resize(board.size().expandedTo(window.size()).boundedTo(window.size()))
     board.show_code("ABCDE-FGHJK-MNPQR-STVWX@192.168.1.5:7443")
     board.show_board(board_of_class())

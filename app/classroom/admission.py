@@ -13,7 +13,7 @@ from app.classroom.client_messages import LATER
 from app.classroom.code import SECRET_LETTERS
 from app.classroom.conversation import RequestRefusedError
 from app.classroom.models import ClassPart, Seat
-from app.classroom.names import is_name
+from app.classroom.names import find_free_name, is_name, is_same_name
 from app.classroom.rate_limit import RateLimiter, is_same_secret
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import NOBODY, SeatAssignment
@@ -74,7 +74,7 @@ class Admission:
             drawn = hashlib.sha256(f"{message.digest} {message.seat}".encode()).hexdigest()
             return await self._seat_with(drawn, message.name, consent=False)
         line = await self.seat(message.seat)
-        if line is None or line.name != message.name.strip():
+        if line is None or not is_same_name(line.name, message.name):
             raise RequestRefusedError(
                 tr("seat {number} of this class belongs to another person than {name}").format(
                     number=message.seat, name=message.name
@@ -103,8 +103,9 @@ class Admission:
             raise RequestRefusedError(tr("the class is full"))
         if not is_name(name):
             raise RequestRefusedError(tr("the name needs printable characters"))
+        taken = {line.name for line in self._lines.values()}
         made = Seat(
-            name=name.strip(), token_hash=token_hash, consent=consent, acknowledged=0, tick=0,
+            name=find_free_name(name, taken), token_hash=token_hash, consent=consent, acknowledged=0, tick=0,
             group_name=self._group_of(name.strip()),
         )  # fmt: skip
         seat = await self._writer.write_seat(made)

@@ -88,6 +88,15 @@ class Reflect(WireMessage):
     expected_score: Annotated[float, Field(ge=0, le=100)] | None
 
 
+class Ready(WireMessage):
+    """Readiness of a seat. It is sent only to a host whose welcome has a version: older hosts refuse it."""
+
+    kind: Literal["ready"] = "ready"
+    version: Annotated[str, Field(max_length=40)]
+    recording: bool
+    """The log of the seat is written."""
+
+
 class Steer(WireMessage):
     """A console's first message."""
 
@@ -224,11 +233,13 @@ class HandIn(WireMessage):
 
 OfSeat = Lower | ObserveSeat | TakeOverSeat | Give | Show
 OfPace = Freeze | Go | Finish | StartNextPart | Extend | RewindSeats | AssignGroup | Break | Clock
-Request = Join | Resume | AppendEntries | SeatStatus | Reflect | Steer | Instruct | HandIn | OfSeat | OfPace
+Request = (
+    Join | Resume | AppendEntries | SeatStatus | Reflect | Ready | Steer | Instruct | HandIn | OfSeat | OfPace
+)
 _REQUEST: Final[TypeAdapter[Request]] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
 
 MAY: Final[dict[str, tuple[type[WireMessage], ...]]] = {
-    "seat": (AppendEntries, SeatStatus, Reflect),
+    "seat": (AppendEntries, SeatStatus, Reflect, Ready),
     "instructor": (
         Freeze,
         Go,

@@ -49,6 +49,11 @@ class GuiSeat:
         self.link.start()
 
     @property
+    def name(self) -> str:
+        """Name that the person has given."""
+        return self._seat_log.name
+
+    @property
     def file(self) -> Path:
         """The log, which can be handed in."""
         return self._seat_log.file

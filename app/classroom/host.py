@@ -209,6 +209,7 @@ class ClassHost:
                     self._class.state,
                     line.tick,
                     self._reflect,
+                    line.name,
                 ),
             )
             await send_message(socket, self.pace.build_state_message(line))
@@ -220,6 +221,9 @@ class ClassHost:
                 check_permission("seat", said)
                 if isinstance(said, client_messages.SeatStatus):
                     await self._update_status(line, said)
+                elif isinstance(said, client_messages.Ready):
+                    line.version, line.recording = said.version, said.recording
+                    self._board.changed.add(line.number)
                 elif isinstance(said, client_messages.Reflect):
                     thought = Reflection(said.happened, said.otherwise, said.expected_score)
                     await self._writer.keep(self._record.reflect, line.number, thought)
@@ -439,7 +443,8 @@ class ClassHost:
             and line is not None
             and not line.consent
         ):
-            raise RequestRefusedError(tr("{name} does not allow watching").format(name=line.name))
+            why = tr("{name} (seat {n}) does not allow watching")
+            raise RequestRefusedError(why.format(name=line.name, n=line.number))
         if isinstance(message, client_messages.ObserveSeat):
             await (self._looks.end(console) if line is None else self._looks.begin(console, line))
         elif isinstance(message, client_messages.Show):

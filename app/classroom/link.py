@@ -19,12 +19,13 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from app.classroom import discovery
 from app.classroom.acts import LogEntry
-from app.classroom.client_messages import REFUSED, Join, Reflect, Resume, SeatStatus
+from app.classroom.client_messages import REFUSED, Join, Ready, Reflect, Resume, SeatStatus
 from app.classroom.code import NEEDS_ADDRESS, Invitation
 from app.classroom.dialing import WrongHostError, dial
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_welcome, drawn_seat
 from app.classroom.server_messages import ToSeat
 from app.words.language import mark, tr
+from engine.drill.judging.report import program_version
 from engine.overrides import override
 
 AGAIN_S: Final = (0.2, 3.0)
@@ -51,6 +52,8 @@ class HostLink(threading.Thread):
         """A host has welcomed the seat, and the connection is open."""
         self.refused = ""
         """Reason for which the host refused this seat."""
+        self.host_version = ""
+        """Version of the host; empty: an older one, which does not say it."""
         self.tick, self.frozen, self.over = 0, False, False
         """Status of the seat. `wake` sends it immediately."""
         self.hand: str | None = None
@@ -170,6 +173,7 @@ class HostLink(threading.Thread):
                 if said["kind"] == "welcome":
                     self._welcome_came = self.connected = True
                     self.acknowledged = said["acknowledged"]
+                    self.host_version = said.get("version", "")
                     self.incoming.put(said)
                     sending = asyncio.create_task(self._send(socket))
                 elif said["kind"] == "acknowledged":
@@ -199,6 +203,9 @@ class HostLink(threading.Thread):
     async def _send(self, socket: ClientConnection) -> None:
         """Send the entries that the host lacks, and the status of the seat."""
         thought: Reflect | None = None
+        if self.host_version:
+            ready = Ready(version=program_version()[:40], recording=True)
+            await socket.send(ready.model_dump_json())
         sent, told, told_at = self.acknowledged, SeatStatus(tick=0, frozen=False), 0.0
         while not self._has_ended:
             self._news.clear()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Container
+from itertools import count
 from typing import Final
 
 from app.classroom.client_messages import NAME_MAX
@@ -14,6 +17,19 @@ INVISIBLE: Final = frozenset(
 )
 """Code points that show nothing although Python calls them printable: the braille blank, and what Unicode lists as
 Default_Ignorable_Code_Point [Unicode Character Database, DerivedCoreProperties.txt]."""
+
+
+def find_free_name(name: str, taken: Container[str]) -> str:
+    """Return *name*, with the next number if somebody has it already: "Ann", "Ann 2"."""
+    name = name.strip()
+    numbered = (f"{name[: NAME_MAX - 5]} {number}" for number in count(2))
+    return name if name not in taken else next(one for one in numbered if one not in taken)
+
+
+def is_same_name(name: str, given: str) -> bool:
+    """Return True if the host has made *name* of what the person has *given*."""
+    given = given.strip()
+    return name == given or bool(re.fullmatch(re.escape(given[: NAME_MAX - 5]) + r" \d+", name))
 
 
 def is_name(name: str) -> bool:

@@ -32,6 +32,7 @@ from app.classroom.names import is_name
 from app.classroom.server_messages import SeatWelcome
 from app.files.folders import default_folder
 from app.words.language import tr
+from engine.drill.judging.report import program_version
 from engine.drill.running.modes import DrillMode
 from engine.model import Tick
 
@@ -85,9 +86,12 @@ def build_welcome(
     state: str = RUNNING,
     tick: Tick = 0,
     reflect: bool = False,
+    name: str = "",
 ) -> SeatWelcome:
     """Build the welcome of a seat that plays *assignment*, for its start or its continuation."""
     return {
+        "name": name,
+        "version": program_version(),
         "kind": "welcome",
         "seat": seat,
         "acknowledged": acknowledged,

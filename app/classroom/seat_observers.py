@@ -79,7 +79,7 @@ class SeatObservers:
         """End the observation that the seat no longer allows."""
         for console in self._who_look_at(line.number):
             await self.end(console)
-            text = tr("{name} does not allow watching").format(name=line.name)
+            text = tr("{name} (seat {n}) does not allow watching").format(name=line.name, n=line.number)
             with suppress(WebSocketDisconnect, RuntimeError):
                 await send_message(console, {"kind": "unseen", "seat": line.number, "text": text})
 

@@ -50,6 +50,10 @@ class SeatState:
     consent: bool = False
     held: bool = False
     """The seat has acknowledged that the instructor has it."""
+    version: str = ""
+    """Version of the seat; empty: an older one, which does not say it."""
+    recording: bool = False
+    """The seat has said that its log is written."""
     taken: bool = False
     """The instructor wants to have it."""
     socket: WebSocket | None = None
@@ -128,6 +132,8 @@ def build_tile(
         "hand_place": hands.index(seat.number) + 1 if seat.number in hands else None,
         "consent": seat.consent,
         "held": seat.held,
+        "version": seat.version,
+        "recording": seat.recording,
         "verdict": seat.verdict,
         "reachable": seat.worth[-1][1] if seat.worth else None,
         "worth": seat.worth,

@@ -6,7 +6,7 @@ client_messages.py has the messages to a host.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from app.classroom.acts import LogEntry
 from engine.drill.judging.shapes import Report
@@ -78,6 +78,10 @@ class SeatWelcome(TypedDict):
     tick: int
     part: int
     """Of the class, from 1."""
+    name: NotRequired[str]
+    """Name of the seat; another one than the person gave if somebody had it. Absent from hosts before 1.1."""
+    version: NotRequired[str]
+    """Version of the host."""
     reflect: bool
     """The person is asked what they think of the run before its points are shown."""
 
@@ -208,6 +212,10 @@ class Tile(TypedDict):
     """The seat may be looked at."""
     held: bool
     """The instructor has it, and the seat has acknowledged that."""
+    version: NotRequired[str]
+    """Version of the seat; empty: an older one, which does not say it."""
+    recording: NotRequired[bool]
+    """The seat has said that its log is written."""
     verdict: LogVerdict | None
     reachable: float | None
     """Points that it could still reach when that was last reckoned; None: not yet, or nothing is scored."""

@@ -20,6 +20,7 @@ from app.classroom.addresses import EVERYWHERE, list_addresses
 from app.classroom.code import PORT as JOIN_PORT
 from app.classroom.code import InvalidJoinCodeError, invitation
 from app.classroom.gui_seat import GuiSeat
+from app.classroom.models import INJECT
 from app.classroom.plan import KINDS
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.classroom.scenario import loaded
@@ -41,6 +42,7 @@ from app.main_window.session import HostSession
 from app.main_window.window_seat import WindowSeat, apply_actions
 from app.settings import WindowSettings
 from app.views.classroom import ClassBoard, JoinClass, StartClass
+from app.views.topology import Topology
 from app.widgets.notice import NoticeBar
 from app.words import language
 from app.words.language import mark, tr
@@ -88,7 +90,8 @@ class Classes(QObject):
         self._dialog: JoinClass | None = None
         """The dialog that waits until the seat is in the class."""
         self._shown_history: History | None = None
-        """The run of the seat that is looked at."""
+        """The run of the seat that is watched."""
+        self._picture: Topology | None = None
         self._partial_lines = {"host": "", "console": ""}
 
     # --- holding one
@@ -194,6 +197,7 @@ class Classes(QObject):
     def _hear_host(self, code: str) -> None:
         if self.board is not None and self._console is None:
             self.board.show_code(code)
+            self._show_class(self.board)
             self._console = self._process("console", self._hear_console)
 
     def _hear_console(self, line: str) -> None:
@@ -204,34 +208,54 @@ class Classes(QObject):
             self.board.show_board(said)
         elif said["kind"] in ("refused", "unseen"):
             self.board.show_problem(said["text"])
+            if said["kind"] == "unseen":
+                self.board.show_watched(None)
         elif said["kind"] == "seen":
             self._show_seat_run(said)
         elif said["kind"] == "seen_more":
             self._update_seat_view(said)
 
+    def _show_class(self, board: ClassBoard) -> None:
+        """Show the drill on the station, and the events that it and its servers offer."""
+        try:
+            with closing(ClassRecord(str(self._database), new=False)) as record:
+                part, prepared = record.the_class(), record.instructions()
+        except RecordUnavailableError as problem:
+            board.show_problem(str(problem))
+            return
+        if part is None:
+            return
+        scenario = loaded(part.scenario_text, part.scenario_name)
+        drill = Drill(scenario, part.seed, DrillMode.PRACTICE)
+        lines = [one.text for one in prepared if one.kind == INJECT]
+        lines += [item.line_without_time for _, item in drill.list_scheduled_inputs()]
+        lines += [
+            f"{verb} {server}" for server in drill.world.computers for verb in ("power-off", "power-on")
+        ]
+        board.show_class(scenario.title, scenario.facilitator or "", list(dict.fromkeys(lines)))
+
     def _show_seat_run(self, message: ObservedRun) -> None:
-        """Show the run of a seat on the desk."""
+        """Show the run of a seat live in the station."""
+        if self.board is None:
+            return
         scenario, mode = loaded(message["text"], message["scenario"]), DrillMode(message["mode"])
-        if (
-            mode is DrillMode.EXAM
-        ):  # which nobody may go back in; the world is the same, and the instructor sees all of it
+        if mode is DrillMode.EXAM:  # the world is the same, and the instructor sees all of it
             mode = DrillMode.PRACTICE
         self._shown_history = seen = History(Drill(scenario, message["seed"], mode))
         apply_actions(seen, message["acts"], message["tick"])
-        self._play.look_at(seen)
-        self._notice.show_info(tr("You are watching the seat of {name}.").format(name=message["name"]))
+        if self._picture is None:
+            self._picture = Topology()
+            self._picture.requested.connect(self.board.send_to_watched)
+            self.board.set_view(self._picture)
+        self._picture.show_drill(seen.drill)
+        self.board.show_watched(message["seat"], seen.drill.world.t_s)
 
     def _update_seat_view(self, message: ObservedRunUpdate) -> None:
-        seen = self._shown_history
-        if seen is None or self._session.history is not seen:
-            if seen is not None:
-                self._send_line("look none")  # another run is on the desk
-                self._shown_history = None
+        if self._shown_history is None or self._picture is None or self.board is None:
             return
-        at_the_end = self._session.drill is None or self._session.drill.tick >= seen.drill.tick
-        apply_actions(seen, message["acts"], message["tick"])
-        if at_the_end:  # a look further back in the seat's run stays there
-            self._session.watch(seen, tick=seen.drill.tick)
+        apply_actions(self._shown_history, message["acts"], message["tick"])
+        self._picture.show_world(self._shown_history.drill.world)
+        self.board.show_watched(message["seat"], self._shown_history.drill.world.t_s)
 
     def _send_line(self, line: str) -> None:
         if self._console is not None:
@@ -291,7 +315,7 @@ class Classes(QObject):
             self._store.set(settings.CLASS_HELD, "")
             self.board.close()
             self.board.deleteLater()
-            self.board = None
+            self.board, self._shown_history, self._picture = None, None, None
             self._notice.show_info(tr("The class is saved in {file}.").format(file=self._database))
         self._host = self._console = None
 

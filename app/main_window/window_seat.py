@@ -31,6 +31,7 @@ from app.main_window.session import HostSession
 from app.views.debrief.reflection import ReflectionForm
 from app.widgets.notice import NoticeBar
 from app.words.language import tr
+from engine.drill.judging.report import program_version
 from engine.drill.running.drill import Drill
 from engine.drill.time.cooperative_tasks import Slices, replay_inputs
 from engine.drill.time.history import History
@@ -316,11 +317,32 @@ class WindowSeat(QObject):
 
         def attend_class(history: History) -> None:
             self._play.attend(history, self._attendance, self._reflects)
-            self._notice.show_info(tr("You are in the class as seat {n}.").format(n=welcome["seat"]))
+            self._notice.show_info(self._describe_seat(welcome))
             if not (self._frozen or self._is_over):
                 self._session.play()
 
         self._play_again(replay_inputs(history, inputs, tick, lenient=True), attend_class)
+
+    def _describe_seat(self, welcome: SeatWelcome) -> str:
+        """Describe the seat: number, name, what is waited for, and another version of the host."""
+        name = welcome.get("name") or self._attendance.name
+        lines = [tr("You are in the class: seat {n}, {name}.").format(n=welcome["seat"], name=name)]
+        if name != self._attendance.name:
+            lines.append(tr("Somebody else has your name, so yours has a number."))
+        if self._frozen and not self._history_has_begun:
+            lines.append(tr("The instructor starts the clock for all."))
+        version = welcome.get("version", "")
+        if version != program_version():
+            lines.append(
+                tr("The host has version {host}, this computer {own}: install the same version.").format(
+                    host=version or tr("(older)"), own=program_version()
+                )
+            )
+        return " ".join(lines)
+
+    @property
+    def _history_has_begun(self) -> bool:
+        return self._history is not None and self._history.drill.tick > 0
 
     def _play_again(self, slices: Slices[History], callback: Callable[[History], None]) -> None:
         """Play the run up to where it was, perhaps over many frames, *then* go on."""
@@ -376,7 +398,8 @@ class WindowSeat(QObject):
             self._ran = self._session.running or not self._attendance.has_run
             self._frozen = True
             self._session.pause()
-            self._notice.show_info(tr("The instructor has frozen the class."))
+            if self._attendance.is_recording:
+                self._notice.show_info(tr("The instructor has frozen the class."))
         elif self._frozen and not frozen:
             self._frozen = False
             self._notice.clear()

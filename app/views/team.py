@@ -85,7 +85,11 @@ class TakeRole(QDialog):
             lambda: self.roles_wanted.emit(self.code.text().strip(), self.name.text().strip())
         )
         buttons = _buttons(self, tr("&Take role"))
-        self.take = buttons.buttons()[-1]
+        (self.take,) = (
+            one
+            for one in buttons.buttons()
+            if buttons.buttonRole(one) is QDialogButtonBox.ButtonRole.AcceptRole
+        )
         self.take.setEnabled(False)
         form = QFormLayout(self)
         form.addRow(tr("Team &code:"), self.code)
@@ -271,6 +275,7 @@ class TeamSeat(QDialog):
         for beginning in _beginnings(welcome):
             self.begin.addItem(beginning)
         self.begin.setAccessibleName(tr("Allowed inputs for your role"))
+        self.begin.setToolTip(tr("Puts the beginning of a line into the field on the right"))
         self.begin.activated.connect(self._begin)
         self.send = QPushButton(tr("&Run"))
         self.read_back, self.confirm = QPushButton(tr("&Read back")), QPushButton(tr("&Confirm"))

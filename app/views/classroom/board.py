@@ -1,13 +1,13 @@
-"""The instructor's board of a class."""
+"""The instructor's station: roster, lobby, live view of a seat, prepared events, messages and what was sent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QCloseEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -18,152 +18,43 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QMenu,
+    QPlainTextEdit,
     QPushButton,
+    QSplitter,
+    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
 from app.classroom.plan import KINDS
 from app.classroom.server_messages import DashboardUpdate, Tile
+from app.views.classroom import roster
 from app.views.classroom.dialogs import seat_files
+from app.views.classroom.lobby import Lobby, ProjectorView
+from app.views.classroom.roster import COLUMNS, ORDERS
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
-from app.widgets.qr import QrCode
-from app.widgets.scroll_container import fit_on_screen
+from app.widgets.scroll_container import fit_on_screen, scrolling
 from app.widgets.sparkline import Sparkline
-from app.widgets.tables import TableColumn, TableModel, TableView
+from app.widgets.tables import TableModel, TableView
 from app.words import formatting
 from app.words.input_lines import describe_input
 from app.words.language import mark, tr, trn
 from engine.drill.judging.score import TOTAL_MAX
 
 ALL: Final = "all"
-CODE_POINTS: Final = 1.6
-"""Size of the join code relative to other text: readable across a room."""
-SHEET_POINTS: Final = 2.6
-"""Size of the join code on the sheet for the projector."""
-TOLD_LINES: Final = 12
-"""Maximum lines of a curve in a tooltip, the latest ones."""
+SELECTED: Final = "selected"
+GROUP_COLUMN: Final = 2
+TITLE_POINTS: Final = 1.3
+"""Size of the title, in sizes of the other text."""
 GAP_PX: Final = 6
 """Between buttons in a row."""
 CHOICE_LETTERS: Final = 16
-"""Minimum width of a choice or text field in letters."""
-BOARD_LETTERS: Final = 165
-"""Width of the board in letters if the screen allows it, enough for the last command."""
+"""Of a choice or a text in a line, at least."""
+BOARD_LETTERS: Final = 190
+"""Width of the station in letters, where the screen has it."""
 TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-"""Flags for texts that can be copied."""
-
-
-# --- the board ----------------------------------------------------------------------------------------------
-
-
-def _state(tile: Tile) -> str:
-    found = tile["verdict"]
-    if found is not None and found["parted_t_s"] is not None:
-        return tr("✗ diverges at {t}").format(t=formatting.run_time(found["parted_t_s"]))
-    if tile["over"] or (found is not None and found["ended_by"] is not None):
-        return tr("finished")
-    if not tile["connected"]:
-        return tr("not connected")
-    if tile["held"]:
-        return tr("taken over")
-    if tile["frozen"]:
-        return tr("frozen")
-    since = found["stuck_since_s"] if found is not None else None
-    return tr("idle since {t}").format(t=formatting.run_time(since)) if since is not None else tr("✓ active")
-
-
-def _hand(tile: Tile) -> str:
-    return "" if tile["hand"] is None else f"{tile['hand_place']}. {tile['hand']}".strip()
-
-
-def _tone(tile: Tile) -> str | None:
-    found = tile["verdict"]
-    if found is not None and found["parted_t_s"] is not None:
-        return "bad"
-    stuck = found is not None and found["stuck_since_s"] is not None and not tile["over"]
-    return "warn" if stuck or not (tile["connected"] or tile["over"]) else None
-
-
-def _goals(tile: Tile) -> str:
-    goals = tile["verdict"]["goals"] if tile["verdict"] is not None else {}
-    return f"{sum(met is not None for met in goals.values())}/{len(goals)}" if goals else ""
-
-
-def _score(tile: Tile) -> str:
-    score = tile["verdict"]["score"] if tile["verdict"] is not None else None
-    return "" if score is None else f"{score:.0f}"
-
-
-def _reachable(tile: Tile) -> str:
-    return "" if tile["reachable"] is None else f"{tile['reachable']:.0f}"
-
-
-def _format_reachable(tile: Tile) -> str:
-    said = tr("Best score still possible for this seat")
-    course = [f"{formatting.run_time(t_s)}  {points:.0f}" for t_s, points in tile["worth"]]
-    return "\n".join([said, *course[-TOLD_LINES:]])
-
-
-def _last_act(tile: Tile) -> str:
-    """Format time and text of the last action."""
-    found = tile["verdict"]
-    if found is None or found["last_act_t_s"] is None:
-        return ""
-    return f"{formatting.run_time(found['last_act_t_s'])}  {describe_input(found['last_act'], {})}"
-
-
-def _format_deviation(tile: Tile) -> str:
-    return tile["verdict"]["parted"] if tile["verdict"] is not None else ""
-
-
-COLUMNS: Final = (
-    TableColumn(title=mark("Seat"), text=lambda tile: str(tile["seat"]), right=True),
-    TableColumn(
-        title=mark("Name"),
-        text=lambda tile: str(tile["name"]),
-        tip=lambda tile: str(tile["name"]),
-        sample="Annemarie Example",
-    ),
-    TableColumn(title=mark("Group"), text=lambda tile: str(tile["group"]), sample="Blue"),
-    TableColumn(
-        title=mark("State"),
-        text=_state,
-        tone=_tone,
-        sample="✗ differs from 0:00:00 on",
-        tip=_format_deviation,
-    ),
-    TableColumn(
-        title=mark("Time"), text=lambda tile: formatting.run_time(tile["at_s"]), right=True, sample="0:00:00"
-    ),
-    TableColumn(title=mark("Goals"), text=_goals, right=True),
-    TableColumn(title=mark("Current score"), text=_score, right=True),
-    TableColumn(
-        title=mark("Still possible"),
-        text=_reachable,
-        right=True,
-        tip=_format_reachable,
-        sample="100 100 100 100 100",
-    ),
-    TableColumn(title=mark("Hand"), text=_hand, tip=_hand, sample="1. Which server?"),
-    TableColumn(title=mark("Last command"), text=_last_act, tip=_last_act),
-)
-
-
-def _rank_by_need(tile: Tile) -> tuple[float | str, ...]:
-    """Return a sort key: raised hands in order, then divergent, stuck and absent seats, then all others."""
-    return tile["hand_place"] or len(ORDERS) ** 9, {"bad": 0, "warn": 1}.get(_tone(tile) or "", 2)
-
-
-ORDERS: Final[dict[str, Callable[[Tile], tuple[float | str, ...]]]] = {
-    mark("by seat"): lambda tile: (),
-    mark("by need of help"): _rank_by_need,
-    mark("by group"): lambda tile: (tile["group"].casefold(),),
-    mark("by name"): lambda tile: (tile["name"].casefold(),),
-    mark("by score"): lambda tile: (-(tile["verdict"]["score"] or 0.0) if tile["verdict"] else 0.0,),
-    mark("by time"): lambda tile: (tile["at_s"],),
-}
-"""Name of a sort order for seats -> sort key. Seats with equal keys are sorted by number."""
+"""Texts that can be copied."""
 
 
 ASKED: Final[dict[str, tuple[str, str]]] = {
@@ -191,105 +82,91 @@ ASKED: Final[dict[str, tuple[str, str]]] = {
 """Name of a command -> its line of `class console`, and a prompt for the argument (empty: none; ?: optional)."""
 
 
-class InvitationSheet(QDialog):
-    """Information that seats need to join, on one screen for the projector."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Join the class"))
-        self.code, self.address, self.how = QLabel(), QLabel(), QLabel()
-        self.code.setFont(theme.fixed_font(SHEET_POINTS))
-        self.address.setFont(theme.fixed_font(CODE_POINTS))
-        self.how.setFont(theme.sized(self.how.font(), CODE_POINTS))
-        for label in (self.code, self.address):
-            label.setTextInteractionFlags(TYPED)
-            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.how.setWordWrap(True)
-        self.qr = QrCode()
-        self.close_it = QPushButton(tr("&Close"))
-        self.close_it.clicked.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.how)
-        layout.addWidget(self.qr, 1)
-        layout.addWidget(self.code)
-        layout.addWidget(self.address)
-        layout.addWidget(self.close_it, 0, Qt.AlignmentFlag.AlignRight)
-        fit_on_screen(self, self.fontMetrics().averageCharWidth() * 110, self.fontMetrics().height() * 32)
-
-    def show_code(self, code: str) -> None:
-        """Show the code of the class."""
-        secret, _, address = code.partition("@")
-        self.code.setText(secret)
-        self.address.setText(f"@{address}")
-        self.how.setText(
-            tr(
-                "Class ▸ Join a class: enter the code with the address, and your name. In a "
-                "terminal: {command}"
-            ).format(command=f"mirrordrill class join {code} --name …")
-        )
-        self.qr.show_text(code)
-
-
 class ClassBoard(QDialog):
-    """Board that stays open next to the desk; its commands go to the host as lines of `class console`."""
+    """Station of the instructor; what it says goes to the host as lines of `class console`."""
 
     said = Signal(str, str)
-    """Signal: line, and its recipient as text."""
+    """A line, and for whom it is in words."""
     hidden = Signal()
-    """The board was closed, and the class continues."""
+    """The station was closed, and the class continues."""
     end_wanted = Signal()
-    """Signal: the class is to be closed."""
+    """The class is closed."""
     hand_out_wanted = Signal(str)
-    """Signal: name of the file with which seats without a network start."""
+    """Name of the file with which seats without a network begin."""
     report_wanted = Signal(str, bool)
-    """Signal: name of the report, and whether it names people."""
+    """Name of the file, and whether people are named in it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Class dashboard"))
+        super().__init__(parent, Qt.WindowType.Window)
+        self.setWindowTitle(tr("Instructor station"))
         self._tiles: dict[int, Tile] = {}
         self._places: list[int] = []
-        """Numbers of the seats in the order of the rows."""
-        self.code = QLabel(tr("Starting the class…"))
-        self.code.setFont(theme.sized(self.code.font(), CODE_POINTS))
-        self.code.setTextInteractionFlags(TYPED)
-        self.copy = QPushButton(tr("&Copy the code"))
+        """Numbers of the seats, as the rows stand."""
+        self._watched: int | None = None
+        self._begun = False
+        self._board: DashboardUpdate | None = None
+        self.projector: ProjectorView | None = None
+        self._make_top()
+        self._make_roster()
+        self._make_controls()
+        self._make_side()
+        self._show_what()
+        self._lay_out()
+        self._enable(False)
+        self.tiles.setFocus()
+        fit_on_screen(
+            self, self.fontMetrics().averageCharWidth() * BOARD_LETTERS, self.fontMetrics().height() * 40
+        )
+
+    def _make_top(self) -> None:
+        self.title = QLabel(tr("Starting the class…"))
+        self.title.setFont(theme.sized(self.title.font(), TITLE_POINTS, bold=True))
+        self.code, self.state, self.answer = QLabel(), QLabel(), QLabel(" ")
+        self.code.setFont(theme.fixed_font())
+        for label in (self.title, self.state, self.answer):
+            label.setWordWrap(True)
+        for label in (self.code, self.answer):
+            label.setTextInteractionFlags(TYPED)
+        self.needy = QLabel()
+        self.needy.setFont(theme.sized(self.needy.font(), 1.0, bold=True))
+        self.copy, self.sheet = _button(tr("&Copy the code")), _button(tr("Pro&jector view"))
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.code.text()))
-        self.sheet = QPushButton(tr("Show the code lar&ge"))
-        self.sheet.clicked.connect(self.show_sheet)
-        self.without = QPushButton(tr("Without net&work"))
+        self.sheet.clicked.connect(self.show_projector)
+        self.without = _button(tr("Without net&work"))
         without = QMenu(self.without)
         without.addAction(tr("&Save the class file for seats…"), self._export_sheet)
         without.addAction(tr("&Import seat logs…"), self._hand_in)
         self.without.setMenu(without)
-        self.without.setAutoDefault(False)
-        self.state, self.answer = QLabel(), QLabel()
-        for label in (self.state, self.answer):
-            label.setWordWrap(True)
-        self.answer.setTextInteractionFlags(TYPED)
-        self.answer.hide()
+
+    def _make_roster(self) -> None:
         self.tiles = TableView(TableModel(COLUMNS), tr("Seats"))
         self.tiles.set_empty_text(
-            tr("No seats yet. On each computer, choose Class ▸ Join a class and enter the code above.")
+            tr("Nobody has joined yet. On each computer of the class: Class ▸ Join a class, with the code.")
         )
         self.tiles.horizontalHeader().setSectionResizeMode(len(COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
         for place, column in enumerate(COLUMNS):
-            if column.text is _reachable:
+            if column.text is roster.reachable:
                 curve = Sparkline(self.tiles, lambda tile: tile["worth"], TOTAL_MAX)
                 self.tiles.setItemDelegateForColumn(place, curve)
-        self.freeze, self.go = QPushButton(tr("&Freeze")), QPushButton(tr("&Resume"))
-        self.finish = QPushButton(tr("&End class"))
-        self.next_part = QPushButton(tr("Ne&xt part"))
+        self.tiles.selectionModel().currentRowChanged.connect(lambda *_: self._show_selected())
+        self.order, self.nameless = QComboBox(), QCheckBox(tr("Hide na&mes"))
+        for word in ORDERS:
+            self.order.addItem(tr(word), word)
+        self.order.setAccessibleName(tr("Order of seats"))
+        self.order.currentIndexChanged.connect(self._show_tiles)
+        self.nameless.toggled.connect(self._show_tiles)
+        self.nameless.toggled.connect(self._show_selected)
+
+    def _make_controls(self) -> None:
+        self.freeze, self.go = _button(tr("&Freeze")), _button(tr("&Resume"))
+        self.go.setProperty("primary", "true")
+        self.finish, self.next_part = _button(tr("&End class")), _button(tr("Ne&xt part"))
         self.next_part.setVisible(False)
-        self.next_part.setAutoDefault(False)
         self.next_part.clicked.connect(lambda: self._send_line("next"))
-        self.report = QPushButton(tr("Save the &report…"))
-        self.report.setAutoDefault(False)
+        self.report, self.end = _button(tr("Save the &report…")), _button(tr("C&lose the class"))
         self.report.clicked.connect(self._save_report)
-        self.end = QPushButton(tr("C&lose the class"))
-        self.freeze.clicked.connect(lambda: self._send_line("freeze"))
-        self.go.clicked.connect(lambda: self._send_line("go"))
-        self.finish.clicked.connect(lambda: self._send_line("finish"))
+        for button, line in ((self.freeze, "freeze"), (self.go, "go"), (self.finish, "finish")):
+            button.clicked.connect(lambda _=False, line=line: self._steer(line))
         self.end.clicked.connect(self.end_wanted)
         self.what, self.who, self.text = QComboBox(), QComboBox(), QLineEdit()
         for word in ASKED:
@@ -298,75 +175,161 @@ class ClassBoard(QDialog):
         self.what.setAccessibleName(tr("Kind of message"))
         self.who.setAccessibleName(tr("Recipient"))
         self.who.addItem(tr("to all"), ALL)
-        self.order, self.nameless = QComboBox(), QCheckBox(tr("Hide na&mes"))
-        for word in ORDERS:
-            self.order.addItem(tr(word), word)
-        self.order.setAccessibleName(tr("Order of seats"))
-        self.order.currentIndexChanged.connect(self._show_tiles)
-        self.nameless.toggled.connect(self._show_tiles)
-        self.nameless.toggled.connect(self._show_who)
+        self.who.addItem(tr("to the selected seat"), SELECTED)
+        self.send = _button(tr("Sen&d"))
+        self.send.clicked.connect(self._send)
+        self.text.returnPressed.connect(self._send)
         self.of_seat = {
-            "look": QPushButton(tr("&Watch")),
-            "take": QPushButton(tr("&Take control")),
-            "give": QPushButton(tr("Return &control")),
-            "lower": QPushButton(tr("Lower &hand")),
-            "show": QPushButton(tr("Show to &all")),
+            "look": _button(tr("&Watch")),
+            "take": _button(tr("&Take control")),
+            "give": _button(tr("Return &control")),
+            "lower": _button(tr("Lower &hand")),
+            "show": _button(tr("Show to &all")),
         }
         for word, button in self.of_seat.items():
             button.clicked.connect(lambda _=False, word=word: self._send_seat_line(word))
-            button.setAutoDefault(False)
-        self.unshow = QPushButton(tr("Stop &sharing"))
-        self.unshow.setAutoDefault(False)
+        self.unshow = _button(tr("Stop &sharing"))
         self.unshow.clicked.connect(lambda: self._send_line("show none"))
-        self.send = QPushButton(tr("&Send"))
-        self.send.clicked.connect(self._send)
-        self.text.returnPressed.connect(self._send)
-        for button in (self.copy, self.sheet, self.freeze, self.go, self.finish, self.end, self.send):
-            button.setAutoDefault(False)
-        self._show_what()
+
+    def _make_side(self) -> None:
+        """Build what stands next to the roster: lobby, seat, prepared events, notes and what was sent."""
+        self.lobby = Lobby()
+        self.lobby.start_wanted.connect(lambda: self._steer("go"))
+        self.watching = QLabel(tr("Select a seat, and press Watch to see it live."))
+        self.watching.setWordWrap(True)
+        self.question = QLabel()
+        self.question.setWordWrap(True)
+        self.question.hide()
+        self._view_place = QVBoxLayout()
+        self.events = QWidget()
+        self._events_row = FlowLayout(GAP_PX, self.events)
+        self.notes, self.sent = QPlainTextEdit(), QPlainTextEdit()
+        for text, name in ((self.notes, tr("Author's notes")), (self.sent, tr("Sent"))):
+            text.setReadOnly(True)
+            text.setAccessibleName(name)
+        seat = QWidget()
+        column = QVBoxLayout(seat)
+        for part in (self.watching, self.question):
+            column.addWidget(part)
+        column.addLayout(self._view_place, 1)
+        column.addLayout(_row(*self.of_seat.values(), self.unshow))
+        self.side = QTabWidget()
+        for page, name in (
+            (scrolling(self.lobby), tr("Lobby")),
+            (seat, tr("Seat")),
+            (scrolling(self.events), tr("Prepared events")),
+            (self.notes, tr("Author's notes")),
+            (self.sent, tr("Sent")),
+        ):
+            self.side.addTab(page, name)
+
+    def _lay_out(self) -> None:
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addLayout(_row(self.order, self.nameless, self.needy))
+        column.addWidget(self.tiles, 1)
+        split = QSplitter()
+        split.addWidget(left)
+        split.addWidget(self.side)
+        split.setStretchFactor(0, 3)
+        split.setStretchFactor(1, 2)
+        split.setChildrenCollapsible(False)
+        split.setSizes([3_000, 2_000])
         layout = QVBoxLayout(self)
+        layout.addWidget(self.title)
         layout.addLayout(_row(self.code, self.copy, self.sheet, self.without))
         layout.addWidget(self.state)
+        layout.addWidget(split, 1)
         layout.addWidget(self.answer)
-        layout.addLayout(_row(self.order, self.nameless))
-        layout.addWidget(self.tiles, 1)
-        layout.addLayout(_row(*self.of_seat.values(), self.unshow))
         line = QHBoxLayout()
         for part in (self.what, self.who, self.text, self.send):
             line.addWidget(part, int(part is self.text))
         for part in (self.what, self.who, self.text):  # give way before the window is wider than a screen
             part.setMinimumWidth(self.fontMetrics().averageCharWidth() * CHOICE_LETTERS)
         layout.addLayout(line)
-        of_all = (self.freeze, self.go, self.finish, self.next_part)
+        of_all = (self.go, self.freeze, self.next_part, self.finish)
         layout.addLayout(_row(*of_all, right_widgets=(self.report, self.end)))
-        self._enable(False)
-        self.tiles.setFocus()
-        fit_on_screen(
-            self, self.fontMetrics().averageCharWidth() * BOARD_LETTERS, self.fontMetrics().height() * 38
-        )
 
     def show_code(self, code: str) -> None:
-        """Show the code of the class."""
+        """Show the join code."""
         self.code.setText(code)
+        self.lobby.show_code(code)
+        if self.projector is not None:
+            self.projector.show_code(code)
         self._enable(True)
 
-    def show_sheet(self) -> InvitationSheet:
-        """Return code, address and QR code for the projector."""
-        sheet = InvitationSheet(self)
-        sheet.show_code(self.code.text())
-        sheet.open()
-        return sheet
+    def show_class(self, title: str, notes: str, events: Sequence[str]) -> None:
+        """Show the drill, the notes of its author, and a button for each of *events*, which are input lines."""
+        self.title.setText(tr("Class: {title}").format(title=title))
+        self.notes.setPlainText(notes or tr("No notes from the author."))
+        for line in events:
+            button = _button(describe_input(line, {}))
+            button.setToolTip(tr("Apply this to the recipient of the line below"))
+            button.clicked.connect(
+                lambda _=False, line=line: self._send_to_recipient(f"inject {{who}} {line}")
+            )
+            self._events_row.addWidget(button)
+
+    def set_view(self, view: QWidget) -> None:
+        """Show *view* as the live picture of the watched seat."""
+        self._view_place.addWidget(view)
+
+    def show_watched(self, seat: int | None, at_s: float = 0.0) -> None:
+        """Name the seat that is watched, and its time."""
+        if self._watched != seat and seat is not None:
+            self.side.setCurrentIndex(1)
+        self._watched = seat
+        tile = None if seat is None else self._tiles.get(seat)
+        if tile is None:
+            self.watching.setText(tr("Select a seat, and press Watch to see it live."))
+        elif tile["held"]:
+            text = tr("You control {seat}, at {t}. Right-click a server in the picture to act.")
+            self.watching.setText(text.format(seat=self._describe_seat(tile), t=formatting.run_time(at_s)))
+        else:
+            text = tr("Watching {seat}, live at {t}. Read-only.")
+            self.watching.setText(text.format(seat=self._describe_seat(tile), t=formatting.run_time(at_s)))
+
+    def send_to_watched(self, line: str) -> None:
+        """Apply an input of the live picture to the seat, if the instructor controls it."""
+        tile = None if self._watched is None else self._tiles.get(self._watched)
+        if tile is None:
+            return
+        if tile["held"]:
+            self._send_line(f"inject {tile['seat']} {line}")
+        else:
+            self.show_problem(tr("Take control of the seat first."))
+
+    def show_projector(self) -> ProjectorView:
+        """Open the window for the projector; it is apart from this one."""
+        if self.projector is None:
+            self.projector = ProjectorView()
+            self.projector.show_code(self.code.text())
+            if self._board is not None:
+                self.projector.show_board(self._board, list(self._tiles.values()))
+        self.projector.show()
+        return self.projector
 
     def show_board(self, board: DashboardUpdate) -> None:
         """Show new or changed tiles, and the state of the class."""
+        self._board = board
         for tile in board["tiles"]:
             self._tiles[tile["seat"]] = tile
-            if self.who.findData(str(tile["seat"])) < 0:
-                self.who.addItem("", str(tile["seat"]))
             if tile["group"] and self.who.findData(f"@{tile['group']}") < 0:
-                self.who.insertItem(1, tr("to group {name}").format(name=tile["group"]), f"@{tile['group']}")
+                self.who.addItem(tr("to group {name}").format(name=tile["group"]), f"@{tile['group']}")
         self._show_tiles()
-        self._show_who()
+        self._show_selected()
+        tiles = list(self._tiles.values())
+        self.lobby.show_tiles(tiles)
+        if self.projector is not None:
+            self.projector.show_board(board, tiles)
+        begun = any(map(roster.has_begun, tiles)) or board["state"] != "frozen"
+        self.go.setVisible(begun)  # before, the lobby starts the class
+        if begun and self.side.currentIndex() == 0 and not self._begun:
+            self.side.setCurrentIndex(1)
+        self._begun = begun
+        needy = sum(map(roster.needs_help, tiles))
+        self.needy.setText(trn("{n} needs you", "{n} need you", needy).format(n=needy) if needy else "")
         self.state.setText(self._format_status(board))
         self.freeze.setEnabled(board["state"] == "running")
         stopped = any(tile["stopped"] for tile in self._tiles.values())
@@ -381,23 +344,49 @@ class ClassBoard(QDialog):
         row = self.tiles.currentIndex().row()
         return self._places[row] if 0 <= row < len(self._places) else None
 
+    def _is_pointed_at(self) -> bool:
+        return self.tiles.viewport().underMouse()
+
     def _show_tiles(self) -> None:
-        """Show the seats in the requested order; the selected seat stays selected."""
+        """Show the seats in the chosen order. The selected row stays selected.
+
+        While the pointer is over the list no row moves: seats that join are added below.
+        """
         chosen, by = self.selected_seat, ORDERS[self.order.currentData()]
-        tiles = sorted(self._tiles.values(), key=lambda tile: (*by(tile), tile["seat"]))
+        if self._is_pointed_at():
+            known = {number: place for place, number in enumerate(self._places)}
+            tiles = sorted(self._tiles.values(), key=lambda tile: known.get(tile["seat"], len(known)))
+        else:
+            tiles = sorted(self._tiles.values(), key=lambda tile: (*by(tile), tile["seat"]))
         self._places = [tile["seat"] for tile in tiles]
         if self.nameless.isChecked():
             tiles = [{**tile, "name": self._name(tile)} for tile in tiles]
         self.tiles.table.replace(tiles)
+        self.tiles.setColumnHidden(GROUP_COLUMN, not any(tile["group"] for tile in tiles))
         if chosen is not None:
             self.tiles.selectRow(self._places.index(chosen))
 
-    def _show_who(self) -> None:
-        """Show the seats that can receive something, by name unless names are hidden."""
-        for place in range(self.who.count()):
-            tile = self._tiles.get(int(key)) if (key := str(self.who.itemData(place))).isdigit() else None
-            if tile is not None:
-                self.who.setItemText(place, tr("to {name}").format(name=self._name(tile)))
+    def _show_selected(self) -> None:
+        """Name the selected seat among the recipients, and show its question."""
+        tile = None if self.selected_seat is None else self._tiles.get(self.selected_seat)
+        place = self.who.findData(SELECTED)
+        chosen = (
+            tr("to the selected seat")
+            if tile is None
+            else tr("to {seat}").format(seat=self._describe_seat(tile))
+        )
+        self.who.setItemText(place, chosen)
+        asks = tile is not None and tile["hand"] is not None
+        self.question.setVisible(asks)
+        if tile is not None and asks:
+            self.question.setText(
+                tr("{seat} asks: “{question}”").format(seat=self._describe_seat(tile), question=tile["hand"])
+            )
+
+    def _describe_seat(self, tile: Tile) -> str:
+        """Describe a seat by its number, and by its name unless names are hidden."""
+        number = tr("Seat {n}").format(n=tile["seat"])
+        return number if self.nameless.isChecked() else f"{number}, {tile['name']}"
 
     def _name(self, tile: Tile) -> str:
         return tr("Seat {n}").format(n=tile["seat"]) if self.nameless.isChecked() else str(tile["name"])
@@ -415,10 +404,11 @@ class ClassBoard(QDialog):
         if word.startswith("@"):
             who = tr("Group {name}").format(name=word[1:])
         elif word.isdigit() and int(word) in self._tiles:
-            who = self._name(self._tiles[int(word)])
+            who = self._describe_seat(self._tiles[int(word)])
         else:
             who = tr("All seats")
         self.show_problem("")
+        self.sent.appendPlainText(f"{datetime.now():%H:%M:%S}  {who}: {line}")
         self.said.emit(line, who)
 
     def _format_status(self, board: DashboardUpdate) -> str:
@@ -449,20 +439,34 @@ class ClassBoard(QDialog):
                 if self.nameless.isChecked()
                 else tr("Not frozen yet: {names}.").format(names=", ".join(board["not_frozen"]))
             )
+        if board["state"] == "frozen" and not any(map(roster.has_begun, tiles)):
+            return f"{said}. " + tr("Waiting for the start.")
         return f"{said}. " + (tr("Frozen.") if board["state"] == "frozen" else tr("Running."))
 
     def show_problem(self, text: str) -> None:
         """Show the host's reply to the last request. It stays until the next one."""
-        self.answer.setText(text)
-        self.answer.setVisible(bool(text))
+        self.answer.setText(text or " ")  # its line stays: nothing below it moves
+
+    def _steer(self, line: str) -> None:
+        """Send a line to all; the keyboard goes to the roster, so that Space presses nothing else."""
+        self._send_line(line)
+        self.tiles.setFocus()
+
+    def _send_to_recipient(self, line: str) -> bool:
+        """Send *line* to whoever is chosen as its recipient. Return False if nobody is."""
+        who = str(self.who.currentData())
+        if ("{seat}" in line or ("{who}" in line and who == SELECTED)) and self.selected_seat is None:
+            self.show_problem(tr("Select a seat first."))
+            return False
+        who = str(self.selected_seat) if who == SELECTED else who
+        self._send_line(line.replace("{who}", who).replace("{seat}", str(self.selected_seat)).strip())
+        return True
 
     def _send(self) -> None:
         line, placeholder = ASKED[self.what.currentData()]
-        text, who = self.text.text().strip(), str(self.who.currentData())
-        if "{seat}" in line and self.selected_seat is None:
-            self.show_problem(tr("Select a seat first."))
-        elif text or not placeholder or line.endswith("?"):
-            self._send_line(line.rstrip("?").format(who=who, text=text, seat=self.selected_seat).strip())
+        text = self.text.text().strip()
+        is_complete = text or not placeholder or line.endswith("?")
+        if is_complete and self._send_to_recipient(line.rstrip("?").replace("{text}", text)):
             self.text.clear()
 
     def _show_what(self) -> None:
@@ -499,9 +503,21 @@ class ClassBoard(QDialog):
             self.said.emit(f"hand in {name}", "")
 
     def reject(self) -> None:
-        """Escape puts it aside; the class goes on."""
+        """Escape puts it aside; the class continues."""
         self.hide()
         self.hidden.emit()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Put the window aside; with it goes the projector's."""
+        super().closeEvent(event)
+        if self.projector is not None:
+            self.projector.close()
+
+
+def _button(text: str) -> QPushButton:
+    made = QPushButton(text)
+    made.setAutoDefault(False)
+    return made
 
 
 def _row(*parts: QWidget, right_widgets: Sequence[QWidget] = ()) -> QHBoxLayout:

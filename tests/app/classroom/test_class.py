@@ -20,6 +20,7 @@ from app.classroom.models import ClassInstruction, ClassPart
 from app.classroom.record import ClassRecord
 from app.classroom.verdict import verdict
 from app.files import scenario_files
+from engine.drill.judging.report import program_version
 from tests.class_process import HostProcess, Stranger, hosted, join
 from tests.forked import run
 from tests.hostile import class_kills
@@ -425,10 +426,34 @@ def test_a_seat_does_not_talk_to_another_host(host: HostProcess, tmp_path: Path)
     mine = host.code[:7] + ("0" if host.code[7] != "0" else "1") + host.code[8:]
     done = run("class", "join", mine, "--player", "reference")
     assert done.returncode == 2
-    assert "the join code belongs to another host" in done.stderr
+    assert "does not fit the class" in done.stderr
 
 
 @pytest.mark.slow
 def test_kills_at_random_lose_nothing(tmp_path: Path) -> None:
     seed = int.from_bytes(os.urandom(4))
     class_kills.run(tmp_path, kills=1, seats=2, seed=seed)
+
+
+def test_second_person_of_a_name_gets_a_number(host: HostProcess, folder: Path) -> None:
+    seats = []
+    for number in (1, 2, 3, 1):
+        with Stranger(host.invited) as seat:
+            seats.append(seat.asks(join(host.invited, "Zoe", f"zoe-{number}-".ljust(32, "z")), "welcome"))
+    assert [one["name"] for one in seats] == ["Zoe", "Zoe 2", "Zoe 3", "Zoe"]
+    assert {"Zoe", "Zoe 2", "Zoe 3"} <= set(board(folder))
+
+
+def test_host_shows_version_and_recording_of_a_seat(host: HostProcess, folder: Path) -> None:
+    """A seat of an earlier version says neither, and takes part all the same."""
+    with Stranger(host.invited) as old, Stranger(host.invited) as new:
+        assert (
+            old.asks(join(host.invited, "Old", "old".ljust(32, "-")), "welcome")["version"]
+            == program_version()
+        )
+        new.asks(join(host.invited, "New", "new".ljust(32, "-")), "welcome")
+        new.says({"kind": "ready", "version": "9.9", "recording": True})
+        assert new.asks(acts(act(1, 10)), "acknowledged")["number"] == 1
+        tiles = board(folder)
+        assert (tiles["Old"]["version"], tiles["Old"]["recording"]) == ("", False)
+        assert (tiles["New"]["version"], tiles["New"]["recording"]) == ("9.9", True)

@@ -27,8 +27,9 @@ from app.main_window.assembly import Assembly
 from app.main_window.classes import Classes
 from app.main_window.window_seat import WindowSeat
 from app.settings import WindowSettings
-from app.views.classroom import StartClass
+from app.views.classroom import ClassBoard, StartClass
 from app.views.debrief.reflection import ReflectionForm
+from app.views.topology import Topology
 from tests.app.main_window.conftest import Hands
 from tests.class_process import HostProcess, Stranger, hosted, join
 from tests.forked import run
@@ -197,12 +198,16 @@ def test_a_seat_of_an_exam_can_be_looked_at(hands: Hands, qtbot: QtBot, host: Ho
         kind="seen", seat=1, name="Ann", scenario=part.scenario_name, text=part.scenario_text, seed=part.seed,
         mode=part.mode, tick=3000, acts=[LogEntry(1, 2000, "note here", "", 0)],
     )  # fmt: skip
-    window.navigation.show_home()
+    classes.board = board = ClassBoard()
+    qtbot.addWidget(board)
+    board.show_code("CODE")
     classes._show_seat_run(seen)
-    assert window.navigation.on_desk, "the run is to be seen"
-    assert hands.drill.tick == 3000
+    assert there(classes._shown_history).drill.tick == 3000
+    (picture,) = board.findChildren(Topology)
+    assert there(picture.picture()).spoken
     classes._update_seat_view({"kind": "seen_more", "seat": 1, "tick": 4000, "acts": []})
-    assert hands.drill.tick == 4000
+    assert there(classes._shown_history).drill.tick == 4000
+    classes.board = None
 
 
 def test_the_window_takes_the_seat_of_the_next_part(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:

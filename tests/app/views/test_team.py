@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.views.team import TeamSeat
+from app.views.team import TakeRole, TeamSeat
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
 from engine.drill.team.rights import find_role
@@ -76,3 +77,17 @@ def test_every_part_of_a_view_is_shown(qtbot: QtBot) -> None:
     assert {row[0] for row in rows(seat)} == {"Database", "Client", "Queues", "Goal"}
     assert "PRINCIPAL" in seat.news.toPlainText()  # of the SELECT, as a table
     assert "(5 rows affected)" in seat.news.toPlainText()
+
+
+def test_dialog_of_a_role_has_one_button_that_takes_it(qtbot: QtBot) -> None:
+    dialog = TakeRole("Ann", code="CODE")
+    qtbot.addWidget(dialog)
+    taken: list[tuple[object, ...]] = []
+    dialog.wanted.connect(lambda *words: taken.append(words))
+    texts = sorted(one.text() for one in dialog.findChildren(QPushButton))
+    assert texts == ["&Show roles", "&Take role", "Cancel"]
+    assert not dialog.take.isEnabled()
+    dialog.show_roles([{"key": "dba", "name": "DBA", "taken_by": None, "connected": False}])
+    assert sorted(one.text() for one in dialog.findChildren(QPushButton)) == texts
+    dialog.take.click()
+    assert taken == [("CODE", "Ann", "dba", False)]

@@ -1,0 +1,186 @@
+"""Lobby of a class: code and arrivals for the instructor, and what the projector shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.classroom.server_messages import DashboardUpdate, Tile
+from app.views.classroom import roster
+from app.widgets import theme
+from app.widgets.qr import QrCode
+from app.widgets.scroll_container import fit_on_screen
+from app.widgets.tables import TableColumn, TableModel, TableView
+from app.words import formatting
+from app.words.language import mark, tr, trn
+
+COUNTDOWN_S: Final = 3
+CODE_POINTS: Final = 2.0
+SHEET_POINTS: Final = 3.8
+"""Sizes of the code, in sizes of the other text."""
+QR_LINES: Final = 18
+ROOM_POINTS: Final = 1.9
+"""Size of all other text on the projector: it is read from the back row."""
+TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+
+
+def describe_arrivals(tiles: Sequence[Tile]) -> str:
+    """Describe how many seats have joined, and how many of them are ready."""
+    ready = sum(roster.is_ready(tile) for tile in tiles)
+    joined = trn("{n} seat has joined", "{n} seats have joined", len(tiles)).format(n=len(tiles))
+    return f"{joined}, " + trn("{n} is ready", "{n} are ready", ready).format(n=ready)
+
+
+class Lobby(QWidget):
+    """Code, arrivals and the start, next to the roster."""
+
+    start_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.code, self.address, self.arrivals = QLabel(), QLabel(), QLabel()
+        self.code.setFont(theme.fixed_font(CODE_POINTS))
+        self.address.setFont(theme.fixed_font())
+        for label in (self.code, self.address):
+            label.setTextInteractionFlags(TYPED)
+            label.setWordWrap(True)
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.how = QLabel(tr("On each computer: Class ▸ Join a class, and this code."))
+        self.late = QLabel(tr("Who joins later starts at 0:00. The class does not wait."))
+        for label in (self.how, self.arrivals, self.late):
+            label.setWordWrap(True)
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.qr = QrCode()
+        self.start = QPushButton(tr("&Start for all"))
+        self.start.setFont(theme.sized(self.start.font(), 1.4, bold=True))
+        self.start.setProperty("primary", "true")
+        self.start.setAutoDefault(False)
+        self.start.clicked.connect(self.count_down)
+        self._left = 0
+        self._timer = QTimer(self)
+        self._timer.setInterval(1000)
+        self._timer.timeout.connect(self._tick)
+        column = QVBoxLayout(self)
+        column.addWidget(self.how)
+        column.addWidget(self.code)
+        column.addWidget(self.address)
+        column.addWidget(self.qr, 1)
+        for part in (self.arrivals, self.late, self.start):
+            column.addWidget(part)
+
+    def show_code(self, code: str) -> None:
+        """Show the join code."""
+        secret, _, address = code.partition("@")
+        self.code.setText(secret)
+        self.address.setText(f"@{address}" if address else tr("No network: only seats on this computer."))
+        self.qr.show_text(code)
+
+    def show_tiles(self, tiles: Sequence[Tile]) -> None:
+        """Show the seats that have joined."""
+        self.arrivals.setText(describe_arrivals(tiles) if tiles else tr("Nobody has joined yet."))
+
+    def count_down(self) -> None:
+        """Start the countdown; a second press cancels it."""
+        if self._timer.isActive():
+            self._timer.stop()
+            self.start.setText(tr("&Start for all"))
+            return
+        self._left = COUNTDOWN_S
+        self._timer.start()
+        self._show_left()
+
+    def _tick(self) -> None:
+        self._left -= 1
+        if self._left > 0:
+            self._show_left()
+            return
+        self._timer.stop()
+        self.start.setText(tr("&Start for all"))
+        self.start_wanted.emit()
+
+    def _show_left(self) -> None:
+        self.start.setText(tr("Starts in {n}… (press to cancel)").format(n=self._left))
+
+
+RESULTS: Final = (
+    TableColumn(title=mark("Seat"), text=lambda tile: str(tile["name"]), sample="Annemarie Example"),
+    TableColumn(
+        title=mark("Goals"),
+        text=lambda tile: _dots(tile),
+        sample="●●●●● 5 of 5",
+    ),
+    TableColumn(title=mark("Time"), text=lambda tile: formatting.run_time(tile["at_s"]), sample="0:00:00"),
+    TableColumn(title=mark("Points"), text=lambda tile: _final_score(tile), right=True, sample="100"),
+)
+
+
+def _dots(tile: Tile) -> str:
+    goals = tile["verdict"]["goals"] if tile["verdict"] is not None else {}
+    met = sum(at is not None for at in goals.values())
+    return "●" * met + "○" * (len(goals) - met)
+
+
+def _final_score(tile: Tile) -> str:
+    return roster.score(tile) if tile["over"] else ""
+
+
+class ProjectorView(QWidget):
+    """What the room sees, apart from the instructor's window: the code, then anonymous progress, then results."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setWindowTitle(tr("Projector"))
+        self.how, self.code, self.address, self.state = QLabel(), QLabel(), QLabel(), QLabel()
+        self.code.setFont(theme.fixed_font(SHEET_POINTS))
+        self.address.setFont(theme.fixed_font(ROOM_POINTS * 0.7))
+        for label in (self.how, self.state):
+            label.setFont(theme.sized(label.font(), ROOM_POINTS))
+        for label in (self.how, self.code, self.address, self.state):
+            label.setWordWrap(True)
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            label.setTextInteractionFlags(TYPED)
+        self.qr = QrCode()
+        self.tiles = TableView(TableModel(RESULTS), tr("Progress"))
+        self.tiles.setFont(theme.sized(self.tiles.font(), ROOM_POINTS))
+        self.tiles.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.tiles.setSelectionMode(TableView.SelectionMode.NoSelection)
+        self.tiles.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.qr.setMaximumHeight(self.fontMetrics().height() * QR_LINES)
+        column = QVBoxLayout(self)
+        for part in (self.how, self.code, self.address):
+            column.addWidget(part)
+        column.addWidget(self.qr, 2)
+        column.addWidget(self.state)
+        column.addWidget(self.tiles, 3)
+        fit_on_screen(self, self.fontMetrics().averageCharWidth() * 110, self.fontMetrics().height() * 38)
+
+    def show_code(self, code: str) -> None:
+        """Show the join code."""
+        secret, _, address = code.partition("@")
+        self.code.setText(secret)
+        self.address.setText(f"@{address}" if address else "")
+        self.how.setText(tr("Class ▸ Join a class: type the code, and your name."))
+        self.qr.show_text(code)
+
+    def show_board(self, board: DashboardUpdate, tiles: Sequence[Tile]) -> None:
+        """Show the names in the lobby, numbers while the class runs, and both with points at the end."""
+        over = board["state"] == "over"
+        lobby = not over and not any(map(roster.has_begun, tiles))
+        for part in (self.how, self.code, self.address, self.qr):
+            part.setVisible(lobby)
+        self.tiles.setVisible(not lobby)
+        if lobby:
+            names = ", ".join(tile["name"] for tile in tiles)
+            self.state.setText(
+                f"{describe_arrivals(tiles)}: {names}" if tiles else tr("Nobody has joined yet.")
+            )
+            return
+        at_s = max((tile["at_s"] for tile in tiles), default=0.0)
+        self.state.setText(tr("The class has ended.") if over else formatting.run_time(at_s))
+        shown = [{**tile, "name": tr("Seat {n}").format(n=tile["seat"])} for tile in tiles]
+        if over:
+            shown.sort(key=lambda tile: -float(_final_score(tile) or 0.0))  # type: ignore[arg-type]
+        self.tiles.table.replace(shown)
