@@ -177,6 +177,9 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     window.appearance.set_layout(LEARNER)
     window.replay.look(24.0)
     yield "look-back"
+    window.session.look_at_now()
+    yield from _staged(window)
+    window.replay.look(24.0)
     window.replay.continue_from_moment()
     window.session.do("power-on SERVER_A")
     pass_time(window, 30.0)
@@ -210,6 +213,20 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     window.topology.select_object("Sales042")
     pass_time(window, 1.0)
     yield "desk-200-databases"
+
+
+def _staged(window: OpenWindow) -> Iterator[str]:
+    """The last failover phase by phase, the reason why none follows now, and the connection of the application."""
+    moment = window.failover_moment
+    moment.watch()
+    for number, name in ((0, "detection"), (2, "quorum"), (5, "clients-back")):
+        moment.stage.phase_wanted.emit(number)
+        yield f"moment-{name}"
+    moment.explain()
+    moment._reveal_to(99)
+    yield "moment-why-not"
+    moment.leave()
+    window.session.pause()
 
 
 def _tools(window: OpenWindow) -> Iterator[str]:

@@ -63,7 +63,7 @@ from app.main_window.window import MainWindow
 from app.storage import Profile
 from app.view_models.start_page import FIRST_DRILL
 from app.views.act_line import ActLine
-from app.views.briefing import BriefPage
+from app.views.briefing import Briefing, BriefPage
 from app.views.charts import Charts
 from app.views.console import Console
 from app.views.debrief import Debrief
@@ -209,6 +209,7 @@ class Assembly(QObject):
         """Begin to show a run."""
         self._drafts.begin(drill)
         self._notice.clear()
+        self._desk.part(Briefing).unscored = self._play.practising
         self._cards.put(drill)
         title = tr("Watch a failover") if self._play.introducing else drill.scenario.title
         self._navigation.open_desk(title)
@@ -355,6 +356,7 @@ class Assembly(QObject):
             "time.now": session.look_at_now,
             "time.go_on": replay.continue_from_moment,
             "time.moment": self._failover_moment.watch,
+            "time.why_not": self._failover_moment.explain,
             "time.all": self._moments.forget,
         }
 

@@ -18,6 +18,7 @@ from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
 from app.views.act_line import ActLine
 from app.views.charts import Charts
+from app.views.connection_editor import ConnectionEditor
 from app.views.console import Console
 from app.views.console.query import QueryWindow
 from app.views.dashboard import Dashboard
@@ -195,6 +196,7 @@ class DeskConnection(QObject):
         for asking in desk.views.values():
             asking.requested.connect(self.do)
         session.happened.connect(self._show_questions)
+        topology.acts.connection_wanted.connect(self._edit_connection)
         session.refused.connect(notice.warn)
         session.refused.connect(console.show_refusal)
         session.speed_changed.connect(transport.show_speed)
@@ -206,6 +208,24 @@ class DeskConnection(QObject):
             changed.connect(lambda _: desk.show_pace(session.running, session.speed > MOVING_SPEED_MAX))
         transport.speed_chosen.connect(session.set_speed)
         session.running_changed.connect(console.tabs.show_running)
+
+    def _edit_connection(self, client: str) -> None:
+        """Open the connection string of an application; the dialog follows the run."""
+        drill = self._session.drill
+        if drill is None:
+            return
+        editor = ConnectionEditor(client, self._page)
+        editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        editor.requested.connect(self.do)
+
+        def follow(_: object) -> None:
+            if self._session.drill is not None:
+                editor.show_drill(self._session.drill)
+
+        self._session.world_changed.connect(follow)
+        editor.finished.connect(lambda _: self._session.world_changed.disconnect(follow))
+        editor.show_drill(drill)
+        editor.show()
 
     def do(self, line: str) -> None:
         """Apply the input that a view requests, after a confirmation if the input cannot be undone."""

@@ -19,6 +19,7 @@ from app.view_models.failover_moment.facts import StageFacts, Vote, capture_fact
 from app.view_models.failover_moment.moment import Moment, make_moment
 from app.view_models.failover_moment.replay import MomentReplay
 from app.view_models.failover_moment.view import make_view
+from app.view_models.failover_moment.why_not import WhyNotView, explain_failover
 from app.views.failover_stage import FailoverStage
 from app.views.failover_stage.stage import BACK, EXPORT, FAR_SCALE, FORTH, GO, LEAVE, REPLAY
 from app.widgets.input_guard import guard
@@ -34,7 +35,9 @@ TYPING_S: Final = 3.0
 GIVE_UP_S: Final = 30.0
 """Simulated time after which the stage no longer waits for a failover, or for the clients. Ours."""
 FRAME_MS: Final = 33
-LIVE, STEP, REPLAYING, OVER = "live", "step", "replay", "over"
+LIVE, STEP, REPLAYING, OVER, WHY = "live", "step", "replay", "over", "why"
+REVEAL_MS: Final = 700
+"""Wall time after which the next requirement is judged. Ours."""
 
 
 class FailoverMoment(QObject):
@@ -74,6 +77,11 @@ class FailoverMoment(QObject):
         self._hold.timeout.connect(self._end_hold)
         self._frame = QTimer(self, interval=FRAME_MS)
         self._frame.timeout.connect(self._show_replay)
+        self._why: WhyNotView | None = None
+        self._reveal = QTimer(self, interval=REVEAL_MS)
+        self._reveal.timeout.connect(
+            lambda: self._reveal_to(1 if self._why is None else self._why.revealed + 1)
+        )
         self._elapsed = QElapsedTimer()
         self._gone_s = 0.0
         """Wall time of the replay before it was paused."""
@@ -120,6 +128,7 @@ class FailoverMoment(QObject):
                 (found for name in lost if (found := find_expected(drill, name)) is not None), None
             )
             if expected is None:
+                self._offer_reasons(lost)
                 return
         if _is_typing():
             words = tr("A failover is running.")
@@ -155,6 +164,60 @@ class FailoverMoment(QObject):
         self._session.pause()
         self._start_replay()
 
+    def _offer_reasons(self, lost: list[str]) -> None:
+        """Offer the reason why nothing takes over, unless a person shut the database down on purpose."""
+        if lost and not _is_typing():
+            words = tr("{database} is down, and no automatic failover will take over.").format(
+                database=lost[0]
+            )
+            self._notice.offer(words, tr("Why not?"), self.explain)
+
+    def explain(self) -> None:
+        """Show the requirements of an automatic failover one after another."""
+        drill, history = self._session.live, self._session.history
+        if drill is None or history is None:
+            return
+        if not drill.terms.truth and not drill.finished:
+            self._notice.show_info(tr("Not available in an exam."))
+            return
+        self.leave()
+        self._why = explain_failover(history)
+        if self._why is None:
+            return
+        self._open()
+        self._session.pause()
+        self.state = WHY
+        still = bool(self._store.get(settings.REDUCED_MOTION))
+        self._reveal_to(len(self._why.rows) if still else 0)
+        self._run_reveal(not still)
+
+    def _reveal_to(self, count: int) -> None:
+        if self.state != WHY or self._why is None:
+            self._reveal.stop()
+            return
+        self._why = self._why.reveal(count)
+        self.stage.show_view(self._why)
+        if self._why.is_over:
+            self._run_reveal(False)
+
+    def _run_reveal(self, running: bool) -> None:
+        self._reveal.start() if running else self._reveal.stop()
+        self.stage.show_running(running)
+
+    def _press_why(self, name: str) -> None:
+        """Handle a key or button while requirements are on stage."""
+        assert self._why is not None
+        if name in (BACK, FORTH):
+            self._run_reveal(False)
+            self._reveal_to(self._why.revealed + (1 if name == FORTH else -1))
+        elif name == REPLAY:
+            self._reveal_to(0)
+            self._run_reveal(True)
+        elif name == GO and not self._why.is_over:
+            self._run_reveal(not self._reveal.isActive())
+        elif name in (GO, LEAVE):
+            self.leave()
+
     def _open(self) -> None:
         session = self._session
         self._resume = (session.speed, session.running)
@@ -176,6 +239,7 @@ class FailoverMoment(QObject):
         self.state = ""
         self._hold.stop()
         self._frame.stop()
+        self._reveal.stop()
         self._moment = self._replay = self._facts = None
         self._page.show_stage(False)
         if self._keys is not None and self._keys.isVisible():
@@ -307,6 +371,9 @@ class FailoverMoment(QObject):
     # --- keys and buttons -----------------------------------------------------------------------------------
 
     def _press(self, name: str) -> None:
+        if self.state == WHY:
+            self._press_why(name)
+            return
         acts = {
             BACK: lambda: self._show_phase(max(0, self._shown_count - 1)),
             FORTH: self._step_forward,

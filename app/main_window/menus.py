@@ -34,7 +34,7 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
     mark("&Time"): (
         "time.play", "time.step", "time.next_event", "time.next_state", "time.run_to", None,
         "time.next_alarm", "time.until", "time.faster", "time.slower", "time.normal", None,
-        "time.back", "time.forward", "time.now", "time.go_on", "time.moment", "time.all",
+        "time.back", "time.forward", "time.now", "time.go_on", "time.moment", "time.why_not", "time.all",
     ),
     mark("&Faults"): (),
     mark("&Query"): (

@@ -45,6 +45,18 @@ class QueueFace:
         return formatting.kb(self.kb)
 
     @property
+    def share(self) -> float:
+        """Filled share of the bar, which ends at the next round limit."""
+        return max(0.0, self.kb) / formatting.round_limit_kb(self.kb)
+
+    @property
+    def scale_text(self) -> str:
+        """Size and limit of the bar: "13.8 / 20 MB"."""
+        size, limit = self.text, formatting.kb(formatting.round_limit_kb(self.kb))
+        same = size.rpartition(" ")[2] == limit.rpartition(" ")[2]
+        return f"{size.rpartition(' ')[0] if same else size} / {limit}"
+
+    @property
     def spoken(self) -> str:
         """Return the text for screen readers."""
         return f"{tr(self.name)} {self.text}"

@@ -65,6 +65,10 @@ Assumed: readable.
 _ORDER: Final = ("repair", "chore", "fault", "load")
 
 
+EDITED: Final = frozenset({"point-app"})
+"""Verbs that menus do not offer: the connection string is edited instead, as in an application's configuration."""
+
+
 def list_offers(
     world: World, target: ActionTarget, truth: bool = True, open_database: str = ""
 ) -> list[ActionOffer]:
@@ -76,7 +80,8 @@ def list_offers(
     found: list[ActionOffer] = []
     back: list[ActionOffer] = []
     for verb in VERBS.values():
-        for args in _arguments(world, verb, target, truth, open_database) if verb.group in _ORDER else ():
+        offered = verb.group in _ORDER and verb.name not in EDITED
+        for args in _arguments(world, verb, target, truth, open_database) if offered else ():
             if not truth or verb.sensible(world, args):
                 found += _offers_of(world, verb, args)
             if verb.back_label is not None and (not truth or not verb.sensible(world, args)):

@@ -249,6 +249,8 @@ def _copy_face(world: World, copy: DatabaseCopy, readings: Readings) -> CopyFace
         role = replace(role, text="")  # nobody asks for its role
     running = world.instances[copy.server].running
     if not running:
+        if copy.availability.guid is not None and copy.mirroring.role is None:
+            role = replace(role, text="")  # nobody can ask it for its role
         was = StatusSign(
             tr("was {role}").format(role=role.label) if copy.mirroring.role else role.label,
             "idle",
@@ -264,7 +266,7 @@ def _copy_face(world: World, copy: DatabaseCopy, readings: Readings) -> CopyFace
         safety=copy.mirroring.safety.name
         if copy.mirroring.guid is not None and copy.mirroring.safety is not Safety.UNKNOWN
         else None,
-        signs=tuple(_copy_signs(world, copy)),
+        signs=tuple(_copy_signs(world, copy, readings)),
         queue=_queue(copy, readings),
     )
 
@@ -281,9 +283,10 @@ def _copy_state(world: World, copy: DatabaseCopy) -> StatusSign:
     return _state(copy) or _DB_STATE[copy.db_state]
 
 
-def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
-    if copy.stream is None and copy.mirroring.role is not Role.MIRROR:
-        yield _service_sign(world, copy)
+def _copy_signs(world: World, copy: DatabaseCopy, readings: Readings) -> Iterator[StatusSign]:
+    alone = copy.group is None and copy.db_state is DbState.RESTORING  # a restored copy that serves nobody
+    if copy.stream is None and copy.mirroring.role is not Role.MIRROR and not alone:
+        yield _service_sign(world, copy, readings)
     yield from group_picture.signs(world, copy)
     if copy.mirroring.guid is not None and copy.mirroring.witness is not None:
         agreed = quorum.has_quorum(world, copy)
@@ -300,7 +303,7 @@ def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
         )
 
 
-def _service_sign(world: World, copy: DatabaseCopy) -> StatusSign:
+def _service_sign(world: World, copy: DatabaseCopy, readings: Readings) -> StatusSign:
     if copy.log_full:
         return StatusSign(mark("log full"), "bad", "warning")
     if not serving.is_serving(world, copy.key):
@@ -308,7 +311,10 @@ def _service_sign(world: World, copy: DatabaseCopy) -> StatusSign:
     if copy.group_kind and not groups.policy(copy).has_synchronized_copy(copy):
         return StatusSign(mark("unprotected"), "warn", "warning")
     if copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.safety is Safety.OFF:
-        return StatusSign(mark("asynchronous"), "warn", "dot")
+        queue = _queue(copy, readings)
+        behind = formatting.kb(round(queue.kb)) if queue is not None and queue.kb >= 1.0 else ""
+        words = tr("asynchronous, {size} behind").format(size=behind) if behind else mark("asynchronous")
+        return StatusSign(words, "warn", "warning")
     return StatusSign(mark("in service"), "ok", "dot")
 
 

@@ -28,6 +28,8 @@ class SharedActions(QObject):
     """Signal: server for a new query window."""
     shell_wanted = Signal(str)
     """Signal: node for a PowerShell prompt."""
+    connection_wanted = Signal(str)
+    """Signal: application whose connection string is wanted."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -48,6 +50,9 @@ class SharedActions(QObject):
         """Put the acts for *target* into *menu*: repairs apart from faults, what is rarer in submenus."""
         put_heading(menu, target.title)
         self._watch(menu)
+        if target.kind == "client":
+            menu.addAction(self._connection(target.names[0]))
+            menu.addSeparator()
         group = None
         submenus: dict[str, QMenu] = {}
         for action in self.actions_for(world, target, menu.palette()):
@@ -87,6 +92,14 @@ class SharedActions(QObject):
         if action is None:
             action = self._actions[name] = QAction(tr("New query on {server}").format(server=server), self)
             action.triggered.connect(lambda: self.query_wanted.emit(server))
+        return action
+
+    def _connection(self, client: str) -> QAction:
+        name = f"connection {client}"
+        action = self._actions.get(name)
+        if action is None:
+            action = self._actions[name] = QAction(tr("Connection string and driver log…"), self)
+            action.triggered.connect(lambda: self.connection_wanted.emit(client))
         return action
 
     def _shell(self, node: str) -> QAction:

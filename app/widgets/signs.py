@@ -16,9 +16,6 @@ from app.widgets import theme
 from app.widgets.theme import ThemeTokens
 from app.words.language import tr
 
-QUEUE_FULL_KB: Final = 10.0 * 1024 * 1024
-"""A queue bar is full at 10 GB; the scale is logarithmic, as queues span seven powers of ten."""
-
 
 @dataclass(frozen=True)
 class SceneStyle:
@@ -235,11 +232,6 @@ def squeezed(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
     painter.restore()
 
 
-def queue_share(kb: float) -> float:
-    """Return the filled share of a queue bar, 0 to 1: logarithmic from 1 KB to QUEUE_FULL_KB."""
-    return min(1.0, math.log10(1.0 + max(0.0, kb)) / math.log10(1.0 + QUEUE_FULL_KB))
-
-
 def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneStyle) -> None:
     """Name, bar and size of a queue in one line; on a narrow card the bar is below them."""
     metrics, unit = QFontMetricsF(style.small), style.unit
@@ -247,7 +239,7 @@ def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneSty
     base = middle + (metrics.ascent() - metrics.descent()) / 2.0
     names = (f"{tr(name)} " for name in (SEND_QUEUE, REDO_QUEUE))
     name_width = max(style.width(name, style.small) for name in names)
-    size_width = style.width("1,023 MB", style.small)
+    size_width = max(style.width("102 / 200 MB", style.small), style.width(queue.scale_text, style.small))
     draw_text(painter, tr(queue.name), QPointF(box.left(), base), style.small, style.colors.muted)
     bar = QRectF(box.left() + name_width, middle - unit * 0.22,
                  box.width() - name_width - size_width - unit * 0.4, unit * 0.44)  # fmt: skip
@@ -258,14 +250,14 @@ def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneSty
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(style.colors.idle_soft)
     painter.drawRoundedRect(bar, bar.height() / 2, bar.height() / 2)
-    share = queue_share(queue.kb)
+    share = queue.share
     if share > 0.0:
         filled = QRectF(bar)
         filled.setWidth(max(bar.height(), bar.width() * share))
         painter.setBrush(style.colors.series[0 if queue.name == SEND_QUEUE else 1])
         painter.drawRoundedRect(filled, bar.height() / 2, bar.height() / 2)
     painter.restore()
-    text = queue.text
+    text = queue.scale_text
     left = box.right() - style.width(text, style.small)
     draw_text(painter, text, QPointF(left, base), style.small, style.colors.text)
 

@@ -93,6 +93,15 @@ def kb(value: float | None) -> str:
     return f"{short(value)} {unit}"
 
 
+LIMITS_KB: Final[tuple[float, ...]] = tuple(1024.0 * s * 10.0**power for power in range(7) for s in (1, 2, 5))
+"""Round ends of a scale of sizes."""
+
+
+def round_limit_kb(value: float) -> float:
+    """Return the next round end of a scale that has room for *value* KB, such as 1, 2, 5 or 10 MB."""
+    return next((limit for limit in LIMITS_KB if limit >= value), LIMITS_KB[-1])
+
+
 def kb_per_s(value: float | None) -> str:
     """Format a rate in KB/s or MB/s."""
     text = kb(value)

@@ -19,11 +19,6 @@ from engine.model import Tick
 
 DONE, RUNNING, WAITING = "done", "running", "waiting"
 
-LIMITS_KB: Final[tuple[float, ...]] = tuple(
-    1024.0 * step * 10.0**power for power in range(6) for step in (1, 2, 5)
-)
-"""Round limits of a scale."""
-
 
 @dataclass(frozen=True, slots=True)
 class Chip:
@@ -121,11 +116,6 @@ class StageView:
 
 def _s(ticks: int) -> str:
     return formatting.number(ticks / TICKS_PER_S, 2)
-
-
-def round_limit(kb: float) -> float:
-    """Return the next round limit of a scale that has room for *kb*."""
-    return next((limit for limit in LIMITS_KB if limit >= kb), LIMITS_KB[-1])
 
 
 def make_view(
@@ -340,7 +330,7 @@ def _make_vessel(moment: Moment, facts: StageFacts, before_kb: float) -> Vessel 
     if redo is None or facts.redo_kb is None:
         return None
     most = max(before_kb, facts.redo_kb)
-    return Vessel(facts.redo_kb, round_limit(most), most)
+    return Vessel(facts.redo_kb, formatting.round_limit_kb(most), most)
 
 
 _RESOURCE: Final = {DONE: mark("Online"), RUNNING: mark("Coming online"), WAITING: mark("Waiting")}

@@ -69,6 +69,8 @@ class Briefing(QScrollArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.unscored = False
+        """True in a lesson: nothing costs points there."""
         self._drill: Drill | None = None
         self._shown_state: object = None
         self._goals: list[_GoalRow] = []
@@ -231,7 +233,7 @@ class Briefing(QScrollArea):
             tr("For: {goal}").format(goal=texts.get(hint.goal, hint.goal)) if hint is not None else ""
         )
         for layer, button in enumerate(self._hint_buttons, start=1):
-            cost = drill.hint_cost(layer) if hint is not None else 0.0
+            cost = drill.hint_cost(layer) if hint is not None and not self.unscored else 0.0
             words = trn("−{n} point", "−{n} points", round(cost) if cost == round(cost) else 2)
             price = f"  ({words.format(n=formatting.plain_number(cost))})" if cost else ""
             title, there = tr(HINT_LAYERS[layer - 1]), layer in layers

@@ -3,124 +3,32 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
-from typing import Final
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QFontMetricsF, QPainterPath, QPen, QPolygonF
 
 from app.view_models.failover_moment import view as view_model
 from app.view_models.failover_moment.facts import LOST, NONE, StageCard, Vote
 from app.view_models.failover_moment.phases import CLIENT, DISK, FROM, LISTENER, QUEUE, TO, VOTES
 from app.view_models.failover_moment.view import DONE, RUNNING, WAITING, StageView
 from app.views.failover_stage import places
-from app.views.failover_stage.places import BODY_BOTTOM, BODY_TOP, PANEL, WIDTH
+from app.views.failover_stage.panel import PanelPainter
+from app.views.failover_stage.places import WIDTH
 from app.widgets import theme
 from app.widgets.signs import (
-    SceneStyle,
     draw_chip,
     draw_mark,
     draw_sign,
-    draw_text,
     sign_width,
     squeezed,
 )
-from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.running.technology import MIRRORING
 
-SIZES: Final = {
-    # name: height in canvas units, ordinarily and for the back row
-    "small": (12, 18), "body": (13, 18), "bold": (14, 19), "server": (18, 21), "heading": (21, 30),
-    "sentence": (14, 19), "watch": (72, 84), "second": (24, 30), "chip": (14, 18), "mono": (13, 18),
-}  # fmt: skip
-BOLD: Final = {"bold", "server", "heading", "watch", "second", "chip"}
-FIXED: Final = {"watch", "second", "mono"}
 
-
-@dataclass(frozen=True)
-class StageStyle:
-    """Colors and fonts of the stage; *far* for readers in the back row."""
-
-    colors: ThemeTokens
-    fonts: dict[str, QFont]
-    far: bool
-
-    @property
-    def scene(self) -> SceneStyle:
-        """The style for the marks and chips of the topology."""
-        return SceneStyle(
-            self.colors, self.fonts["body"], self.fonts["small"], self.fonts["bold"], self.fonts["server"]
-        )
-
-    def series(self, color: str | int) -> QColor:
-        """Return the color of a server or a named tone."""
-        return self.colors.server(color) if isinstance(color, int) else self.colors.named(color)
-
-    @property
-    def on_series(self) -> QColor:
-        """Text on the colors of servers and phases."""
-        return self.colors.on_accent if self.colors.dark else QColor("#ffffff")
-
-
-def make_style(colors: ThemeTokens, far: bool) -> StageStyle:
-    """Build the style, with large fonts for a view from *far*."""
-    fonts = {}
-    for name, sizes in SIZES.items():
-        font = theme.fixed_font() if name in FIXED else QFont(QApplication.font())
-        font.setPixelSize(sizes[far])
-        font.setBold(name in BOLD)
-        font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
-        fonts[name] = font
-    return StageStyle(colors, fonts, far)
-
-
-class StagePainter:
-    """Draws on a canvas of WIDTH × *height* units."""
-
-    def __init__(self, painter: QPainter, style: StageStyle, height: float) -> None:
-        self.painter, self.style, self.height = painter, style, height
-        self.colors = style.colors
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
-
-    # --- helpers ----------------------------------------------------------------------------------------------
-
-    def text(
-        self, words: str, box: QRectF, font: str, color: QColor,
-        align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft, wrap: bool = False,
-    ) -> None:  # fmt: skip
-        """Draw *words* into *box*, narrower if they are too wide, or wrapped."""
-        painter, used = self.painter, self.style.fonts[font]
-        painter.setFont(used)
-        painter.setPen(color)
-        if wrap:
-            flags = int(Qt.TextFlag.TextWordWrap) | int(align.value) | int(Qt.AlignmentFlag.AlignTop.value)
-            painter.drawText(box, flags, words)
-            return
-        width = QFontMetricsF(used).horizontalAdvance(words)
-        if width > box.width() > 0:
-            painter.save()
-            painter.translate(box.left(), 0)
-            painter.scale(box.width() / width, 1.0)
-            painter.translate(-box.left(), 0)
-            painter.drawText(QRectF(box.left(), box.top(), width + 2, box.height()),
-                             int(Qt.AlignmentFlag.AlignVCenter.value), words)  # fmt: skip
-            painter.restore()
-        else:
-            painter.drawText(box, int(align.value) | int(Qt.AlignmentFlag.AlignVCenter.value), words)
-
-    def line_height(self, font: str) -> float:
-        """Return the height of a font in pixels."""
-        return QFontMetricsF(self.style.fonts[font]).height()
-
-    def place(self, technology: str, name: str) -> QRectF | None:
-        """Return the place of a part; None if the technology has none."""
-        return places.place(technology, name, self.height)
-
-    # --- what stands still ------------------------------------------------------------------------------------
+class StagePainter(PanelPainter):
+    """Draws the whole stage."""
 
     def draw_still(self, view: StageView) -> None:
         """Draw everything that stays while the phase runs."""
@@ -199,25 +107,12 @@ class StagePainter:
             at = QRectF(middle.x() - 140, middle.y() + 10, 280, self.line_height("body"))
             self.text(words, at, "body", colors.bad if cut else colors.muted, Qt.AlignmentFlag.AlignHCenter)
 
-    def _halo(self, box: QRectF, good: bool) -> None:
-        color = self.colors.ok if good else self.colors.focus
-        self.painter.setBrush(Qt.BrushStyle.NoBrush)
-        self.painter.setPen(QPen(theme.with_alpha(color, 70), 4))
-        self.painter.drawRoundedRect(box.adjusted(-9, -9, 9, 9), 13, 13)
-        self.painter.setPen(QPen(color, 3.5))
-        self.painter.drawRoundedRect(box.adjusted(-6, -6, 6, 6), 11, 11)
-
-    def _box(self, box: QRectF, border: QColor, ground: QColor, width: float = 1.2) -> None:
-        self.painter.setPen(QPen(border, width))
-        self.painter.setBrush(ground)
-        self.painter.drawRoundedRect(box, 8, 8)
-
     def _draw_card(self, view: StageView, name: str, card: StageCard, box: QRectF) -> None:
         painter, colors, style = self.painter, self.colors, self.style
         if name in view.lit:
-            self._halo(box, view.over)
+            self.halo(box, view.over)
         dead = card.status.tone == "bad" and name != CLIENT
-        self._box(
+        self.box(
             box,
             colors.bad if dead else colors.border,
             colors.idle_soft if dead else colors.raised,
@@ -318,7 +213,7 @@ class StagePainter:
             row = QRectF(box.left(), box.top() + place * step, box.width(), step - 5)
             shape, tone = marks[state]
             running = state == RUNNING
-            self._box(row, colors.focus if running else colors.border, colors.surface, 2 if running else 1)
+            self.box(row, colors.focus if running else colors.border, colors.surface, 2 if running else 1)
             draw_mark(
                 self.painter,
                 shape,
@@ -366,17 +261,7 @@ class StagePainter:
         if not self.style.far:
             below = QRectF(box.left(), box.center().y() + 12, box.width(), 18)
             self.text(tr("data and log"), below, "body", colors.muted, Qt.AlignmentFlag.AlignHCenter)
-        self._draw_pill(
-            tr("owner: {node}").format(node=view.facts.owner), pill, colors.accent, colors.on_accent
-        )
-
-    def _draw_pill(self, words: str, box: QRectF, ground: QColor, ink: QColor, dashed: bool = False) -> None:
-        self.painter.setPen(
-            QPen(self.colors.muted, 1.3, Qt.PenStyle.DashLine) if dashed else Qt.PenStyle.NoPen
-        )
-        self.painter.setBrush(ground)
-        self.painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-        self.text(words, box.adjusted(10, 0, -10, 0), "bold", ink, Qt.AlignmentFlag.AlignHCenter)
+        self.pill(tr("owner: {node}").format(node=view.facts.owner), pill, colors.accent, colors.on_accent)
 
     def _draw_listener(self, view: StageView) -> None:
         facts, colors = view.facts, self.colors
@@ -386,18 +271,18 @@ class StagePainter:
         words = tr("listener {name}").format(name=facts.listener)
         moved = facts.listener_at == TO
         if facts.listener_at == FROM or not facts.listener_at:
-            self._draw_pill(words, former, colors.surface, colors.muted, dashed=True)
+            self.pill(words, former, colors.surface, colors.muted, dashed=True)
         if moved:
             if LISTENER in view.lit:
-                self._halo(here, False)
-            self._draw_pill(facts.listener, former, colors.surface, colors.muted, dashed=True)
+                self.halo(here, False)
+            self.pill(facts.listener, former, colors.surface, colors.muted, dashed=True)
             self.painter.setPen(QPen(colors.server(4), 3, Qt.PenStyle.DotLine))
             start, end = (
                 QPointF(former.right() + 6, former.center().y()),
                 QPointF(here.left() - 10, here.center().y()),
             )
             self.painter.drawLine(start, end)
-            self._draw_pill(words, here, colors.accent, colors.on_accent)
+            self.pill(words, here, colors.accent, colors.on_accent)
             target = self.place(view.technology, TO)
             if target is not None:
                 self.painter.setPen(QPen(colors.focus, 3))
@@ -405,15 +290,13 @@ class StagePainter:
                     QPointF(here.center().x(), target.bottom()), QPointF(here.center().x(), here.top())
                 )
 
-    # --- votes ------------------------------------------------------------------------------------------------
-
     def _draw_votes(self, view: StageView) -> None:
         box = self.place(view.technology, VOTES)
         if box is None or not view.facts.votes:
             return
         colors = self.colors
         lit = VOTES in view.lit and not view.over
-        self._box(box, colors.focus if lit else colors.border, colors.raised, 2.5 if lit else 1.2)
+        self.box(box, colors.focus if lit else colors.border, colors.raised, 2.5 if lit else 1.2)
         beside = box.width() > 300
         radius = 21.0 if not self.style.far or not beside else 23.0
         count = len(view.facts.votes)
@@ -461,54 +344,6 @@ class StagePainter:
         painter.drawEllipse(badge)
         draw_mark(painter, "check", badge.adjusted(4, 4, -4, -4), colors.surface)
 
-    # --- panel ------------------------------------------------------------------------------------------------
-
-    @property
-    def panel(self) -> QRectF:
-        """Return the area of the panel."""
-        return QRectF(PANEL[0], BODY_TOP, PANEL[1], self.height - BODY_TOP - BODY_BOTTOM)
-
-    def _panel_rows(self, view: StageView) -> dict[str, float]:
-        """Return the top of each part of the panel."""
-        box = self.panel
-        watch, second, body = (self.line_height(name) for name in ("watch", "second", "body"))
-        y = {"since": box.top() + 12}
-        y["watch"] = y["since"] + body
-        y["line1"] = y["watch"] + watch * 0.96
-        y["second_words"] = y["line1"] + 8
-        y["second"] = y["second_words"] + body + 2
-        y["gauge"] = y["second"] + second + 6
-        y["published"] = y["gauge"] + (self.line_height("small") + 22 if view.gauge is not None else 0)
-        y["line2"] = y["published"] + (body * 2 if view.gauge is None else body + 2) + 6
-        y["rows"] = y["line2"] + 10
-        return y
-
-    def _draw_panel(self, view: StageView) -> None:
-        colors, box, y = self.colors, self.panel, self._panel_rows(view)
-        self._box(box, colors.border, colors.raised)
-        left, width = box.left() + 20, box.width() - 40
-        self.text(
-            view.since_words, QRectF(left, y["since"], width, self.line_height("body")), "body", colors.muted
-        )
-        self.text(
-            view.failover_words,
-            QRectF(left, y["second_words"], width, self.line_height("body")),
-            "body",
-            colors.muted,
-        )
-        self.painter.setPen(QPen(colors.border, 1))
-        for name in ("line1", "line2"):
-            self.painter.drawLine(QPointF(left, y[name]), QPointF(left + width, y[name]))
-        if view.check and not self.style.far:
-            tall = self.line_height("body")
-            bottom = box.bottom() - 2 * tall - 16
-            self.painter.setPen(QPen(colors.border, 1))
-            self.painter.drawLine(QPointF(left, bottom), QPointF(left + width, bottom))
-            self.text(tr("Where to check"), QRectF(left, bottom + 4, width, tall), "body", colors.muted)
-            self.text(view.check, QRectF(left, bottom + 6 + tall, width, tall), "mono", colors.text)
-
-    # --- what moves -------------------------------------------------------------------------------------------
-
     def draw_moving(self, view: StageView, beat: float) -> None:
         """Draw stopwatches, gauge, vessel, packets and ribbon. *beat*: wall seconds; negative: no motion."""
         self._draw_watches(view)
@@ -517,96 +352,6 @@ class StagePainter:
         self._draw_vessel(view)
         self._draw_packets(view, beat)
         self.draw_ribbon(view, beat)
-
-    def _draw_watches(self, view: StageView) -> None:
-        box, colors, y = self.panel, self.colors, self._panel_rows(view)
-        left, width = box.left() + 20, box.width() - 40
-        font = self.style.fonts["watch"]
-        advance = QFontMetricsF(font).horizontalAdvance(view.since)
-        room = width - 36
-        tall = self.line_height("watch")
-        self.text(
-            view.since, QRectF(left, y["watch"], min(room, advance + 2), tall * 0.98), "watch", colors.text
-        )
-        base = y["watch"] + tall * 0.79
-        draw_text(
-            self.painter,
-            "s",
-            QPointF(left + min(room, advance) + 10, base),
-            self.style.fonts["second"],
-            colors.muted,
-        )
-        self.text(
-            f"{view.failover} s",
-            QRectF(left, y["second"], width, self.line_height("second")),
-            "second",
-            colors.text,
-        )
-        if view.gauge is not None:
-            self._draw_gauge(view.gauge, QRectF(left, y["gauge"], width, 13))
-        if view.published and not (self.style.far and not view.over):
-            wrap = view.gauge is None
-            row = QRectF(left, y["published"], width, self.line_height("body") * (2.2 if wrap else 1))
-            self.text(
-                view.published,
-                row,
-                "body" if not view.over else "bold",
-                colors.muted if not view.over else colors.text,
-                wrap=wrap,
-            )
-
-    def _draw_gauge(self, gauge: tuple[float, float, float], box: QRectF) -> None:
-        now, published, end = gauge
-        painter, colors = self.painter, self.colors
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.idle_soft)
-        painter.drawRoundedRect(box, 4, 4)
-        if now > 0:
-            painter.setBrush(colors.accent)
-            painter.drawRoundedRect(
-                QRectF(box.left(), box.top(), max(6.0, box.width() * now / end), box.height()), 4, 4
-            )
-        x = box.left() + box.width() * published / end
-        painter.setPen(QPen(colors.text, 3))
-        painter.drawLine(QPointF(x, box.top() - 4), QPointF(x, box.bottom() + 4))
-        scale = QRectF(box.left(), box.bottom() + 4, box.width(), self.line_height("small"))
-        self.text("0", scale, "small", colors.muted)
-        self.text(
-            f"{formatting.plain_number(end)} s", scale, "small", colors.muted, Qt.AlignmentFlag.AlignRight
-        )
-        words = tr("published {seconds} s").format(seconds=formatting.plain_number(published))
-        font = self.style.fonts["small"]
-        wide = QFontMetricsF(font).horizontalAdvance(words) + 4
-        left = min(max(box.left() + 14, x - wide / 2), box.right() - wide - 34)
-        self.text(words, QRectF(left, scale.top(), wide, scale.height()), "small", colors.text)
-
-    def _draw_rows(self, view: StageView) -> None:
-        box, colors, y = self.panel, self.colors, self._panel_rows(view)["rows"]
-        left, right, tall = box.left() + 20, box.right() - 20, self.line_height("bold")
-        for row in view.rows:
-            indent = 24.0
-            if row.sign is not None:
-                draw_mark(
-                    self.painter,
-                    row.sign.shape,
-                    QRectF(left, y + tall / 2 - 7, 15, 15),
-                    self.style.scene.tone(row.sign.tone),
-                )
-            tone = {"muted": colors.muted, "text": colors.text}.get(row.tone) or self.style.scene.tone(
-                row.tone
-            )
-            wide = QFontMetricsF(self.style.fonts["body"]).horizontalAdvance(row.text)
-            wide = min(wide + 2, (right - left) * 0.6)
-            self.text(
-                row.name,
-                QRectF(left + indent, y, right - left - indent - wide - 8, tall),
-                "bold",
-                colors.text,
-            )
-            self.text(
-                row.text, QRectF(right - wide, y, wide, tall), "body", tone, Qt.AlignmentFlag.AlignRight
-            )
-            y += tall + 8
 
     def _draw_times_of_resources(self, view: StageView) -> None:
         box, card = self.place(view.technology, TO), view.facts.cards.get(TO)
@@ -630,7 +375,7 @@ class StagePainter:
         if box is None or vessel is None or QUEUE not in view.lit:
             return
         painter, colors = self.painter, self.colors
-        self._box(box, colors.focus, colors.raised, 2.5)
+        self.box(box, colors.focus, colors.raised, 2.5)
         tall = self.line_height("bold")
         words = tr("Redo queue {size}").format(size=formatting.kb(round(vessel.kb)))
         self.text(
@@ -682,76 +427,6 @@ class StagePainter:
                     self.painter.setPen(QPen(self.colors.surface, 2))
                     self.painter.setBrush(color)
                     self.painter.drawEllipse(at, 6, 6)
-
-    # --- ribbon -----------------------------------------------------------------------------------------------
-
-    def chip_places(self, count: int) -> list[QRectF]:
-        """Return the boxes of the chips."""
-        width = (WIDTH - 48 - 8 * (count - 1)) / count
-        return [QRectF(24 + place * (width + 8), self.height - 98, width, 50) for place in range(count)]
-
-    def draw_ribbon(self, view: StageView, beat: float) -> None:
-        """Draw the ribbon of phases."""
-        painter, colors = self.painter, self.colors
-        for chip, box in zip(view.chips, self.chip_places(len(view.chips)), strict=True):
-            running = chip.state == RUNNING
-            painter.setPen(
-                QPen(
-                    colors.border,
-                    1.2,
-                    Qt.PenStyle.DashLine if chip.state == WAITING else Qt.PenStyle.SolidLine,
-                )
-            )
-            painter.setBrush(
-                colors.accent if running else colors.raised if chip.state == DONE else colors.surface
-            )
-            painter.drawRoundedRect(box, 7, 7)
-            ink = colors.on_accent if running else colors.text if chip.state == DONE else colors.muted
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(ink if running else self.style.series(chip.color))
-            painter.drawRoundedRect(QRectF(box.left() + 9, box.top() + 9, 7, box.height() - 18), 3, 3)
-            room = box.width() - 30 - (24 if chip.state == DONE else 0)
-            self.text(chip.name, QRectF(box.left() + 25, box.top() + 3, room, 23), "chip", ink)
-            self.text(chip.seconds, QRectF(box.left() + 25, box.top() + 25, room, 21), "mono", ink)
-            if chip.state == DONE:
-                draw_mark(painter, "check", QRectF(box.right() - 26, box.center().y() - 8, 16, 16), colors.ok)
-        bar = QRectF(24, self.height - 40, WIDTH - 48, 11)
-        painter.fillRect(bar, colors.idle_soft)
-        for segment in view.segments:
-            left, right = bar.left() + bar.width() * segment.start, bar.left() + bar.width() * segment.end
-            painter.fillRect(
-                QRectF(left, bar.top(), max(1.5, right - left), bar.height()),
-                self.style.series(segment.color),
-            )
-        x = bar.left() + bar.width() * view.playhead
-        painter.setPen(QPen(colors.text, 2))
-        painter.drawLine(QPointF(x, bar.top() - 3), QPointF(x, bar.bottom() + 3))
-        painter.setBrush(colors.text)
-        painter.drawPolygon(
-            QPolygonF(
-                [
-                    QPointF(x, bar.bottom() + 1),
-                    QPointF(x - 7, bar.bottom() + 11),
-                    QPointF(x + 7, bar.bottom() + 11),
-                ]
-            )
-        )
-        step = _tick_step(view.scale_s)
-        second, small = 0.0, self.line_height("small")
-        while second <= view.scale_s + 1e-9:
-            at = bar.left() + bar.width() * second / view.scale_s
-            words = f"{formatting.plain_number(second)} s"
-            align = Qt.AlignmentFlag.AlignLeft if second == 0 else Qt.AlignmentFlag.AlignHCenter
-            left = at if second == 0 else min(at - 40, bar.right() - 60)
-            if abs(at - x) > 24 or second == 0:
-                self.text(words, QRectF(left, bar.bottom() + 5, 80, small), "small", colors.muted, align)
-            second += step
-
-
-def _tick_step(scale_s: float) -> float:
-    return next(
-        step for step in (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 120.0, 600.0, 1e9) if scale_s / step <= 6.5
-    )
 
 
 def _length(a: QPointF, b: QPointF) -> float:

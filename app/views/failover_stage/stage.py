@@ -10,8 +10,11 @@ from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.view_models.failover_moment.view import StageView
-from app.views.failover_stage.drawing import StagePainter, make_style
+from app.view_models.failover_moment.why_not import WhyNotView
+from app.views.failover_stage.canvas import make_style
+from app.views.failover_stage.drawing import StagePainter
 from app.views.failover_stage.places import LEAST_HEIGHT, WIDTH
+from app.views.failover_stage.requirements import draw_why_not
 from app.widgets import keys, theme
 from app.words.language import mark, tr
 from engine.overrides import override
@@ -63,7 +66,7 @@ class StageCanvas(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.view: StageView | None = None
+        self.view: StageView | WhyNotView | None = None
         self.far = False
         self.still = False
         """True: no motion but the times."""
@@ -73,8 +76,13 @@ class StageCanvas(QWidget):
         self.setMinimumSize(320, 240)
         self.setAccessibleName(tr("Failover, phase by phase"))
 
-    def show_view(self, view: StageView) -> None:
-        """Show another state of the failover."""
+    def show_view(self, view: StageView | WhyNotView) -> None:
+        """Show another state."""
+        if isinstance(view, WhyNotView):
+            self.setAccessibleDescription(view.spoken)
+            self.view = view
+            self.update()
+            return
         changed = self.view is None or self.view.heading != view.heading
         self.view = view
         if changed:
@@ -90,8 +98,15 @@ class StageCanvas(QWidget):
         scale, height = _fit(self.size())
         left = (self.width() - WIDTH * scale) / 2
         ratio = self.devicePixelRatioF()
-        key = (self.size(), ratio, colors.name, self.far, QApplication.font().family(), self.view.static_key)
         style = make_style(colors, self.far)
+        if isinstance(self.view, WhyNotView):
+            painter.fillRect(self.rect(), colors.surface)
+            painter.translate(left, 0)
+            painter.scale(scale, scale)
+            draw_why_not(painter, style, height, self.view)
+            painter.end()
+            return
+        key = (self.size(), ratio, colors.name, self.far, QApplication.font().family(), self.view.static_key)
         if self._cached_picture is None or self._cached_picture[0] != key:
             still = QPixmap(self.size() * ratio)
             still.setDevicePixelRatio(ratio)
@@ -112,7 +127,7 @@ class StageCanvas(QWidget):
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if self.view is None:
+        if not isinstance(self.view, StageView):
             return
         scale, height = _fit(self.size())
         left = (self.width() - WIDTH * scale) / 2
@@ -158,13 +173,14 @@ class FailoverStage(QWidget):
         self.hide()
 
     @property
-    def view(self) -> StageView | None:
+    def view(self) -> StageView | WhyNotView | None:
         """Return the shown state; None without one."""
         return self.canvas.view
 
-    def show_view(self, view: StageView) -> None:
-        """Show another state of the failover."""
+    def show_view(self, view: StageView | WhyNotView) -> None:
+        """Show another state."""
         self.canvas.show_view(view)
+        self.buttons[EXPORT].setVisible(isinstance(view, StageView))
 
     def show_running(self, running: bool) -> None:
         """Set the middle button to "Pause" or "Continue"."""
@@ -176,6 +192,7 @@ class FailoverStage(QWidget):
         self.canvas.far, self.canvas.still = far, still
         self.canvas.update()
 
+    @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Give arrows and letters to the stage even while a button has the focus."""
         if (

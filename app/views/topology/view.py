@@ -110,8 +110,8 @@ class Topology(TopologyCanvas):
         self.tools = zoom_actions(
             self,
             (
-                ("note", tr("Add a note to the canvas (N)"), self.add_note),
-                ("spotlight", tr("Spotlight: dim all items except the selection (S)"), self.spotlight),
+                ("note", tr("Add a note to the canvas (Shift+N)"), self.add_note),
+                ("spotlight", tr("Spotlight: dim all items except the selection (Shift+S)"), self.spotlight),
                 ("find", tr("Find a server, application or database (Ctrl+F)"), self.find_thing),
                 ("larger", tr("Zoom in (+)"), self.zoom_in),
                 ("smaller", tr("Zoom out (-)"), self.zoom_out),
@@ -312,6 +312,8 @@ class Topology(TopologyCanvas):
             self.find_thing()
         elif key in _PLAIN_KEYS and modifiers == Qt.KeyboardModifier.NoModifier:
             _PLAIN_KEYS[Qt.Key(key)](self)
+        elif key in _SHIFTED_KEYS and modifiers == Qt.KeyboardModifier.ShiftModifier:
+            _SHIFTED_KEYS[Qt.Key(key)](self)
         elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
             self.zoom_in()
         elif key == Qt.Key.Key_Minus:
@@ -589,9 +591,9 @@ def _tip(item: Item) -> str:
 
 
 _PLAIN_KEYS: Final = {
-    Qt.Key.Key_N: Topology.add_note,
-    Qt.Key.Key_S: Topology.spotlight,
     Qt.Key.Key_Slash: Topology.find_thing,
     Qt.Key.Key_Delete: Topology.remove_note,
 }
 """Plain keys and their functions, as in the table of keys."""
+_SHIFTED_KEYS: Final = {Qt.Key.Key_N: Topology.add_note, Qt.Key.Key_S: Topology.spotlight}
+"""Keys with Shift: a letter typed by mistake changes nothing."""

@@ -162,3 +162,26 @@ def test_the_film_is_written(
     press(qtbot, Qt.Key.Key_E)
     qtbot.waitUntil(file.exists, timeout=60_000)
     assert file.read_bytes().startswith(b"GIF89a")
+
+
+def test_the_reason_for_no_failover_is_revealed_by_keys(staged: OpenWindow, qtbot: QtBot) -> None:
+    begin(staged, "forced-service", "practice")
+    for _ in range(4_000):
+        staged.session.on_frame(50.0)
+        if "no automatic failover" in staged.notice.text:
+            break
+    else:
+        raise AssertionError("nothing is offered")
+    assert not staged.failover_moment.state
+    qtbot.keyClick(staged, Qt.Key.Key_F12, Qt.KeyboardModifier.ShiftModifier)
+    view = staged.failover_moment.stage.view
+    assert view.heading == "No automatic failover: 2 requirements are not met"
+    assert view.revealed == 0
+    for _ in view.rows:
+        press(qtbot, Qt.Key.Key_Right)
+    view = staged.failover_moment.stage.view
+    assert view.is_over
+    assert {row.name for row in view.rows if not row.met} >= {"A witness is configured", "Safety is FULL"}
+    press(qtbot, Qt.Key.Key_Escape)
+    assert staged.desk.isVisible()
+    assert staged.session.running

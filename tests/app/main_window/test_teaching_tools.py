@@ -38,7 +38,7 @@ def test_a_note_is_written_kept_with_its_scenario_and_taken_away(
 ) -> None:
     topology = lab.topology
     topology.choose(A)
-    qtbot.keyClick(topology, Qt.Key.Key_N)
+    qtbot.keyClick(topology, Qt.Key.Key_N, Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyClicks(topology, "nobody asked this one")
     qtbot.keyClick(topology, Qt.Key.Key_Escape)
     ((text, _, _),) = topology.notes()
@@ -57,9 +57,16 @@ def test_a_note_is_written_kept_with_its_scenario_and_taken_away(
     assert topology.notes() == []
 
 
+def test_letters_without_shift_change_nothing(qtbot: Any, lab: OpenWindow) -> None:
+    lab.topology.choose(A)
+    qtbot.keyClicks(lab.topology, "sns")
+    assert lab.topology._scene.notes == []
+    assert lab.topology._scene.lit == set()
+
+
 @pytest.mark.slow
 def test_an_empty_note_goes_away(qtbot: Any, lab: OpenWindow) -> None:
-    qtbot.keyClick(lab.topology, Qt.Key.Key_N)
+    qtbot.keyClick(lab.topology, Qt.Key.Key_N, Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyClick(lab.topology, Qt.Key.Key_Escape)
     assert lab.topology._scene.notes == []
 
@@ -68,12 +75,12 @@ def test_the_spotlight_dims_everything_else(qtbot: Any, lab: OpenWindow) -> None
     topology, scene = lab.topology, lab.topology._scene
     for target in (A, B):
         topology.choose(target)
-        qtbot.keyClick(topology, Qt.Key.Key_S)
+        qtbot.keyClick(topology, Qt.Key.Key_S, Qt.KeyboardModifier.ShiftModifier)
     bright = {item.target.title for item in scene.items_in_order() if item.opacity() == 1.0}
     assert bright == {"SERVER_A", "SERVER_B", "SERVER_A – SERVER_B"}
     assert scene.nodes["SERVER_W"].opacity() == pytest.approx(DIMMED)
     topology.choose(A)
-    qtbot.keyClick(topology, Qt.Key.Key_S)
+    qtbot.keyClick(topology, Qt.Key.Key_S, Qt.KeyboardModifier.ShiftModifier)
     assert scene.lit == {B}
     qtbot.keyClick(topology, Qt.Key.Key_Escape)
     qtbot.keyClick(topology, Qt.Key.Key_Escape)

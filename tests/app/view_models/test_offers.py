@@ -87,7 +87,7 @@ def test_repairs_stand_first_and_faults_are_marked() -> None:
         ("disk", ActionTarget("server", (P,)), f"mend-disk {P} {DB}", f"fail-disk {P} {DB}"),
         ("drives", ActionTarget("server", (P,)), f"mend-volume {P} D", f"fail-volume {P} D"),
         ("drives", ActionTarget("server", (M,)), f"mend-volume {M} L", f"mend-volume {M} D"),
-        ("healthy", ActionTarget("client", ("APP",)), f"point-app APP {M}", f"point-app APP {P}"),
+        ("healthy", ActionTarget("client", ("APP",)), "stop-app APP", f"point-app APP {M}"),
         ("app", ActionTarget("client", ("APP",)), "start-app APP", "stop-app APP"),
         ("closed", ActionTarget("server", (M,)), f"open-firewall {M} 5022", f"close-firewall {M} 5022"),
         ("closed", ActionTarget("server", (P,)), f"enable-tcp {P}", f"disable-tcp {P}"),

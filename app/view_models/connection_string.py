@@ -1,0 +1,77 @@
+"""Connection string of an application, the input that changes it, and the log of its driver. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from app.words import formatting
+from app.words.language import tr
+from app.words.localization import localize
+from engine.events import Event
+from engine.model import Client
+
+CATALOG: Final = "Initial Catalog"
+REMOVED: Final[Mapping[str, str]] = {
+    "failover partner": "",
+    "connect timeout": "15",
+    "command timeout": "30",
+    "applicationintent": "ReadWrite",
+    "multisubnetfailover": "no",
+    "retry": "no",
+}
+"""Keyword that was removed -> its value from then on. Documented defaults, but for Retry, which is an addition."""
+
+
+def describe_connection(client: Client) -> str:
+    """Return the connection string of *client*, with its retry setting as a keyword."""
+    parts = {"Data Source": client.data_source}
+    if client.failover_partner:
+        parts["Failover Partner"] = client.failover_partner
+    if client.databases:
+        parts[CATALOG] = client.databases[0]
+    if client.multi_subnet:
+        parts["MultiSubnetFailover"] = "yes"
+    if client.read_only:
+        parts["ApplicationIntent"] = "ReadOnly"
+    parts["Connect Timeout"] = f"{client.login_timeout_s:g}"
+    if client.command_timeout_s is not None:
+        parts["Command Timeout"] = f"{client.command_timeout_s:g}"
+    parts["Retry"] = "yes" if client.reconnects else "no"
+    return ";".join(f"{name}={value}" for name, value in parts.items())
+
+
+def find_change(client: Client, text: str) -> str:
+    """Return the input that makes *text* the connection string of *client*; empty if nothing changes."""
+    before, after = _parse(describe_connection(client)), _parse(" ".join(text.split("\n")))
+    changed = {key: pair for key, pair in after.items() if before.get(key, ("", ""))[1] != pair[1]}
+    for key, (name, _) in before.items():
+        if key not in after and key in REMOVED:
+            changed[key] = (name, REMOVED[key])
+    words = ";".join(f"{name}={value}" for name, value in changed.values())
+    return f"configure-app {client.name} {words}" if words else ""
+
+
+def _parse(text: str) -> dict[str, tuple[str, str]]:
+    """Return keyword in lower case -> (keyword as written, value)."""
+    found = {}
+    for part in filter(str.strip, text.split(";")):
+        name, _, value = (word.strip() for word in part.partition("="))
+        found[name.lower()] = (name, value)
+    return found
+
+
+def read_driver_log(events: Iterable[Event], client: str) -> list[str]:
+    """Return the lines of the driver of *client*, the oldest first."""
+    return [
+        f"{formatting.run_time(event.t_s, 2)}  {localize(event.text)}"
+        for event in events
+        if event.kind == "client" and event.get("client") == client
+    ]
+
+
+def describe_driver(client: Client) -> str:
+    """Return the driver and how it goes on after a lost connection."""
+    driver = client.driver or tr("documented behavior of mirroring drivers")
+    retry = tr("reconnects automatically") if client.reconnects else tr("does not reconnect automatically")
+    return tr("Driver: {driver}. The application {retry}.").format(driver=driver, retry=retry)

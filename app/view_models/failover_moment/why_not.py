@@ -1,0 +1,113 @@
+"""Reason why no automatic failover takes place: its requirements, revealed one after another. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from app.words.language import mark, tr, trn
+from app.words.localization import localize
+from engine.drill.time.history import History
+from engine.inputs import InputError
+from engine.model import World
+from engine.protocol.groups import FailoverPrecondition
+from engine.protocol.preconditions import preconditions
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementRow:
+    """One requirement of an automatic failover, and the state of affairs."""
+
+    name: str
+    met: bool
+    now: str
+    check: str
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNotView:
+    """The staged answer: rows up to *revealed* are judged, the others wait."""
+
+    heading: str
+    sentence: str
+    rows: tuple[RequirementRow, ...]
+    revealed: int = 0
+
+    @property
+    def missing(self) -> int:
+        """Number of requirements that are not met."""
+        return sum(not row.met for row in self.rows)
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether every requirement is judged."""
+        return self.revealed >= len(self.rows)
+
+    @property
+    def spoken(self) -> str:
+        """Return the text for a screen reader."""
+        words = {True: tr("met"), False: tr("not met")}
+        parts = [f"{row.name}: {words[row.met]}" for row in self.rows[: self.revealed]]
+        return ". ".join((self.heading, *parts))
+
+    def reveal(self, count: int) -> WhyNotView:
+        """Return the view with *count* judged requirements."""
+        return replace(self, revealed=max(0, min(len(self.rows), count)))
+
+
+NO_COPY = mark("No mirror, secondary or other node could take over {database}.")
+POSSIBLE = mark("Every requirement is met: a loss now would lead to an automatic failover.")
+AS_OF = mark("Judged as it was when {database} was lost. Red: a requirement that was not met.")
+AT_PRESENT = mark("{database} is online. Red: a requirement that is not met at present.")
+
+
+def explain_failover(history: History) -> WhyNotView | None:
+    """Return the requirements for the database whose loss lasts, or was the last one; None without databases."""
+    world = history.drill.world
+    accounts = sorted(world.availability.values(), key=lambda one: (one.serving, -one.since_tick))
+    if not accounts:
+        return None
+    account = accounts[0]
+    down, database = not account.serving, account.database
+    rows = _judge(history, database, account.since_tick) if down else preconditions(world, database)
+    rows = [row for row in _choose_target(rows) if down or row.about in ("", "memory")]
+    found = tuple(
+        RequirementRow(_capitalize(localize(row.name)), row.holds, localize(row.now) if row.now else "",
+                       localize(row.seen_in))
+        for row in rows
+    )  # fmt: skip
+    missing = sum(not row.met for row in found)
+    if not found:
+        heading = tr("No automatic failover")
+        return WhyNotView(heading, tr(NO_COPY).format(database=database), ())
+    if not missing:
+        return WhyNotView(tr("Automatic failover is possible"), tr(POSSIBLE), found)
+    heading = trn(
+        "No automatic failover: {n} requirement is not met",
+        "No automatic failover: {n} requirements are not met",
+        missing,
+    ).format(n=missing)
+    return WhyNotView(heading, tr(AS_OF if down else AT_PRESENT).format(database=database), found)
+
+
+def _judge(history: History, database: str, lost_tick: int) -> list[FailoverPrecondition]:
+    """Return the requirements as they were at the loss; that the loss is noticed counts as it is now."""
+    now = preconditions(history.drill.world, database)
+    try:
+        before: World = history.seek(max(0, lost_tick - 1)).world
+    except InputError:
+        return now
+    then = [row for row in preconditions(before, database) if row.about in ("", "memory")]
+    return [*then, *(row for row in now if row.about in ("beginning", "loss"))]
+
+
+def _choose_target(rows: list[FailoverPrecondition]) -> list[FailoverPrecondition]:
+    """Return the rows of all targets alike and those of the target that lacks least."""
+    targets = list(dict.fromkeys(row.target for row in rows if row.target))
+    if not targets:
+        return rows
+    best = min(targets, key=lambda name: sum(not row.holds for row in rows if row.target == name))
+    return [row for row in rows if row.target in ("", best)]
+
+
+def _capitalize(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,128 @@
+"""Canvas of the stage: fonts, colors, text and boxes in its own units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import QApplication
+
+from app.views.failover_stage import places
+from app.widgets import theme
+from app.widgets.signs import (
+    SceneStyle,
+)
+from app.widgets.theme import ThemeTokens
+
+SIZES: Final = {
+    # name: height in canvas units, ordinarily and for the back row
+    "small": (12, 18), "body": (13, 18), "bold": (14, 19), "server": (18, 21), "heading": (21, 30),
+    "sentence": (14, 19), "watch": (72, 84), "second": (24, 30), "chip": (14, 18), "mono": (13, 18),
+}  # fmt: skip
+BOLD: Final = {"bold", "server", "heading", "watch", "second", "chip"}
+FIXED: Final = {"watch", "second", "mono"}
+
+
+@dataclass(frozen=True)
+class StageStyle:
+    """Colors and fonts of the stage; *far* for readers in the back row."""
+
+    colors: ThemeTokens
+    fonts: dict[str, QFont]
+    far: bool
+
+    @property
+    def scene(self) -> SceneStyle:
+        """The style for the marks and chips of the topology."""
+        return SceneStyle(
+            self.colors, self.fonts["body"], self.fonts["small"], self.fonts["bold"], self.fonts["server"]
+        )
+
+    def series(self, color: str | int) -> QColor:
+        """Return the color of a server or a named tone."""
+        return self.colors.server(color) if isinstance(color, int) else self.colors.named(color)
+
+    @property
+    def on_series(self) -> QColor:
+        """Text on the colors of servers and phases."""
+        return self.colors.on_accent if self.colors.dark else QColor("#ffffff")
+
+
+def make_style(colors: ThemeTokens, far: bool) -> StageStyle:
+    """Build the style, with large fonts for a view from *far*."""
+    fonts = {}
+    for name, sizes in SIZES.items():
+        font = theme.fixed_font() if name in FIXED else QFont(QApplication.font())
+        font.setPixelSize(sizes[far])
+        font.setBold(name in BOLD)
+        font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+        fonts[name] = font
+    return StageStyle(colors, fonts, far)
+
+
+class CanvasPainter:
+    """Draws on a canvas of WIDTH × *height* units."""
+
+    def __init__(self, painter: QPainter, style: StageStyle, height: float) -> None:
+        self.painter, self.style, self.height = painter, style, height
+        self.colors = style.colors
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+
+    def text(
+        self, words: str, box: QRectF, font: str, color: QColor,
+        align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft, wrap: bool = False,
+    ) -> None:  # fmt: skip
+        """Draw *words* into *box*, narrower if they are too wide, or wrapped."""
+        painter, used = self.painter, self.style.fonts[font]
+        painter.setFont(used)
+        painter.setPen(color)
+        if wrap:
+            flags = int(Qt.TextFlag.TextWordWrap) | int(align.value) | int(Qt.AlignmentFlag.AlignTop.value)
+            painter.drawText(box, flags, words)
+            return
+        width = QFontMetricsF(used).horizontalAdvance(words)
+        if width > box.width() > 0:
+            painter.save()
+            painter.translate(box.left(), 0)
+            painter.scale(box.width() / width, 1.0)
+            painter.translate(-box.left(), 0)
+            painter.drawText(QRectF(box.left(), box.top(), width + 2, box.height()),
+                             int(Qt.AlignmentFlag.AlignVCenter.value), words)  # fmt: skip
+            painter.restore()
+        else:
+            painter.drawText(box, int(align.value) | int(Qt.AlignmentFlag.AlignVCenter.value), words)
+
+    def line_height(self, font: str) -> float:
+        """Return the height of a font in pixels."""
+        return QFontMetricsF(self.style.fonts[font]).height()
+
+    def place(self, technology: str, name: str) -> QRectF | None:
+        """Return the place of a part; None if the technology has none."""
+        return places.place(technology, name, self.height)
+
+    def halo(self, box: QRectF, good: bool) -> None:
+        """Draw the halo of a place that takes part."""
+        color = self.colors.ok if good else self.colors.focus
+        self.painter.setBrush(Qt.BrushStyle.NoBrush)
+        self.painter.setPen(QPen(theme.with_alpha(color, 70), 4))
+        self.painter.drawRoundedRect(box.adjusted(-9, -9, 9, 9), 13, 13)
+        self.painter.setPen(QPen(color, 3.5))
+        self.painter.drawRoundedRect(box.adjusted(-6, -6, 6, 6), 11, 11)
+
+    def box(self, box: QRectF, border: QColor, ground: QColor, width: float = 1.2) -> None:
+        """Draw a rounded box."""
+        self.painter.setPen(QPen(border, width))
+        self.painter.setBrush(ground)
+        self.painter.drawRoundedRect(box, 8, 8)
+
+    def pill(self, words: str, box: QRectF, ground: QColor, ink: QColor, dashed: bool = False) -> None:
+        """Draw *words* on a rounded ground."""
+        self.painter.setPen(
+            QPen(self.colors.muted, 1.3, Qt.PenStyle.DashLine) if dashed else Qt.PenStyle.NoPen
+        )
+        self.painter.setBrush(ground)
+        self.painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+        self.text(words, box.adjusted(10, 0, -10, 0), "bold", ink, Qt.AlignmentFlag.AlignHCenter)

@@ -1,0 +1,222 @@
+"""Panel with stopwatches and published value, and the ribbon of phases below the picture."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPen, QPolygonF
+
+from app.view_models.failover_moment.view import DONE, RUNNING, WAITING, StageView
+from app.views.failover_stage.canvas import CanvasPainter
+from app.views.failover_stage.places import BODY_BOTTOM, BODY_TOP, PANEL, WIDTH
+from app.widgets.signs import (
+    draw_mark,
+    draw_text,
+)
+from app.words import formatting
+from app.words.language import tr
+
+
+class PanelPainter(CanvasPainter):
+    """Draws panel and ribbon."""
+
+    @property
+    def panel(self) -> QRectF:
+        """Return the area of the panel."""
+        return QRectF(PANEL[0], BODY_TOP, PANEL[1], self.height - BODY_TOP - BODY_BOTTOM)
+
+    def _panel_rows(self, view: StageView) -> dict[str, float]:
+        """Return the top of each part of the panel."""
+        box = self.panel
+        watch, second, body = (self.line_height(name) for name in ("watch", "second", "body"))
+        y = {"since": box.top() + 12}
+        y["watch"] = y["since"] + body
+        y["line1"] = y["watch"] + watch * 0.96
+        y["second_words"] = y["line1"] + 8
+        y["second"] = y["second_words"] + body + 2
+        y["gauge"] = y["second"] + second + 6
+        y["published"] = y["gauge"] + (self.line_height("small") + 22 if view.gauge is not None else 0)
+        y["line2"] = y["published"] + (body * 2 if view.gauge is None else body + 2) + 6
+        y["rows"] = y["line2"] + 10
+        return y
+
+    def _draw_panel(self, view: StageView) -> None:
+        colors, box, y = self.colors, self.panel, self._panel_rows(view)
+        self.box(box, colors.border, colors.raised)
+        left, width = box.left() + 20, box.width() - 40
+        self.text(
+            view.since_words, QRectF(left, y["since"], width, self.line_height("body")), "body", colors.muted
+        )
+        self.text(
+            view.failover_words,
+            QRectF(left, y["second_words"], width, self.line_height("body")),
+            "body",
+            colors.muted,
+        )
+        self.painter.setPen(QPen(colors.border, 1))
+        for name in ("line1", "line2"):
+            self.painter.drawLine(QPointF(left, y[name]), QPointF(left + width, y[name]))
+        if view.check and not self.style.far:
+            tall = self.line_height("body")
+            bottom = box.bottom() - 2 * tall - 16
+            self.painter.setPen(QPen(colors.border, 1))
+            self.painter.drawLine(QPointF(left, bottom), QPointF(left + width, bottom))
+            self.text(tr("Where to check"), QRectF(left, bottom + 4, width, tall), "body", colors.muted)
+            self.text(view.check, QRectF(left, bottom + 6 + tall, width, tall), "mono", colors.text)
+
+    def _draw_watches(self, view: StageView) -> None:
+        box, colors, y = self.panel, self.colors, self._panel_rows(view)
+        left, width = box.left() + 20, box.width() - 40
+        font = self.style.fonts["watch"]
+        advance = QFontMetricsF(font).horizontalAdvance(view.since)
+        room = width - 36
+        tall = self.line_height("watch")
+        self.text(
+            view.since, QRectF(left, y["watch"], min(room, advance + 2), tall * 0.98), "watch", colors.text
+        )
+        base = y["watch"] + tall * 0.79
+        draw_text(
+            self.painter,
+            "s",
+            QPointF(left + min(room, advance) + 10, base),
+            self.style.fonts["second"],
+            colors.muted,
+        )
+        self.text(
+            f"{view.failover} s",
+            QRectF(left, y["second"], width, self.line_height("second")),
+            "second",
+            colors.text,
+        )
+        if view.gauge is not None:
+            self._draw_gauge(view.gauge, QRectF(left, y["gauge"], width, 13))
+        if view.published and not (self.style.far and not view.over):
+            wrap = view.gauge is None
+            row = QRectF(left, y["published"], width, self.line_height("body") * (2.2 if wrap else 1))
+            self.text(
+                view.published,
+                row,
+                "body" if not view.over else "bold",
+                colors.muted if not view.over else colors.text,
+                wrap=wrap,
+            )
+
+    def _draw_gauge(self, gauge: tuple[float, float, float], box: QRectF) -> None:
+        now, published, end = gauge
+        painter, colors = self.painter, self.colors
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.idle_soft)
+        painter.drawRoundedRect(box, 4, 4)
+        if now > 0:
+            painter.setBrush(colors.accent)
+            painter.drawRoundedRect(
+                QRectF(box.left(), box.top(), max(6.0, box.width() * now / end), box.height()), 4, 4
+            )
+        x = box.left() + box.width() * published / end
+        painter.setPen(QPen(colors.text, 3))
+        painter.drawLine(QPointF(x, box.top() - 4), QPointF(x, box.bottom() + 4))
+        scale = QRectF(box.left(), box.bottom() + 4, box.width(), self.line_height("small"))
+        self.text("0", scale, "small", colors.muted)
+        self.text(
+            f"{formatting.plain_number(end)} s", scale, "small", colors.muted, Qt.AlignmentFlag.AlignRight
+        )
+        words = tr("published {seconds} s").format(seconds=formatting.plain_number(published))
+        font = self.style.fonts["small"]
+        wide = QFontMetricsF(font).horizontalAdvance(words) + 4
+        left = min(max(box.left() + 14, x - wide / 2), box.right() - wide - 34)
+        self.text(words, QRectF(left, scale.top(), wide, scale.height()), "small", colors.text)
+
+    def _draw_rows(self, view: StageView) -> None:
+        box, colors, y = self.panel, self.colors, self._panel_rows(view)["rows"]
+        left, right, tall = box.left() + 20, box.right() - 20, self.line_height("bold")
+        for row in view.rows:
+            indent = 24.0
+            if row.sign is not None:
+                draw_mark(
+                    self.painter,
+                    row.sign.shape,
+                    QRectF(left, y + tall / 2 - 7, 15, 15),
+                    self.style.scene.tone(row.sign.tone),
+                )
+            tone = {"muted": colors.muted, "text": colors.text}.get(row.tone) or self.style.scene.tone(
+                row.tone
+            )
+            wide = QFontMetricsF(self.style.fonts["body"]).horizontalAdvance(row.text)
+            wide = min(wide + 2, (right - left) * 0.6)
+            self.text(
+                row.name,
+                QRectF(left + indent, y, right - left - indent - wide - 8, tall),
+                "bold",
+                colors.text,
+            )
+            self.text(
+                row.text, QRectF(right - wide, y, wide, tall), "body", tone, Qt.AlignmentFlag.AlignRight
+            )
+            y += tall + 8
+
+    def chip_places(self, count: int) -> list[QRectF]:
+        """Return the boxes of the chips."""
+        width = (WIDTH - 48 - 8 * (count - 1)) / count
+        return [QRectF(24 + place * (width + 8), self.height - 98, width, 50) for place in range(count)]
+
+    def draw_ribbon(self, view: StageView, beat: float) -> None:
+        """Draw the ribbon of phases."""
+        painter, colors = self.painter, self.colors
+        for chip, box in zip(view.chips, self.chip_places(len(view.chips)), strict=True):
+            running = chip.state == RUNNING
+            painter.setPen(
+                QPen(
+                    colors.border,
+                    1.2,
+                    Qt.PenStyle.DashLine if chip.state == WAITING else Qt.PenStyle.SolidLine,
+                )
+            )
+            painter.setBrush(
+                colors.accent if running else colors.raised if chip.state == DONE else colors.surface
+            )
+            painter.drawRoundedRect(box, 7, 7)
+            ink = colors.on_accent if running else colors.text if chip.state == DONE else colors.muted
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(ink if running else self.style.series(chip.color))
+            painter.drawRoundedRect(QRectF(box.left() + 9, box.top() + 9, 7, box.height() - 18), 3, 3)
+            room = box.width() - 30 - (24 if chip.state == DONE else 0)
+            self.text(chip.name, QRectF(box.left() + 25, box.top() + 3, room, 23), "chip", ink)
+            self.text(chip.seconds, QRectF(box.left() + 25, box.top() + 25, room, 21), "mono", ink)
+            if chip.state == DONE:
+                draw_mark(painter, "check", QRectF(box.right() - 26, box.center().y() - 8, 16, 16), colors.ok)
+        bar = QRectF(24, self.height - 40, WIDTH - 48, 11)
+        painter.fillRect(bar, colors.idle_soft)
+        for segment in view.segments:
+            left, right = bar.left() + bar.width() * segment.start, bar.left() + bar.width() * segment.end
+            painter.fillRect(
+                QRectF(left, bar.top(), max(1.5, right - left), bar.height()),
+                self.style.series(segment.color),
+            )
+        x = bar.left() + bar.width() * view.playhead
+        painter.setPen(QPen(colors.text, 2))
+        painter.drawLine(QPointF(x, bar.top() - 3), QPointF(x, bar.bottom() + 3))
+        painter.setBrush(colors.text)
+        painter.drawPolygon(
+            QPolygonF(
+                [
+                    QPointF(x, bar.bottom() + 1),
+                    QPointF(x - 7, bar.bottom() + 11),
+                    QPointF(x + 7, bar.bottom() + 11),
+                ]
+            )
+        )
+        step = _tick_step(view.scale_s)
+        second, small = 0.0, self.line_height("small")
+        while second <= view.scale_s + 1e-9:
+            at = bar.left() + bar.width() * second / view.scale_s
+            words = f"{formatting.plain_number(second)} s"
+            align = Qt.AlignmentFlag.AlignLeft if second == 0 else Qt.AlignmentFlag.AlignHCenter
+            left = at if second == 0 else min(at - 40, bar.right() - 60)
+            if abs(at - x) > 24 or second == 0:
+                self.text(words, QRectF(left, bar.bottom() + 5, 80, small), "small", colors.muted, align)
+            second += step
+
+
+def _tick_step(scale_s: float) -> float:
+    return next(
+        step for step in (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 120.0, 600.0, 1e9) if scale_s / step <= 6.5
+    )

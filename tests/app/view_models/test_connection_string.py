@@ -1,0 +1,53 @@
+"""The connection string of an application, and the one input that makes it another."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.view_models.connection_string import describe_connection, find_change, read_driver_log
+from engine.drill.running.drill import Drill
+from engine.model import Client
+from tests.shipped import shipped
+
+APP = Client(name="APP", databases=("Sales",), data_source="SERVER_A", failover_partner="SERVER_C")
+TEXT = "Data Source=SERVER_A;Failover Partner=SERVER_C;Initial Catalog=Sales;Connect Timeout=15;Retry=yes"
+
+
+def test_the_string_names_what_the_application_uses() -> None:
+    assert describe_connection(APP) == TEXT
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (TEXT, ""),
+        (TEXT.replace("SERVER_C", "SERVER_B"), "configure-app APP Failover Partner=SERVER_B"),
+        (TEXT.replace("Failover Partner=SERVER_C;", ""), "configure-app APP Failover Partner="),
+        (TEXT + ";MultiSubnetFailover=yes", "configure-app APP MultiSubnetFailover=yes"),
+        (TEXT.replace("Retry=yes", "Retry=no"), "configure-app APP Retry=no"),
+        (TEXT.replace("Data Source", "data source").lower(), "configure-app APP data source=server_a"),
+    ],
+)
+def test_what_was_edited_becomes_one_input(text: str, line: str) -> None:
+    assert find_change(APP, text).partition(";")[0] == line
+
+
+def test_a_removed_partner_can_be_applied() -> None:
+    drill = Drill(shipped("lab"))
+    client = drill.world.clients["APP"]
+    text = ";".join(
+        part for part in describe_connection(client).split(";") if not part.startswith("Failover")
+    )
+    drill.do(find_change(client, text))
+    assert drill.world.clients["APP"].failover_partner is None
+    assert describe_connection(drill.world.clients["APP"]) == text
+
+
+def test_the_log_of_the_driver_has_the_events_of_its_client_only() -> None:
+    drill = Drill(shipped("automatic-failover"))
+    drill.advance_to(7_000)
+    assert read_driver_log(drill.events, "APP") == [
+        "0:59.25  APP lost its connections to SERVER_A",
+        "1:02.95  APP connected to SERVER_B",
+    ]
+    assert read_driver_log(drill.events, "OTHER") == []

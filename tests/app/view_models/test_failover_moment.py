@@ -1,0 +1,130 @@
+"""Phases of a failover: their ticks, figures and words, from the events of real runs; no widget is needed."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from app.view_models.failover_moment import moment as times
+from app.view_models.failover_moment.expected import find_expected
+from app.view_models.failover_moment.moment import make_moment
+from app.view_models.failover_moment.phases import PHASES
+from app.view_models.failover_moment.replay import MomentReplay
+from app.view_models.failover_moment.why_not import explain_failover
+from engine.drill.running.drill import Drill
+from engine.drill.time.history import History
+from tests.shipped import shipped
+
+RUNS = {
+    "mirroring": ("automatic-failover", 0, "", 9_000),
+    "ag": ("ag-automatic-failover", 0, "", 9_000),
+    "fci": ("fci-lab", 3_000, "power-off NODE_1", 8_000),
+}
+
+
+@cache
+def played(technology: str) -> History:
+    name, at, line, until = RUNS[technology]
+    history = History(Drill(shipped(name)))
+    if line:
+        history.advance_to(at)
+        history.do(line)
+    history.advance_to(until)
+    return history
+
+
+@pytest.mark.parametrize("technology", RUNS)
+def test_phases_follow_one_another_from_the_failure_to_the_clients(technology: str) -> None:
+    drill = played(technology).drill
+    moment = make_moment(drill, 0)
+    (row,) = drill.report()["failovers"]
+    assert moment.technology == technology == row["technology"]
+    assert [phase.kind for phase in moment.phases] == list(PHASES[technology])
+    assert moment.phases[0].start_tick == round(100 * row["failed_t_s"])
+    for phase, after in zip(moment.phases, moment.phases[1:], strict=False):
+        assert phase.end_tick == after.start_tick
+    by_name = {phase.kind.until: phase.end_tick for phase in moment.phases}
+    assert by_name["detected"] == round(100 * row["detected_t_s"])
+    assert by_name["online"] == round(100 * row["online_t_s"])
+    back = [e.tick for e in drill.events if e.kind == "client" and e.get("what") == "connected"]
+    assert (
+        moment.end_tick == by_name["clients"] == next(t for t in back if t >= round(100 * row["online_t_s"]))
+    )
+    assert moment.longest is not None
+
+
+def test_the_figures_are_those_of_the_report() -> None:
+    history = played("mirroring")
+    replay = MomentReplay(history, 0)
+    (row,) = history.drill.report()["failovers"]
+    view = replay.view_of(replay.known - 1)
+    assert view.over
+    assert view.failover == f"{row['failover_s']:.2f}"
+    assert view.gauge is not None
+    assert view.gauge[1] == row["published_s"]
+    assert view.heading == "Clients are back after 4.35 s"
+    assert [(line.name, line.text) for line in view.rows] == [
+        ("Database online", "again after 3.56 s"),
+        ("Clients working", "again after 4.35 s"),
+        ("Longest phase", "Role change, 2.07 s"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("technology", "votes"), [("mirroring", "2 of 3"), ("ag", "2 of 3"), ("fci", "4 of 5")]
+)
+def test_votes_stay_those_that_counted_at_the_failure(technology: str, votes: str) -> None:
+    """The cluster takes the vote of the lost node and gives the witness one: that was not the vote that decided."""
+    replay = MomentReplay(played(technology), 0)
+    for number in range(1, replay.known):
+        assert replay.view_of(number).votes == f"{votes} votes: quorum"
+
+
+def test_a_replay_shows_every_phase_and_holds_short_ones() -> None:
+    replay = MomentReplay(played("mirroring"), 0)
+    shown = [replay.phase_at(0.05 * step) for step in range(int(replay.length_s / 0.05))]
+    assert sorted(set(shown)) == list(range(6))
+    assert shown == sorted(shown)
+    assert shown.count(1) * 0.05 == pytest.approx(times.HOLD_MS / 1000, abs=0.1)
+    assert times.replay_tick(replay.moment, 1e9)[1] == replay.moment.end_tick
+
+
+@pytest.mark.parametrize("technology", RUNS)
+def test_the_failure_lets_the_failover_be_expected(technology: str) -> None:
+    history = played(technology)
+    failover = history.drill.world.failovers[0]
+    found = find_expected(history.seek(failover.failed_tick), failover.database)
+    assert found is not None
+    expected, kind = found
+    assert kind == technology
+    assert (expected.from_server, expected.to_server) == (failover.from_server, failover.to_server)
+    assert expected.failed_tick == failover.failed_tick
+
+
+def test_a_clustered_instance_shows_no_redo_and_no_published_value() -> None:
+    view = MomentReplay(played("fci"), 0).view_of(3)
+    assert view.vessel is None
+    assert view.gauge is None
+    assert [(name, state) for name, state, _ in view.resources] == [
+        ("Cluster Disk 1", "done"), ("SQL IP Address 1", "done"), ("SQL Network Name", "done"),
+        ("SQL Server", "running"), ("SQL Server Agent", "running"),
+    ]  # fmt: skip
+
+
+def test_without_witness_and_full_safety_nothing_is_expected() -> None:
+    history = History(Drill(shipped("forced-service")))
+    history.advance_to(10_000)
+    assert find_expected(history.drill, "Sales") is None
+    view = explain_failover(history)
+    assert view is not None
+    assert view.missing == 2
+    assert [row.name for row in view.rows if not row.met] == ["A witness is configured", "Safety is FULL"]
+
+
+def test_a_healthy_session_could_fail_over() -> None:
+    history = History(Drill(shipped("automatic-failover")))
+    history.advance_to(1_000)
+    view = explain_failover(history)
+    assert view is not None
+    assert (view.heading, view.missing) == ("Automatic failover is possible", 0)
