@@ -69,7 +69,11 @@ def explain_failover(history: History) -> WhyNotView | None:
     account = accounts[0]
     down, database = not account.serving, account.database
     rows = _judge(history, database, account.since_tick) if down else preconditions(world, database)
-    rows = [row for row in _choose_target(rows) if down or row.about in ("", "memory")]
+    beforehand = [row for row in _choose_target(rows) if row.about in ("", "memory")]
+    if down and all(row.holds for row in beforehand):
+        rows = _choose_target(rows)  # only that the loss is noticed can be missing
+    else:
+        rows = beforehand
     found = tuple(
         RequirementRow(_capitalize(localize(row.name)), row.holds, localize(row.now) if row.now else "",
                        localize(row.seen_in))
