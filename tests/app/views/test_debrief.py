@@ -268,7 +268,7 @@ def test_the_run_beside_the_best_possible(qtbot: QtBot) -> None:
     assert worth.accessibleDescription().count("points") == 4
     said = said_in(parts)
     assert "0:40.0\nanswer “The witness's”\n0:45.0\nSELECT 1 on SERVER_B" in said
-    assert said.index("0:10.0  SERVER_B ▸ Cut") < said.index("0:10.0 to 0:30.0  waiting")
+    assert said.index("0:10.0  SERVER_B ▸ Power off") < said.index("0:10.0 to 0:30.0  waiting")
     pressed = [b for part in parts for b in part.findChildren(QPushButton)]
     look = [b for b in pressed if b.text().startswith("Watch")]
     qtbot.mouseClick(look[2], Qt.MouseButton.LeftButton)
@@ -296,9 +296,7 @@ def test_the_last_chance_is_told_and_can_be_watched_and_tried(qtbot: QtBot, same
     assert "After this, these steps no longer meet “SERVER_B serves” by 1:00, “All is well”." in said
     pressed = [b for part in parts for b in part.findChildren(QPushButton)]
     look = next(
-        b
-        for b in pressed
-        if b.text() == f"Watch the {'est continuation from here' if same else 'last chance'}"
+        b for b in pressed if b.text() == f"Watch the {'best continuation' if same else 'last chance'}"
     )
     qtbot.mouseClick(look, Qt.MouseButton.LeftButton)
     assert watched == [moves[0] if same else CHANCE]

@@ -50,7 +50,7 @@ def test_it_opens_on_the_papers_local_network(planner: Planner) -> None:
     assert heights(planner, "transactions_per_s", "rtt_ms", SafetyMode.FULL) == pytest.approx(
         curve.column("transactions_per_s")
     )
-    assert planner.findings.text.startswith("Safety level: Both levels fit")
+    assert planner.findings.text.startswith("Safety level: Both levels meet the goals")
     assert "Figure 8" in planner.notes("rtt_ms")
     assert "measured, Tables 2a, 2b" in planner.notes("rtt_ms")
 
@@ -134,10 +134,10 @@ def test_a_workload_brings_the_servers_it_was_measured_on(planner: Planner) -> N
 def test_goals_change_the_verdict(planner: Planner) -> None:
     planner.controls.workload.setCurrentIndex(1)
     planner.rewrite()
-    assert planner.findings.text.startswith("Safety level: OFF fits")
+    assert planner.findings.text.startswith("Safety level: Use OFF")
     planner.controls.cost.setValue(50.0)
     planner.rewrite()
-    assert planner.findings.text.startswith("Safety level: Both levels fit")
+    assert planner.findings.text.startswith("Safety level: Both levels meet the goals")
 
 
 def test_versions_before_2008_do_not_compress(planner: Planner) -> None:
