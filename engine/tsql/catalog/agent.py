@@ -164,7 +164,12 @@ view(
 view(
     "msdb.dbo.sysoperators",
     _make_ledger_rows(
-        "sysoperators", _map_columns("id name enabled email_address pager_address pager_days netsend_address")
+        "sysoperators",
+        _map_columns(
+            """id name enabled email_address pager_address pager_days netsend_address weekday_pager_start_time
+            weekday_pager_end_time saturday_pager_start_time saturday_pager_end_time sunday_pager_start_time
+            sunday_pager_end_time"""
+        ),
     ),
 )
 view(

@@ -44,12 +44,26 @@ _OPERATOR: Final = {
     "@pager_address": "pager_address",
     "@pager_days": "pager_days",
     "@netsend_address": "netsend_address",
+    "@weekday_pager_start_time": "weekday_pager_start_time",
+    "@weekday_pager_end_time": "weekday_pager_end_time",
+    "@saturday_pager_start_time": "saturday_pager_start_time",
+    "@saturday_pager_end_time": "saturday_pager_end_time",
+    "@sunday_pager_start_time": "sunday_pager_start_time",
+    "@sunday_pager_end_time": "sunday_pager_end_time",
+}
+# The times of day, hhmmss, between which the pager is used (documentation of sp_add_operator).
+_PAGER_START: Final = 90000
+_PAGER_END: Final = 180000
+_PAGER_TIMES: Final = {
+    column: _PAGER_START if "start" in column else _PAGER_END
+    for column in _OPERATOR.values()
+    if column.endswith("pager_start_time") or column.endswith("pager_end_time")
 }
 
 
 def _add_operator(call: ProcedureCall) -> None:
     name = check_new_name(call, "sysoperators")
-    ledger.add(call.world, call.server, "sysoperators", name=name, enabled=1, pager_days=0)
+    ledger.add(call.world, call.server, "sysoperators", name=name, enabled=1, pager_days=0, **_PAGER_TIMES)
     set_given_columns(call, "sysoperators", find_named_row(call, "sysoperators", "@name"), _OPERATOR)
 
 

@@ -103,7 +103,12 @@ def test_settings_of_system_databases_say_that_they_do_nothing() -> None:
 
 def test_an_operator_takes_the_hours_of_each_day() -> None:
     text = "EXEC msdb.dbo.sp_add_operator @name = 'dba', @saturday_pager_start_time = 90000, @sunday_pager_end_time = 1"
-    assert ask(lab(), P, f"{text} SELECT name, enabled FROM msdb.dbo.sysoperators").grids == [[["dba", 1]]]
+    assert ask(
+        lab(),
+        P,
+        f"{text} SELECT name, enabled, sunday_pager_end_time, weekday_pager_end_time "
+        "FROM msdb.dbo.sysoperators",
+    ).grids == [[["dba", 1, 1, 180000]]]
 
 
 def test_a_value_that_fails_leaves_no_variable_undeclared() -> None:

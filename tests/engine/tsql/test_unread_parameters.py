@@ -44,8 +44,6 @@ STEP = "EXEC msdb.dbo.sp_add_job 'J'; EXEC msdb.dbo.sp_add_jobstep @job_name = '
         (STEP + "@command = 'x', @os_run_priority = 15", True),
         (STEP + "@command = 'x', @os_run_priority = 0, @database_user_name = ''", False),
         (STEP + "@command = 'x', @cmdexec_success_code = 3", True),
-        ("EXEC msdb.dbo.sp_add_operator 'o', @weekday_pager_start_time = 80000", True),
-        ("EXEC msdb.dbo.sp_add_operator 'o', @weekday_pager_start_time = 90000", False),
         ("EXEC sp_addlinkedserver 'NODE_2', @srvproduct = 'SQL Server'", False),
         ("EXEC sp_addlinkedserver 'NODE_2', '', 'SQLNCLI', @datasrc = 'NODE_2'", False),
         ("EXEC sp_addlinkedserver 'L', '', 'SQLNCLI', @datasrc = 'NODE_2'", True),
