@@ -57,7 +57,7 @@ _PAGER_END: Final = 180000
 _PAGER_TIMES: Final = {
     column: _PAGER_START if "start" in column else _PAGER_END
     for column in _OPERATOR.values()
-    if column.endswith("pager_start_time") or column.endswith("pager_end_time")
+    if column.endswith(("pager_start_time", "pager_end_time"))
 }
 
 
