@@ -19,13 +19,19 @@ def test_a_code_is_read_as_it_is_typed() -> None:
     assert invitation(f"  {sloppy}@{address} ") == invited
 
 
+@pytest.mark.parametrize("host", ["host", "10.0.0.5", "[fe80::1]"])
+def test_code_without_a_port_means_the_port_of_a_class(host: str) -> None:
+    invited = invitation("A" * 20 + f"@{host}")
+    assert invited.addresses == [f"{host}:7443"]
+
+
 def test_another_certificate_has_another_code() -> None:
     found = {fingerprint(certificate.convert_to_der(certificate.create_certificate()[0])) for _ in range(3)}
     assert len(found) == 3
 
 
 @pytest.mark.parametrize(
-    "text", ["", "@", "ABCDE", "AAAAA-AAAAA-AAAAA-AAAAA@host", "AAAAA@host:1", "A" * 20 + "@h:0"]
+    "text", ["", "@", "ABCDE", "AAAAA-AAAAA-AAAAA-AAAAA@host:", "AAAAA@host:1", "A" * 20 + "@h:0"]
 )
 def test_what_is_no_code_is_refused_with_a_sentence(text: str) -> None:
     with pytest.raises(InvalidJoinCodeError, match="expected"):
