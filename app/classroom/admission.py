@@ -14,6 +14,7 @@ from app.classroom.code import SECRET_LETTERS
 from app.classroom.conversation import RequestRefusedError
 from app.classroom.models import ClassPart, Seat
 from app.classroom.names import find_free_name, is_name, is_same_name
+from app.classroom.pace import ClassPace
 from app.classroom.rate_limit import RateLimiter, is_same_secret
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import NOBODY, SeatAssignment
@@ -36,8 +37,10 @@ class Admission:
         record: ClassRecord,
         writer: RecordWriter,
         lines: dict[int, SeatState],
+        pace: ClassPace,
     ) -> None:
         """Begin; *what*: the content of every seat; *lines*: known seats by number, to which new ones are added."""
+        self._pace = pace
         self._class, self._record, self._writer, self._lines = the_class, record, writer, lines
         self._digest = what.digest
         self._plan = plan.of_text(the_class.plan) if the_class.plan else None
@@ -104,8 +107,10 @@ class Admission:
         if not is_name(name):
             raise RequestRefusedError(tr("the name needs printable characters"))
         taken = {line.name for line in self._lines.values()}
+        from_class = self._plan is not None and self._plan.late == "class"
+        tick = self._pace.class_tick(self._lines.values()) if from_class else 0
         made = Seat(
-            name=find_free_name(name, taken), token_hash=token_hash, consent=consent, acknowledged=0, tick=0,
+            name=find_free_name(name, taken), token_hash=token_hash, consent=consent, acknowledged=0, tick=tick,
             group_name=self._group_of(name.strip()),
         )  # fmt: skip
         seat = await self._writer.write_seat(made)

@@ -92,7 +92,7 @@ class ClassHost:
         """Assignment that every seat plays."""
         self._reflect = bool(the_class.plan) and plan.of_text(the_class.plan).reflect
         self._board = LiveBoard(the_class, len(self._parts), self._lines, self._instructions, self.pace)
-        self._admission = Admission(the_class, self._assignment, record, self._writer, self._lines)
+        self._admission = Admission(the_class, self._assignment, record, self._writer, self._lines, self.pace)
         self._looks = SeatObservers(the_class, self._lines, self._log_of, self._look_changed)
         self._strangers = 0
         self._tasks: set[asyncio.Task[None]] = set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from statistics import median_low
 from typing import Final, Protocol
 
 from app.classroom import client_messages
@@ -73,6 +74,13 @@ class ClassPace:
             return None
         gone_s = time.time() - the_class.clock_at if the_class.state == RUNNING else 0.0
         return the_class.clock_tick + max(0.0, gone_s) * the_class.clock_speed * TICKS_PER_S
+
+    def class_tick(self, lines: Iterable[Paced]) -> int:
+        """Return the time of the class: the class clock, or else the median of the seats that play."""
+        tick = self.clock_tick()
+        if tick is not None:
+            return int(tick)
+        return median_low([line.tick for line in lines if not line.over] or [0])
 
     def clock_s(self) -> float | None:
         """Return the time of the class clock; None without one."""

@@ -106,6 +106,8 @@ class LessonPlan(PlanSection):
     """True if seats wait for the instructor's `go`."""
     until: Duration | None = None
     """Time at which every seat stops until it is given more time."""
+    late: Literal["start", "class"] = "start"
+    """Time at which the run of a seat that joins later begins: 0:00, or the time of the class."""
     clock: float | None = Field(default=None, gt=0, le=1000)
     """Simulated seconds a second of a class clock; None: each seat has its own pace."""
     groups: Annotated[tuple[People, ...], Field(strict=False, alias="group", max_length=200)] = ()

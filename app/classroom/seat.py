@@ -246,8 +246,8 @@ class SeatRun:
             given = self._seat_log.given
             if said["kind"] == "welcome" and given is not None and said["part"] != given.part:
                 raise PartMismatchError(said["part"])
-            if said["kind"] == "welcome" and not self.drill.terms.rewind:
-                self.drill.advance_to(said["tick"])  # in an exam a kill gives no time back
+            if said["kind"] == "welcome" and not (self.drill.terms.rewind and self._seat_log.acts):
+                self._skip_to(said["tick"])
             if said["kind"] == "welcome" or said["kind"] == "state":
                 if said["state"] == OVER:
                     raise ClassEndedError
@@ -268,6 +268,12 @@ class SeatRun:
                         self._tell_person(f"{tick / TICKS_PER_S:g} {line}")
             elif said["kind"] == "instruction" and said["number"] not in self._answered | set(self._pending):
                 self._pending[said["number"]] = (said["tick"] or 0, said)
+
+    def _skip_to(self, tick: Tick) -> None:
+        """Skip to the time that the host gives: in an exam a kill gives no time back; a late comer may begin later."""
+        if tick > self.drill.tick:
+            self.drill.advance_to(tick)
+            self._started, self._from = time.monotonic(), self.drill.tick
 
     def _apply_attention(self, attention: Attention) -> None:
         link = self._link

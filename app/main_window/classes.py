@@ -21,7 +21,7 @@ from app.classroom.code import PORT as JOIN_PORT
 from app.classroom.code import InvalidJoinCodeError, invitation
 from app.classroom.gui_seat import GuiSeat
 from app.classroom.models import INJECT
-from app.classroom.plan import KINDS
+from app.classroom.plan import KINDS, of_text
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.classroom.scenario import loaded
 from app.classroom.seat_log import SUFFIX, InvalidSeatLogError, read_handout
@@ -125,17 +125,18 @@ class Classes(QObject):
         frozen: bool,
         tests: bool = False,
         reflect: bool = False,
+        late: str = "start",
     ) -> None:
         """Hold a class in a process of its own; the board comes at once, the code some seconds later.
 
         *tests*: before the lesson, after it, and once more some weeks later. *reflect*: people are asked before
-        points are shown.
+        points are shown. *late*: rule for late comers of the plan.
         """
         folder = default_folder() / "classes"
         folder.mkdir(parents=True, exist_ok=True)
         database = folder / f"{datetime.now():%Y-%m-%d %H-%M-%S}.sqlite"
         plan = database.with_suffix(".toml")
-        known = {"scenario": name, "mode": mode, "frozen": frozen, "reflect": reflect}
+        known = {"scenario": name, "mode": mode, "frozen": frozen, "reflect": reflect, "late": late}
         what = "".join(f"{key} = {json.dumps(value)}\n" for key, value in known.items())
         plan.write_text(what + (TESTS if tests else ""), encoding="utf-8")
         self._hold(database, "--plan", str(plan), address=address)
@@ -232,6 +233,7 @@ class Classes(QObject):
         lines += [
             f"{verb} {server}" for server in drill.world.computers for verb in ("power-off", "power-on")
         ]
+        board.lobby.show_late_rule(bool(part.plan) and of_text(part.plan).late == "class")
         board.show_class(scenario.title, scenario.facilitator or "", list(dict.fromkeys(lines)))
 
     def _show_seat_run(self, message: ObservedRun) -> None:

@@ -30,13 +30,15 @@ MODES: Final = {
     DrillMode.GUIDED: mark("Guided"),
     DrillMode.LAB: mark("Free play"),
 }
+LATE_RULES: Final = {"start": mark("at 0:00"), "class": mark("at the time of the class")}
+"""Rule for seats that join later, as a plan has it (app/classroom/plan.py), with its name."""
 
 
 class StartClass(QDialog):
     """Dialog for the drill and the settings of a class."""
 
-    wanted = Signal(str, str, str, bool, bool, bool)
-    """Signal: name of the drill, mode, listening address, and three choices.
+    wanted = Signal(str, str, str, bool, bool, bool, str)
+    """Signal: name of the drill, mode, listening address, three choices, and the rule for late comers.
 
     The choices: everybody waits for the start; tests come before and after; people are asked for a reflection.
     """
@@ -85,6 +87,10 @@ class StartClass(QDialog):
         form.addRow(self.tests)
         self.reflect = QCheckBox(tr("&Ask for a self-assessment before scores are shown"))
         form.addRow(self.reflect)
+        self.late = QComboBox()
+        for rule, word in LATE_RULES.items():
+            self.late.addItem(tr(word), rule)
+        form.addRow(tr("&Late comers begin:"), self.late)
         self.earlier = QPushButton(tr("&Continue an earlier class…"))
         self.earlier.setAutoDefault(False)
         self.earlier.clicked.connect(self._ask_for_earlier)
@@ -98,6 +104,7 @@ class StartClass(QDialog):
                 self.frozen.isChecked(),
                 self.tests.isChecked(),
                 self.reflect.isChecked(),
+                self.late.currentData(),
             )
         )
 

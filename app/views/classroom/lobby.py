@@ -49,7 +49,8 @@ class Lobby(QWidget):
             label.setWordWrap(True)
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.how = QLabel(tr("On each computer: Class ▸ Join a class, and this code."))
-        self.late = QLabel(tr("Who joins later starts at 0:00. The class does not wait."))
+        self.late = QLabel()
+        self.show_late_rule(at_class_time=False)
         for label in (self.how, self.arrivals, self.late):
             label.setWordWrap(True)
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -77,6 +78,14 @@ class Lobby(QWidget):
         self.code.setText(secret)
         self.address.setText(f"@{address}" if address else tr("No network: only seats on this computer."))
         self.qr.show_text(code)
+
+    def show_late_rule(self, at_class_time: bool) -> None:
+        """Show where a seat begins that joins later."""
+        self.late.setText(
+            tr("Who joins later begins at the time of the class.")
+            if at_class_time
+            else tr("Who joins later starts at 0:00. The class does not wait.")
+        )
 
     def show_tiles(self, tiles: Sequence[Tile]) -> None:
         """Show the seats that have joined."""

@@ -435,6 +435,19 @@ def test_kills_at_random_lose_nothing(tmp_path: Path) -> None:
     class_kills.run(tmp_path, kills=1, seats=2, seed=seed)
 
 
+def test_late_comer_begins_at_the_median_time_of_the_class(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(f'scenario = "{SCENARIO}"\nmode = "practice"\nlate = "class"\n')
+    with hosted(tmp_path / "class.sqlite", "--plan", plan) as host:
+        for name, tick in (("Ann", 900), ("Bob", 700), ("Cem", 5000)):
+            with Stranger(host.invited) as seat:
+                seat.asks(join(host.invited, name, name.ljust(32, "a")), "welcome")
+                assert seat.asks(acts(act(1, tick)), "acknowledged")["number"] == 1
+        with Stranger(host.invited) as seat:
+            assert seat.asks(join(host.invited, "Dan", "d" * 32), "welcome")["tick"] == 900
+            seat.asks(acts(act(1, 850)), "acknowledged")  # an older version begins at 0:00
+
+
 def test_second_person_of_a_name_gets_a_number(host: HostProcess, folder: Path) -> None:
     seats = []
     for number in (1, 2, 3, 1):

@@ -131,7 +131,7 @@ def test_it_tells_what_each_seat_could_still_reach_and_by_what_it_lost_that(data
         in forced
     )
     assert "<td>0:35.0  End drill</td>" in forced
-    assert "<td>nothing</td><td>not over</td>" in idle, "the end of the class is no act of who sits there"
+    assert "<td>none</td><td>still running</td>" in idle, "the end of the class is no act of who sits there"
     board = list(csv.DictReader(io.StringIO(found["board.csv"].decode())))
     assert [row["no_return_s"] for row in board] == ["", "35.0", ""]
     assert float(board[1]["accuracy"]) < 50.0

@@ -57,6 +57,21 @@ def instruction(number: int, what: str, text: str, tick: int | None = None) -> d
     return {"kind": "instruction", "number": number, "what": what, "text": text, "tick": tick}
 
 
+@pytest.mark.parametrize(("inputs_before", "expected"), [(0, 900), (1, 0)])
+def test_late_comer_begins_at_the_time_that_the_host_gives(
+    kept: SeatLog, link: NoLink, inputs_before: int, expected: int
+) -> None:
+    """A seat that has a log continues from its log."""
+    run = run_of(kept, link)
+    for _ in range(inputs_before):
+        run.do("note here")
+    link.incoming.put({"kind": "welcome", "part": 1, "tick": 900, "state": "running"})
+    run.obey()
+    assert run.drill.tick == expected
+    run.do("note later")
+    assert kept.acts[-1].tick == expected
+
+
 def test_what_is_done_is_noted_with_marks_between_and_follows_when_played_again(
     kept: SeatLog, link: NoLink
 ) -> None:
