@@ -10,7 +10,7 @@ from typing import Self
 
 from app.files.folders import default_folder
 from app.learning.reflection import Reflection
-from app.storage import branches, deletion, mark, reflections, results, runs
+from app.storage import branches, mark, results, runs
 from app.storage.branches import StoredBranch
 from app.storage.database import ProfileDatabase, check, open_database
 from app.storage.results import ResultRow
@@ -106,7 +106,7 @@ class Profile:
         doomed = list(run_ids)
         with self._database.transaction() as db:
             for run_id in doomed:
-                deletion.finished(db, run_id)
+                runs.delete_finished(db, run_id)
             marked = mark.read(self.file.parent)
             if (
                 marked is not None and marked.run_id in doomed
@@ -206,12 +206,12 @@ class Profile:
     def keep_reflection(self, run_id: RunId, reflection: Reflection) -> None:
         """Save the person's reflection on a run, made before its points were shown."""
         with self._database.transaction() as db:
-            reflections.keep(db, run_id, reflection)
+            runs.keep_reflection(db, run_id, reflection)
 
     def reflection(self, run_id: RunId) -> Reflection | None:
         """Return the reflection; None: the person was not asked, or skipped it."""
         with self._database.transaction() as db:
-            return reflections.of_run(db, run_id)
+            return runs.reflection_of(db, run_id)
 
     def faults(self) -> list[str]:
         """Return everything wrong with the stored data, by SQLite's full check and the journals' checksums."""

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from engine.constants import TICKS_PER_S
-from engine.flow import compiled, derive, rings, rows
+from engine.flow import compiled, derive, rows
 from engine.flow import kernel as k
 from engine.flow.kernel import Array
 from engine.flow.places import lay_out, source_place, stream_place
@@ -519,7 +519,7 @@ class Flow:
         self.steps_per_tick = steps_per_tick
         self.clock[k.STEPS_PER_TICK] = steps_per_tick
         self._derive([number for number, setup in enumerate(self.source_setups) if setup is not None])
-        self.history = rings.shorten_steps(self.history, int(self.clock[k.NOW]), factor)
+        self.history = _shorten_steps(self.history, int(self.clock[k.NOW]), factor)
 
     def _need_history(self, delay_steps: float) -> None:
         """Lengthen the rings if a delay of a stream exceeds them."""
@@ -527,7 +527,7 @@ class Flow:
         need = delay_steps + turn + 4.0
         if need > self.history.shape[2]:
             length = 1 << (math.ceil(need) - 1).bit_length()
-            self.history = rings.lengthen_rings(self.history, int(self.clock[k.NOW]), length)
+            self.history = _lengthen_rings(self.history, int(self.clock[k.NOW]), length)
 
 
 _DIGESTED: Final = (
@@ -537,3 +537,27 @@ _DIGESTED: Final = (
 
 _REPLACED: Final = ("source_params", "stream_params", "host_of", "place")
 """Attributes that a setup replaces."""
+
+
+def _shorten_steps(rings: Array, step_number: int, factor: int) -> Array:
+    """Return rings with *factor* steps for each old one, interpolated. *step_number* is the number of the last step."""
+    length = rings.shape[2]
+    finer = np.zeros((*rings.shape[:2], length * factor))
+    for back in range(length * factor):
+        newer, older = back // factor, min(back // factor + 1, length - 1)
+        part = back % factor / factor
+        past = rings[:, :, (step_number - newer) % length]
+        finer[:, :, (step_number - back) % (length * factor)] = past + part * (
+            rings[:, :, (step_number - older) % length] - past
+        )
+    return finer
+
+
+def _lengthen_rings(rings: Array, step_number: int, length: int) -> Array:
+    """Return rings of *length* steps; earlier steps repeat the oldest known one."""
+    grown = np.zeros((*rings.shape[:2], length))
+    for back in range(length):
+        grown[:, :, (step_number - back) % length] = rings[
+            :, :, (step_number - min(back, rings.shape[2] - 1)) % rings.shape[2]
+        ]
+    return grown

@@ -143,26 +143,3 @@ def steady_key(copy: DatabaseCopy) -> tuple[Role, MirrorState, bool]:
     """Return role, mirroring state and safety as a key of the table of steady states."""
     assert copy.mirroring.role is not None and copy.mirroring.state is not None
     return copy.mirroring.role, copy.mirroring.state, copy.mirroring.witness_state is WitnessState.CONNECTED
-
-
-def transitions_page() -> str:
-    """Format the help page of mirroring states from `NEXT_STATE` (a table in Markdown)."""
-    arrows: dict[tuple[MirrorState, MirrorState], list[str]] = {}
-    for (old, cause), new in NEXT_STATE.items():
-        if old is not new:
-            arrows.setdefault((old, new), []).append(cause.value)
-    table = [
-        f"| {old.name} | {', '.join(causes)} | {new.name} |" for (old, new), causes in sorted(arrows.items())
-    ]
-    return "\n".join(
-        [
-            "# Mirroring states",
-            "",
-            "The state of a session as `sys.database_mirroring` shows it, and what moves it.",
-            "",
-            "| from | when | to |",
-            "|---|---|---|",
-            *table,
-            "",
-        ]
-    )

@@ -91,7 +91,7 @@ class TimelineView(QWidget):
         self.canvas.installEventFilter(self)
         self.list.installEventFilter(self)
         self.list.currentItemChanged.connect(self._on_current)
-        self.list.itemSelectionChanged.connect(self._on_selected)
+        self.list.itemSelectionChanged.connect(self._show_chosen)
         self.list.customContextMenuRequested.connect(self._open_menu_of_list)
         self.add_button.clicked.connect(lambda: self.begin_adding())
         self.remove_button.clicked.connect(self._remove)
@@ -248,10 +248,6 @@ class TimelineView(QWidget):
             self._show_chosen()
             self._bring_into_view()
             self.chosen.emit(self._path)
-
-    def _on_selected(self) -> None:
-        """Follow the list's own keys and clicks."""
-        self._show_chosen()
 
     def _bring_into_view(self) -> None:
         box = self.canvas.box_of(self._path) if self._path is not None else None

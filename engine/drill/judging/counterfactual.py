@@ -18,7 +18,6 @@ from engine.drill.judging.difference import OutcomeRow
 from engine.drill.running.drill import Drill, DrillEnd
 from engine.drill.running.solution import default_end
 from engine.drill.time.cooperative_tasks import Slices, advance_in_slices
-from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
 from engine.protocol import availability
@@ -87,18 +86,13 @@ def is_inspection(item: Input) -> bool:
     )
 
 
-def evaluate_actions(drill: Drill, indices: Sequence[int] | None = None) -> tuple[ActionImpact, ...]:
-    """Return the actions of a finished run with the result without each, the most costly first.
-
-    *asked*: journal indexes to try; None: those that changed something, at most DEEDS_MAX.
-    """
-    return run_to_completion(evaluating_actions(drill, indices))
-
-
 def evaluating_actions(
     drill: Drill, indices: Sequence[int] | None = None
 ) -> Slices[tuple[ActionImpact, ...]]:
-    """Run `evaluate_actions` in slices."""
+    """Return the actions of a finished run with the result without each, the most costly first; in slices.
+
+    *indices*: journal indexes to try; None: those that changed something, at most DEEDS_MAX.
+    """
     places = sorted(_list_candidates(drill) if indices is None else indices)
     run = Drill(drill.scenario, drill.seed, drill.mode)
     impacts: list[ActionImpact] = []

@@ -14,7 +14,6 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.running.drill import Drill
 from engine.drill.time.cooperative_tasks import Slices, advance_in_slices
-from engine.generators import run_to_completion
 from engine.localization import say
 from engine.model import Failover, Tick, World
 from engine.protocol import availability, preconditions
@@ -171,13 +170,8 @@ class _DatabaseRecorder:
         )
 
 
-def record_lanes(drill: Drill) -> dict[str, Lanes]:
-    """Record the lanes of every database of *drill*, from a separate replay."""
-    return run_to_completion(recording_lanes(drill))
-
-
 def recording_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
-    """Run `record_lanes` in slices."""
+    """Record the lanes of every database of *drill*, from a separate replay; in slices."""
     replay = Drill(drill.scenario, drill.seed, drill.mode)
     watched = {name: _DatabaseRecorder() for name in replay.world.availability}
     for name, recorder in watched.items():

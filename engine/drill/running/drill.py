@@ -24,7 +24,7 @@ from engine.drill.running.condition_polling import ConditionPoller
 from engine.drill.running.goals import OpenedHint, format_goal_news, update_goal
 from engine.drill.running.modes import DrillMode
 from engine.drill.running.questions import Inquiry, InquiryAnswer
-from engine.drill.running.state import HASH_EVERY, DrillEnd, PendingItem, SampledState, StateHash
+from engine.drill.running.state import HASH_EVERY, DrillEnd, SampledState, StateHash
 from engine.drill.team import rights
 from engine.drill.team.calls import HEARS, Calls, update_calls
 from engine.drill.time.snapshots import attach_history, lengths_of
@@ -37,7 +37,7 @@ from engine.protocol import streams
 from engine.tsql.language.read_only import only_reads
 from engine.verbs.lines import parse_line, parse_script
 
-__all__ = ["Drill", "DrillEnd", "DrillMode", "PendingItem", "play_inputs", "replay"]
+__all__ = ["Drill", "DrillEnd", "DrillMode", "play_inputs", "replay"]
 
 NO_REVERT_ALL: Final = say(
     "revert-all is not available in scored drills. Repair each fault individually (power-on, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, Flag, StrEnum, auto
-from typing import Final, Literal, Self
+from typing import Final, Self
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
@@ -121,18 +121,6 @@ class SampledState:
     """Log and stream of each copy that has one."""
     computers: Mapping[str, Computer]
     instances: Mapping[str, Instance]
-
-
-@dataclass(frozen=True, slots=True)
-class PendingItem:
-    """Item for which a drill with all goals reached still waits."""
-
-    what: Literal["answer", "judgement", "story"]
-    """Answer of the trainee, judgement of a prediction, or rest of the story."""
-    name: str
-    """Name of the question; empty for the story."""
-    until_tick: Tick | None
-    """Automatic end of the wait; None: there is none, or it is not revealed."""
 
 
 class DrillState:
@@ -302,25 +290,6 @@ class DrillState:
         waiting = [self._inquiry(name) for name, answer in self.answers.items() if answer.open]
         shown = [questions.build_open_question(inquiry, self.answers[inquiry.name]) for inquiry in waiting]
         return sorted(shown, key=lambda asked: asked.asked_tick)
-
-    def list_pending_items(self) -> list[PendingItem]:
-        """List the reasons why the drill does not end although every goal is reached.
-
-        The list is empty before that, and in modes that hide it. Of a future story entry only its existence is
-        listed: its time and kind are the drill's secret.
-        """
-        if self.finished or not (
-            self.terms.progress and self.goals and all(s.is_reached for s in self.goals.values())
-        ):
-            return []
-        waiting = []
-        for inquiry in self.scenario.inquiries:
-            answer = self.answers[inquiry.name]
-            if answer.asked_tick is None or questions.is_settled(inquiry, answer):
-                continue
-            until = questions.find_deadline(inquiry, answer)
-            waiting.append(PendingItem("answer" if answer.open else "judgement", inquiry.name, until))
-        return waiting or ([PendingItem("story", "", None)] if self._waiting else [])
 
     def next_hint(self) -> Hint | None:
         """Return the hint for the first open goal; None without hints, or if the mode has none."""

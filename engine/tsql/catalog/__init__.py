@@ -17,7 +17,6 @@ from engine.tsql.catalog import (
     counters,
     database_options,
     databases,
-    empty,
     event_sessions,
     group_databases,
     group_replicas,
@@ -41,7 +40,7 @@ __all__ = [
 ]  # fmt: skip
 
 _PARTS: Final = (
-    activity, agent, availability, cluster, configurations, counters, database_options, databases, empty,
+    activity, agent, availability, cluster, configurations, counters, database_options, databases,
     group_databases, group_replicas, event_sessions, host, instance, mirroring, msdb, table_functions,
     schema, security,
 )  # fmt: skip
@@ -55,7 +54,7 @@ def find(context: Context, parts: tuple[str, ...]) -> CatalogView:
     """
     names = [part.lower() for part in parts]
     if len(names) > 3:
-        raise _make_server_error(context, parts[0])
+        raise SqlError(7202, parts[0])
     database = database_of(context, parts)
     if database is None:
         raise SqlError(208, ".".join(parts))
@@ -86,10 +85,6 @@ def _candidates(database: str, schema: str, name: str) -> Iterable[str]:
         yield f"{database}.dbo.{name}"
         if name.startswith("sys"):  # the views of SQL Server 2000 need no schema
             yield f"sys.{name}"
-
-
-def _make_server_error(context: Context, server: str) -> SqlError:
-    return SqlError(7202, server)
 
 
 def rows_of(context: Context, name: str) -> Iterable[Record]:

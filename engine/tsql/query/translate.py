@@ -19,11 +19,11 @@ from engine.tsql.query.dialect import UnreadableTextError, read
 from engine.tsql.query.group_by_checks import has_aggregate
 from engine.tsql.query.infer import is_bare_function
 from engine.tsql.query.names import NOTHING, ROW_NUMBER, BindingContext
-from engine.tsql.query.plain_calls import name_plain_calls
 from engine.tsql.query.plans import ROW_ID, UNNAMED, QueryPlan, References, TableRef, UnsimulatedFeatureError
 from engine.tsql.query.reshape import ROWS_AS_SELECTS_MAX, as_selects
 from engine.tsql.query.rewrite import rewriting
 from engine.tsql.query.translation_context import Rewritten, table_ref, variable_name
+from engine.tsql.query.trees import name_plain_calls
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
 

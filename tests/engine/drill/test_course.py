@@ -214,32 +214,3 @@ def test_giving_automatic_failover_up_costs(
     )
     found = [item for item in taken.score().items if item.name == "Automatic failover disabled"]
     assert bool(found) == (cost < 0.0)
-
-
-# --- what a drill waits for ---------------------------------------------------------------------------------
-
-
-def test_the_drill_says_what_it_waits_for() -> None:
-    taken = run(asking(), 51)
-    assert taken.list_pending_items() == [], "the goals are not reached"
-    taken.do("answer cause 2")
-    taken.do("power-on SERVER_A")
-    run(taken, 200)
-    (waiting,) = taken.list_pending_items()
-    assert (waiting.what, waiting.name, waiting.until_tick) == ("answer", "role", None)
-    taken.do("answer role 2")
-    assert run(taken, 202).list_pending_items() == []
-    exam = run(asking(DrillMode.EXAM), 51)
-    exam.do("power-on SERVER_A")
-    assert run(exam, 200).list_pending_items() == [], "an exam does not tell that the goals are reached"
-
-
-def test_of_a_story_that_goes_on_only_that_it_does() -> None:
-    more = (
-        '[[goal]]\nname = "served"',
-        '[[timeline]]\nat = "200s"\ndo = "power-off SERVER_W"\n\n[[goal]]\nname = "served"',
-    )
-    taken = run(drill(more), 40)
-    taken.do("power-on SERVER_A")
-    (waiting,) = run(taken, 190).list_pending_items()
-    assert (waiting.what, waiting.name, waiting.until_tick) == ("story", "", None)

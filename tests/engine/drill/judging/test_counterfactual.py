@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 import pytest
@@ -10,18 +11,22 @@ from engine.drill.judging import retry
 from engine.drill.judging.counterfactual import (
     DEEDS_MAX,
     ActionImpact,
-    evaluate_actions,
     evaluating_actions,
     is_inspection,
 )
 from engine.drill.judging.review import Review, review
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
+from engine.generators import run_to_completion
 from engine.verbs.lines import parse_line
 from tests.engine.drill.test_course import FORCE, sabotage
 from tests.engine.drill.texts import drill, run, small
 
 PARTNER_OFF = "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"
+
+
+def evaluate_actions(taken: Drill, indices: Sequence[int] | None = None) -> tuple[ActionImpact, ...]:
+    return run_to_completion(evaluating_actions(taken, indices))
 
 
 @cache

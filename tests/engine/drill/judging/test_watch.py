@@ -16,12 +16,17 @@ from engine.drill.judging.replay_timeline import (
     Lanes,
     PreconditionHistory,
     StateSpan,
-    record_lanes,
+    recording_lanes,
 )
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference
+from engine.generators import run_to_completion
 from engine.mirroring.preconditions import MIRROR_HAS_LOST, WAS_IN_STEP
 from tests.engine.drill.texts import drill, run, small
+
+
+def record_lanes(taken: Drill) -> dict[str, Lanes]:
+    return run_to_completion(recording_lanes(taken))
 
 
 def total(spans: tuple[StateSpan, ...], what: str) -> int:
