@@ -12,7 +12,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query import forms, infer
+from engine.tsql.query import forjson, forms, infer
 from engine.tsql.query.conversions import Kind, as_float, convert_to, text, wrap_in_call
 from engine.tsql.query.group_by_checks import Grouping, check_aggregates, has_aggregate, value_of
 from engine.tsql.query.grouping_sets import AGAIN
@@ -251,6 +251,8 @@ class QueryBinder(Grouping):
         for join in joins:
             self._source(join.this)
         self._check_exposed(space)
+        if forjson.is_json(select.args.get("for_")):
+            forjson.expand_stars(select, space)
         check_aggregates(select)
         self.check_groups(select)
         self.check_order(select)
@@ -271,6 +273,8 @@ class QueryBinder(Grouping):
         if select.meta.get(AGAIN):
             del self.problems[told:]
         clause = select.args.get("for_")
+        if forjson.is_json(clause):
+            return forjson.note_kinds(select, columns, space)
         if clause is None or clause.args.get("kind") != "XML":
             return columns
         self._write_as_xml(select, columns)

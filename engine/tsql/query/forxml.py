@@ -23,6 +23,12 @@ MARK: Final = "xml"
 SHOWN: Final = "shown"
 """Metadata key of a table: the name of its elements in AUTO."""
 
+UNSIMULATED: Final = {
+    "XML": "EXPLICIT, and AUTO or UNION of several tables",
+    "JSON": "of a UNION, of unknown columns, and AUTO with an expression between the columns of several tables",
+}
+"""Forms of the FOR clauses that are not simulated."""
+
 _CONTENT: Final = frozenset({"", "*", "text()", "node()", "data()"})
 """Column names for content without an element."""
 
@@ -75,7 +81,7 @@ def rewrite_for_xml(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.S
         column = exp.column(f"x{place}")
         content = _call("xml_join", column) if _is_xml(value) else _call("xml_escape", column)
         items.append(_Item(_path(f"@{name}" if attributes else name, mode == "PATH"), content))
-    _order_by_values(select, names, values)
+    order_by_values(select, names, values)
     select.set(
         "expressions", [exp.alias_(value, f"x{place}", quoted=True) for place, value in enumerate(values)]
     )
@@ -160,7 +166,7 @@ def _path(name: str, divided: bool = True) -> tuple[str, ...]:
     return parts[:-1] if divided and parts[-1].lower() in _CONTENT else parts
 
 
-def _order_by_values(select: exp.Select, names: list[str], values: list[exp.Expr]) -> None:
+def order_by_values(select: exp.Select, names: list[str], values: list[exp.Expr]) -> None:
     """ORDER BY a column's alias: by its value, as the alias is gone."""
     known = {name.lower(): value for name, value in zip(names, values, strict=True) if name}
     order = select.args.get("order")

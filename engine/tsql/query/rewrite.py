@@ -8,7 +8,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query import forms, forxml, grouping_sets
+from engine.tsql.query import forjson, forms, forxml, grouping_sets
 from engine.tsql.query.apply import PACKED, check_path
 from engine.tsql.query.bind import bind_query
 from engine.tsql.query.cost_tree import cost_of
@@ -532,14 +532,14 @@ def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
     if clause is None:
         return node
     node.set("for_", None)
-    if clause.args.get("kind") != "XML":
-        if clause.args.get("kind") == "BROWSE":
-            return node
-        raise UnsimulatedFeatureError(f"FOR {clause.args.get('kind')}")
-    xml = forxml.rewrite_for_xml(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
-    if xml is None:
-        raise UnsimulatedFeatureError("FOR XML EXPLICIT, and AUTO or UNION of several tables")
-    return xml
+    kind = str(clause.args.get("kind"))
+    if kind == "BROWSE":
+        return node
+    write = forjson.rewrite_for_json if kind == "JSON" else forxml.rewrite_for_xml
+    written = write(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
+    if written is None:
+        raise UnsimulatedFeatureError(f"FOR {kind} {forxml.UNSIMULATED.get(kind, '')}".rstrip())
+    return written
 
 
 def _rewrite_lateral(node: exp.Expr, query: Rewritten) -> exp.Expr:

@@ -5,13 +5,16 @@ A fragment is cut from the original text, so that its form is unchanged. [DOC: J
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Final
 
 from engine.messages import SqlError
+from engine.tsql.scalars import decimals
 from engine.tsql.scalars.values import Scalar, to_text
 
 VALUE_MAX: Final = 4000
@@ -224,7 +227,7 @@ def to_json(value: Scalar, is_fragment: bool) -> str:
     if isinstance(value, int | float):
         return to_text(value)
     text = to_text(value)
-    return text if is_fragment else json.dumps(text, ensure_ascii=False).replace("/", "\\/")
+    return text if is_fragment else _quote(text)
 
 
 def _make_modifier(is_fragment: bool) -> Callable[[Scalar, Scalar, Scalar], Scalar]:
@@ -357,6 +360,74 @@ def string_split(value: Scalar, separator: Scalar, ordinal: Scalar = 0) -> Scala
     )
 
 
+# --- FOR JSON (forjson.py writes the calls) ---------------------------------------------------------------
+
+
+def _quote(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("/", "\\/")
+
+
+def _write_literal(value: Scalar, kind: Scalar, is_fragment: Scalar) -> Scalar:
+    """Return a value as JSON. *kind* is bit, number, or any other type; empty if it is not known."""
+    if value is None:
+        return None
+    if kind == "bit":
+        return "true" if value else "false"
+    if isinstance(value, bytes):
+        return _quote(base64.b64encode(value).decode())
+    text = to_text(value)
+    bare = (
+        is_fragment
+        or kind == "number"
+        or isinstance(value, int | float)
+        or decimals.is_encoded_decimal(value)
+    )
+    return text if bare else _quote(text)
+
+
+def _write_object(template: Scalar, include_nulls: Scalar, *literals: Scalar) -> Scalar:
+    """Return the object of a row, without its brackets; *template* has names with places or members."""
+    return _write_members(json.loads(to_text(template)), bool(include_nulls), literals)
+
+
+def _write_members(template: list[Any], include_nulls: bool, literals: tuple[Scalar, ...]) -> str:
+    written = []
+    for name, held in template:
+        if isinstance(held, int):
+            value = "null" if literals[held] is None and include_nulls else literals[held]
+        else:
+            members = _write_members(held, include_nulls, literals)
+            value = f"{{{members}}}" if members else None
+        if value is not None:
+            written.append(f"{_quote(name)}:{to_text(value)}")
+    return ",".join(written)
+
+
+def _write_levels(*objects: Scalar) -> Scalar:
+    """Return the members of a row, level by level, as JSON that `_write_rows` reads."""
+    return json.dumps([to_text(members) for members in objects], ensure_ascii=False)
+
+
+def _write_rows(rows: Scalar, names: Scalar, root: Scalar, bare: Scalar) -> Scalar:
+    """Return the text of FOR JSON: consecutive rows that agree on a level share its object."""
+    if rows is None:
+        return None
+    shown = _nest_rows(json.loads(f"[{to_text(rows)}]"), json.loads(to_text(names))[1:])
+    if bare:
+        return shown
+    return f"[{shown}]" if root is None else f"{{{_quote(to_text(root))}:[{shown}]}}"
+
+
+def _nest_rows(rows: list[list[str]], names: list[str]) -> str:
+    if not names:
+        return ",".join(f"{{{row[0]}}}" for row in rows)
+    written = []
+    for members, group in groupby(rows, key=lambda row: row[0]):
+        inner = f"{_quote(names[0])}:[{_nest_rows([row[1:] for row in group], names[1:])}]"
+        written.append(f"{{{members},{inner}}}" if members else f"{{{inner}}}")
+    return ",".join(written)
+
+
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "isjson": is_json,
     "json_value": json_value,
@@ -368,4 +439,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "json_field": _field,
     "json_fragment": _fragment,
     "split_string": string_split,
+    "json_literal": _write_literal,
+    "json_object_of": _write_object,
+    "json_levels": _write_levels,
+    "json_rows": _write_rows,
 }
