@@ -1,7 +1,7 @@
 """FOR JSON PATH and AUTO: the rows of a query as one JSON text.
 
-Rules from [DOC: FOR JSON; how FOR JSON converts data types; how FOR JSON escapes characters]. The order of paths (13601)
-and the levels of AUTO are as public outputs show them.
+Rules from [DOC: FOR JSON; how FOR JSON converts data types; how FOR JSON escapes characters]. The order of paths
+(13601) and the levels of AUTO are as public outputs show them.
 """
 
 from __future__ import annotations

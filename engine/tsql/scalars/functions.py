@@ -492,8 +492,8 @@ INTERNAL: Final = frozenset(
         "add", "sub", "mul", "div", "mod", "xor", "text", "decimal_text", "top_percent", "recursion", "pasted",
         "joined", "operate", "negated", "inverted", "charindex_exact", "like_exact", "patindex_exact", "replace_exact",
         "file_found", "xe_events", "object_permissions", "pack", "unpacked", "json_modify_raw", "open_json",
-        "split_string", "open_json_rows", "json_field", "json_fragment", "json_literal", "json_object_of", "json_levels", "json_rows",
-        *xmltext.FUNCTIONS, *xpath.FUNCTIONS,
+        "split_string", "open_json_rows", "json_field", "json_fragment", "json_literal", "json_object_of",
+        "json_levels", "json_rows", *xmltext.FUNCTIONS, *xpath.FUNCTIONS,
     }
 )  # fmt: skip
 """Functions that only rewritten queries call."""
