@@ -17,8 +17,9 @@ from app.classroom.names import find_free_name, is_name, is_same_name
 from app.classroom.pace import ClassPace
 from app.classroom.rate_limit import RateLimiter, is_same_secret
 from app.classroom.record import ClassRecord
-from app.classroom.seat_log import NOBODY, SeatAssignment
+from app.classroom.seat_log import NOBODY, SeatAssignment, build_welcome
 from app.classroom.seat_state import SeatState, state_of
+from app.classroom.server_messages import SeatWelcome
 from app.classroom.writer import RecordWriter
 from app.words.language import tr
 
@@ -42,7 +43,7 @@ class Admission:
         """Begin; *what*: the content of every seat; *lines*: known seats by number, to which new ones are added."""
         self._pace = pace
         self._class, self._record, self._writer, self._lines = the_class, record, writer, lines
-        self._digest = what.digest
+        self._assignment, self._digest = what, what.digest
         self._plan = plan.of_text(the_class.plan) if the_class.plan else None
         self._draw_count = 0
         """Seats that were drawn into a group."""
@@ -54,18 +55,30 @@ class Admission:
         known = self._find_by_token(token_hash)
         if known is not None and (isinstance(request, client_messages.Join) or request.seat == known.number):
             return known  # nobody guesses a token: whatever others at this address try, a seat comes back
-        if not self._gate.is_allowed(address):
-            raise RequestRefusedError(tr("too many attempts from your address. Wait a moment."), LATER)
+        self._check_rate(address)
         if isinstance(request, client_messages.Resume):
             line = await self.seat(request.seat)
             if line is None or not hmac.compare_digest(line.token_hash, token_hash):
                 self._gate.record_failure(address)
                 raise RequestRefusedError(tr("wrong token for seat {number}").format(number=request.seat))
             return line
-        if not is_same_secret(request.secret, self._class.code[:SECRET_LETTERS]):
+        self._check_secret(request.secret, address)
+        return await self._seat_with(token_hash, request.name, request.consent)
+
+    def build_probe_welcome(self, secret: str, address: str) -> SeatWelcome:
+        """Build the welcome of a test seat, which is not recorded. Raises RequestRefusedError."""
+        self._check_rate(address)
+        self._check_secret(secret, address)
+        return build_welcome(self._assignment, NOBODY, state=self._class.state)
+
+    def _check_rate(self, address: str) -> None:
+        if not self._gate.is_allowed(address):
+            raise RequestRefusedError(tr("too many attempts from your address. Wait a moment."), LATER)
+
+    def _check_secret(self, secret: str, address: str) -> None:
+        if not is_same_secret(secret, self._class.code[:SECRET_LETTERS]):
             self._gate.record_failure(address)
             raise RequestRefusedError(tr("wrong class code"))
-        return await self._seat_with(token_hash, request.name, request.consent)
 
     async def admit_from_file(self, message: client_messages.HandIn) -> SeatState:
         """Return the seat whose log has come by file. Raises Refused."""

@@ -97,6 +97,13 @@ class Ready(WireMessage):
     """The log of the seat is written."""
 
 
+class Probe(WireMessage):
+    """First message of a test seat: it receives a welcome, and the record does not change."""
+
+    kind: Literal["probe"] = "probe"
+    secret: Annotated[str, Field(min_length=1, max_length=40)]
+
+
 class Steer(WireMessage):
     """A console's first message."""
 
@@ -234,7 +241,18 @@ class HandIn(WireMessage):
 OfSeat = Lower | ObserveSeat | TakeOverSeat | Give | Show
 OfPace = Freeze | Go | Finish | StartNextPart | Extend | RewindSeats | AssignGroup | Break | Clock
 Request = (
-    Join | Resume | AppendEntries | SeatStatus | Reflect | Ready | Steer | Instruct | HandIn | OfSeat | OfPace
+    Join
+    | Resume
+    | Probe
+    | AppendEntries
+    | SeatStatus
+    | Reflect
+    | Ready
+    | Steer
+    | Instruct
+    | HandIn
+    | OfSeat
+    | OfPace
 )
 _REQUEST: Final[TypeAdapter[Request]] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
 

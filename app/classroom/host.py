@@ -174,6 +174,8 @@ class ClassHost:
             if not is_same_secret(request.key, self._class.secret):
                 raise RequestRefusedError(tr("wrong class key"))
             await self._steered(socket)
+        elif isinstance(request, client_messages.Probe):
+            await send_message(socket, self._admission.build_probe_welcome(request.secret, address))
         elif isinstance(request, client_messages.Join | client_messages.Resume):
             line = await self._admission.admit(request, address)
             await self._seated(socket, line)

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QObject, QProcess, Signal
+from PySide6.QtCore import QObject, QProcess, QThreadPool, Signal
 from PySide6.QtWidgets import QInputDialog, QWidget
 
 from app import settings
@@ -23,6 +23,7 @@ from app.classroom.gui_seat import GuiSeat
 from app.classroom.models import INJECT
 from app.classroom.plan import KINDS, of_text
 from app.classroom.record import ClassRecord, RecordUnavailableError
+from app.classroom.room_check import RoomFinding, check_room
 from app.classroom.scenario import loaded
 from app.classroom.seat_log import SUFFIX, InvalidSeatLogError, read_handout
 from app.classroom.seat_phase import SeatPhase
@@ -67,6 +68,8 @@ class Classes(QObject):
 
     seat_said = Signal(str)
     """Signal with the state of the seat in its class as text; empty for the normal state."""
+    _room_checked = Signal(object)
+    """Signal: findings of the check of the room, from its thread."""
 
     def __init__(
         self,
@@ -93,6 +96,8 @@ class Classes(QObject):
         """The run of the seat that is watched."""
         self._picture: Topology | None = None
         self._partial_lines = {"host": "", "console": ""}
+
+        self._room_checked.connect(self._show_room)
 
     # --- holding one
 
@@ -156,11 +161,22 @@ class Classes(QObject):
         )
         self.board.hand_out_wanted.connect(lambda name: self._export_seat_file(Path(name)))
         self.board.report_wanted.connect(self._report)
+        self.board.lobby.check_wanted.connect(self._check_room)
         self.board.end_wanted.connect(lambda: self._irrevocable.confirm("close_class", self.stop_host))
         self.board.show()
         self._host = self._process(
             "host", self._hear_host, *words, "--listen", f"{address}:{PORT}", "--end-with-input"
         )
+
+    def _check_room(self) -> None:
+        """Check the room in a thread: an address that does not answer takes seconds."""
+        if self.board is not None:
+            invited = invitation(self.board.code.text())
+            QThreadPool.globalInstance().start(lambda: self._room_checked.emit(check_room(invited)))
+
+    def _show_room(self, findings: list[RoomFinding]) -> None:
+        if self.board is not None:
+            self.board.lobby.show_findings(findings)
 
     def _show_window(self) -> None:
         """Some window of the class stays on the screen."""

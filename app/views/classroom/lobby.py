@@ -8,6 +8,7 @@ from typing import Final
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from app.classroom.room_check import RoomFinding
 from app.classroom.server_messages import DashboardUpdate, Tile
 from app.views.classroom import roster
 from app.widgets import theme
@@ -18,6 +19,8 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 
 COUNTDOWN_S: Final = 3
+SIGNS: Final = {True: "✓", False: "✗", None: "•"}
+"""Result of a check -> sign before its text."""
 CODE_POINTS: Final = 2.0
 SHEET_POINTS: Final = 3.8
 """Sizes of the code, in sizes of the other text."""
@@ -38,6 +41,8 @@ class Lobby(QWidget):
     """Code, arrivals and the start, next to the roster."""
 
     start_wanted = Signal()
+    check_wanted = Signal()
+    """Signal: the room should be checked."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -60,6 +65,14 @@ class Lobby(QWidget):
         self.start.setProperty("primary", "true")
         self.start.setAutoDefault(False)
         self.start.clicked.connect(self.count_down)
+        self.check = QPushButton(tr("Chec&k the room"))
+        self.check.setToolTip(tr("Check addresses and network, and let a test seat join and leave"))
+        self.check.setAutoDefault(False)
+        self.check.clicked.connect(self._ask_for_check)
+        self.findings = QLabel()
+        self.findings.setWordWrap(True)
+        self.findings.setTextInteractionFlags(TYPED)
+        self.findings.hide()
         self._left = 0
         self._timer = QTimer(self)
         self._timer.setInterval(1000)
@@ -69,8 +82,19 @@ class Lobby(QWidget):
         column.addWidget(self.code)
         column.addWidget(self.address)
         column.addWidget(self.qr, 1)
-        for part in (self.arrivals, self.late, self.start):
+        for part in (self.arrivals, self.late, self.start, self.check, self.findings):
             column.addWidget(part)
+
+    def _ask_for_check(self) -> None:
+        self.check.setEnabled(False)
+        self.findings.setText(tr("Checking the room…"))
+        self.findings.show()
+        self.check_wanted.emit()
+
+    def show_findings(self, findings: Sequence[RoomFinding]) -> None:
+        """Show the results of the check of the room."""
+        self.check.setEnabled(True)
+        self.findings.setText("\n".join(f"{SIGNS[one.is_good]} {one.text}" for one in findings))
 
     def show_code(self, code: str) -> None:
         """Show the join code."""

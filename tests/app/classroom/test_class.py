@@ -8,6 +8,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ import pytest
 
 from app.classroom import console
 from app.classroom.acts import LogEntry
+from app.classroom.code import Invitation
 from app.classroom.instructions import answered
 from app.classroom.models import ClassInstruction, ClassPart
 from app.classroom.record import ClassRecord
+from app.classroom.room_check import check_room
 from app.classroom.verdict import verdict
 from app.files import scenario_files
 from engine.drill.judging.report import program_version
@@ -433,6 +436,25 @@ def test_a_seat_does_not_talk_to_another_host(host: HostProcess, tmp_path: Path)
 def test_kills_at_random_lose_nothing(tmp_path: Path) -> None:
     seed = int.from_bytes(os.urandom(4))
     class_kills.run(tmp_path, kills=1, seats=2, seed=seed)
+
+
+def test_room_check_joins_and_leaves_without_a_record(host: HostProcess, folder: Path) -> None:
+    seats = board(folder)
+    findings = check_room(host.invited)
+    assert [(one.is_good, one.text.partition(" in ")[0]) for one in findings[:2]] == [
+        (
+            False,
+            f"{host.invited.addresses[0]} is the loopback address: only seats on this computer can join.",
+        ),
+        (True, "A test seat joined, received the drill and left"),
+    ]
+    assert str(host.invited.port) in findings[-1].text
+    assert findings[-1].is_good is None, "no computer can check its own firewall"
+    assert board(folder).keys() == seats.keys()
+    wrong = replace(host.invited, secret="000000")
+    assert any(one.text.startswith("The test seat was refused: ") for one in check_room(wrong))
+    silent = Invitation(host.invited.secret, host.invited.fingerprint, "localhost", 1)
+    assert [one.is_good for one in check_room(silent)[:2]] == [False, False]
 
 
 def test_late_comer_begins_at_the_median_time_of_the_class(tmp_path: Path) -> None:

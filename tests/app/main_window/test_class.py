@@ -311,6 +311,8 @@ def test_a_class_is_held_beside_the_desk_and_asks_before_it_is_closed(
     assert board is not None
     qtbot.waitUntil(lambda: "@127.0.0.1:" in board.code.text(), timeout=WAIT_MS)
     qtbot.waitUntil(lambda: board.freeze.isEnabled(), timeout=WAIT_MS)
+    board.lobby.check.click()
+    qtbot.waitUntil(lambda: "✓ A test seat joined" in board.lobby.findings.text(), timeout=WAIT_MS)
     with Stranger(invitation(board.code.text())) as seat:
         seat.asks(join(invitation(board.code.text()), "Cem"), "welcome")
         qtbot.waitUntil(lambda: board.tiles.table.rowCount() == 1, timeout=WAIT_MS)

@@ -1,0 +1,110 @@
+"""Check of the room before people arrive: addresses, discovery, a test seat, and a hint on firewalls. No Qt."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import json
+import sys
+import time
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from websockets.exceptions import ConnectionClosed, WebSocketException
+
+from app.classroom import discovery
+from app.classroom.client_messages import Probe
+from app.classroom.code import Invitation
+from app.classroom.dialing import WrongHostError, dial
+from app.classroom.scenario import loaded
+from app.words.language import mark, tr
+from engine.drill.authoring.problems import ScenarioError
+from engine.drill.running.drill import Drill
+
+ANSWER_S: Final = 10.0
+"""Wall time in which the host answers the test seat."""
+FIREWALLS: Final = {
+    "win32": mark("Windows Security ▸ Firewall ▸ Allow an app: allow Python on private networks."),
+    "darwin": mark("System Settings ▸ Network ▸ Firewall ▸ Options: allow incoming connections for Python."),
+    "linux": mark("For example: sudo ufw allow {port}/tcp, or sudo firewall-cmd --add-port={port}/tcp."),
+}
+"""Platform -> place of its firewall settings."""
+
+
+class RoomFinding(NamedTuple):
+    """Result of one check."""
+
+    text: str
+    is_good: bool | None
+    """None: a hint, as this cannot be checked from this computer."""
+
+
+def check_room(invitation: Invitation) -> list[RoomFinding]:
+    """Check the class of *invitation* from the computer of its host; takes some seconds."""
+    return asyncio.run(_check(invitation))
+
+
+async def _check(invitation: Invitation) -> list[RoomFinding]:
+    addresses, network = await asyncio.gather(
+        asyncio.gather(*(_check_address(one, invitation) for one in invitation.addresses)),
+        _check_discovery(invitation),
+    )
+    findings = [*addresses] or [
+        RoomFinding(tr("This computer has no network address. Only seats on this computer can join."), False)
+    ]
+    return [*findings, await _check_test_seat(invitation), network, *_list_hints(invitation)]
+
+
+async def _check_address(address: str, invitation: Invitation) -> RoomFinding:
+    """Dial *address* as a seat does; other computers cannot use an address of the loopback."""
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        if ipaddress.ip_address(host).is_loopback:
+            text = tr("{address} is the loopback address: only seats on this computer can join.")
+            return RoomFinding(text.format(address=address), False)
+    except ValueError:
+        pass  # a name
+    try:
+        await (await dial([address], invitation)).close()
+    except (OSError, WrongHostError):
+        text = tr("The class does not answer at {address}. Close it, and choose another address.")
+        return RoomFinding(text.format(address=address), False)
+    return RoomFinding(tr("The class answers at {address}.").format(address=address), True)
+
+
+async def _check_test_seat(invitation: Invitation) -> RoomFinding:
+    """Let a test seat join, load its drill and leave; the record does not change."""
+    started = time.monotonic()
+    try:
+        async with asyncio.timeout(ANSWER_S), await dial(invitation.addresses, invitation) as socket:
+            await socket.send(Probe(secret=invitation.secret).model_dump_json())
+            welcome = json.loads(await socket.recv())
+        Drill(loaded(welcome["text"], welcome["scenario"]), welcome["seed"], welcome["mode"])
+    except ConnectionClosed as end:
+        reason = end.rcvd.reason if end.rcvd is not None else ""
+        return RoomFinding(tr("The test seat was refused: {reason}").format(reason=reason), False)
+    except (OSError, TimeoutError, WebSocketException, WrongHostError, ScenarioError, ValueError):
+        return RoomFinding(tr("The test seat could not join."), False)
+    text = tr("A test seat joined, received the drill and left in {s} s.")
+    return RoomFinding(text.format(s=f"{time.monotonic() - started:.1f}"), True)
+
+
+async def _check_discovery(invitation: Invitation) -> RoomFinding:
+    """Ask the network for the class by its code alone."""
+    if not discovery.is_installed():
+        text = tr("Seats need the code with its address: the package zeroconf is not installed.")
+        return RoomFinding(text, None)
+    if await discovery.find(invitation.fingerprint):
+        return RoomFinding(tr("The network finds the class by its code alone."), True)
+    text = tr("The network does not find the class by its code alone. Seats need the code with its address.")
+    return RoomFinding(text, None)
+
+
+def _list_hints(invitation: Invitation) -> Iterator[RoomFinding]:
+    place = next((text for name, text in FIREWALLS.items() if sys.platform.startswith(name)), "")
+    port = invitation.port
+    text = tr(
+        "A firewall cannot be checked from this computer. If another computer gets no answer, allow incoming "
+        "TCP connections at port {port}."
+    ).format(port=port)
+    yield RoomFinding(f"{text} {tr(place).format(port=port) if place else ''}".strip(), None)
