@@ -457,7 +457,7 @@ def test_log_that_cannot_be_written_ends_the_seat(
     monkeypatch.setattr(SeatLog, "_write", fill_disk)
     window.do("note lost")
     assert "No space left" in window.notice.text
-    qtbot.waitUntil(lambda: "not in a class" in window.run_facts.text(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "no longer in a class" in window.run_facts.text(), timeout=WAIT_MS)
     window.session.play()
     assert not window.session.running
     classes.stop()
