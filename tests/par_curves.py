@@ -20,8 +20,9 @@ from app.files.generated_drills import GENERATORS
 from engine.chance import Chance
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.agents import list_candidate_lines
+from engine.drill.par.account import Account
 from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines
-from engine.drill.par.regret import RISE_MAX, Account, build_account
+from engine.drill.par.regret import RISE_MAX, build_account
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import default_end, play_reference

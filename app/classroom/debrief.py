@@ -30,7 +30,8 @@ from engine.drill.judging.calibration import calibration
 from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.report import availability_json
 from engine.drill.judging.shapes import Calibration, Row
-from engine.drill.par.regret import Account, RunSegment, build_account, exclude_finish, exclude_moves
+from engine.drill.par.account import Account, RunSegment
+from engine.drill.par.regret import build_account, exclude_finish, exclude_moves
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
 from engine.inputs import Input, InputError

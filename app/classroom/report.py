@@ -27,7 +27,7 @@ from app.words.language import tr, trn
 from app.words.localization import localize as shown
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.shapes import Calibration
-from engine.drill.par.regret import Account
+from engine.drill.par.account import Account
 from engine.drill.running.drill import DrillEnd
 from engine.model import Tick
 

@@ -21,7 +21,7 @@ from engine.constants import TICKS_PER_S
 
 if TYPE_CHECKING:
     from engine.drill.authoring.schema import Scenario
-    from engine.drill.par.regret import Account, BoundGap, LastChance, RunSegment
+    from engine.drill.par.account import Account, BoundGap, LastChance, RunSegment
     from engine.drill.par.search import ParSearch, Spread
 
 SECONDS: Final = 60.0

@@ -10,7 +10,7 @@ from app.export.course_svg import LEFT, RIGHT, WIDTH, axis, x_of
 from app.view_models import value_curve
 from app.view_models.value_curve import LEVELS, NOTED, TONES
 from app.words.language import tr
-from engine.drill.par.regret import WAITING, Account, RunSegment
+from engine.drill.par.account import WAITING, Account, RunSegment
 from engine.model import Tick
 
 TOP: Final = 26

@@ -14,7 +14,7 @@ from app.export.source import ExportSource
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.shapes import Row
-from engine.drill.par.regret import RunSegment
+from engine.drill.par.account import RunSegment
 
 EVENT_COLUMNS: Final = ("t_s", "kind", "server", "database", "text")
 SCORE_COLUMNS: Final = ("name", "points", "max", "why", "better", "at_s")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.drill.judging.review import Review, review
 from engine.drill.judging.shapes import Report, Row
-from engine.drill.par.regret import Account, RunSegment
+from engine.drill.par.account import Account, RunSegment
 from engine.drill.running.drill import Drill
 from engine.inputs import Input
 

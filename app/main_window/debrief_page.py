@@ -41,8 +41,9 @@ from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.report import program_version
 from engine.drill.judging.review import Review, reviewing
 from engine.drill.judging.shapes import Report
+from engine.drill.par.account import Account, Best, RunSegment
 from engine.drill.par.lessons import find_lessons, pace_plan, reference_inputs
-from engine.drill.par.regret import FURTHER, HARDER, Account, Best, RunSegment, build_account
+from engine.drill.par.regret import FURTHER, HARDER, build_account
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill, DrillEnd
 from engine.drill.time import verify

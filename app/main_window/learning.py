@@ -15,8 +15,8 @@ from app.main_window.task_runner import TaskRunner
 from app.view_models.debrief import lesson_card
 from app.view_models.debrief.model import DebriefModel
 from app.views.lesson_bar import LessonBar
+from engine.drill.par.account import RunSegment
 from engine.drill.par.lessons import Judgement, is_action, judge_action, judge_wait
-from engine.drill.par.regret import RunSegment
 from engine.drill.running.drill import Drill
 from engine.inputs import Input
 

@@ -19,7 +19,8 @@ from app.words.localization import localize as said_of
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario, load_scenario, select_variant
 from engine.drill.judging.shapes import Report
-from engine.drill.par.regret import Best, find_retry_start
+from engine.drill.par.account import Best
+from engine.drill.par.regret import find_retry_start
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.modes import TERMS
 from engine.drill.running.solution import default_end, solving

@@ -12,7 +12,7 @@ from app.words.formatting import moment
 from app.words.input_lines import describe_input, short
 from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
-from engine.drill.par.regret import LABELS, WAITING, Account, LastChance, RunSegment
+from engine.drill.par.account import LABELS, WAITING, Account, LastChance, RunSegment
 from engine.inputs import Input
 from engine.model import Tick
 

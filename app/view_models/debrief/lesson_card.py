@@ -18,8 +18,8 @@ from app.words.language import tr
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.review import Review, is_same_action
+from engine.drill.par.account import WAITING, RunSegment
 from engine.drill.par.lessons import Judgement, choose_steps, is_action, is_good_answer
-from engine.drill.par.regret import WAITING, RunSegment
 from engine.inputs import Input
 from engine.verbs.lines import parse_line
 

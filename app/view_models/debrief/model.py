@@ -22,7 +22,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.review import Review
 from engine.drill.judging.shapes import Report
-from engine.drill.par.regret import Account, RunSegment
+from engine.drill.par.account import Account, RunSegment
 
 
 @dataclass(frozen=True, slots=True)

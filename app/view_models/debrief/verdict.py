@@ -16,8 +16,9 @@ from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.review import Outage, Review
 from engine.drill.judging.shapes import Report
+from engine.drill.par.account import WAITING, Account, LastChance, RunSegment
 from engine.drill.par.lessons import biggest_lesson, choose_steps, closes_goals, find_lessons, is_action
-from engine.drill.par.regret import WAITING, Account, LastChance, RunSegment, find_retry_start
+from engine.drill.par.regret import find_retry_start
 from engine.inputs import Input
 from engine.model import Tick
 

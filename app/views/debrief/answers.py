@@ -10,7 +10,7 @@ from app.views.debrief.parts import code, label, muted, table
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.judging.calibration import calibration
-from engine.drill.judging.score import is_refusal
+from engine.drill.judging.refusals import is_refusal
 from engine.drill.judging.shapes import Calibration, Report, Row
 
 

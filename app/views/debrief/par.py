@@ -25,8 +25,9 @@ from app.views.debrief.retry_buttons import Retry, buttons, retry_button
 from app.views.debrief.value_curve import ValueCurve, ValueCurveLegend
 from app.words.formatting import moment
 from app.words.language import tr
+from engine.drill.par.account import WAITING, Account, Best, LastChance, RunSegment
 from engine.drill.par.lessons import closes_goals
-from engine.drill.par.regret import WAITING, Account, Best, LastChance, RunSegment, find_retry_start
+from engine.drill.par.regret import find_retry_start
 from engine.inputs import Input
 
 CROSS: Final = "✕"

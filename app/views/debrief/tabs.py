@@ -26,7 +26,7 @@ from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.replay_timeline import DOWN, EXPOSED, Lanes
 from engine.drill.judging.shapes import ItemJson
-from engine.drill.par.regret import Best
+from engine.drill.par.account import Best
 
 FAILOVERS_SHOWN: Final = 6
 MOMENTS_SHOWN: Final = 6

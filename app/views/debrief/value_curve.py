@@ -28,7 +28,7 @@ from app.widgets.tables import plain_tip
 from app.words.formatting import moment
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.par.regret import WAITING, Account, RunSegment
+from engine.drill.par.account import WAITING, Account, RunSegment
 from engine.model import Tick
 from engine.overrides import override
 

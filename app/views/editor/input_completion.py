@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from engine.drill.authoring import facts
+from engine.drill.authoring import facts, quantities
 from engine.drill.authoring.conditions import OPERATORS
 from engine.verbs import VERBS
 
@@ -59,7 +59,7 @@ def complete_condition(prefix: str, named: Named) -> list[str]:
     if last in ("on", "of"):
         return _quote_names(named("server" if last == "on" else "database"))
     if last == "(":
-        of = facts.QUANTITIES[fact[-2].lower()].of if fact[-2].lower() in facts.QUANTITIES else None
+        of = quantities.QUANTITIES[fact[-2].lower()].of if fact[-2].lower() in quantities.QUANTITIES else None
         return _quote_names(named(of)) if of else [")"]
     if last in OPERATORS:
         return _quantities(named)
@@ -107,7 +107,9 @@ def _facts(named: Named, negated: bool) -> list[str]:
 def _quantities(named: Named) -> list[str]:
     """Return those of which the scenario has something to measure."""
     return [
-        f"{name}(" for name, quantity in facts.QUANTITIES.items() if quantity.of is None or named(quantity.of)
+        f"{name}("
+        for name, quantity in quantities.QUANTITIES.items()
+        if quantity.of is None or named(quantity.of)
     ]
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts as f
+from engine.drill.authoring import quantities
 from engine.drill.authoring.facts import ConditionNames, Facts, Kind
 from engine.flow import Level
 from engine.flow.kernel import SOURCE_COUNTERS
@@ -195,7 +196,7 @@ def poll_if_clustered(test: Test) -> Asked:
 class _Number:
     """Number in a comparison: a quantity or a literal."""
 
-    quantity: f.Quantity
+    quantity: quantities.Quantity
     name: str
 
     def read(self, facts: Facts) -> float:
@@ -318,9 +319,9 @@ class _ConditionReader:
         assert not isinstance(tree, str)
         if tree.data == "literal":
             value = float(str(tree.children[0]))
-            return _Number(f.Quantity(None, "", lambda facts, name: value), "")
+            return _Number(quantities.Quantity(None, "", lambda facts, name: value), "")
         word, argument = tree.children
-        quantity = f.QUANTITIES[_match_keyword(word, f.QUANTITIES, fold=str.lower)]
+        quantity = quantities.QUANTITIES[_match_keyword(word, quantities.QUANTITIES, fold=str.lower)]
         if quantity.of is None:
             if argument is not None:
                 raise ConditionError(

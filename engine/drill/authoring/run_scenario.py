@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
+from engine.drill.authoring import facts, quantities
 from engine.drill.authoring.conditions import ConditionError
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.variants import VARIANTS, pick_values, substitute_picks
@@ -130,10 +130,10 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     base["goal"] = [{**goal, "weight": weight if goal in asking else 1} for goal in reached if goal in kept]
     base["hint"] = [_build_hint(goal["name"]) for goal in base["goal"]]
     down_ticks = arithmetic.total(
-        facts.settle_account(solved.world, db).down_ticks for db in solved.world.availability
+        quantities.settle_account(solved.world, db).down_ticks for db in solved.world.availability
     )
     lost = arithmetic.total(
-        facts.settle_account(solved.world, db).lost_transactions for db in solved.world.availability
+        quantities.settle_account(solved.world, db).lost_transactions for db in solved.world.availability
     )
     base["rubric"] = _build_rubric(down_ticks / TICKS_PER_S, lost)
     return as_toml(base)

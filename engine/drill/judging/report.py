@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
+from engine.drill.authoring import facts, quantities
 from engine.drill.judging.client_service import client_downtime_s, clients_at_start
 from engine.drill.judging.shapes import Report, Row, ScoreJson
 from engine.drill.running import questions
@@ -315,7 +315,7 @@ def _to_seconds(tick: int | None) -> float | None:
 
 def availability_json(world: World) -> dict[str, Any]:
     """Return downtime, exposure and losses in total and of each database."""
-    accounts = {name: facts.settle_account(world, name) for name in world.availability}
+    accounts = {name: quantities.settle_account(world, name) for name in world.availability}
     total = {
         name: arithmetic.total(_account(a)[name] for a in accounts.values())
         for name in _account(Availability(database=""))

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import batches, facts
+from engine.drill.authoring import quantities
 from engine.drill.authoring.schema import (
     AnyRule,
     CallsRule,
@@ -30,6 +30,13 @@ from engine.drill.authoring.schema import (
     StatusRule,
 )
 from engine.drill.judging import given_up_failover, reverted_actions
+from engine.drill.judging.refusals import (
+    NO_PRINCIPAL,
+    ON_THE_PRINCIPAL,
+    REFUSAL_ADVICE,
+    find_refusals,
+    was_serving,
+)
 from engine.drill.judging.scored_run import ScoredRun
 from engine.drill.judging.shapes import ItemJson, LossJson
 from engine.drill.running.questions import LATER, Inquiry, format_verdict, is_counted
@@ -253,7 +260,9 @@ def score_linearly(points: float, value: float, target: float, limit: float) -> 
 
 def _sum_accounts(run: ScoredRun, database: str | None, name: str) -> float:
     names = [database] if database else list(run.world.availability)
-    return float(arithmetic.total(getattr(facts.settle_account(run.world, each), name) for each in names))
+    return float(
+        arithmetic.total(getattr(quantities.settle_account(run.world, each), name) for each in names)
+    )
 
 
 def _find_single_database(run: ScoredRun, database: str | None) -> str:
@@ -380,77 +389,12 @@ def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) 
 
 NO_OCCASION: Final = say("Not counted in this run: its points are set by the other parts of the score.")
 
-REFUSAL_RANGES: Final = ((1400, 1500), (3101, 3121), (5011, 5012))
-"""Ranges of errors that mean "this command was wrong here": mirroring, RESTORE, no such database.
-
-Failed queries (954, 955, …) and typing errors (102, 156, …) cost only time.
-"""
-
-REFUSAL_ADVICE: Final[dict[int, str]] = {
-    1404: say("wait until the mirror has finished its current task."),
-    1406: say("you can no longer force service safely. Remove the session and recover the copy."),
-    1408: say("restore the log backups that are missing on the future mirror, WITH NORECOVERY."),
-    1412: say("restore the log backups that are missing on the future mirror, WITH NORECOVERY."),
-    1416: say("this database is not mirrored on this server."),
-    1418: say("check endpoint and port of the other server first."),
-    1422: say("wait for SYNCHRONIZED."),
-    1426: say("connect all three servers before you set a witness."),
-    1431: say("you cannot change the session without quorum; only SET PARTNER OFF works."),
-    1439: say("the session has no witness."),
-    1447: say("connect both partners first."),
-    1455: say("force service only on the mirror, and only while the principal is lost."),
-    1456: say("connect the other server first."),
-    1462: say("redo has stopped with an error. Repair the error first."),
-    1470: say("run this on the principal."),
-    1475: say("back up the log on the principal and restore it on the mirror."),
-    1477: say("FAILOVER needs safety FULL."),
-    1478: say("restore the log backup that is missing on the future mirror."),
-    3104: say("remove the session (SET PARTNER OFF) before RESTORE."),
-    3117: say("only a RESTORING database can be recovered."),
-    3118: say("this database does not exist on this server."),
-    5011: say("this database does not exist on this server."),
-}
-"""Advice that would have avoided the refusal, by error number."""
-
-
-ON_THE_PRINCIPAL: Final = 1470
-"""Error of a statement that works only on the principal."""
-NO_PRINCIPAL: Final = say(
-    "FAILOVER needs the principal, which is lost. Bring the principal back, or force service on the mirror."
-)
-
-
-def _was_serving(events: Sequence[Event], refused: Event) -> bool:
-    """Return whether a database was served when *refused* happened, as far as its batch names one."""
-    batch, serving = str(refused.get("batch")).lower(), True
-    for event in events:
-        if event.tick > refused.tick:
-            break
-        if event.kind == "availability" and str(event.database).lower() in batch:
-            serving = bool(event.get("serving"))
-    return serving
-
-
-def is_refusal(number: int) -> bool:
-    """Return whether a reached server refused the command with the error *number*, as a wrong command."""
-    return any(first <= number < end for first, end in REFUSAL_RANGES)
-
-
-def find_refusals(events: Sequence[Event]) -> list[tuple[Event, int]]:
-    """Find the trainee's batches that a server refused as wrong, with the error's number."""
-    found = []
-    for event in events:
-        if event.kind == "sql_done" and not batches.is_story_window(str(event.get("window", ""))):
-            wrong = [n for n in batches.errors(event) if is_refusal(n)]
-            found += [(event, wrong[0])] if wrong else []
-    return found
-
 
 def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
     losses = []
     for event, number in find_refusals(run.events):
         advice = REFUSAL_ADVICE.get(number, say("read the message before the next command."))
-        if number == ON_THE_PRINCIPAL and not _was_serving(run.events, event):
+        if number == ON_THE_PRINCIPAL and not was_serving(run.events, event):
             advice = NO_PRINCIPAL
         server = event.server or ""
         said = say("{server} rejected a command with error {n}.", server=server, n=number)

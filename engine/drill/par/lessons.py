@@ -11,8 +11,9 @@ from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.labels import INACCURACY, SIZES
 from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.par import continuations
+from engine.drill.par.account import LABELS, WAITING, Account, LastChance, RunSegment
 from engine.drill.par.noop_actions import would_be_noop
-from engine.drill.par.regret import FINISH, LABELS, WAITING, Account, LastChance, RunSegment
+from engine.drill.par.regret import FINISH
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import default_end

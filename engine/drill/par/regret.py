@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby, pairwise, takewhile
 from operator import mul
@@ -22,9 +22,18 @@ from typing import Final
 from engine.arithmetic import exp, total
 from engine.drill.judging import retry
 from engine.drill.judging.counterfactual import is_inspection
-from engine.drill.judging.labels import SIZES
 from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.par import continuations
+from engine.drill.par.account import (
+    LABELS,
+    WAITING,
+    Account,
+    Best,
+    BoundGap,
+    LastChance,
+    RunMoment,
+    RunSegment,
+)
 from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines
 from engine.drill.par.continuations import BaselineRun, Continuation, Rollout
 from engine.drill.par.observability import is_observable, next_whole_second
@@ -35,12 +44,6 @@ from engine.drill.time.cooperative_tasks import Slices, advance_in_slices
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
-
-LABELS: Final = (*SIZES, (0.5, "good"))
-"""Minimum loss of V in points for each label; below the last the action was best.
-
-Assumed: 0.5 points are insignificant.
-"""
 
 BRILLIANT: Final = 5.0
 """Minimum gain over everything known before, in points, for "brilliant". Assumed: the loss of an inaccuracy."""
@@ -80,125 +83,6 @@ FURTHER: Final = 10
 
 BRIDGED_MAX: Final = 12
 """Maximum number of costly actions after which a return to the earlier plan is tried, the first ones. Assumed."""
-
-WAITING: Final = ""
-"""Line of a wait."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunSegment:
-    """Action, or wait until the next action or observation."""
-
-    tick: Tick
-    until: Tick
-    """End tick, equal to the start for an action."""
-    line: str
-    """Input line, or WAITING."""
-    before: float
-    """V before it in points."""
-    after: float
-    label: str
-    """blunder, mistake, inaccuracy, good, best, brilliant."""
-    plan: tuple[Input, ...] = ()
-    """The run up to it and the best known continuation, if something is lost."""
-    done: int = 0
-    """Number of the plan's actions that belong to the run."""
-
-    @property
-    def best(self) -> tuple[Input, ...]:
-        """Return the actions of the best known continuation from the start of this segment."""
-        return self.plan[self.done :]
-
-    @property
-    def regret(self) -> float:
-        """Return the value that the segment lost, in points."""
-        return self.before - self.after
-
-
-@dataclass(frozen=True, slots=True)
-class RunMoment:
-    """State of the run at a moment, and the next segment."""
-
-    run: SearchDrill
-    line: str
-    still: BaselineRun
-    """Run without further actions, from this moment or an earlier one since the last action."""
-
-
-@dataclass(frozen=True, slots=True)
-class LastChance:
-    """Plan that still reaches every goal from the point of no return."""
-
-    tick: Tick
-    """Point of no return."""
-    plan: tuple[Input, ...]
-    """The run up to it, and the way to every goal."""
-    done: int
-    """Number of the plan's actions that belong to the run."""
-    line: str
-    """Cause of its loss: an action of the run, or WAITING."""
-    missed: tuple[tuple[str, Tick | None], ...]
-    """Text of each goal that the same way misses after that action or a little later, and its deadline."""
-
-    @property
-    def acts(self) -> tuple[Input, ...]:
-        """Those that are left of the plan."""
-        return self.plan[self.done :]
-
-
-@dataclass(frozen=True, slots=True)
-class BoundGap:
-    """Possible underestimate of V at a moment, because V covers only the known continuations."""
-
-    tick: Tick
-    known: float
-    """V at that moment."""
-    most: float
-    """Upper bound of all continuations, given the permanent losses by then."""
-
-
-Best = RunSegment | LastChance
-"""Best continuation that can be watched from its moment on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """Value of a run over time."""
-
-    moves: tuple[RunSegment, ...]
-    accuracy: float
-    """0 to 100: the mean closeness of actions and waits to the best, as Lichess computes it for a game.
-
-    A player who loses everything by one action may have been right before it. Actions after it do not count, because
-    nothing was left to lose.
-    """
-    last_chance: LastChance | None
-    """Last chance; None if every goal was reached, or no known way reaches all."""
-    doubt: BoundGap | None = None
-    """Moment at which V is least certain to be the best possible; None: no moment allowed a higher score."""
-    risen: float = 0.0
-    """Largest rise of V at an action or wait with the knowledge before it.
-
-    The reported V uses the rest of the run as well and never rises.
-    """
-
-    @property
-    def no_return(self) -> Tick | None:
-        """The last tick from which every goal could still be reached."""
-        return None if self.last_chance is None else self.last_chance.tick
-
-    @property
-    def curve(self) -> tuple[tuple[Tick, float], ...]:
-        """(tick, V) wherever a move begins or ends; it never rises."""
-        return tuple(
-            point for move in self.moves for point in ((move.tick, move.before), (move.until, move.after))
-        )
-
-    @property
-    def worst(self) -> RunSegment | None:
-        """The first of those that lost the most; None: nothing was lost."""
-        lossy = [move for move in self.moves if move.regret >= LABELS[-1][0]]
-        return max(lossy, key=lambda move: (move.regret, -move.tick), default=None)
 
 
 def build_account(

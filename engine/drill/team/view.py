@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Final, TypedDict
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
+from engine.drill.authoring import facts, quantities
 from engine.drill.authoring.schema import StoryRole
 from engine.drill.running.state import DrillState
 from engine.drill.team.calls import HEARS, TeamCall
@@ -207,7 +207,7 @@ def _queues(drill: DrillState, role: StoryRole) -> Iterator[Row]:
         copy = facts.principal(drill.world, database)
         if copy is not None and copy.server in role.servers and _answers(drill.world, copy.server):
             yield {"database": database} | {
-                name: round(facts.QUANTITIES[name].read(known, database), 1) for name in QUEUES
+                name: round(quantities.QUANTITIES[name].read(known, database), 1) for name in QUEUES
             }
 
 

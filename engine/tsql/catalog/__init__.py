@@ -23,6 +23,7 @@ from engine.tsql.catalog import (
     host,
     instance,
     mirroring,
+    modules,
     msdb,
     schema,
     security,
@@ -42,7 +43,7 @@ __all__ = [
 _PARTS: Final = (
     activity, agent, availability, cluster, configurations, counters, database_options, databases,
     group_databases, group_replicas, event_sessions, host, instance, mirroring, msdb, table_functions,
-    schema, security,
+    schema, modules, security,
 )  # fmt: skip
 """Modules whose import defines their views."""
 

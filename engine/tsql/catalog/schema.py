@@ -26,8 +26,8 @@ class Named(NamedTuple):
     schema: str = "dbo"
 
 
-def _items(context: Context) -> Iterator[tuple[Named, int, objects.UserObject]]:
-    """Name, id and contents of each object of the current database; in tempdb one's own temp tables are among them."""
+def items_of(context: Context) -> Iterator[tuple[Named, int, objects.UserObject]]:
+    """Yield name, id and contents of each object of the current database; in tempdb also own temp tables."""
     for kept, item in objects.list_objects(context):
         yield Named(kept.name, kept.schema), kept.object_id, item
     if context.session.database.lower() == "tempdb":
@@ -36,7 +36,7 @@ def _items(context: Context) -> Iterator[tuple[Named, int, objects.UserObject]]:
 
 
 def _tables(context: Context) -> Iterator[tuple[Named, int, Table]]:
-    for name, number, item in _items(context):
+    for name, number, item in items_of(context):
         if isinstance(item, Table):
             yield name, number, item
 
@@ -79,7 +79,7 @@ def _make_object_rows(*kinds: str) -> Rows:
     """Yield the objects of these types, including constraints."""
 
     def rows(context: Context) -> Iterable[Record]:
-        for named, number, item in _items(context):
+        for named, number, item in items_of(context):
             kind = objects.type_code(item)
             if not kinds or kind in kinds:
                 yield {
@@ -531,72 +531,3 @@ def _constraint_columns(context: Context) -> Iterable[Record]:
 
 view("information_schema.constraint_column_usage", _constraint_columns)
 view("information_schema.constraint_table_usage", _table_constraints)
-
-
-# --- modules -----------------------------------------------------------------------------------------------
-
-
-def _modules(context: Context) -> Iterable[Record]:
-    for _, number, item in _items(context):
-        if isinstance(item, objects.UserProcedure | objects.UserView | objects.UserFunction):
-            words = _header_words(item.definition)
-            yield {
-                "object_id": number,
-                "definition": item.definition,
-                "is_schema_bound": int("SCHEMABINDING" in words),
-                "is_recompiled": int("RECOMPILE" in words),
-            }
-
-
-def _header_words(definition: str) -> set[str]:
-    """Return the options of WITH before the body of a module."""
-    found = _OPTIONS.search(definition)
-    return set(found[1].upper().replace(",", " ").split()) if found is not None else set()
-
-
-_OPTIONS: Final = re.compile(
-    r"\bWITH\s+((?:(?:SCHEMABINDING|RECOMPILE|ENCRYPTION|VIEW_METADATA)\b[\s,]*)+)", re.IGNORECASE
-)
-"""Options between the head of a module and its AS."""
-
-
-view("sys.sql_modules", _modules)
-view("sys.all_sql_modules", _modules)
-
-
-def _parameters(context: Context) -> Iterable[Record]:
-    for _, number, item in _items(context):
-        for place, parameter in enumerate(
-            item.parameters if isinstance(item, objects.UserProcedure | objects.UserFunction) else (), start=1
-        ):
-            yield {
-                **type_record(parameter.type),
-                "object_id": number,
-                "name": parameter.name,
-                "parameter_id": place,
-                "is_output": int(parameter.output),
-                "is_cursor_ref": 0,
-                "has_default_value": 0,
-                "default_value": None,
-                "is_readonly": 0,
-                "is_nullable": 1,
-            }
-
-
-view("sys.parameters", _parameters)
-
-
-def _routines(context: Context) -> Iterable[Record]:
-    for name, _, item in _items(context):
-        if isinstance(item, objects.UserProcedure | objects.UserFunction):
-            yield {
-                "SPECIFIC_SCHEMA": name.schema,
-                "SPECIFIC_NAME": name.name,
-                "ROUTINE_CATALOG": context.session.database,
-                "ROUTINE_SCHEMA": name.schema,
-                "ROUTINE_NAME": name.name,
-                "ROUTINE_TYPE": "PROCEDURE" if isinstance(item, objects.UserProcedure) else "FUNCTION",
-            }
-
-
-view("information_schema.routines", _routines)

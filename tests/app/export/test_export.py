@@ -20,7 +20,8 @@ from app.export.sheets import sheets
 from app.export.source import ExportSource, as_json, source_of
 from app.files import scenario_files
 from app.view_models.value_curve import TONES, find_stops, format_move
-from engine.drill.par.regret import Account, LastChance, RunSegment, build_account
+from engine.drill.par.account import Account, LastChance, RunSegment
+from engine.drill.par.regret import build_account
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference
 from engine.generators import run_to_completion

@@ -29,7 +29,8 @@ from app.views.debrief.page import EVIDENCE, POINTS, STORY
 from app.words import formatting
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.retry import LOOK_S
-from engine.drill.par.regret import HARDER, Account, BoundGap, RunSegment
+from engine.drill.par.account import Account, BoundGap, RunSegment
+from engine.drill.par.regret import HARDER
 from engine.drill.running.drill import Drill, replay
 from engine.drill.running.solution import play_solution
 from engine.drill.time.cooperative_tasks import Slices

@@ -16,8 +16,9 @@ from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.agents import build_random_player
 from engine.drill.judging.replay_timeline import EXPOSED
 from engine.drill.judging.review import Review, review
+from engine.drill.par.account import WAITING, Account, RunSegment
 from engine.drill.par.lessons import SLACK, find_lessons, is_action, pace_plan, reference_inputs
-from engine.drill.par.regret import WAITING, Account, RunSegment, build_account
+from engine.drill.par.regret import build_account
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import default_end, play_idle, play_reference

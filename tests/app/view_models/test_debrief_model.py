@@ -11,8 +11,8 @@ from app.view_models.debrief.phrases import describe_action
 from app.view_models.debrief.summary import find_grade, find_protection
 from app.view_models.debrief.verdict import describe_step, find_retry
 from engine.drill.judging.retry import LOOK_S
+from engine.drill.par.account import WAITING, RunSegment
 from engine.drill.par.lessons import Judgement
-from engine.drill.par.regret import WAITING, RunSegment
 from engine.drill.running.drill import Drill
 from engine.verbs.lines import parse_line
 from tests.shipped import shipped

@@ -26,7 +26,7 @@ from engine.drill.judging.counterfactual import ActionImpact
 from engine.drill.judging.difference import OutcomeRow
 from engine.drill.judging.retry import LOOK_S
 from engine.drill.judging.shapes import Report, ScoreJson
-from engine.drill.par.regret import WAITING, Account, Best, BoundGap, LastChance, RunSegment
+from engine.drill.par.account import WAITING, Account, Best, BoundGap, LastChance, RunSegment
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.inputs import Input

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine import simulator
-from engine.drill.authoring.facts import QUANTITIES
+from engine.drill.authoring.quantities import QUANTITIES
 from engine.inputs import InputError
 from engine.model import World
 from engine.protocol.drivers import DRIVERS, LINUX_TCP_S, command_timeout_s

@@ -158,7 +158,7 @@ def test_names_in_brackets() -> None:
 
 
 def test_every_quantity_can_be_read(healthy: World) -> None:
-    from engine.drill.authoring.facts import QUANTITIES
+    from engine.drill.authoring.quantities import QUANTITIES
 
     healthy.programs["orders"] = Program()
     for name, quantity in QUANTITIES.items():

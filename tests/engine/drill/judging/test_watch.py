@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from engine.drill.authoring.facts import settle_account
+from engine.drill.authoring.quantities import settle_account
 from engine.drill.judging.agents import build_random_player, play_worst
 from engine.drill.judging.replay_timeline import (
     DOWN,

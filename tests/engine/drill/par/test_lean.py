@@ -14,7 +14,7 @@ import pytest
 
 from engine import simulator
 from engine.chance import Chance
-from engine.drill.authoring import facts
+from engine.drill.authoring import facts, quantities
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.agents import list_candidate_lines
 from engine.drill.par.search_drill import SearchDrill
@@ -168,9 +168,8 @@ def test_what_happens_at_a_whole_second_may_lower_a_number_and_no_more(
 
 
 def test_what_facts_read_of_a_world_is_compared_before_a_look() -> None:
-    read = set(re.findall(r"world\.(\w+)", inspect.getsource(facts))) & {
-        field.name for field in fields(World)
-    }
+    sources = inspect.getsource(facts) + inspect.getsource(quantities)
+    read = set(re.findall(r"world\.(\w+)", sources)) & {field.name for field in fields(World)}
     assert read - {*parts(FieldUse.ASK)} == {"clients", "tick"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.drill.par.account import WAITING, Account, LastChance, RunSegment
 from engine.drill.par.lessons import (
     biggest_lesson,
     choose_steps,
@@ -15,7 +16,6 @@ from engine.drill.par.lessons import (
     pace_plan,
     reference_inputs,
 )
-from engine.drill.par.regret import WAITING, Account, LastChance, RunSegment
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.generators import run_to_completion

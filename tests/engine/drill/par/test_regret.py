@@ -11,11 +11,9 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging import retry
 from engine.drill.judging.agents import build_random_player
 from engine.drill.par import continuations, regret
+from engine.drill.par.account import WAITING, Account, RunSegment
 from engine.drill.par.regret import (
     RISE_MAX,
-    WAITING,
-    Account,
-    RunSegment,
     build_account,
     compute_accuracy,
     exclude_finish,

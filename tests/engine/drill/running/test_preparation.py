@@ -6,7 +6,7 @@ import pytest
 
 from engine.drill.authoring.lint import lint
 from engine.drill.authoring.scenario import ScenarioError
-from engine.drill.judging.score import find_refusals
+from engine.drill.judging.refusals import find_refusals
 from engine.inputs import InputError
 from engine.model import DbState
 from tests.engine.drill.texts import FREE, drill, run, small

@@ -1,0 +1,79 @@
+"""Views of procedures, functions and views: their texts, options and parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from engine.tsql.batches import objects
+from engine.tsql.batches.context import Context
+from engine.tsql.catalog.column_types import type_record
+from engine.tsql.catalog.schema import items_of
+from engine.tsql.catalog.view import Record, view
+
+
+def _modules(context: Context) -> Iterable[Record]:
+    for _, number, item in items_of(context):
+        if isinstance(item, objects.UserProcedure | objects.UserView | objects.UserFunction):
+            words = _header_words(item.definition)
+            yield {
+                "object_id": number,
+                "definition": item.definition,
+                "is_schema_bound": int("SCHEMABINDING" in words),
+                "is_recompiled": int("RECOMPILE" in words),
+            }
+
+
+def _header_words(definition: str) -> set[str]:
+    """Return the options of WITH before the body of a module."""
+    found = _OPTIONS.search(definition)
+    return set(found[1].upper().replace(",", " ").split()) if found is not None else set()
+
+
+_OPTIONS: Final = re.compile(
+    r"\bWITH\s+((?:(?:SCHEMABINDING|RECOMPILE|ENCRYPTION|VIEW_METADATA)\b[\s,]*)+)", re.IGNORECASE
+)
+"""Options between the head of a module and its AS."""
+
+
+view("sys.sql_modules", _modules)
+view("sys.all_sql_modules", _modules)
+
+
+def _parameters(context: Context) -> Iterable[Record]:
+    for _, number, item in items_of(context):
+        for place, parameter in enumerate(
+            item.parameters if isinstance(item, objects.UserProcedure | objects.UserFunction) else (), start=1
+        ):
+            yield {
+                **type_record(parameter.type),
+                "object_id": number,
+                "name": parameter.name,
+                "parameter_id": place,
+                "is_output": int(parameter.output),
+                "is_cursor_ref": 0,
+                "has_default_value": 0,
+                "default_value": None,
+                "is_readonly": 0,
+                "is_nullable": 1,
+            }
+
+
+view("sys.parameters", _parameters)
+
+
+def _routines(context: Context) -> Iterable[Record]:
+    for name, _, item in items_of(context):
+        if isinstance(item, objects.UserProcedure | objects.UserFunction):
+            yield {
+                "SPECIFIC_SCHEMA": name.schema,
+                "SPECIFIC_NAME": name.name,
+                "ROUTINE_CATALOG": context.session.database,
+                "ROUTINE_SCHEMA": name.schema,
+                "ROUTINE_NAME": name.name,
+                "ROUTINE_TYPE": "PROCEDURE" if isinstance(item, objects.UserProcedure) else "FUNCTION",
+            }
+
+
+view("information_schema.routines", _routines)
