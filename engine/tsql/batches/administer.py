@@ -20,7 +20,15 @@ from engine.protocol import (
 )
 from engine.protocol import options as database_options
 from engine.tsql import catalog
-from engine.tsql.batches import access, backup_restore, constraints, objects, permissions, schemas
+from engine.tsql.batches import (
+    access,
+    backup_restore,
+    constraints,
+    objects,
+    permissions,
+    schema_binding,
+    schemas,
+)
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.data import Table
 from engine.tsql.batches.machine import Machine
@@ -452,6 +460,7 @@ def _drop_objects(machine: Machine, statement: s.DropObject) -> Outcome:
         elif statement.kind == "TABLE" and constraints.is_referenced(machine, parts):
             raise SqlError(3726, name)
         else:
+            schema_binding.check_drop(machine.context, f"DROP {statement.kind}", parts)
             objects.drop(machine.context, parts, _OBJECTS[statement.kind])
     return []
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from engine.constants import ENTERPRISE
 from engine.messages import SqlError
-from engine.tsql.batches import constraints, objects, sources, tables
+from engine.tsql.batches import constraints, objects, schema_binding, sources, tables
 from engine.tsql.batches.data import Table
 from engine.tsql.language import option_table, version_gates
 from engine.tsql.language import statements as s
@@ -217,6 +217,8 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
     elif statement.constraint:
         made = _drop_constraint(table, statement.constraint, ref)
     else:
+        for name in statement.dropped:
+            schema_binding.check_column(machine.context, "DROP COLUMN", ref.parts, name)
         made = _drop_columns(table, statement.dropped, ref)
     _store_checked(machine, ref, table, made)
 
@@ -260,6 +262,7 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
     if new.options:
         raise UnsimulatedFeatureError("ALTER COLUMN … of more than type and NULL")
     old = table.columns[place]
+    schema_binding.check_column(machine.context, "ALTER COLUMN", ref.parts, old.name)
     using = [item for item in table.constraints if new.name.lower() in map(str.lower, item.columns)]
     needed = any(
         isinstance(item, ForeignKey) or item.kind == "PRIMARY KEY"

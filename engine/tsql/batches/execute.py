@@ -22,6 +22,7 @@ from engine.tsql.batches import (
     objects,
     permissions,
     queries,
+    schema_binding,
     sources,
     stored_messages,
     transactions,
@@ -316,6 +317,13 @@ def _create_procedure(machine: Machine, statement: s.CreateProcedure) -> None:
     objects.create(machine.context, statement.name, made, statement.verb)
 
 
+def _check_binding(machine: Machine, kind: str, statement: s.CreateView | s.CreateFunction) -> None:
+    """Check the names of a bound module, and that no bound module names the one that changes."""
+    if statement.verb != "CREATE":
+        schema_binding.check_drop(machine.context, "ALTER", statement.name)
+    schema_binding.check_definition(machine.context, kind, statement.name[-1], machine.scope.text)
+
+
 def _create_view(machine: Machine, statement: s.CreateView) -> None:
     planner.check_view(statement.query)
     for table in planner.references("statement", statement.query).tables:
@@ -329,6 +337,7 @@ def _create_view(machine: Machine, statement: s.CreateView) -> None:
             raise SqlError(4506, name, statement.name[-1])
         seen.add(name.casefold())
     columns = tuple(zip(plan.outputs, plan.kinds, strict=True)) or None
+    _check_binding(machine, "view", statement)
     made = objects.UserView(statement.query, columns, machine.scope.text)
     objects.create(machine.context, statement.name, made, statement.verb)
 
@@ -338,6 +347,7 @@ def _create_function(machine: Machine, statement: s.CreateFunction) -> None:
         type_of(parameter.type, 1)
     if statement.returns:
         type_of(statement.returns, 1)
+    _check_binding(machine, "function", statement)
     made = objects.UserFunction(
         statement.parameters, statement.returned, statement.returns, machine.scope.text, statement.body
     )

@@ -172,5 +172,6 @@ _TOO_MUCH: Final = (
 
 def _trailer_arguments(number: int, problem: SqlError) -> tuple[object, ...]:
     if number == 4922:
-        return "ALTER TABLE DROP COLUMN", problem.parameters[-1], "column"
+        action = problem.title if problem.title.startswith("ALTER") else "ALTER TABLE DROP COLUMN"
+        return action, problem.parameters[-1], "column"
     return (getattr(problem, "title", "RESTORE DATABASE"),) if number == 3013 else problem.parameters

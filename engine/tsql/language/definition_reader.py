@@ -239,6 +239,15 @@ class Definitions(TokenReader):
         """Return whether *keyword* occurs from token *start* to the end of the statement."""
         return any(token.upper == keyword for token in self.tokens[start : self.place])
 
+    def execution_user(self, start: int) -> str:
+        """Return the user of WITH EXECUTE AS behind token *start*; empty for none and for CALLER, the default."""
+        for before, word, user in zip(
+            self.tokens[start : self.place], self.tokens[start + 1 :], self.tokens[start + 2 :], strict=False
+        ):
+            if before.upper in ("EXECUTE", "EXEC") and word.upper == "AS" and user.upper != "CALLER":
+                return user.text
+        return ""
+
     # --- modules
 
     def create_or_alter(self) -> Steps:
@@ -348,10 +357,13 @@ class Definitions(TokenReader):
         if bracketed and not self.take_if(")"):
             raise self.problem()
         first = self.place
-        if refused := self.skip_to_as() & REFUSED_OF_MODULES:
-            return s.UnsimulatedStatement(f"CREATE PROCEDURE … WITH {min(refused)}")
+        refused = self.skip_to_as() & REFUSED_OF_MODULES
         if self.version >= version_gates.IN_MEMORY and self.has_keyword(first, "NATIVE_COMPILATION"):
             return s.UnsimulatedStatement("CREATE PROCEDURE … WITH NATIVE_COMPILATION")
+        if refused or self.has_keyword(first, "SCHEMABINDING"):
+            return s.UnsimulatedStatement(f"CREATE PROCEDURE … WITH {min(refused, default='SCHEMABINDING')}")
+        if user := self.execution_user(first):
+            return s.UnsimulatedStatement(f"CREATE PROCEDURE … WITH EXECUTE AS {user}")
         body = self.body()
         compiled = yield from self.compile_body(body, frozenset(item.name for item in parameters))
         return s.CreateProcedure(name, tuple(parameters), body, verb, compiled)
@@ -383,6 +395,8 @@ class Definitions(TokenReader):
             if self.is_keyword("EXTERNAL", "NULL", "NATIVE_COMPILATION", "ENCRYPTION"):
                 return s.UnsimulatedStatement(f"CREATE FUNCTION … {self.token.upper}")
             self.take()
+        if user := self.execution_user(first):
+            return s.UnsimulatedStatement(f"CREATE FUNCTION … WITH EXECUTE AS {user}")
         of_table = returns.upper() == "TABLE"
         if self.is_keyword("BEGIN") == of_table:
             raise self.problem()
