@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +33,7 @@ from app.classroom.server_messages import (
     ObservedRunUpdate,
     ToInstructor,
 )
+from app.classroom.suggested_answers import suggest_answers
 from app.files import atomic_write
 from app.files.folders import default_folder
 from app.main_window import signature
@@ -250,7 +252,10 @@ class Classes(QObject):
             f"{verb} {server}" for server in drill.world.computers for verb in ("power-off", "power-on")
         ]
         board.lobby.show_late_rule(bool(part.plan) and of_text(part.plan).late == "class")
-        board.show_class(scenario.title, scenario.facilitator or "", list(dict.fromkeys(lines)))
+        board.show_class(
+            scenario.title, scenario.facilitator or "", list(dict.fromkeys(lines)),
+            partial(suggest_answers, scenario),
+        )  # fmt: skip
 
     def _show_seat_run(self, message: ObservedRun) -> None:
         """Show the run of a seat live in the station."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -53,6 +53,9 @@ CHOICE_LETTERS: Final = 16
 """Of a choice or a text in a line, at least."""
 BOARD_LETTERS: Final = 190
 """Width of the station in letters, where the screen has it."""
+ANSWER_LETTERS: Final = 80
+"""Of a suggested answer in its menu; its tooltip has all of it."""
+Suggest = Callable[[str, Sequence[str]], Sequence[str]]
 TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 """Texts that can be copied."""
 
@@ -103,6 +106,7 @@ class ClassBoard(QDialog):
         self._places: list[int] = []
         """Numbers of the seats, as the rows stand."""
         self._watched: int | None = None
+        self._suggest: Suggest = lambda _question, _met: []
         self._begun = False
         self._board: DashboardUpdate | None = None
         self.projector: ProjectorView | None = None
@@ -200,6 +204,13 @@ class ClassBoard(QDialog):
         self.question = QLabel()
         self.question.setWordWrap(True)
         self.question.hide()
+        self.suggested = _button(tr("Suggested answers"))
+        self.suggested.setToolTip(tr("Take an answer from the drill’s notes, then change and send it"))
+        self.suggested.hide()
+        self.suggestions = QMenu(self.suggested)
+        self.suggestions.setToolTipsVisible(True)
+        self.suggestions.aboutToShow.connect(self._list_suggestions)
+        self.suggested.setMenu(self.suggestions)
         self._view_place = QVBoxLayout()
         self.events = QWidget()
         self._events_row = FlowLayout(GAP_PX, self.events)
@@ -211,6 +222,7 @@ class ClassBoard(QDialog):
         column = QVBoxLayout(seat)
         for part in (self.watching, self.question):
             column.addWidget(part)
+        column.addWidget(self.suggested, 0, Qt.AlignmentFlag.AlignLeft)
         column.addLayout(self._view_place, 1)
         column.addLayout(_row(*self.of_seat.values(), self.unshow))
         self.side = QTabWidget()
@@ -259,8 +271,14 @@ class ClassBoard(QDialog):
             self.projector.show_code(code)
         self._enable(True)
 
-    def show_class(self, title: str, notes: str, events: Sequence[str]) -> None:
-        """Show the drill, the notes of its author, and a button for each of *events*, which are input lines."""
+    def show_class(
+        self, title: str, notes: str, events: Sequence[str], suggest: Suggest = lambda _question, _met: []
+    ) -> None:
+        """Show the drill, the notes of its author, and a button for each of *events*, which are input lines.
+
+        *suggest* returns answers to a question, given the goals that the seat has met.
+        """
+        self._suggest = suggest
         self.title.setText(tr("Class: {title}").format(title=title))
         self.notes.setPlainText(notes or tr("No notes from the author."))
         for line in events:
@@ -378,10 +396,35 @@ class ClassBoard(QDialog):
         self.who.setItemText(place, chosen)
         asks = tile is not None and tile["hand"] is not None
         self.question.setVisible(asks)
+        self.suggested.setVisible(asks)
         if tile is not None and asks:
             self.question.setText(
                 tr("{seat} asks: “{question}”").format(seat=self._describe_seat(tile), question=tile["hand"])
             )
+
+    def _list_suggestions(self) -> None:
+        """List answers to the question of the selected seat."""
+        self.suggestions.clear()
+        tile = None if self.selected_seat is None else self._tiles.get(self.selected_seat)
+        if tile is None:
+            return
+        goals = tile["verdict"]["goals"] if tile["verdict"] is not None else {}
+        met = [name for name, at_s in goals.items() if at_s is not None]
+        for text in self._suggest(tile["hand"] or "", met):
+            short = text if len(text) <= ANSWER_LETTERS else f"{text[:ANSWER_LETTERS]}…"
+            item = self.suggestions.addAction(short.replace("&", "&&"))
+            item.setToolTip(text)
+            item.triggered.connect(lambda _=False, text=text: self._take_suggestion(text))
+        if self.suggestions.isEmpty():
+            self.suggestions.addAction(tr("No notes from the author.")).setEnabled(False)
+
+    def _take_suggestion(self, text: str) -> None:
+        """Write an answer to the selected seat into the line, to be changed and sent."""
+        self.what.setCurrentIndex(0)
+        self.who.setCurrentIndex(self.who.findData(SELECTED))
+        self.text.setText(text)
+        self.text.setCursorPosition(0)
+        self.text.setFocus()
 
     def _describe_seat(self, tile: Tile) -> str:
         """Describe a seat by its number, and by its name unless names are hidden."""

@@ -303,6 +303,26 @@ def test_recipients_are_seats_with_numbers(board: ClassBoard, qtbot: QtBot) -> N
     assert "Seat 7, Ann 2: inject 7 power-off SERVER_A" in board.sent.toPlainText()
 
 
+def test_suggested_answer_is_written_into_the_line_and_not_sent(board: ClassBoard) -> None:
+    said: list[str] = []
+    board.said.connect(lambda line, who: said.append(line))
+    board.show_class("Cable", "", [], lambda question, met: [f"{question} {list(met)}", "Look & see. " * 20])
+    verdict = {"goals": {"a": 3.0, "b": None}}
+    board.show_board(board_of(tile(1, "Ann"), tile(2, "Bob", hand="Why?", hand_place=1, verdict=verdict)))
+    board.tiles.selectRow(1)
+    assert board.suggested.isHidden()
+    board.tiles.selectRow(0)
+    assert not board.suggested.isHidden()
+    board.suggestions.aboutToShow.emit()
+    first, second = board.suggestions.actions()
+    assert second.text().startswith("Look && see.")
+    assert len(second.text()) < 100
+    first.trigger()
+    assert (board.text.text(), said) == ("Why? ['a']", [])
+    board.send.click()
+    assert said == ["message 2 Why? ['a']"]
+
+
 def test_lobby_counts_who_is_ready_and_starts_after_a_countdown(board: ClassBoard, qtbot: QtBot) -> None:
     said: list[str] = []
     board.said.connect(lambda line, who: said.append(line))

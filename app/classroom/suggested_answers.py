@@ -1,0 +1,43 @@
+"""Suggested answers to a question of a seat, from the hints and the author's notes of the drill. No Qt."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container
+from typing import Final
+
+from engine.drill.authoring.schema import Scenario
+
+ANSWERS_MAX: Final = 3
+STEM_LETTERS: Final = 5
+"""Letters by which two forms of a word are compared: "synchronized" and "synchronizing". Assumed."""
+
+
+def _stems(text: str) -> set[str]:
+    """Return the stems of the words that carry meaning: those of four letters or more, and names with digits."""
+    words = re.findall(r"[\w#@$]+", text.lower())
+    return {word[:STEM_LETTERS] if word.isalpha() else word for word in words if len(word) > 3}
+
+
+def suggest_answers(scenario: Scenario, question: str, met_goals: Container[str] = ()) -> list[str]:
+    """Return the texts that share the most, and the rarest, words with *question*.
+
+    Texts about goals that the seat has not met come first among equals. Without a shared word the first hint for
+    the next goal remains.
+
+    Args:
+        scenario: drill with hints and notes.
+        question: question of the seat, possibly empty.
+        met_goals: names of the goals that the seat has met.
+    """
+    hints = [
+        text for hint in scenario.hints if hint.goal not in met_goals for text in (hint.look, hint.means)
+    ]
+    notes = (scenario.facilitator or "").split("\n\n")
+    texts = list(dict.fromkeys(text for one in (*hints, *notes) if (text := " ".join(one.split()))))
+    frequency = Counter(stem for text in texts for stem in _stems(text))
+    asked = _stems(question)
+    scores = {text: sum(1.0 / frequency[stem] for stem in asked & _stems(text)) for text in texts}
+    found = sorted((text for text in texts if scores[text] > 0.0), key=lambda text: -scores[text])
+    return (found or hints[:1])[:ANSWERS_MAX]

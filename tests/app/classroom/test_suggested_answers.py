@@ -1,0 +1,34 @@
+"""Answers that the station suggests for a question: what the drill's author has written about it."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.classroom.suggested_answers import ANSWERS_MAX, suggest_answers
+from tests.shipped import DRILLS, shipped
+
+SPLIT = shipped("split-brain")
+
+
+@pytest.mark.parametrize(
+    ("question", "met", "part"),
+    [
+        ("Which copy is right?", (), "which of the two copies is right"),
+        ("What happens when the line is back?", (), "when the line is back"),
+        ("SET PARTNER OFF too late?", (), "SET PARTNER OFF"),
+        ("", (), SPLIT.hints[0].look),
+        ("", (SPLIT.hints[0].goal,), SPLIT.hints[1].look),
+    ],
+)
+def test_suggestion_fits_the_question_and_the_next_goal(
+    question: str, met: tuple[str, ...], part: str
+) -> None:
+    assert part in suggest_answers(SPLIT, question, met)[0]
+
+
+@pytest.mark.parametrize("name", DRILLS[::7])
+def test_each_drill_suggests_something_and_no_command_of_its_solution(name: str) -> None:
+    scenario = shipped(name)
+    found = suggest_answers(scenario, "What should I look at on this server?")
+    assert 1 <= len(found) <= ANSWERS_MAX
+    assert not {hint.type for hint in scenario.hints} & set(found)
