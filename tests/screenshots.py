@@ -205,6 +205,7 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     yield "progress"
     yield from _tools(window)
     yield from _board(window)
+    yield from _unstaged(window)
     show_foreign(window)
     yield "quarantine"
     window.show_brief(lab_of(200))
@@ -216,17 +217,25 @@ def scenes(window: OpenWindow) -> Iterator[str]:
 
 
 def _staged(window: OpenWindow) -> Iterator[str]:
-    """The last failover phase by phase, the reason why none follows now, and the connection of the application."""
+    """The last failover phase by phase."""
     moment = window.failover_moment
     moment.watch()
     for number, name in ((0, "detection"), (2, "quorum"), (5, "clients-back")):
         moment.stage.phase_wanted.emit(number)
         yield f"moment-{name}"
-    moment.explain()
-    moment._reveal_to(99)
-    yield "moment-why-not"
     moment.leave()
     window.session.pause()
+
+
+def _unstaged(window: OpenWindow) -> Iterator[str]:
+    """The requirements of an automatic failover that did not come."""
+    window.choose("forced-service")
+    window.brief.started.emit("practice")
+    pass_time(window, 100.0)
+    window.failover_moment.explain()
+    window.failover_moment._reveal_to(99)
+    yield "moment-why-not"
+    window.failover_moment.leave()
 
 
 def _tools(window: OpenWindow) -> Iterator[str]:

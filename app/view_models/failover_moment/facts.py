@@ -194,7 +194,7 @@ def _find_instance(world: World, failover: Failover) -> str:
 
 
 OWNED: Final = mark("owns {instance}")
-HOSTED: Final = mark("votes; does not run {instance}")
+HOSTED: Final = mark("votes only")
 WITNESS_NOTE: Final = {
     MIRRORING: mark("witness"),
     GROUP: mark("file share witness"),

@@ -9,6 +9,7 @@ from app.view_models.failover_moment import moment as times
 from app.view_models.failover_moment.facts import StageFacts, capture_facts
 from app.view_models.failover_moment.moment import make_moment
 from app.view_models.failover_moment.view import StageView, make_view
+from engine.drill.running.technology import MIRRORING
 from engine.drill.time.history import History
 from engine.model import Tick
 
@@ -71,9 +72,10 @@ class MomentReplay:
 
     def _view(self, number: int, tick: Tick) -> StageView:
         phase = self.moment.phases[number]
-        ends_now = (
-            phase.end_tick is not None and tick >= phase.end_tick and number < len(self.moment.phases) - 1
-        )
+        until = phase.kind.until  # these ends are what the cards then show: the partner is lost, the copy serves
+        shown = until == "online" or (until == "detected" and self.moment.technology == MIRRORING)
+        ends_now = phase.end_tick is not None and tick >= phase.end_tick and not shown
+        ends_now = ends_now and number < len(self.moment.phases) - 1
         inside = max(phase.start_tick or 0, tick - 1) if ends_now else tick
         facts = self._facts_at(inside).with_voters(self._voters)
         return make_view(

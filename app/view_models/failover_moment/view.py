@@ -14,7 +14,7 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
-from engine.drill.running.technology import MIRRORING
+from engine.drill.running.technology import GROUP, MIRRORING
 from engine.model import Tick
 
 DONE, RUNNING, WAITING = "done", "running", "waiting"
@@ -146,7 +146,7 @@ def make_view(
         tuple(_list_segments(moment, tick, scale_s)),
         scale_s, min(1.0, since / TICKS_PER_S / scale_s),
         facts, kind.lit, kind.wires, votes, votes_tone, _make_vessel(moment, facts, before_kb),
-        tuple(_list_resources(moment, facts, tick)), _list_lines(moment, facts, tick), over,
+        tuple(_list_resources(moment, facts, tick, number)), _list_lines(moment, facts, tick), over,
     )  # fmt: skip
 
 
@@ -336,13 +336,16 @@ def _make_vessel(moment: Moment, facts: StageFacts, before_kb: float) -> Vessel 
 _RESOURCE: Final = {DONE: mark("Online"), RUNNING: mark("Coming online"), WAITING: mark("Waiting")}
 
 
-def _list_resources(moment: Moment, facts: StageFacts, tick: Tick) -> list[tuple[str, str, str]]:
+def _list_resources(
+    moment: Moment, facts: StageFacts, tick: Tick, number: int
+) -> list[tuple[str, str, str]]:
     card = facts.cards.get(TO)
     by_milestone = {phase.kind.until: phase for phase in moment.phases}
     rows = []
     for name, milestone in card.resources if card is not None else ():
         phase = by_milestone[milestone]
         begun = phase.start_tick is not None and phase.start_tick <= tick
+        begun = begun and moment.phases.index(phase) <= number
         done = phase.end_tick is not None and phase.end_tick <= tick
         state = DONE if done else RUNNING if begun else WAITING
         rows.append((name, state, f"{_s(phase.ticks_at(tick))} s" if begun else ""))
@@ -372,6 +375,8 @@ def _list_lines(moment: Moment, facts: StageFacts, tick: Tick) -> dict[str, tupl
     ):
         seconds = _s(failover.detected_tick - failover.failed_tick)
         lines[FROM] = (tr("left the cluster after {seconds} s").format(seconds=seconds), "bad")
+    if moment.technology == GROUP and failover.online_tick is not None and tick >= failover.online_tick:
+        lines.pop(TO, None)
     witness = facts.cards.get(WITNESS)
     if moment.technology == MIRRORING and failover.decided_tick is not None and tick >= failover.decided_tick:
         if witness is not None and failover.kind == "automatic":

@@ -55,6 +55,7 @@ class WhyNotView:
 
 
 NO_COPY = mark("No mirror, secondary or other node could take over {database}.")
+CHECK_COPY = "sys.database_mirroring, sys.availability_replicas"
 POSSIBLE = mark("Every requirement is met: a loss now would lead to an automatic failover.")
 AS_OF = mark("Judged as it was when {database} was lost. Red: a requirement that was not met.")
 AT_PRESENT = mark("{database} is online. Red: a requirement that is not met at present.")
@@ -82,7 +83,8 @@ def explain_failover(history: History) -> WhyNotView | None:
     missing = sum(not row.met for row in found)
     if not found:
         heading = tr("No automatic failover")
-        return WhyNotView(heading, tr(NO_COPY).format(database=database), ())
+        row = RequirementRow(tr("Another server or node can take over"), False, tr("none"), CHECK_COPY)
+        return WhyNotView(heading, tr(NO_COPY).format(database=database), (row,))
     if not missing:
         return WhyNotView(tr("Automatic failover is possible"), tr(POSSIBLE), found)
     heading = trn(

@@ -23,6 +23,9 @@ SIZES: Final = {
 }  # fmt: skip
 BOLD: Final = {"bold", "server", "heading", "watch", "second", "chip"}
 FIXED: Final = {"watch", "second", "mono"}
+SHRINK: Final = 0.8
+"""Text that is too wide becomes so much smaller before it is cut, but not smaller than TEXT_MIN units."""
+TEXT_MIN: Final = 11
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class CanvasPainter:
         self, words: str, box: QRectF, font: str, color: QColor,
         align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft, wrap: bool = False,
     ) -> None:  # fmt: skip
-        """Draw *words* into *box*, narrower if they are too wide, or wrapped."""
+        """Draw *words* into *box*, smaller and then cut if they are too wide, or wrapped."""
         painter, used = self.painter, self.style.fonts[font]
         painter.setFont(used)
         painter.setPen(color)
@@ -83,17 +86,24 @@ class CanvasPainter:
             flags = int(Qt.TextFlag.TextWordWrap) | int(align.value) | int(Qt.AlignmentFlag.AlignTop.value)
             painter.drawText(box, flags, words)
             return
-        width = QFontMetricsF(used).horizontalAdvance(words)
+        metrics = QFontMetricsF(used)
+        flags = int(align.value) | int(Qt.AlignmentFlag.AlignVCenter.value)
+        width = metrics.horizontalAdvance(words)
         if width > box.width() > 0:
+            scale = min(1.0, max(box.width() / (width + 2), SHRINK, TEXT_MIN / used.pixelSize()))
+            wide, tall = box.width() / scale, box.height() / scale
             painter.save()
-            painter.translate(box.left(), 0)
-            painter.scale(box.width() / width, 1.0)
-            painter.translate(-box.left(), 0)
-            painter.drawText(QRectF(box.left(), box.top(), width + 2, box.height()),
-                             int(Qt.AlignmentFlag.AlignVCenter.value), words)  # fmt: skip
+            painter.translate(box.left(), box.top())
+            painter.scale(scale, scale)
+            cut = metrics.elidedText(words, Qt.TextElideMode.ElideRight, wide)
+            painter.drawText(QRectF(0, 0, wide, tall), flags, cut)
             painter.restore()
         else:
-            painter.drawText(box, int(align.value) | int(Qt.AlignmentFlag.AlignVCenter.value), words)
+            painter.drawText(box, flags, words)
+
+    def width_of(self, words: str, font: str) -> float:
+        """Return the width of *words* in canvas units."""
+        return QFontMetricsF(self.style.fonts[font]).horizontalAdvance(words)
 
     def line_height(self, font: str) -> float:
         """Return the height of a font in pixels."""

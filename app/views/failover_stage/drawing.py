@@ -221,7 +221,7 @@ class StagePainter(PanelPainter):
                 self.style.scene.tone(tone),
             )
             half = row.height() / 2
-            if half >= self.line_height("small") - 2:
+            if half >= self.line_height("body") + 2:
                 self.text(
                     name,
                     QRectF(row.left() + 30, row.top() + 2, row.width() - 110, half),
@@ -315,7 +315,8 @@ class StagePainter(PanelPainter):
             self.text(view.votes, words, "bold", tone)
             if not self.style.far:
                 names = ", ".join(vote.name for vote in view.facts.votes)
-                self.text(names, words.translated(0, tall), "small", colors.muted)
+                below = QRectF(left, words.bottom(), words.width(), box.bottom() - words.bottom())
+                self.text(names, below, "small", colors.muted, wrap=True)
         else:
             row = QRectF(box.left() + 8, y + radius + 6, box.width() - 16, tall)
             self.text(view.votes, row, "bold", tone, Qt.AlignmentFlag.AlignHCenter)
@@ -385,7 +386,9 @@ class StagePainter(PanelPainter):
             colors.text,
             Qt.AlignmentFlag.AlignHCenter,
         )
-        glass = QRectF(box.center().x() - 40, box.top() + 12 + tall, 56, box.height() - tall - 26)
+        small = self.line_height("small")
+        top, bottom = box.top() + 8 + tall + small / 2, box.bottom() - 6 - small / 2
+        glass = QRectF(box.center().x() - 40, top, 56, bottom - top)
         level = glass.height() * vessel.share
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self.style.series(1))
@@ -396,7 +399,6 @@ class StagePainter(PanelPainter):
         mark_y = glass.bottom() - glass.height() * min(1.0, vessel.before_kb / vessel.limit_kb)
         painter.setPen(QPen(colors.text, 1.6, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(glass.left() - 6, mark_y), QPointF(glass.right() + 2, mark_y))
-        small = self.line_height("small")
         for share in (0.0, 0.5, 1.0):
             y = glass.bottom() - glass.height() * share
             painter.setPen(QPen(colors.muted, 1.3))

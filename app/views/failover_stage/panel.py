@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPen, QPolygonF
 
 from app.view_models.failover_moment.view import DONE, RUNNING, WAITING, StageView
-from app.views.failover_stage.canvas import CanvasPainter
+from app.views.failover_stage.canvas import SHRINK, CanvasPainter
 from app.views.failover_stage.places import BODY_BOTTOM, BODY_TOP, PANEL, WIDTH
 from app.widgets.signs import (
     draw_mark,
@@ -35,7 +35,8 @@ class PanelPainter(CanvasPainter):
         y["second"] = y["second_words"] + body + 2
         y["gauge"] = y["second"] + second + 6
         y["published"] = y["gauge"] + (self.line_height("small") + 22 if view.gauge is not None else 0)
-        y["line2"] = y["published"] + (body * 2 if view.gauge is None else body + 2) + 6
+        lines = (0 if self.style.far else 2) if view.gauge is None else 1
+        y["line2"] = y["published"] + body * lines + 8
         y["rows"] = y["line2"] + 10
         return y
 
@@ -57,11 +58,14 @@ class PanelPainter(CanvasPainter):
             self.painter.drawLine(QPointF(left, y[name]), QPointF(left + width, y[name]))
         if view.check and not self.style.far:
             tall = self.line_height("body")
-            bottom = box.bottom() - 2 * tall - 16
+            lines = 2 if self.width_of(view.check, "mono") * SHRINK > width else 1
+            mono = lines * (self.line_height("mono") + 1)
+            bottom = box.bottom() - tall - mono - 14
             self.painter.setPen(QPen(colors.border, 1))
             self.painter.drawLine(QPointF(left, bottom), QPointF(left + width, bottom))
             self.text(tr("Where to check"), QRectF(left, bottom + 4, width, tall), "body", colors.muted)
-            self.text(view.check, QRectF(left, bottom + 6 + tall, width, tall), "mono", colors.text)
+            row = QRectF(left, bottom + 6 + tall, width, mono)
+            self.text(view.check, row, "mono", colors.text, wrap=lines > 1)
 
     def _draw_watches(self, view: StageView) -> None:
         box, colors, y = self.panel, self.colors, self._panel_rows(view)
@@ -89,13 +93,13 @@ class PanelPainter(CanvasPainter):
         )
         if view.gauge is not None:
             self._draw_gauge(view.gauge, QRectF(left, y["gauge"], width, 13))
-        if view.published and not (self.style.far and not view.over):
-            wrap = view.gauge is None
+        wrap = view.gauge is None
+        if view.published and not (self.style.far and (wrap or not view.over)):
             row = QRectF(left, y["published"], width, self.line_height("body") * (2.2 if wrap else 1))
             self.text(
                 view.published,
                 row,
-                "body" if not view.over else "bold",
+                "bold" if view.over and not wrap and not self.style.far else "body",
                 colors.muted if not view.over else colors.text,
                 wrap=wrap,
             )
@@ -129,6 +133,8 @@ class PanelPainter(CanvasPainter):
         box, colors, y = self.panel, self.colors, self._panel_rows(view)["rows"]
         left, right, tall = box.left() + 20, box.right() - 20, self.line_height("bold")
         for row in view.rows:
+            if self.style.far and row.tone == "muted":
+                continue  # the picture shows it, too
             indent = 24.0
             if row.sign is not None:
                 draw_mark(
@@ -140,18 +146,16 @@ class PanelPainter(CanvasPainter):
             tone = {"muted": colors.muted, "text": colors.text}.get(row.tone) or self.style.scene.tone(
                 row.tone
             )
-            wide = QFontMetricsF(self.style.fonts["body"]).horizontalAdvance(row.text)
-            wide = min(wide + 2, (right - left) * 0.6)
+            named, wide = self.width_of(row.name, "bold"), self.width_of(row.text, "body") + 2
+            room = right - left - indent
+            self.text(row.name, QRectF(left + indent, y, room, tall), "bold", colors.text)
+            if named + 8 + wide > room:  # below the name instead of beside it
+                y += tall
+            start = right - min(wide, room)
             self.text(
-                row.name,
-                QRectF(left + indent, y, right - left - indent - wide - 8, tall),
-                "bold",
-                colors.text,
+                row.text, QRectF(start, y, right - start, tall), "body", tone, Qt.AlignmentFlag.AlignRight
             )
-            self.text(
-                row.text, QRectF(right - wide, y, wide, tall), "body", tone, Qt.AlignmentFlag.AlignRight
-            )
-            y += tall + 8
+            y += tall + (4 if self.style.far else 8)
 
     def chip_places(self, count: int) -> list[QRectF]:
         """Return the boxes of the chips."""
@@ -178,11 +182,11 @@ class PanelPainter(CanvasPainter):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(ink if running else self.style.series(chip.color))
             painter.drawRoundedRect(QRectF(box.left() + 9, box.top() + 9, 7, box.height() - 18), 3, 3)
-            room = box.width() - 30 - (24 if chip.state == DONE else 0)
+            room = box.width() - 30
             self.text(chip.name, QRectF(box.left() + 25, box.top() + 3, room, 23), "chip", ink)
             self.text(chip.seconds, QRectF(box.left() + 25, box.top() + 25, room, 21), "mono", ink)
             if chip.state == DONE:
-                draw_mark(painter, "check", QRectF(box.right() - 26, box.center().y() - 8, 16, 16), colors.ok)
+                draw_mark(painter, "check", QRectF(box.right() - 26, box.top() + 28, 16, 16), colors.ok)
         bar = QRectF(24, self.height - 40, WIDTH - 48, 11)
         painter.fillRect(bar, colors.idle_soft)
         for segment in view.segments:

@@ -48,7 +48,9 @@ def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyN
         draw_mark(painter, shape if shown else "ring", mark_box, ink if shown else colors.muted)
         words = colors.bad if bad else colors.text if shown else colors.muted
         name = row.name if not (shown and row.now) else f"{row.name}: {row.now}"
-        canvas.text(name, QRectF(box.left() + 46, box.top(), 760, box.height()), "bold", words)
+        tall, mono = canvas.line_height("bold"), canvas.line_height("mono")
+        at = QRectF(box.left() + 46, box.center().y() - (tall + mono) / 2, box.width() - 60, tall)
+        canvas.text(name, at, "bold", words)
         if shown:
-            at = QRectF(box.left() + 822, box.top(), box.width() - 836, box.height())
+            at = QRectF(at.left(), at.bottom(), at.width(), mono)
             canvas.text(row.check, at, "mono", colors.text if bad else colors.muted)

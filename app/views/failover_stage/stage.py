@@ -152,7 +152,8 @@ class FailoverStage(QWidget):
         self.canvas.phase_clicked.connect(self.phase_wanted)
         self.buttons: dict[str, QPushButton] = {}
         row = QHBoxLayout()
-        row.setContentsMargins(24, 2, 24, 6)
+        row.setContentsMargins(24, 4, 24, 6)
+        row.setSpacing(8)
         for name, text, key in BUTTONS:
             button = QPushButton(f"{tr(text)}   {keys.format_native(key)}")
             button.setProperty("words", text)

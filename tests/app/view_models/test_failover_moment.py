@@ -77,7 +77,7 @@ def test_the_figures_are_those_of_the_report() -> None:
 def test_votes_stay_those_that_counted_at_the_failure(technology: str, votes: str) -> None:
     """The cluster takes the vote of the lost node and gives the witness one: that was not the vote that decided."""
     replay = MomentReplay(played(technology), 0)
-    for number in range(1, replay.known):
+    for number in range(replay.known):
         assert replay.view_of(number).votes == f"{votes} votes: quorum"
 
 
@@ -108,7 +108,7 @@ def test_a_clustered_instance_shows_no_redo_and_no_published_value() -> None:
     assert view.gauge is None
     assert [(name, state) for name, state, _ in view.resources] == [
         ("Cluster Disk 1", "done"), ("SQL IP Address 1", "done"), ("SQL Network Name", "done"),
-        ("SQL Server", "running"), ("SQL Server Agent", "running"),
+        ("SQL Server", "waiting"), ("SQL Server Agent", "waiting"),
     ]  # fmt: skip
 
 
@@ -120,6 +120,16 @@ def test_without_witness_and_full_safety_nothing_is_expected() -> None:
     assert view is not None
     assert view.missing == 2
     assert [row.name for row in view.rows if not row.met] == ["A witness is configured", "Safety is FULL"]
+
+
+def test_without_a_session_another_server_is_missing() -> None:
+    history = History(Drill(shipped("automatic-failover")))
+    history.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
+    history.advance_to(1_000)
+    view = explain_failover(history)
+    assert view is not None
+    assert [(row.name, row.met) for row in view.rows] == [("Another server or node can take over", False)]
+    assert view.missing == 1
 
 
 def test_a_healthy_session_could_fail_over() -> None:
