@@ -336,9 +336,7 @@ def _make_vessel(moment: Moment, facts: StageFacts, before_kb: float) -> Vessel 
 _RESOURCE: Final = {DONE: mark("Online"), RUNNING: mark("Coming online"), WAITING: mark("Waiting")}
 
 
-def _list_resources(
-    moment: Moment, facts: StageFacts, tick: Tick, number: int
-) -> list[tuple[str, str, str]]:
+def _list_resources(moment: Moment, facts: StageFacts, tick: Tick, number: int) -> list[tuple[str, str, str]]:
     card = facts.cards.get(TO)
     by_milestone = {phase.kind.until: phase for phase in moment.phases}
     rows = []
