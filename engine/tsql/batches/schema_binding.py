@@ -41,12 +41,20 @@ def check_drop(context: Context, verb: str, parts: tuple[str, ...]) -> None:
         raise SqlError(3729, verb, ".".join(parts), module)
 
 
+def is_bound(context: Context, parts: tuple[str, ...], column: str = "") -> bool:
+    """Return whether a bound module names the object, or its *column*."""
+    return any(not column or _has_name(tokens, column) for _, tokens in _find_bound(context, parts))
+
+
+def _has_name(tokens: Sequence[Token], name: str) -> bool:
+    names = (name_of(token).lower() for token in tokens if token.kind in ("word", "quoted"))
+    return name.lower() in names
+
+
 def check_column(context: Context, action: str, parts: tuple[str, ...], column: str) -> None:
     """Raise 5074 and 4922 if a bound module names the column; *action* is ALTER COLUMN or DROP COLUMN."""
     for module, tokens in _find_bound(context, parts):
-        if any(
-            name_of(token).lower() == column.lower() for token in tokens if token.kind in ("word", "quoted")
-        ):
+        if _has_name(tokens, column):
             error = SqlError(5074, "object", module, "column", column, also=(4922,))
             error.title = f"ALTER TABLE {action}"
             raise error

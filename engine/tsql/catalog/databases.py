@@ -282,12 +282,25 @@ def files_of(context: Context, copy: DatabaseCopy) -> list[Record]:
     ]
 
 
+SYSTEM_FILES: Final = {
+    "master": ("master", "master", "mastlog"),
+    "tempdb": ("tempdev", "tempdb", "templog"),
+    "model": ("modeldev", "model", "modellog"),
+    "msdb": ("MSDBData", "MSDBData", "MSDBLog"),
+}
+"""Logical name and file of the data, and name of the log, of each system database.
+
+Documented [DOC: master database; model database; msdb database; tempdb database].
+"""
+
+
 def system_files(context: Context, name: str) -> list[Record]:
     """Return the two files of a system database."""
     number = SYSTEM_DATABASES[name]
+    data, data_file, log = SYSTEM_FILES[name]
     files = (
-        _file(name, f"C:\\Data\\{name}.mdf", 1, False, 8192.0, -8.0),
-        _file(f"{name}_log", f"C:\\Data\\{name}_log.ldf", 2, True, 2048.0, 2_147_483_648.0),
+        _file(data, f"C:\\Data\\{data_file}.mdf", 1, False, 8192.0, -8.0),
+        _file(log, f"C:\\Data\\{log}.ldf", 2, True, 2048.0, 2_147_483_648.0),
     )
     return [{**file, "database_id": number} for file in files]
 

@@ -7,14 +7,14 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.messages import SqlError
-from engine.tsql.batches import objects
+from engine.tsql.batches import objects, schema_binding
 from engine.tsql.batches.data import Table
 from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
 
 def _rename(call: ProcedureCall) -> None:
-    """Rename an object. Raises 15225 for a missing one, 15335 for an existing new name."""
+    """Rename an object. Raises 15225 for a missing one, 15335 for an existing new name, 15336 for a bound one."""
     context, old, new = call.machine.context, call.text("@objname"), call.text("@newname")
     kind = (call.text("@objtype") or "").upper()
     if kind not in ("", "OBJECT", "COLUMN"):
@@ -27,6 +27,8 @@ def _rename(call: ProcedureCall) -> None:
         raise SqlError(15248, kind)
     if found is None or isinstance(found.item, objects.Schema):
         raise SqlError(15225, old, context.session.database, kind or "(null)")
+    if schema_binding.is_bound(context, owner, column):
+        raise SqlError(15336, old)
     if column:
         _rename_column(call, owner, found.item, column, new)
     else:
