@@ -241,6 +241,8 @@ def _read_string_literals(resource_path: str) -> Iterator[str]:
     path = resources.files("app").joinpath(resource_path)
     files = [path] if path.is_file() else [file for file in path.iterdir() if file.name.endswith(".py")]
     for file in files:
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
                 yield node.value

@@ -10,7 +10,6 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from app.classroom.seat_phase import LABELS, SeatPhase
 from app.main_window import actions
 from app.main_window.confirmations import UNDO_S, Confirmations
 from app.main_window.desk import Desk
@@ -160,7 +159,7 @@ class RunFacts(QLabel):
         self._drill = drill
         kept = [tr("not recorded") if self._play.run_id is None else tr("recorded")]
         if self._play.attending:
-            kept = [self._seat or tr(LABELS[SeatPhase.ENDED])]
+            kept = [self._seat or tr("no longer in a class")]
         seed = [tr("seed {number}").format(number=drill.seed)]
         if self._play.attending and drill.mode is DrillMode.EXAM:
             seed = []  # with it the same drill could be rehearsed beside the exam

@@ -5,6 +5,8 @@ Each function takes the server on which the statement runs and raises SqlError w
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import Final
 
 from msgspec import Struct
@@ -118,7 +120,7 @@ class BackupSet(Struct, frozen=True, kw_only=True):
             1: self.bulk_logged, 4: self.read_only, 8: self.details.single_user, 16: self.details.checksum,
             64: self.tail, 128: self.incomplete, 256: self.tail, 512: True,
         }  # fmt: skip
-        return sum(bit for bit, found in bits.items() if found)
+        return reduce(or_, (bit for bit, found in bits.items() if found))
 
     @property
     def backup_kb(self) -> float:
@@ -563,7 +565,7 @@ def format_processed_messages(
     """
     seconds = max(0.01, (world.tick - started_tick) / 100.0)
     files_pages = _pages_of_files(backup_set)
-    pages = sum(count for _, count in files_pages)
+    pages = sum(int(count) for _, count in files_pages)
     progress = [*range(stats, 100, stats), 100] if stats else []
     lines = [Message(3211, 0, 1, 0, fill_message(3211, percent)[1]) for percent in progress]
     last = lines.pop() if lines and title.startswith("BACKUP") else None

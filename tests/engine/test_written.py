@@ -53,4 +53,4 @@ def test_a_hash_tells_what_is_remembered_from_what_has_changed() -> None:
         fresh.copies[key] = replace(fresh.copies[key], size_kb=1.0)
         assert taken.state_hash() != fresh.state_hash()
     assert {"copies", "contacts", "clients", "failovers"} <= set(taken.world.written._entries)
-    assert not pickle.loads(pickle.dumps(taken.world.written))._known
+    assert not pickle.loads(pickle.dumps(taken.world.written))._entries

@@ -52,7 +52,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "large.toml"
     with file.open("wb") as opened:
         opened.truncate(10**11)  # a hole: reading it would take a hundred gigabytes of memory
-    with pytest.raises(ScenarioNotFoundError, match="larger"):
+    with pytest.raises(ScenarioNotFoundError, match="exceeds the size limit"):
         scenario_files.find(str(file))
 
 

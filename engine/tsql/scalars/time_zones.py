@@ -1,15 +1,16 @@
 """AT TIME ZONE: Windows names of time zones, and local times in the gap and overlap of a change of the clock.
 
-The names are those of the CLDR; the offsets are those of the IANA database that Python finds.
+The names are those of the CLDR; the offsets are those of the IANA database in the package tzdata,
+never of the machine, so that every machine answers the same.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from functools import cache
 from importlib import resources
 from typing import Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from engine.messages import SqlError
 from engine.tsql.scalars import date_values
@@ -28,14 +29,12 @@ def _names() -> dict[str, str]:
 
 @cache
 def _zone(name: str) -> tzinfo:
-    """Return the time zone of a Windows name. Raises 9820; Unsimulated where Python finds no time zones."""
+    """Return the time zone of a Windows name. Raises 9820."""
     iana = _names().get(name.strip().lower())
     if iana is None:
         raise SqlError(9820, name)
-    try:
-        return ZoneInfo(iana)
-    except ZoneInfoNotFoundError:
-        raise SqlError(0, "Not simulated: AT TIME ZONE without time zones of the operating system") from None
+    with resources.files("tzdata.zoneinfo").joinpath(iana).open("rb") as file:
+        return ZoneInfo.from_file(file, key=iana)
 
 
 def at_time_zone(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
@@ -51,13 +50,12 @@ def at_time_zone(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
     local = moment.as_datetime()
     try:
         if kind.name == "datetimeoffset":
-            utc = (local - timedelta(minutes=moment.offset or 0)).replace(tzinfo=UTC)
+            utc = local - timedelta(minutes=moment.offset or 0)
         else:
-            later = local.replace(tzinfo=here, fold=1)
-            sooner = local.replace(tzinfo=here, fold=0)
-            overlaps = (sooner.utcoffset() or timedelta()) > (later.utcoffset() or timedelta())
-            utc = (later if overlaps else sooner).astimezone(UTC)
-        found = utc.astimezone(here)
+            later = here.utcoffset(local.replace(tzinfo=here, fold=1)) or timedelta()
+            sooner = here.utcoffset(local.replace(tzinfo=here, fold=0)) or timedelta()
+            utc = local - min(later, sooner)
+        found = here.fromutc(utc.replace(tzinfo=here))
     except OverflowError:
         raise SqlError(517, "datetimeoffset") from None
     minutes = int((found.utcoffset() or timedelta()).total_seconds() // 60)

@@ -79,7 +79,7 @@ def test_a_span_dragged_over_the_charts_narrows_every_view(
     for name in ("events", "error_log"):
         assert all(low <= t_s <= high for t_s in times(window, name))
     assert 0 < len(times(window, "events")) < len(every)
-    assert window.timeline._between == window.moments.span
+    assert window.timeline._shown_span == window.moments.span
     assert window.timing.model.rowCount() == 1
     window.moments.choose_span((0.0, 20.0))
     assert window.timing.model.rowCount() == 0
@@ -112,7 +112,7 @@ def test_another_drill_begins_with_nothing_chosen(window: OpenWindow, desk: Hand
     window.actions_by_name["drill.restart"].trigger()
     desk.say_yes()
     assert (window.moments.time_s, window.moments.span) == (None, None)
-    assert window.charts._between is None
+    assert window.charts._shown_span is None
 
 
 @pytest.mark.parametrize(

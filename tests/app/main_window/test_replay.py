@@ -330,7 +330,7 @@ def finished_badly(hands: Hands) -> None:
 def test_each_mistake_can_be_retried_and_looked_at(hands: Hands, profile: Profile) -> None:
     finished_badly(hands)
     window = hands.window
-    refused = next(m for m in window.debriefing._source.review.mistakes if "refused" in m.what)
+    refused = next(m for m in window.debriefing._source.review.mistakes if "rejected" in m.what)
     points = hands.open_tab(POINTS)
     moments = {b.text(): b for b in points.findChildren(QPushButton) if b.text().startswith("Retry ")}
     before_s = (refused.cause_tick - refused.retry_tick) / 100

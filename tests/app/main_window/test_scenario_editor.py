@@ -133,7 +133,7 @@ def test_a_draft_survives_a_kill(
     hands: Hands, page: ScenarioEditor, qtbot: QtBot, profile: Profile, store: WindowSettings
 ) -> None:
     put_cursor(page, 'title = "')
-    with qtbot.waitSignal(hands.window.editing._due.timeout):
+    with qtbot.waitSignal(hands.window.editing._save_pause.timeout):
         qtbot.keyClicks(page.text, "Unsaved ")
     other = shown(qtbot, profile, store)  # as after a kill: nothing was closed
     other.editing.show()

@@ -115,7 +115,7 @@ def test_the_palette_finds_acts_as_well_as_commands(hands: Hands) -> None:
     hands.press(Key.Key_P, Mod.ControlModifier, Mod.ShiftModifier)
     palette = hands.window.palette_of_commands
     assert palette.isVisible()
-    hands.qtbot.keyClicks(palette.field, "server_b freeze")
+    hands.qtbot.keyClicks(palette.field, "server_b hang sql")
     hands.press(Key.Key_Return, on=palette.field)
     assert hands.drill.world.instances["SERVER_B"].hung
 

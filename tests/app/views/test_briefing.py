@@ -183,7 +183,7 @@ def test_a_question_is_answered_by_a_choice_and_its_confirmation(
     known = len(drill.events)
     drill.do("answer who 2")
     view.add_events(drill.events[known:])
-    assert "Who serves Sales now? You said: “SERVER_B”." in shown(view)
+    assert "Who serves Sales now? Your answer: “SERVER_B”." in shown(view)
     assert card.isVisible(), "nothing slides under the pointer"
     qtbot.mouseClick(card.confirm, Qt.MouseButton.LeftButton)
     assert not view.shelf.isVisible()

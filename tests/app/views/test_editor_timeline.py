@@ -662,8 +662,8 @@ def test_a_fault_in_a_window_or_on_a_condition_is_added(view: TimelineView, hear
         ("soon", "hang", ("SERVER_A",), "soon is not a time"),
         ("", "hang", ("SERVER_A",), "is not a time"),
         ("nan", "hang", ("SERVER_A",), "nan is not a time"),
-        ("30", "degrade", ("SERVER_A", "SERVER_B", "fast"), "rtt_ms is a number"),
-        ("30", "hang", ("",), "takes 1 argument"),
+        ("30", "degrade", ("SERVER_A", "SERVER_B", "fast"), "rtt_ms must be a number"),
+        ("30", "hang", ("",), "expects 1 argument"),
     ],
 )
 def test_what_cannot_be_understood_is_said_and_not_added(

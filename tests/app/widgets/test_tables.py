@@ -196,7 +196,7 @@ def test_a_table_without_rows_says_why(qtbot: Any) -> None:
 
 
 def test_a_column_is_as_wide_as_the_longest_of_its_samples_in_the_language_in_use(qtbot: Any) -> None:
-    samples = ("Redo done", "Failed")  # in German the second is the longer one
+    samples = ("Log used", "Evict")  # in German the second is the longer one
     language.use(language.GERMAN)
     try:
         view = TableView(
@@ -206,7 +206,7 @@ def test_a_column_is_as_wide_as_the_longest_of_its_samples_in_the_language_in_us
     finally:
         language.use(language.ENGLISH)
     qtbot.addWidget(view)
-    assert longest == "Ausgefallen"
+    assert longest == "Aus dem Cluster entfernen"
     assert view.columnWidth(0) > view.fontMetrics().horizontalAdvance(longest)
 
 

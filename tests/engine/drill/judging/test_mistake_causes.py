@@ -47,4 +47,4 @@ def test_advice_knows_that_the_principal_is_lost() -> None:
     drill.do(f"sql SERVER_B ALTER DATABASE {name} SET PARTNER FAILOVER")
     drill.advance_to(drill.end_tick or 60_000)
     refused = [m for m in review(drill).mistakes if "FAILOVER" in m.cause and m.rule == "Conduct"]
-    assert "principal is lost" in refused[0].better
+    assert "the principal, which is lost" in refused[0].better
