@@ -97,7 +97,7 @@ class Ready(WireMessage):
     """The log of the seat is written."""
 
 
-class Probe(WireMessage):
+class JoinProbe(WireMessage):
     """First message of a test seat: it receives a welcome, and the record does not change."""
 
     kind: Literal["probe"] = "probe"
@@ -243,7 +243,7 @@ OfPace = Freeze | Go | Finish | StartNextPart | Extend | RewindSeats | AssignGro
 Request = (
     Join
     | Resume
-    | Probe
+    | JoinProbe
     | AppendEntries
     | SeatStatus
     | Reflect

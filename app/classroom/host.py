@@ -174,7 +174,7 @@ class ClassHost:
             if not is_same_secret(request.key, self._class.secret):
                 raise RequestRefusedError(tr("wrong class key"))
             await self._steered(socket)
-        elif isinstance(request, client_messages.Probe):
+        elif isinstance(request, client_messages.JoinProbe):
             await send_message(socket, self._admission.build_probe_welcome(request.secret, address))
         elif isinstance(request, client_messages.Join | client_messages.Resume):
             line = await self._admission.admit(request, address)

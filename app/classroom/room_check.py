@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from app.classroom import discovery
-from app.classroom.client_messages import Probe
+from app.classroom.client_messages import JoinProbe
 from app.classroom.code import Invitation
 from app.classroom.dialing import WrongHostError, dial
 from app.classroom.scenario import loaded
@@ -77,7 +77,7 @@ async def _check_test_seat(invitation: Invitation) -> RoomFinding:
     started = time.monotonic()
     try:
         async with asyncio.timeout(ANSWER_S), await dial(invitation.addresses, invitation) as socket:
-            await socket.send(Probe(secret=invitation.secret).model_dump_json())
+            await socket.send(JoinProbe(secret=invitation.secret).model_dump_json())
             welcome = json.loads(await socket.recv())
         Drill(loaded(welcome["text"], welcome["scenario"]), welcome["seed"], welcome["mode"])
     except ConnectionClosed as end:

@@ -487,6 +487,7 @@ class Assembly(QObject):
                 self._window,
             )
             self._classes.seat_said.connect(self._run_facts.show_seat)
+            self._classes.help_wanted.connect(lambda: self._help.open_page("classes"))
         return self._classes
 
     def _teams_of_window(self) -> Teams:

@@ -28,6 +28,7 @@ from app.classroom.room_check import RoomFinding, check_room
 from app.classroom.scenario import loaded
 from app.classroom.seat_log import SUFFIX, InvalidSeatLogError, read_handout
 from app.classroom.seat_phase import SeatPhase
+from app.classroom.seat_sheet import build_sheet
 from app.classroom.server_messages import (
     ObservedRun,
     ObservedRunUpdate,
@@ -70,6 +71,8 @@ class Classes(QObject):
 
     seat_said = Signal(str)
     """Signal with the state of the seat in its class as text; empty for the normal state."""
+    help_wanted = Signal()
+    """Signal: F1 in the station."""
     _room_checked = Signal(object)
     """Signal: findings of the check of the room, from its thread."""
 
@@ -161,6 +164,8 @@ class Classes(QObject):
         self.board.said.connect(
             lambda line, who: self._irrevocable.confirm_class_input(line, who, self._send_line)
         )
+        self.board.help_wanted.connect(self.help_wanted)
+        self.board.sheet_wanted.connect(lambda name: self._save_sheet(Path(name)))
         self.board.hand_out_wanted.connect(lambda name: self._export_seat_file(Path(name)))
         self.board.report_wanted.connect(self._report)
         self.board.lobby.check_wanted.connect(self._check_room)
@@ -283,6 +288,20 @@ class Classes(QObject):
     def _send_line(self, line: str) -> None:
         if self._console is not None:
             self._console.write(f"{line}\n".encode())
+
+    def _save_sheet(self, file: Path) -> None:
+        """Save the page for seats, with code and steps."""
+        if self.board is None:
+            return
+        page = build_sheet(self.board.title.text(), self.board.code.text())
+        try:
+            atomic_write.write(file, page.encode())
+        except OSError as problem:
+            self._show_on_dashboard(
+                tr("{file} cannot be written: {why}").format(file=file, why=problem.strerror)
+            )
+        else:
+            self._show_on_dashboard(tr("Saved {file}. Open it in a browser to print it.").format(file=file))
 
     def _export_seat_file(self, file: Path) -> None:
         """Export the file with which seats without a network begin."""

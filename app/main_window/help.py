@@ -22,8 +22,12 @@ class HelpKey(QObject):
 
     def show(self) -> None:
         """Open the help at the page about what has the keyboard."""
+        self.open_page(PAGE_OF.get(self._panel_with_keys(), "start"))
+
+    def open_page(self, page: str) -> None:
+        """Open the help at *page*."""
         help = self._help = self._help or Help(self._parent)
-        help.show_page(PAGE_OF.get(self._panel_with_keys(), "start"))
+        help.show_page(page)
         help.show()
         help.raise_()
 

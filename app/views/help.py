@@ -18,7 +18,7 @@ from app.words.language import tr
 
 PAGES: Final = (
     "start", "topology", "console", "time", "brief", "charts", "monitor", "mirroring_states",
-    "availability_groups", "logs", "timing", "editor",
+    "availability_groups", "logs", "timing", "editor", "classes",
 )  # fmt: skip
 """Pages in the order of the contents. The first line of a page is its title."""
 

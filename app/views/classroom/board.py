@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -92,6 +92,10 @@ class ClassBoard(QDialog):
     """A line, and for whom it is in words."""
     hidden = Signal()
     """The station was closed, and the class continues."""
+    help_wanted = Signal()
+    """F1 was pressed."""
+    sheet_wanted = Signal(str)
+    """Name of the file for the page that seats get on paper."""
     end_wanted = Signal()
     """The class is closed."""
     hand_out_wanted = Signal(str)
@@ -136,6 +140,9 @@ class ClassBoard(QDialog):
         self.copy, self.sheet = _button(tr("&Copy the code")), _button(tr("Pro&jector view"))
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.code.text()))
         self.sheet.clicked.connect(self.show_projector)
+        self.paper = _button(tr("Sheet for seats…"))
+        self.paper.clicked.connect(self._save_paper)
+        QShortcut(QKeySequence.StandardKey.HelpContents, self, self.help_wanted.emit)
         self.without = _button(tr("Without net&work"))
         without = QMenu(self.without)
         without.addAction(tr("&Save the class file for seats…"), self._export_sheet)
@@ -250,7 +257,7 @@ class ClassBoard(QDialog):
         split.setSizes([3_000, 2_000])
         layout = QVBoxLayout(self)
         layout.addWidget(self.title)
-        layout.addLayout(_row(self.code, self.copy, self.sheet, self.without))
+        layout.addLayout(_row(self.code, self.copy, self.sheet, self.paper, self.without))
         layout.addWidget(self.state)
         layout.addWidget(split, 1)
         layout.addWidget(self.answer)
@@ -522,10 +529,16 @@ class ClassBoard(QDialog):
     def _enable(self, enabled: bool) -> None:
         of_seat = (*self.of_seat.values(), self.unshow)
         others = (
-            self.copy, self.sheet, self.without, self.report, self.freeze, self.go, self.finish, self.send,
+            self.copy, self.sheet, self.paper, self.without, self.report, self.freeze, self.go, self.finish, self.send,
         )  # fmt: skip
         for button in (*others, *of_seat):
             button.setEnabled(enabled)
+
+    def _save_paper(self) -> None:
+        kind = tr("Web pages") + " (*.html)"
+        name, _ = QFileDialog.getSaveFileName(self, tr("Save the sheet for seats"), "seats.html", kind)
+        if name:
+            self.sheet_wanted.emit(name)
 
     def _export_sheet(self) -> None:
         name, _ = QFileDialog.getSaveFileName(

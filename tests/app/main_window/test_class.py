@@ -324,6 +324,8 @@ def test_a_class_is_held_beside_the_desk_and_asks_before_it_is_closed(
     qtbot.waitUntil(lambda: "The report is saved in" in board.answer.text(), timeout=WAIT_MS)
     with zipfile.ZipFile(report) as saved:
         assert "Cem" in saved.read("class.html").decode()
+    board.sheet_wanted.emit(str(sheet := tmp_path / "seats.html"))
+    assert board.code.text().partition("@")[0] in sheet.read_text("utf-8")
     board.hand_out_wanted.emit(str(begun))
     assert read_handout(begun).scenario == "planned-failover"
     window.close_wanted.emit(closed := QCloseEvent())

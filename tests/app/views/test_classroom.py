@@ -14,6 +14,7 @@ from app.classroom.console import request
 from app.classroom.server_messages import DashboardUpdate, Tile
 from app.classroom.verdict import verdict
 from app.views.classroom import ClassBoard
+from app.views.help import PAGES
 from app.widgets import theme
 from app.words import language
 from engine.drill.judging.report import program_version
@@ -321,6 +322,14 @@ def test_suggested_answer_is_written_into_the_line_and_not_sent(board: ClassBoar
     assert (board.text.text(), said) == ("Why? ['a']", [])
     board.send.click()
     assert said == ["message 2 Why? ['a']"]
+
+
+def test_station_opens_its_help_page(board: ClassBoard, qtbot: QtBot) -> None:
+    board.show()
+    qtbot.waitExposed(board)
+    with qtbot.waitSignal(board.help_wanted, timeout=5_000):
+        qtbot.keyClick(board, Qt.Key.Key_F1)
+    assert "classes" in PAGES
 
 
 def test_lobby_counts_who_is_ready_and_starts_after_a_countdown(board: ClassBoard, qtbot: QtBot) -> None:

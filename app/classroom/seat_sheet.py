@@ -1,0 +1,49 @@
+"""Sheet for the seats of a class: one printable page with the code, its QR code and the steps. No Qt."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Final
+
+import segno
+
+from app.words import language
+from app.words.language import mark, tr
+
+STEPS: Final = (
+    mark("Start Mirrordrill, and choose Class ▸ Join a class."),
+    mark("Type this code and your name. Spaces and small letters are fine."),
+    mark("Allow the instructor to watch your screen, or not. You are notified when somebody watches."),
+    mark("Wait until the instructor starts the clock for all."),
+    mark(
+        "Work as on your own servers. Look first, then act. A right-click on a server shows what it can do."
+    ),
+    mark("A question: Class ▸ Raise or lower my hand."),
+    mark("No network for a while: play on. Every input is stored on this computer and sent later."),
+    mark("After a crash: Class ▸ Return to your class. Your run continues where it was."),
+    mark("At the end, your debrief opens: score, biggest mistake, and what would have been best."),
+)
+STYLE: Final = (
+    "body{font:14pt/1.45 sans-serif;max-width:44em;margin:2em auto;color:#111;background:#fff}"
+    "h1{font-size:22pt;margin:0}.code{font:700 22pt monospace;margin:.6em 0 0}"
+    ".address{font:12pt monospace;overflow-wrap:anywhere}svg{float:right;width:44mm;height:44mm;margin-left:1em}"
+    "li{margin:.35em 0}@page{margin:16mm}"
+)
+
+
+def build_sheet(title: str, code: str) -> str:
+    """Build the page in HTML.
+
+    Args:
+        title: title of the drill.
+        code: join code, with addresses if there are any.
+    """
+    secret, _, address = code.partition("@")
+    qr = segno.make(code, micro=False, error="m").svg_inline(omitsize=True, border=4)
+    steps = "".join(f"<li>{escape(tr(step))}</li>" for step in STEPS)
+    where = f'<p class="address">@{escape(address)}</p>' if address else ""
+    return (
+        f'<!doctype html><html lang="{language.current()}"><meta charset="utf-8">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style>"
+        f'<h1>{escape(title)}</h1>{qr}<p class="code">{escape(secret)}</p>{where}<ol>{steps}</ol></html>\n'
+    )
