@@ -142,7 +142,7 @@ class ClassBoard(QDialog):
         self.sheet.clicked.connect(self.show_projector)
         self.paper = _button(tr("Sheet for seats…"))
         self.paper.clicked.connect(self._save_paper)
-        QShortcut(QKeySequence.StandardKey.HelpContents, self, self.help_wanted.emit)
+        QShortcut(QKeySequence("F1"), self, self.help_wanted.emit)
         self.without = _button(tr("Without net&work"))
         without = QMenu(self.without)
         without.addAction(tr("&Save the class file for seats…"), self._export_sheet)

@@ -326,7 +326,8 @@ def test_suggested_answer_is_written_into_the_line_and_not_sent(board: ClassBoar
 
 def test_station_opens_its_help_page(board: ClassBoard, qtbot: QtBot) -> None:
     board.show()
-    qtbot.waitExposed(board)
+    board.activateWindow()
+    qtbot.waitUntil(board.isActiveWindow)
     with qtbot.waitSignal(board.help_wanted, timeout=5_000):
         qtbot.keyClick(board, Qt.Key.Key_F1)
     assert "classes" in PAGES
