@@ -156,12 +156,7 @@ def _annex(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
 
 def _figure(writer: QPdfWriter) -> str:
     """Return the place of the drawing of a document."""
-    return f'<p><img src="{DRAWING}" width="{_screen_width(writer)}"></p>'
-
-
-def _screen_width(writer: QPdfWriter) -> int:
-    """Return the width of the page in pixels of a screen."""
-    return round(_width(writer) / _dots_per_pixel())
+    return f'<p><img src="{DRAWING}" width="{round(_width(writer) / _dots_per_pixel())}"></p>'
 
 
 def _dots_per_pixel() -> float:

@@ -43,9 +43,7 @@ class Announcer(QObject):
         self._time = ""
         """Pending announcement about time (paused, running, speed); empty if it was announced."""
         self._searching = False
-        self._gap = QTimer(self)
-        self._gap.setSingleShot(True)
-        self._gap.setInterval(GAP_MS)
+        self._gap = QTimer(self, singleShot=True, interval=GAP_MS)
         self._gap.timeout.connect(self._announce_pending)
         session.happened.connect(self._add)
         session.running_changed.connect(self._show_running)

@@ -36,7 +36,9 @@ class Closing(QObject):
         asked_from_outside = event.spontaneous() and not _session_ends()
         if self._is_holding_class() and not self._class_may_end and not _session_ends():
             event.ignore()
-            self._irrevocable.confirm("quit_class", self._close_with_class, self._hide_window)
+            self._irrevocable.confirm(
+                "quit_class", self._close_with_class, self._window.hide
+            )  # the board stays
             return
         if asked_from_outside and self._irrevocable.is_run_at_risk:
             event.ignore()
@@ -50,10 +52,6 @@ class Closing(QObject):
     def _close_with_class(self) -> None:
         self._class_may_end = True
         self._window.close()
-
-    def _hide_window(self) -> None:
-        """Leave the board of the class alone on the screen; it brings the window back."""
-        self._window.hide()
 
 
 def _session_ends() -> bool:

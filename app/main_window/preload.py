@@ -31,8 +31,7 @@ class Preload(QObject):
         super().__init__(parent)
         self._threads: list[threading.Thread] = []
         self._is_canceled = False
-        self._looking = QTimer(self)
-        self._looking.setInterval(LOOK_MS)
+        self._looking = QTimer(self, interval=LOOK_MS)
         self._looking.timeout.connect(self._on_look)
 
     def begin(self) -> None:

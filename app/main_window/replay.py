@@ -44,9 +44,7 @@ class Replay(QObject):
         self.bar = LookBack()
         page.insert_bar(self.bar)
         self._wanted_s = 0.0
-        self._scrub = QTimer(self)
-        self._scrub.setSingleShot(True)
-        self._scrub.setInterval(SCRUB_MS)
+        self._scrub = QTimer(self, singleShot=True, interval=SCRUB_MS)
         self._scrub.timeout.connect(lambda: self.look(self._wanted_s))
         self._stepped_s: float | None = None
         """Time to which the keys have moved since the window was last updated; None for no time, infinity for the

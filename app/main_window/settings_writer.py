@@ -22,9 +22,7 @@ class SettingsWriter(QObject):
         super().__init__(window)
         self._store, self._notice, self._window = store, notice, window
         self._is_reported = False
-        self._write_timer = QTimer(self)
-        self._write_timer.setInterval(AFTER_MS)
-        self._write_timer.setSingleShot(True)
+        self._write_timer = QTimer(self, singleShot=True, interval=AFTER_MS)
         self._write_timer.timeout.connect(self.write)
         store.changed = self._write_timer.start
 

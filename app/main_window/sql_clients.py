@@ -46,8 +46,7 @@ class ClientPorts(QObject):
         self._loop = asyncio.new_event_loop()
         self._turning = False
         self._looks = 0
-        self._timer = QTimer(self)
-        self._timer.setInterval(TURN_MS)
+        self._timer = QTimer(self, interval=TURN_MS)
         self._timer.timeout.connect(self.turn)
         session.speed_changed.connect(lambda _: self._keep_real_time())
         session.progress.connect(self._refuse_to_jump)

@@ -36,8 +36,7 @@ class Teams(QObject):
         self._asking: tuple[TeamMember, TakeRole] | None = None
         self._member: TeamMember | None = None
         self.seat: TeamSeat | None = None
-        self._timer = QTimer(self)
-        self._timer.setInterval(LISTEN_MS)
+        self._timer = QTimer(self, interval=LISTEN_MS)
         self._timer.timeout.connect(self._look)
 
     # --- holding one

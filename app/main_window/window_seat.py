@@ -106,8 +106,7 @@ class WindowSeat(QObject):
         self._label = ""
         """Last shown state of the seat."""
         self._pending: dict[int, InstructionMessage] = {}
-        self._timer = QTimer(self)
-        self._timer.setInterval(LISTEN_MS)
+        self._timer = QTimer(self, interval=LISTEN_MS)
         self._timer.timeout.connect(self._look)
         self._timer.start()
         QTimer.singleShot(0, self, self._emit_state)

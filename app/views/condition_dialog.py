@@ -39,9 +39,7 @@ class ConditionDialog(QDialog):
         self.problem = QLabel()
         self.problem.setWordWrap(True)
         self.problem.setTextFormat(Qt.TextFormat.PlainText)
-        self._thinking = QTimer(self)
-        self._thinking.setSingleShot(True)
-        self._thinking.setInterval(THINKING_MS)
+        self._thinking = QTimer(self, singleShot=True, interval=THINKING_MS)
         self._thinking.timeout.connect(lambda: announce(self, self.problem.text()))
         hint = QLabel(tr("Combine states, queues and times with and, or, not. Example:  {example}").format(
             example=" and ".join(examples[:2])))  # fmt: skip

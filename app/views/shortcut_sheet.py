@@ -245,15 +245,10 @@ def _keys_html(texts: Sequence[str], colors: theme.ThemeTokens) -> str:
     style = f"background-color:{colors.idle_soft.name()};color:{colors.text.name()}"
     caps = []
     for text in texts:
-        strokes = [_escape_unbroken(keys.format_native(stroke)) for stroke in text.split(", ")]
+        strokes = [escape("\u2060".join(keys.format_native(stroke))) for stroke in text.split(", ")]
         caps.append(
             tr("&nbsp;then&nbsp;").join(
                 f'<span style="{style}">&nbsp;{stroke}&nbsp;</span>' for stroke in strokes
             )
         )
     return " &nbsp;".join(caps)
-
-
-def _escape_unbroken(text: str) -> str:
-    """Return the text in a form that no line breaks apart."""
-    return escape("\u2060".join(text))

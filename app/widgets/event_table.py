@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -118,9 +119,7 @@ class EventTable(QWidget):
         self._everywhere = everywhere
         self._shown_span: tuple[float, float] | None = None
         self._events = EventRows(rows_of, kinds)
-        self._update_timer = QTimer(self)
-        self._update_timer.setSingleShot(True)
-        self._update_timer.setInterval(0)
+        self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._look_further)
         self.model = EventModel(columns, self._events, self)
         self.table = TableView(self.model, name)
@@ -214,7 +213,9 @@ class EventTable(QWidget):
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
         """Select the last row by *t_s* (seconds since the start); None: no row."""
-        place = -1 if t_s is None else bisect_right(self.model.rows, t_s + AT_ONCE_S, key=_time_of) - 1
+        place = (
+            -1 if t_s is None else bisect_right(self.model.rows, t_s + AT_ONCE_S, key=attrgetter("t_s")) - 1
+        )
         if place < 0:
             self.table.clearSelection()
         else:
@@ -340,7 +341,3 @@ class EventTable(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self._recolor()
-
-
-def _time_of(row: Any) -> float:
-    return float(row.t_s)

@@ -48,8 +48,7 @@ class Highlighter(QSyntaxHighlighter):
         """Longer text that is being lexed, word by word."""
         self._to_color: list[int] = []
         """Lines that still need their new colors."""
-        self._turn = QTimer(self)
-        self._turn.setSingleShot(True)
+        self._turn = QTimer(self, singleShot=True)
         self._turn.timeout.connect(self._process_slice)
 
     def recolor(self, colors: ThemeTokens) -> None:

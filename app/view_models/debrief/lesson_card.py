@@ -20,7 +20,6 @@ from engine.constants import TICKS_PER_S
 from engine.drill.judging.review import Review, is_same_action
 from engine.drill.par.account import WAITING, RunSegment
 from engine.drill.par.lessons import Judgement, choose_steps, is_action, is_good_answer
-from engine.inputs import Input
 from engine.verbs.lines import parse_line
 
 HINT, WAIT, ANSWER, AGAIN, WATCH, PLAY, SKIP, NEXT, BACK = (
@@ -113,7 +112,7 @@ def find_reason(lesson: RunSegment, review: Review | None) -> str:
     steps = review.reference.steps if review.reference is not None else ()
     for item in actions:
         for step in steps:
-            if step.why and _is_equal_action(step.line, item):
+            if step.why and is_same_action(parse_line(step.line), item):
                 return step.why
     advice: Sequence[str] = [
         localize(each.better)
@@ -121,7 +120,3 @@ def find_reason(lesson: RunSegment, review: Review | None) -> str:
         if each.better and each.cause_tick is not None and lesson.tick <= each.cause_tick <= lesson.until
     ]
     return next(iter(advice), "")
-
-
-def _is_equal_action(line: str, item: Input) -> bool:
-    return is_same_action(parse_line(line), item)

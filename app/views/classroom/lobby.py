@@ -74,8 +74,7 @@ class Lobby(QWidget):
         self.findings.setTextInteractionFlags(TYPED)
         self.findings.hide()
         self._left = 0
-        self._timer = QTimer(self)
-        self._timer.setInterval(1000)
+        self._timer = QTimer(self, interval=1000)
         self._timer.timeout.connect(self._tick)
         column = QVBoxLayout(self)
         column.addWidget(self.how)

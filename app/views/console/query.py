@@ -116,8 +116,7 @@ class QueryWindow(QWidget):
         """True if the server has answered since: only then a client learns that its connection is gone."""
         self._first_line = 1
         self._parsing: ResumableComputation[list[Message]] | None = None
-        self._turn = QTimer(self)
-        self._turn.setSingleShot(True)
+        self._turn = QTimer(self, singleShot=True)
         self._turn.timeout.connect(self._parse_on)
         self._last_facts = ""
         self._parts: list[str] = []

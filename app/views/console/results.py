@@ -93,8 +93,7 @@ class Results(QTabWidget):
         """Outcome that the text page shows."""
         self._pending: list[tuple[int, Rowset]] = []
         """Result sets, with their numbers, that have no grid yet."""
-        self._turn = QTimer(self)
-        self._turn.setSingleShot(True)
+        self._turn = QTimer(self, singleShot=True)
         self._turn.timeout.connect(self._make_grids)
         self._area = QScrollArea()
         self._area.setWidgetResizable(True)
@@ -220,8 +219,7 @@ class _Messages(QPlainTextEdit):
         self._lines: list[Line] = []
         self._pending: list[Line] = []
         """Lines that are not added yet."""
-        self._turn = QTimer(self)
-        self._turn.setSingleShot(True)
+        self._turn = QTimer(self, singleShot=True)
         self._turn.timeout.connect(self._append_next_lines)
 
     def show_lines(self, lines: list[Line]) -> None:

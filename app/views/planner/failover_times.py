@@ -80,8 +80,7 @@ class FailoverTimesDialog(QDialog):
             (cause, each) for cause in CAUSES if (each := scenario_of(plan, cause)) is not None
         ]
         self._work: Slices[list[RunOutcome]] | None = None
-        self._timer = QTimer(self)
-        self._timer.setInterval(0)
+        self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._on_timer)
         self._timer.start()
         self._show()

@@ -171,9 +171,7 @@ class Planner(QWidget):
         slider.set_value(float(f"{value:.3g}"))
 
     def _timer(self, ms: int, do: Callable[[], None]) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(ms)
+        timer = QTimer(self, singleShot=True, interval=ms)
         timer.timeout.connect(do)
         return timer
 
