@@ -58,8 +58,7 @@ class Appearance(QObject):
         """Every action whose keys can be chosen, by its name in the table of keys."""
         self._groups: dict[str, QActionGroup] = {}
         desk.room_changed.connect(self._change_room)
-        self._motion = QAction(tr("Reduce &motion"), self)
-        self._motion.setCheckable(True)
+        self._motion = QAction(tr("Reduce &motion"), self, checkable=True)
         self._motion.setChecked(store.get(settings.REDUCED_MOTION))
         self._motion.toggled.connect(self._set_reduced_motion)
 
@@ -89,8 +88,7 @@ class Appearance(QObject):
         menu = parent_menu.addMenu(title)
         self._groups[group_name] = QActionGroup(menu)
         for name, words in names.items():
-            action = QAction(tr(words), menu)
-            action.setCheckable(True)
+            action = QAction(tr(words), menu, checkable=True)
             action.setData(name)
             action.setProperty(ALSO, words)  # in English: the palette finds it by that, too
             action.triggered.connect(lambda _=False, name=name: choose(name))

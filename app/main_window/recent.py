@@ -28,8 +28,7 @@ class Recent(QObject):
     def __init__(self, store: WindowSettings, parent: QWidget) -> None:
         super().__init__(parent)
         self._store = store
-        self.menu = QMenu(tr("Recent &files"), parent)
-        self.menu.setToolTipsVisible(True)
+        self.menu = QMenu(tr("Recent &files"), parent, toolTipsVisible=True)
         self.menu.aboutToShow.connect(self._fill)
 
     def files(self) -> list[Path]:

@@ -46,8 +46,7 @@ class Diagnostics(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Check of this installation"))
-        self._message = QLabel()
-        self._message.setWordWrap(True)
+        self._message = QLabel(wordWrap=True)
         self.lines = TableView(TableModel(COLUMNS), tr("Checks"))
         header = self.lines.horizontalHeader()
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)

@@ -181,8 +181,7 @@ class FaultLedger(QWidget):
         self.model = TableModel(COLUMNS)
         self.table = TableView(self.model, tr("Fault ledger"))
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
-        self.only_active = QAction(tr("&Active only"), self)
-        self.only_active.setCheckable(True)
+        self.only_active = QAction(tr("&Active only"), self, checkable=True)
         self.only_active.toggled.connect(lambda _: self._show(force=True))
         self.revert_all = QAction(tr("Undo a&ll"), self)
         """Action without a key: the key belongs to the window, where it works without this panel."""

@@ -114,8 +114,7 @@ class Palette(QFrame):
         self._offered: list[PaletteEntry] = []
         self._recent: list[QAction] = []
         self._former_focus: QWidget | None = None
-        self.field = QLineEdit()
-        self.field.setPlaceholderText(tr("Type a few letters of a command"))
+        self.field = QLineEdit(placeholderText=tr("Type a few letters of a command"))
         self.field.setAccessibleName(tr("Find a command"))
         self.field.textChanged.connect(self._search)
         self.field.installEventFilter(self)

@@ -54,8 +54,7 @@ class ShortcutSheet(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("Keys"))
         self._scheme, self._keys = keys.SSMS, keys.keys_of(keys.SSMS)
-        self.field = QLineEdit()
-        self.field.setPlaceholderText(tr("Search for a command or a shortcut"))
+        self.field = QLineEdit(placeholderText=tr("Search for a command or a shortcut"))
         self.field.setAccessibleName(tr("Search the shortcuts"))
         self.field.setClearButtonEnabled(True)
         self.field.textChanged.connect(self._show)
@@ -80,8 +79,7 @@ class ShortcutSheet(QDialog):
             (tr("C&hange shortcuts…"), self.change_wanted.emit),
             (tr("&Close"), self.close),
         ):
-            button = QPushButton(text)
-            button.setAutoDefault(False)
+            button = QPushButton(text, autoDefault=False)
             button.clicked.connect(lambda _=False, act=act: act())
             row.addWidget(button)
         return row

@@ -101,16 +101,13 @@ class SqlClients(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("SQL clients"))
         self._string, self._databases = string, databases
-        self.state = QLabel()
-        self.state.setWordWrap(True)
+        self.state = QLabel(wordWrap=True)
         self.state.setMinimumHeight(
             2 * self.state.fontMetrics().lineSpacing()
         )  # one line or two: nothing moves
         self.server, self.database, self.tool = QComboBox(), QComboBox(), QComboBox()
         self.tool.addItems(list(tools))
-        self.text = QPlainTextEdit()
-        self.text.setReadOnly(True)
-        self.text.setTabChangesFocus(True)
+        self.text = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
         self.text.setFont(theme.fixed_font())
         self.text.setFixedHeight(self.text.fontMetrics().height() * 3 + 16)
         self.text.setAccessibleName(tr("Connection string"))

@@ -78,8 +78,7 @@ class TakeRole(QDialog):
         """Roles whose members are not connected."""
         self.code.setPlaceholderText("XXXXX-XXXXX-XXXXX-XXXXX@192.168.1.5:40123")
         self.code.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
-        self.problem = QLabel()
-        self.problem.setWordWrap(True)
+        self.problem = QLabel(wordWrap=True)
         self.ask = QPushButton(tr("&Show roles"))
         self.ask.clicked.connect(
             lambda: self.roles_wanted.emit(self.code.text().strip(), self.name.text().strip())
@@ -254,8 +253,7 @@ class TeamSeat(QDialog):
         super().__init__(parent)
         self.setWindowTitle(f"{welcome['role_name']} – {welcome['title']}")
         self._role = welcome["role"]
-        self.state = QLabel(f"{welcome['role_name']}: {welcome['role_text']}")
-        self.state.setWordWrap(True)
+        self.state = QLabel(f"{welcome['role_name']}: {welcome['role_text']}", wordWrap=True)
         self.now = QLabel()
         self.brief = QPlainTextEdit(welcome["brief"])
         self.seen = TableView(TableModel(SEEN), tr("Information for your role"))

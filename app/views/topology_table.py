@@ -228,8 +228,7 @@ class TopologyTable(QWidget):
         self._truth = True
         self._acts = SharedActions(self)
         self._acts.requested.connect(self.requested)
-        self.field = QLineEdit()
-        self.field.setPlaceholderText(tr("Filter: disconnected, SERVER_B, link …"))
+        self.field = QLineEdit(placeholderText=tr("Filter: disconnected, SERVER_B, link …"))
         self.field.setAccessibleName(tr("Filter the topology table"))
         self.field.setClearButtonEnabled(True)
         self.field.textChanged.connect(lambda _: self._show())

@@ -98,9 +98,7 @@ class FindBar(QFrame):
         self.hide()
 
     def _field(self, name: str) -> QLineEdit:
-        field = QLineEdit()
-        field.setMaxLength(NEEDLE_MAX)
-        field.setPlaceholderText(name)
+        field = QLineEdit(maxLength=NEEDLE_MAX, placeholderText=name)
         field.setAccessibleName(name)
         return field
 

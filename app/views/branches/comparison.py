@@ -130,9 +130,7 @@ class BranchComparison(QScrollArea):
 
 
 def _label(text: str, scale: float = 1.0, bold: bool = False, muted: bool = False) -> QLabel:
-    label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
+    label = QLabel(text, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
     label.setFont(theme.sized(label.font(), scale, bold))
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     if muted:

@@ -74,8 +74,7 @@ class BranchPage(QWidget):
         self.rename = self._button(tr("Rename…"), self._ask_for_name, "F2")
         self.prune = self._button(tr("Remove"), self._prune, tr("Del"))
         self.back = self._button(tr("Back"), self.left.emit, "Esc")
-        self._note = QLabel()
-        self._note.setWordWrap(True)
+        self._note = QLabel(wordWrap=True)
         self._note.setProperty("muted", "true")
         self._lay_out()
 

@@ -64,9 +64,7 @@ class BriefPage(QWidget):
         self._text = Prose(full_height=True)
         self._text.setAccessibleName(tr("Brief"))
         self._goals_title = heading(tr("Goals"))
-        self._goals = QLabel()
-        self._goals.setWordWrap(True)
-        self._goals.setTextFormat(Qt.TextFormat.PlainText)
+        self._goals = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self._modes = QButtonGroup(self)
         self._mode_box = QWidget()
         self._start = QPushButton(tr("Start the clock"))
@@ -240,7 +238,6 @@ def _details(scenario: Scenario) -> list[str]:
 
 def heading(text: str) -> QLabel:
     """Build a heading label."""
-    label = QLabel(text)
-    label.setWordWrap(True)
+    label = QLabel(text, wordWrap=True)
     label.setFont(theme.sized(label.font(), 1.05, bold=True))
     return label

@@ -58,8 +58,7 @@ class QuestionCard(QFrame):
             )
             until.setProperty("muted", "true")
             layout.addWidget(until)
-        self._group = QButtonGroup(self)
-        self._group.setExclusive(True)
+        self._group = QButtonGroup(self, exclusive=True)
         self.choices = [WrapButton() for _ in question.choices]
         for number, button in enumerate(self.choices, start=1):
             button.setCheckable(True)

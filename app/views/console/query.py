@@ -122,8 +122,7 @@ class QueryWindow(QWidget):
         self._parts: list[str] = []
         self.databases = DatabaseBox()
         self.databases.wanted.connect(self.database_wanted)
-        self._band = QLabel()
-        self._band.setTextFormat(Qt.TextFormat.RichText)
+        self._band = QLabel(textFormat=Qt.TextFormat.RichText)
         self.editor = SqlEditor(complete)
         self.results = Results()
         self.results.hide()
@@ -131,8 +130,7 @@ class QueryWindow(QWidget):
         self.editor.textChanged.connect(self.text_changed)
         self.editor.said.connect(self._show_status)
         self.databases.left.connect(self.editor.setFocus)
-        self._split = QSplitter(Qt.Orientation.Vertical)
-        self._split.setChildrenCollapsible(False)
+        self._split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
         self._split.addWidget(self.editor)
         self._split.addWidget(self.results)
         self._shared = False

@@ -95,8 +95,7 @@ class Results(QTabWidget):
         """Result sets, with their numbers, that have no grid yet."""
         self._turn = QTimer(self, singleShot=True)
         self._turn.timeout.connect(self._make_grids)
-        self._area = QScrollArea()
-        self._area.setWidgetResizable(True)
+        self._area = QScrollArea(widgetResizable=True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._grids = self._new_splitter()
         self._text = _text_page(tr("Results as text"))
@@ -121,8 +120,7 @@ class Results(QTabWidget):
 
     def _new_splitter(self) -> QSplitter:
         """Return an empty replacement: removing a hundred grids one by one would lay all of them out each time."""
-        grids = QSplitter(Qt.Orientation.Vertical)
-        grids.setChildrenCollapsible(False)
+        grids = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
         self._area.setWidget(grids)
         return grids
 
@@ -302,9 +300,7 @@ def _grid(result: Rowset, number: int) -> TableView:
 
 
 def _text_page(name: str) -> QPlainTextEdit:
-    page = QPlainTextEdit()
-    page.setReadOnly(True)
-    page.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+    page = QPlainTextEdit(readOnly=True, lineWrapMode=QPlainTextEdit.LineWrapMode.NoWrap)
     page.setAccessibleName(name)
     page.setFont(theme.fixed_font())
     return page

@@ -30,8 +30,7 @@ class ShellWindow(QWidget):
         super().__init__(parent)
         self.server = node
         self._band = QLabel(f"<b>{node}</b> · PowerShell")
-        self.transcript = QPlainTextEdit()
-        self.transcript.setReadOnly(True)
+        self.transcript = QPlainTextEdit(readOnly=True)
         self.transcript.setMaximumBlockCount(LINES_KEPT)
         self.transcript.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.transcript.setAccessibleName(tr("PowerShell output of {node}").format(node=node))

@@ -134,8 +134,7 @@ class Dashboard(QWidget):
         name_box(self.groups, tr("Availability group"))
         for box in (self.servers, self.groups):
             box.currentIndexChanged.connect(lambda _: self._draw())
-        self.summary = QLabel()
-        self.summary.setWordWrap(True)
+        self.summary = QLabel(wordWrap=True)
         self.summary.setContentsMargins(8, 2, 8, 2)
         self.summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.replicas, self.databases, self.why = TableModel(REPLICAS), TableModel(DATABASES), TableModel(WHY)
@@ -152,8 +151,7 @@ class Dashboard(QWidget):
         bar.setContentsMargins(6, 4, 6, 0)
         bar.addWidget(self.servers, 1)
         bar.addWidget(self.groups, 1)
-        split = QSplitter(Qt.Orientation.Vertical)
-        split.setChildrenCollapsible(False)
+        split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
         self._split, self._rows = split, list[int]()
         for table in self.tables:
             split.addWidget(table)

@@ -20,9 +20,7 @@ LIST_GAP_PX: Final = 6
 
 def label(text: str, scale: float = 1.0, bold: bool = False) -> QLabel:
     """Build a label with a text scale."""
-    label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
+    label = QLabel(text, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
     label.setFont(theme.sized(label.font(), scale, bold))
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

@@ -68,8 +68,7 @@ def scrolled(parts: Sequence[QWidget]) -> QScrollArea:
     for part in parts:
         column.addWidget(part)
     column.addStretch()
-    area = QScrollArea()
-    area.setWidgetResizable(True)
+    area = QScrollArea(widgetResizable=True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setFocusPolicy(Qt.FocusPolicy.ClickFocus)

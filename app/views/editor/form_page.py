@@ -155,8 +155,7 @@ class FormPage(QScrollArea):
         self.setAccessibleName(tr(section.title))
 
     def _fields(self, model: type[BaseModel], path: Path, section: Section | None = None) -> QFormLayout:
-        layout = QFormLayout()
-        layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        layout = QFormLayout(fieldGrowthPolicy=QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         layout.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
         layout.setVerticalSpacing(6)
         for field in fields(model):

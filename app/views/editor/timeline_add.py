@@ -62,8 +62,7 @@ class AddFault(QFrame):
         self.after = _line(tr("Delay after the condition is first met: 0, 10s or 2min"), 8)
         self.verb = QComboBox()
         self.note = _line(tr("Reason, for the instructor"), 0)
-        self.said = QLabel()
-        self.said.setWordWrap(True)
+        self.said = QLabel(wordWrap=True)
         self.about = QLabel(wordWrap=True)
         """Description of the selected command."""
         self.about.setProperty("muted", "true")
@@ -170,8 +169,7 @@ class AddFault(QFrame):
         names = list(parameter.choices) or self._named(parameter.kind)
         if not names:
             return QLineEdit()
-        field = QComboBox()
-        field.setEditable(not parameter.choices)
+        field = QComboBox(editable=not parameter.choices)
         field.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         field.addItems(([""] if parameter.optional else []) + names)
         if parameter.name == "to" and len(names) > 1:

@@ -172,8 +172,7 @@ class Warnings(QWidget):
 
 def _build_wrapped_label(text: str) -> QLabel:
     """Return a label of as many lines as it takes: in a grid of one-line fields Qt would give it one line's room."""
-    label = QLabel(text)
-    label.setWordWrap(True)
+    label = QLabel(text, wordWrap=True)
     width = min(label.fontMetrics().horizontalAdvance(text) + 2, WORDS_UNITS * label.fontMetrics().height())
     label.setMinimumSize(width, label.heightForWidth(width))
     return label

@@ -75,9 +75,7 @@ class ObjectExplorer(QWidget):
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
         self.setFocusProxy(self.view)
-        self.age = QLabel()
-        self.age.setWordWrap(True)
-        self.age.setMargin(6)
+        self.age = QLabel(wordWrap=True, margin=6)
         self.tools = {
             "explorer.refresh": self._action(tr("Re&fresh"), self.refresh),
             "explorer.query": self._action(tr("&New query"), self._new_query),

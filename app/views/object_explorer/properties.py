@@ -136,16 +136,14 @@ class MirroringPage(QDialog):
         self._copy: DatabaseCopy | None = None
         self._tone = "text"
         self.setWindowTitle(tr("Database Properties - {database} - Mirroring").format(database=database))
-        self.form = QFormLayout()
-        self.form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        self.form = QFormLayout(fieldGrowthPolicy=QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         self.form.setHorizontalSpacing(16)
         self.labels = {name: QLabel() for name in FIELDS}
         for name, label in self.labels.items():
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setAccessibleName(tr(name))
             self.form.addRow(f"{tr(name)}:", label)
-        self.message = QLabel()
-        self.message.setWordWrap(True)
+        self.message = QLabel(wordWrap=True)
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.age = QLabel()
         self.age.setProperty("muted", True)

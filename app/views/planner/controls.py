@@ -114,8 +114,7 @@ class Controls(QScrollArea):
             self.workload.addItem(tr(title), title)
         name_box(self.workload, tr("Workload"))
         self.own = {field.name: _spin(field) for field in OWN_FIELDS}
-        self.problem = QLabel()
-        self.problem.setWordWrap(True)
+        self.problem = QLabel(wordWrap=True)
         self.scale = LogSlider(tr("Load"), *SCALE_BOUNDS, "×")
         self.scale.setToolTip(tr("Multiplies the connections of the workload"))
         self.site = QComboBox()

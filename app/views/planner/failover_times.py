@@ -72,8 +72,7 @@ class FailoverTimesDialog(QDialog):
         self.limit.setAccessibleName(tr("Maximum downtime"))
         self.limit.valueChanged.connect(self._show)
         self.chart = Shares()
-        self._bar = QProgressBar()
-        self._bar.setTextVisible(False)
+        self._bar = QProgressBar(textVisible=False)
         self._rows = QGridLayout()
         self._lay_out(plan)
         self._remaining_runs = [
@@ -158,8 +157,7 @@ class FailoverTimesDialog(QDialog):
             rtt=formatting.significant(plan.rtt_ms),
             bandwidth=formatting.significant(plan.bandwidth_mbps),
         )
-        words = QLabel(said)
-        words.setWordWrap(True)
+        words = QLabel(said, wordWrap=True)
         words.setProperty("muted", "true")
         column.addWidget(words)
         column.addWidget(self.chart, 1)

@@ -27,8 +27,7 @@ class PlannerFindings(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(tr("Findings"))
         self._shown_findings: list[PlanFinding] = []
-        self.verdict = QLabel()
-        self.verdict.setWordWrap(True)
+        self.verdict = QLabel(wordWrap=True)
         self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._rows = QGridLayout()
         self._rows.setHorizontalSpacing(8)

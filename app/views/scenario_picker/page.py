@@ -57,9 +57,7 @@ class ScenarioPicker(QWidget):
         super().__init__(parent)
         self._cards: list[Card] = []
         self._heading = QLabel("Mirrordrill")
-        self._problem = QLabel()
-        self._problem.setTextFormat(Qt.TextFormat.PlainText)
-        self._problem.setWordWrap(True)
+        self._problem = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self._problem.hide()
         self.search = QLineEdit()
         self.search.setAccessibleName(tr("Search drills"))

@@ -53,8 +53,7 @@ class AddCounters(QDialog):
             follow_selection(listed)
         for group, words in OBJECTS.items():
             self.object.addItem(words, group)
-        self.add = QPushButton(tr("&Add"))
-        self.add.setDefault(True)
+        self.add = QPushButton(tr("&Add"), default=True)
         self.add.setProperty("primary", True)
         close = QPushButton(tr("&Close"))
         close.clicked.connect(self.close)

@@ -75,8 +75,7 @@ class Phases(QWidget):
         super().__init__(parent)
         self._row: TimingRow | None = None
         self._bar = _Bar()
-        self._text = QLabel()
-        self._text.setWordWrap(True)
+        self._text = QLabel(wordWrap=True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 3, 6, 2)
         layout.setSpacing(2)
