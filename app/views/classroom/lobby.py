@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.classroom.room_check import RoomFinding
 from app.classroom.server_messages import DashboardUpdate, Tile
@@ -77,12 +77,15 @@ class Lobby(QWidget):
         self._timer = QTimer(self, interval=1000)
         self._timer.timeout.connect(self._tick)
         column = QVBoxLayout(self)
-        column.addWidget(self.how)
-        column.addWidget(self.code)
-        column.addWidget(self.address)
-        column.addWidget(self.qr, 1)
-        for part in (self.arrivals, self.late, self.start, self.check, self.findings):
+        for part in (self.how, self.code, self.address, self.arrivals):
             column.addWidget(part)
+        row = QHBoxLayout()
+        row.addWidget(self.start, 1)
+        row.addWidget(self.check)
+        column.addLayout(row)
+        for part in (self.findings, self.late):
+            column.addWidget(part)
+        column.addWidget(self.qr, 1)  # last: on a small screen the buttons stay in view
 
     def _ask_for_check(self) -> None:
         self.check.setEnabled(False)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.classroom.console import request
+from app.classroom.room_check import RoomFinding
 from app.classroom.server_messages import DashboardUpdate, Tile
 from app.classroom.verdict import verdict
 from app.views.classroom import ClassBoard
@@ -322,6 +323,15 @@ def test_suggested_answer_is_written_into_the_line_and_not_sent(board: ClassBoar
     assert (board.text.text(), said) == ("Why? ['a']", [])
     board.send.click()
     assert said == ["message 2 Why? ['a']"]
+
+
+def test_start_stays_in_view_on_a_small_screen(board: ClassBoard, qtbot: QtBot) -> None:
+    board.resize(1330, 600)
+    board.lobby.show_findings([RoomFinding("A long finding of the room. " * 5, None)] * 4)
+    board.show()
+    qtbot.waitExposed(board)
+    assert not board.lobby.start.visibleRegion().isEmpty()
+    assert not board.lobby.check.visibleRegion().isEmpty()
 
 
 def test_station_opens_its_help_page(board: ClassBoard, qtbot: QtBot) -> None:
