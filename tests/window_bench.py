@@ -8,6 +8,8 @@ chosen at random, each until it is on screen, with one panel after the other in 
 
 `python -m tests.window_bench --groups` measures frames of availability groups: one database, a hundred in five groups.
 
+`python -m tests.window_bench --stage [DATABASES]` measures frames of the staged failover, live and in its replay.
+
 Each case plays the lab with so many mirrored databases; a frame is the session's slice, what the views make of it,
 and painting. Start-up is compared with a bare PySide6 and pyqtgraph window in a process of its own.
 """
@@ -30,6 +32,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QApplication
 
+from app import settings
 from app.files.folders import FOLDER_VARIABLE
 from app.main_window import on_screen
 from app.main_window.preload import settle
@@ -47,6 +50,7 @@ HOUR_S = 3600.0
 SEEKS = 60
 FRAME_MS = 16.0
 FRAMES = 400
+STAGE_FRAMES = 2_000
 SIZE = (1920, 1080)
 DAY_DATABASES = 100
 DAY_SEED = 1
@@ -223,6 +227,32 @@ def of_groups() -> None:
                     )
 
 
+def of_stage(databases: int) -> None:
+    """Print frames of a staged failover of so many databases, while it happens and while it is replayed."""
+    with shown(SIZE) as window:
+        window.store.set(settings.FAILOVER_MOMENT, settings.ALWAYS)
+        window.show_brief(lab_of(databases))
+        window.brief.started.emit("lab")
+        frames(window, 1.0)
+        window.session.do("power-off SERVER_A")
+        moment = window.failover_moment
+        took: dict[str, list[float]] = {}
+        busy: dict[str, list[float]] = {}
+        for _ in range(STAGE_FRAMES):
+            moment.stage.canvas.update()  # drawn in each frame
+            begun, worked, state = perf_counter(), process_time(), moment.state
+            window.session.on_frame(FRAME_MS)
+            QApplication.processEvents()
+            took.setdefault(state, []).append((perf_counter() - begun) * 1000.0)
+            busy.setdefault(state, []).append((process_time() - worked) * 1000.0)
+            if state == "over":
+                moment.stage.wanted.emit("replay")
+        for state in took:
+            row = {"state": state or "desk", "frames": len(took[state])}
+            row |= spread(took[state]) | of_processor(busy[state])
+            print("  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()))
+
+
 def day(hours: float) -> None:
     """Print what the process holds each LOOKED_AT_H simulated hours, and at the end how much of it are the run and
     the moments kept of it: to count that takes room, too, which Python does not give back."""
@@ -270,6 +300,9 @@ def main() -> None:
         return
     if sys.argv[1:2] == ["--groups"]:
         of_groups()
+        return
+    if sys.argv[1:2] == ["--stage"]:
+        of_stage(int(sys.argv[2]) if sys.argv[2:] else SEEK_DATABASES)
         return
     if sys.argv[1:2] == ["--seek"]:
         steps(int(sys.argv[2]) if sys.argv[2:] else SEEK_DATABASES)

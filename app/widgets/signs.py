@@ -52,7 +52,7 @@ def look(colors: ThemeTokens, font: QFont) -> SceneStyle:
     return SceneStyle(
         colors=colors,
         font=font,
-        small=theme.sized(font, 0.9),
+        small=theme.sized(font, 0.97),
         bold=theme.sized(font, 1.0, bold=True),
         title=theme.sized(font, 1.15, bold=True),
     )

@@ -139,7 +139,8 @@ class StagePainter(PanelPainter):
         draw_sign(painter, card.status, QPointF(right - width if beside else left, base), style.scene, font)
         y += tall + 4
         replaced = name == CLIENT and name in view.lines
-        if card.note and not replaced and not (style.far and (card.database or name == CLIENT)):
+        fits = y + self.line_height("body") <= box.bottom()
+        if card.note and fits and not replaced and not (style.far and (card.database or name == CLIENT)):
             self.text(
                 card.note, QRectF(left, y, right - left, self.line_height("body")), "body", colors.muted
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPen, QPolygonF
 
@@ -14,6 +16,9 @@ from app.widgets.signs import (
 )
 from app.words import formatting
 from app.words.language import tr
+
+ROOMY: Final = 620.0
+"""Least height in canvas units for the sentence about the published value in large text."""
 
 
 class PanelPainter(CanvasPainter):
@@ -35,7 +40,9 @@ class PanelPainter(CanvasPainter):
         y["second"] = y["second_words"] + body + 2
         y["gauge"] = y["second"] + second + 6
         y["published"] = y["gauge"] + (self.line_height("small") + 22 if view.gauge is not None else 0)
-        lines = (0 if self.style.far else 2) if view.gauge is None else 1
+        lines = 2 if view.gauge is None else 1
+        if self.style.far and (view.gauge is None or self.height < ROOMY):
+            lines = 0
         y["line2"] = y["published"] + body * lines + 8
         y["rows"] = y["line2"] + 10
         return y
@@ -94,7 +101,7 @@ class PanelPainter(CanvasPainter):
         if view.gauge is not None:
             self._draw_gauge(view.gauge, QRectF(left, y["gauge"], width, 13))
         wrap = view.gauge is None
-        if view.published and not (self.style.far and (wrap or not view.over)):
+        if view.published and not (self.style.far and (wrap or not view.over or self.height < ROOMY)):
             row = QRectF(left, y["published"], width, self.line_height("body") * (2.2 if wrap else 1))
             self.text(
                 view.published,
@@ -147,11 +154,15 @@ class PanelPainter(CanvasPainter):
                 row.tone
             )
             named, wide = self.width_of(row.name, "bold"), self.width_of(row.text, "body") + 2
-            room = right - left - indent
-            self.text(row.name, QRectF(left + indent, y, room, tall), "bold", colors.text)
-            if named + 8 + wide > room:  # below the name instead of beside it
-                y += tall
-            start = right - min(wide, room)
+            room = right - left - indent - 8
+            share = min(1.0, room / (named + wide))
+            beside = share >= (SHRINK if self.style.far else 0.9)  # small text cannot shrink as much
+            if y + tall * (1 if beside else 2) > box.bottom():
+                return
+            name = QRectF(left + indent, y, named * share if beside else room, tall)
+            self.text(row.name, name, "bold", colors.text)
+            y += 0 if beside else tall
+            start = right - (wide * share if beside else min(wide, room))
             self.text(
                 row.text, QRectF(start, y, right - start, tall), "body", tone, Qt.AlignmentFlag.AlignRight
             )

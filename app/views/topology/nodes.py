@@ -32,7 +32,7 @@ WIDTH_UNITS: Final = {False: 17.0, True: 12.6}
 COPY_ROWS: Final = {False: 6.35, True: 10.6}
 """Height of a copy on it, in line heights."""
 LEGEND_COLUMNS: Final = {False: 2, True: 1}
-SMALL_WIDTH_UNITS: Final = 12.0
+SMALL_WIDTH_UNITS: Final = 12.8
 """Width of the cards of witnesses and applications."""
 SMALL: Final = ("witness", "node", "share", "computer")
 """Kinds of servers whose cards show no database copies."""

@@ -24,7 +24,7 @@ DIMMED: Final = 0.16
 
 GAP_UNITS: Final = {False: 7.0, True: 5.6}
 """Space between neighboring cards in line heights, normal and for narrow cards, for the texts of links."""
-MARGIN_UNITS: Final = 1.2
+MARGIN_UNITS: Final = 0.4
 
 
 class TopologyScene(QGraphicsScene):
