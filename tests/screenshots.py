@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import tempfile
@@ -380,7 +381,9 @@ def _dialog() -> QWidget:
 
 
 def main() -> int:
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
+    parser = argparse.ArgumentParser(description="Take pictures of every view.")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("screenshots"))
+    folder: Path = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["MIRRORDRILL_PROFILE"] = tempfile.mkdtemp()
     app = QApplication(sys.argv[:1])

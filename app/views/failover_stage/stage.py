@@ -31,9 +31,9 @@ KEYS: Final = {
     Qt.Key.Key_Escape: LEAVE,
 }
 BUTTONS: Final = (
-    (BACK, mark("Previous phase"), "Left"),
+    (BACK, mark("Previous phase"), "←"),
     (GO, mark("Continue"), "Space"),
-    (FORTH, mark("Next phase"), "Right"),
+    (FORTH, mark("Next phase"), "→"),
     (REPLAY, mark("Replay"), "R"),
     (EXPORT, mark("Export as GIF…"), "E"),
     (LEAVE, mark("Back to the desk"), "Esc"),
