@@ -1,4 +1,4 @@
-"""What a window really paints: every text with its place, color and ground, whoever drew it.
+"""Texts that a window really paints, each with its place, color and ground.
 
 Each widget is drawn once into an SVG, which names texts instead of drawing them, and the whole into a picture, which
 knows the ground behind them: so delegates, the scene and plots are seen as labels are. `python -m tests.look_over`

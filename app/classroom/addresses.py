@@ -30,9 +30,9 @@ def list_addresses() -> list[InterfaceAddress]:
     found = _read_interfaces()
     preferred = _find_default_address()
 
-    def rank(one: InterfaceAddress) -> tuple[bool, bool, bool]:
-        link_local = ipaddress.ip_address(one.address).is_link_local
-        return bool(_VIRTUAL.search(one.interface)), link_local, one.address != preferred
+    def rank(interface: InterfaceAddress) -> tuple[bool, bool, bool]:
+        link_local = ipaddress.ip_address(interface.address).is_link_local
+        return bool(_VIRTUAL.search(interface.interface)), link_local, interface.address != preferred
 
     usable = {one.address: one for one in found if _is_usable(one.address)}
     return sorted(usable.values(), key=rank)

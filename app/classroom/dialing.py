@@ -46,8 +46,8 @@ async def dial(addresses: Sequence[str], invitation: Invitation) -> ClientConnec
         OSError: no address is the host, and at least one did not answer.
     """
 
-    async def connect_to(place: int, address: str) -> ClientConnection:
-        await asyncio.sleep(place * STAGGER_S)
+    async def connect_to(number: int, address: str) -> ClientConnection:
+        await asyncio.sleep(number * STAGGER_S)
         socket = await build_connection(address)
         if certificate.matches(socket.transport.get_extra_info("ssl_object"), invitation):
             return socket

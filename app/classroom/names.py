@@ -19,17 +19,17 @@ INVISIBLE: Final = frozenset(
 Default_Ignorable_Code_Point [Unicode Character Database, DerivedCoreProperties.txt]."""
 
 
-def find_free_name(name: str, taken: Container[str]) -> str:
+def find_free_name(name: str, used_names: Container[str]) -> str:
     """Return *name*, with the next number if somebody has it already: "Ann", "Ann 2"."""
     name = name.strip()
     numbered = (f"{name[: NAME_MAX - 5]} {number}" for number in count(2))
-    return name if name not in taken else next(one for one in numbered if one not in taken)
+    return name if name not in used_names else next(one for one in numbered if one not in used_names)
 
 
-def is_same_name(name: str, given: str) -> bool:
-    """Return True if the host has made *name* of what the person has *given*."""
-    given = given.strip()
-    return name == given or bool(re.fullmatch(re.escape(given[: NAME_MAX - 5]) + r" \d+", name))
+def is_same_name(name: str, entered: str) -> bool:
+    """Return True if the host has made *name* of what the person has *entered*."""
+    entered = entered.strip()
+    return name == entered or bool(re.fullmatch(re.escape(entered[: NAME_MAX - 5]) + r" \d+", name))
 
 
 def is_name(name: str) -> bool:

@@ -15,7 +15,7 @@ from app.words.language import tr, trn
 
 @dataclass(frozen=True, slots=True)
 class SeatKey:
-    """What takes a seat again."""
+    """Entries of the join dialog with which a person returns to a seat."""
 
     code: str = ""
     name: str = ""

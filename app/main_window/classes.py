@@ -135,18 +135,18 @@ class Classes(QObject):
         frozen: bool,
         tests: bool = False,
         reflect: bool = False,
-        late: str = "start",
+        late_rule: str = "start",
     ) -> None:
         """Hold a class in a process of its own; the board comes at once, the code some seconds later.
 
         *tests*: before the lesson, after it, and once more some weeks later. *reflect*: people are asked before
-        points are shown. *late*: rule for late comers of the plan.
+        points are shown. *late_rule*: rule for late comers of the plan.
         """
         folder = default_folder() / "classes"
         folder.mkdir(parents=True, exist_ok=True)
         database = folder / f"{datetime.now():%Y-%m-%d %H-%M-%S}.sqlite"
         plan = database.with_suffix(".toml")
-        known = {"scenario": name, "mode": mode, "frozen": frozen, "reflect": reflect, "late": late}
+        known = {"scenario": name, "mode": mode, "frozen": frozen, "reflect": reflect, "late": late_rule}
         what = "".join(f"{key} = {json.dumps(value)}\n" for key, value in known.items())
         plan.write_text(what + (TESTS if tests else ""), encoding="utf-8")
         self._hold(database, "--plan", str(plan), address=address)

@@ -121,12 +121,12 @@ class Confirmations(QObject):
         self,
         act: str,
         callback: Callable[[], object],
-        otherwise: Callable[[], object] | None = None,
+        third_callback: Callable[[], object] | None = None,
         **facts: str,
     ) -> None:
         """Ask the question of *act* and call *callback* if the answer is yes. A second question replaces the first.
 
-        *otherwise* belongs to the third answer of the question.
+        *third_callback* belongs to the third answer of the question.
         """
         if self.box is not None:
             self.box.reject()
@@ -153,8 +153,8 @@ class Confirmations(QObject):
             box.deleteLater()
             if clicked is yes:
                 callback()
-            elif clicked is other and otherwise is not None:
-                otherwise()
+            elif clicked is other and third_callback is not None:
+                third_callback()
             live = self._session.live
             if running and live is drill and live is not None and not live.finished:
                 self._session.play()

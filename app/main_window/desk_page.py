@@ -117,9 +117,9 @@ class DeskPage(QWidget):
         self._stage = stage
         self._column.addWidget(stage, 1)
 
-    def show_stage(self, shown: bool) -> None:
+    def show_stage(self, visible: bool) -> None:
         """Show the stage instead of the desk, whose panels keep their places, or the desk again."""
-        if shown:
+        if visible:
             self.desk.set_covered(True)
             self._stage.show()
         else:

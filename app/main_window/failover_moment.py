@@ -164,11 +164,11 @@ class FailoverMoment(QObject):
         self._session.pause()
         self._start_replay()
 
-    def _offer_reasons(self, lost: list[str]) -> None:
+    def _offer_reasons(self, databases: list[str]) -> None:
         """Offer the reason why nothing takes over, unless a person shut the database down on purpose."""
-        if lost and not _is_typing():
+        if databases and not _is_typing():
             words = tr("{database} is down, and no automatic failover will take over.").format(
-                database=lost[0]
+                database=databases[0]
             )
             self._notice.offer(words, tr("Why not?"), self.explain)
 
@@ -359,7 +359,7 @@ class FailoverMoment(QObject):
     def _show_phase(self, number: int) -> None:
         """Show the end of one phase, or its latest state."""
         replay = self._prepare_replay()
-        if replay is None or not 0 <= number < replay.known:
+        if replay is None or not 0 <= number < replay.begun_count:
             return
         self._frame.stop()
         self._hold.stop()
@@ -388,7 +388,7 @@ class FailoverMoment(QObject):
         replay = self._prepare_replay()
         if replay is None:
             return
-        if self._shown_count + 1 < replay.known:
+        if self._shown_count + 1 < replay.begun_count:
             self._show_phase(self._shown_count + 1)
         elif not replay.moment.is_over and self._resume[1]:
             self._go_live()

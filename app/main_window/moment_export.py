@@ -58,22 +58,22 @@ def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar)
     runner.start(encode_film(replay, theme.tokens(stage.palette()), stage.canvas.far), write)
 
 
-def encode_film(replay: MomentReplay, colors: theme.ThemeTokens, far: bool) -> Slices[bytes]:
+def encode_film(replay: MomentReplay, colors: theme.ThemeTokens, large_text: bool) -> Slices[bytes]:
     """Return the film of a replay as a GIF; a slice is a frame."""
     samples = []
-    for number in range(replay.known):
-        samples.append(_pixels(replay.view_of(number), colors, far))
+    for number in range(replay.begun_count):
+        samples.append(_pixels(replay.view_of(number), colors, large_text))
         yield 0.0
     writer = GifWriter(samples)
     count = max(1, round(replay.length_s / FRAME_S))
     for number in range(count):
-        writer.add(_pixels(replay.view_at(number * FRAME_S), colors, far), round(100 * FRAME_S))
+        writer.add(_pixels(replay.view_at(number * FRAME_S), colors, large_text), round(100 * FRAME_S))
         yield number / count
     writer.add(samples[-1], round(100 * LAST_S))
     return writer.finish()
 
 
-def _pixels(view: StageView, colors: theme.ThemeTokens, far: bool) -> Pixels:
-    picture = draw_view(view, SIZE, colors, far).convertToFormat(QImage.Format.Format_RGB888)
+def _pixels(view: StageView, colors: theme.ThemeTokens, large_text: bool) -> Pixels:
+    picture = draw_view(view, SIZE, colors, large_text).convertToFormat(QImage.Format.Format_RGB888)
     rows = np.frombuffer(picture.constBits(), np.uint8).reshape(picture.height(), picture.bytesPerLine())
     return rows[:, : 3 * picture.width()].reshape(picture.height(), picture.width(), 3).copy()

@@ -33,7 +33,7 @@ TimerName = Literal[
 """Every timer: mypy rejects one that is missing here; the tables of handlers in the packages are keyed by them."""
 
 Handlers = dict[TimerName, Callable[..., None]]
-"""What each timer calls."""
+"""Function that each timer calls."""
 
 
 def ticks(seconds: float) -> Tick:

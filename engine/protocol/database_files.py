@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -31,7 +31,7 @@ def modify_file(
     new_name: str | None = None,
     size_kb: float | None = None,
     max_kb: float | None = None,
-    growth: dict[str, Any] | None = None,
+    growth: volumes.FileChanges | None = None,
 ) -> list[Message]:
     """Change a file: FILENAME, NEWNAME, SIZE, MAXSIZE (infinite for UNLIMITED), FILEGROWTH.
 
@@ -50,7 +50,9 @@ def modify_file(
     if max_kb is not None and file.key == f"{copy.database}_log":
         world.update_copy(key, log_max_kb=min(max_kb, logspace.LOG_FILE_MAX_KB))
         max_kb = None
-    changes = {**(growth or {}), **({"name": new_name} if new_name else {})}
+    changes: volumes.FileChanges = {**(growth or {})}
+    if new_name:
+        changes["name"] = new_name
     if max_kb is not None:
         changes["max_kb"] = max_kb
     if changes:

@@ -51,7 +51,7 @@ class NewFile(Struct, frozen=True, kw_only=True):
     log: bool = False
     size_kb: float | None = None
     max_kb: float | None = None
-    growth: dict[str, Any] = {}
+    growth: volumes.FileChanges = {}
 
 
 SIZE_LEAST_KB: Final = 512.0
@@ -130,25 +130,32 @@ def _place_new_files(world: World, key: Key, new_files: Sequence[NewFile]) -> No
         for new in file:
             _adopt(world, key, first, new)
     for new in (*data[1:], *logs[1:]):
-        options = {**new.growth, **({} if new.max_kb is None else {"max_kb": new.max_kb})}
+        options: volumes.FileChanges = {**new.growth}
+        if new.max_kb is not None:
+            options["max_kb"] = new.max_kb
         size = new.size_kb or NEW_LOG_KB
         logspace.add_file(world, *key, new.name, new.path, size, log=new.log, options=options)
 
 
-def _adopt(world: World, key: Key, file: DbFile, new: NewFile) -> None:
+def _adopt(world: World, key: Key, file: DbFile, changed: NewFile) -> None:
     copy = world.copies[key]
-    options = {**new.growth, **({} if new.name == file.name else {"name": new.name})}
+    options: volumes.FileChanges = {**changed.growth}
+    if changed.name != file.name:
+        options["name"] = changed.name
     changes: dict[str, Any] = {}
-    if new.max_kb is not None and file.log:
-        changes["log_max_kb"] = min(new.max_kb, logspace.LOG_FILE_MAX_KB)
-    elif new.max_kb is not None:
-        options["max_kb"] = new.max_kb
-    if new.size_kb is not None:
-        changes["log_size_kb" if file.log else "size_kb"] = new.size_kb
-    changes["log_drive" if file.log else "data_drive"] = volumes.drive_of(new.path)
+    if changed.max_kb is not None and file.log:
+        changes["log_max_kb"] = min(changed.max_kb, logspace.LOG_FILE_MAX_KB)
+    elif changed.max_kb is not None:
+        options["max_kb"] = changed.max_kb
+    if changed.size_kb is not None:
+        changes["log_size_kb" if file.log else "size_kb"] = changed.size_kb
+    changes["log_drive" if file.log else "data_drive"] = volumes.drive_of(changed.path)
     if options:
         changes["file_options"] = (*copy.file_options, replace(volumes.options_of(copy, file), **options))
-    changes["file_paths"] = (*copy.file_paths, FilePath(file=file.key, path=new.path, found=(new.path,)))
+    changes["file_paths"] = (
+        *copy.file_paths,
+        FilePath(file=file.key, path=changed.path, found=(changed.path,)),
+    )
     world.update_copy(key, **changes)
 
 

@@ -46,7 +46,7 @@ class Security(Struct, frozen=True):
 NOTHING: Final = Security()
 
 
-def of(world: World, server: str, database: str) -> Security:
+def read(world: World, server: str, database: str) -> Security:
     """Return roles and permissions of a database, or of the instance (SERVER)."""
     for copy in world.copies.values():
         if copy.server == server and copy.database.lower() == database.lower():

@@ -6,8 +6,9 @@ database.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.localization import mark, say
 from engine.messages import Message, SqlError, fill_message
@@ -221,7 +222,7 @@ def add_file(
     size_kb: float = 1024.0,
     *,
     log: bool = False,
-    options: Mapping[str, object] | None = None,
+    options: volumes.FileChanges | None = None,
 ) -> list[Message]:
     """Add a data or log file (ALTER DATABASE … ADD FILE). The mirror creates the file when it redoes that log."""
     copy = statements.copy_on(world, server, database)
@@ -237,7 +238,7 @@ def add_file(
         raise SqlError(5149, "CREATE FILE", path)
     at = streams.end_of_log_kb(world, copy)
     file = DbFile(name=name, drive=drive, size_kb=size_kb, log=log, added_kb=at)
-    given = FileOptions(file=name, **(options or {}))  # type: ignore[arg-type]
+    given = replace(FileOptions(file=name), **(options or {}))
     more = () if given == FileOptions(file=name) else (given,)
     where = FilePath(file=name, path=path, found=(path,))
     world.update_copy(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypedDict
 
 from msgspec.structs import replace
 
@@ -15,6 +15,15 @@ STANDARD_DRIVES: Final = "CDL"
 
 BACKUP_FOLDER: Final = "D:\\Backup"
 """Folder to which backup jobs write. Assumed."""
+
+
+class FileChanges(TypedDict, total=False):
+    """Fields of `FileOptions` that a statement sets."""
+
+    name: str
+    growth_kb: float | None
+    growth_percent: int | None
+    max_kb: float | None
 
 
 def has_drive(computer: Computer, letter: str) -> bool:

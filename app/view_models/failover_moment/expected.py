@@ -40,17 +40,17 @@ def find_expected(drill: Drill, database: str) -> tuple[Failover, str] | None:
     return None if group is None else (_expect(drill, grouped, group.primary, target), GROUP)
 
 
-def _expect(drill: Drill, copy: DatabaseCopy, lost: str, target: str) -> Failover:
+def _expect(drill: Drill, copy: DatabaseCopy, lost_server: str, target: str) -> Failover:
     world = drill.world
     since = world.availability[copy.database].since_tick
-    server = lost if lost in world.instances else copy.server
+    server = lost_server if lost_server in world.instances else copy.server
     cause, _ = causes.of_loss(world, server, None)
     return Failover(
         guid=copy.group or NO_GROUP,
         database=copy.database,
         kind="automatic",
         cause=cause,
-        from_server=lost,
+        from_server=lost_server,
         to_server=target,
         under_load=False,
         failed_tick=since,

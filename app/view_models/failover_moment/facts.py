@@ -103,12 +103,12 @@ class StageFacts:
     more_clients: int = 0
     more_databases: int = 0
 
-    def with_voters(self, before: tuple[Vote, ...]) -> StageFacts:
-        """Return these facts with the votes that counted *before*: the cluster adjusts votes after each loss."""
+    def with_voters(self, previous_votes: tuple[Vote, ...]) -> StageFacts:
+        """Return these facts with *previous_votes*, which counted at the loss; the cluster adjusts votes after it."""
         now = {vote.name: vote for vote in self.votes}
         votes = tuple(
             vote if vote.state == NONE else replace(vote, state=_find_state(now.get(vote.name)))
-            for vote in before
+            for vote in previous_votes
         )
         return replace(self, votes=votes) if votes else self
 
@@ -283,8 +283,8 @@ def _list_session_votes(
                YES if quorum.sees_witness(world, copy) else LOST)  # fmt: skip
 
 
-def _color(servers: Mapping[str, ServerFace], name: str, otherwise: int) -> int:
-    return servers[name].color if name in servers else otherwise
+def _color(servers: Mapping[str, ServerFace], name: str, default: int) -> int:
+    return servers[name].color if name in servers else default
 
 
 # --- wires and queue ----------------------------------------------------------------------------------------

@@ -92,7 +92,7 @@ def make_moment(drill: Drill, number: int) -> Moment:
     """Return the moment of the failover *number* of the run, as far as it has come."""
     world = drill.world
     failover = world.failovers[number]
-    events = _since(drill.events, failover.failed_tick)
+    events = _select_since(drill.events, failover.failed_tick)
     clients = list_clients(world, failover.database)
     return _assemble(
         find_technology(world, failover), failover, events, clients, find_start_due(world, failover),
@@ -103,14 +103,14 @@ def make_moment(drill: Drill, number: int) -> Moment:
 def measure_phases(drill: Drill, failover: Failover) -> tuple[FailoverPhase, ...]:
     """Return the phases until the database is open: without those that depend on applications."""
     technology = find_technology(drill.world, failover)
-    events = _since(drill.events, failover.failed_tick) if technology == INSTANCE else []
+    events = _select_since(drill.events, failover.failed_tick) if technology == INSTANCE else []
     found = find_milestones(failover, technology, events, (), find_start_due(drill.world, failover))
     return list_phases(technology, failover.failed_tick, found, has_clients=False)
 
 
 def make_expected(drill: Drill, failover: Failover, technology: str) -> Moment:
     """Return the moment of a failover that has not begun: its detection runs."""
-    events = _since(drill.events, failover.failed_tick)
+    events = _select_since(drill.events, failover.failed_tick)
     clients = list_clients(drill.world, failover.database)
     return _assemble(technology, failover, events, clients, None, None, None, noticed=False)
 
@@ -120,13 +120,13 @@ def _assemble(
     failover: Failover,
     events: Sequence[Event],
     clients: Iterable[str],
-    due: Tick | None,
+    start_due_tick: Tick | None,
     published: tuple[float, str] | None,
     unlike: str | None,
     noticed: bool = True,
 ) -> Moment:
     names = list(clients)
-    found = find_milestones(failover, technology, events, names, due) if noticed else {}
+    found = find_milestones(failover, technology, events, names, start_due_tick) if noticed else {}
     cut = next((e.tick for e in events if e.kind == "client" and e.get("what") in DISCONNECTED), None)
     phases = list_phases(technology, failover.failed_tick, found, bool(names))
     lost: dict[str, Tick] = {}
@@ -138,7 +138,7 @@ def _assemble(
 
 
 def list_phases(
-    technology: str, failed_tick: Tick, found: Milestones, has_clients: bool = True
+    technology: str, failed_tick: Tick, milestones: Milestones, has_clients: bool = True
 ) -> tuple[FailoverPhase, ...]:
     """Return all phases of *technology*; each begins where the one before it ends."""
     phases = []
@@ -146,7 +146,7 @@ def list_phases(
     for kind in PHASES[technology]:
         if kind.until == "clients" and not has_clients:
             continue
-        end = found.get(kind.until) if start is not None else None
+        end = milestones.get(kind.until) if start is not None else None
         end = None if end is None or start is None else max(start, end)
         phases.append(FailoverPhase(kind, start, end))
         start = end
@@ -154,14 +154,21 @@ def list_phases(
 
 
 def find_milestones(
-    failover: Failover, technology: str, events: Sequence[Event], clients: Sequence[str], due: Tick | None
+    failover: Failover,
+    technology: str,
+    events: Sequence[Event],
+    clients: Sequence[str],
+    start_due_tick: Tick | None,
 ) -> dict[str, Tick | None]:
-    """Return the tick of each milestone that ends a phase. *due*: time at which SQL Server will start on the node."""
-    start = due
+    """Return the tick of each milestone that ends a phase.
+
+    *start_due_tick*: time at which SQL Server will start on the node.
+    """
+    start = start_due_tick
     started: Tick | None = None
     if technology == INSTANCE:
         after = [e for e in events if e.tick >= failover.detected_tick]
-        start = next((e.tick for e in after if e.kind == "service" and e.text == STARTING), due)
+        start = next((e.tick for e in after if e.kind == "service" and e.text == STARTING), start_due_tick)
         started = next((e.tick for e in after if e.kind == "cluster" and e.get("what") == "online"), None)
         if failover.online_tick is not None:
             started = min(started or failover.online_tick, failover.online_tick)
@@ -216,7 +223,7 @@ def list_clients(world: World, database: str) -> list[str]:
     return [c.name for c in world.clients.values() if database in c.databases and not c.read_only]
 
 
-def _since(events: Sequence[Event], tick: Tick) -> list[Event]:
+def _select_since(events: Sequence[Event], tick: Tick) -> list[Event]:
     found = []
     for event in reversed(events):
         if event.tick < tick:

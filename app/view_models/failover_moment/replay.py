@@ -45,7 +45,7 @@ class MomentReplay:
         self._voters = self._facts_at(first).votes
 
     @property
-    def known(self) -> int:
+    def begun_count(self) -> int:
         """Number of phases that have begun."""
         return sum(
             phase.start_tick is not None and phase.start_tick <= self._last for phase in self.moment.phases

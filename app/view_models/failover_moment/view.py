@@ -175,12 +175,12 @@ ORDERED: Final = mark("Manual failover: {from} hands over to {to}")
 
 
 def _describe_phase(
-    moment: Moment, number: int, names: Mapping[str, str], over: bool, tick: Tick
+    moment: Moment, number: int, names: Mapping[str, str], ended: bool, tick: Tick
 ) -> tuple[str, str]:
     failover, kind = moment.failover, moment.phases[number].kind
     if failover.cancelled:
         return tr(CANCELLED), localize(failover.why)
-    if over and moment.longest is not None and moment.end_tick is not None:
+    if ended and moment.longest is not None and moment.end_tick is not None:
         longest, lost = moment.longest, failover.lost_transactions
         words = tr(OVER_SENTENCE[min(lost, 1)]).format(
             phase=tr(longest.kind.name),
@@ -203,8 +203,8 @@ _CAUSES: Final = {
 }
 
 
-def _describe_since(moment: Moment, over: bool) -> str:
-    if over:
+def _describe_since(moment: Moment, ended: bool) -> str:
+    if ended:
         return tr("From the failure until clients work")
     words = _CAUSES.get(moment.failover.cause, mark("Time since the failure"))
     return tr(words).format(server=moment.failover.from_server)
@@ -251,7 +251,7 @@ _UP, _DOWN, _WAIT = (
 )
 
 
-def _list_rows(moment: Moment, facts: StageFacts, tick: Tick, over: bool) -> list[Row]:
+def _list_rows(moment: Moment, facts: StageFacts, tick: Tick, ended: bool) -> list[Row]:
     failover = moment.failover
     online, back = failover.online_tick, moment.end_tick
     rows = [_service_row(tr("Database online"), failover.failed_tick, online, tick)]
@@ -271,21 +271,21 @@ def _list_rows(moment: Moment, facts: StageFacts, tick: Tick, over: bool) -> lis
     if facts.owner:
         rows.append(Row(tr("Owner of the disks"), None, facts.owner, "muted"))
         rows.append(Row(tr("Copies of the data"), None, tr("1, on a shared disk"), "muted"))
-    if over and moment.longest is not None and back is not None:
+    if ended and moment.longest is not None and back is not None:
         name = tr(moment.longest.kind.name)
         rows.append(Row(tr("Longest phase"), None, f"{name}, {_s(moment.longest.ticks_at(back))} s", "text"))
     return rows
 
 
-def _service_row(name: str, down: Tick, up: Tick | None, tick: Tick) -> Row:
-    if up is not None and tick >= up:
-        return Row(name, _UP, tr("again after {seconds} s").format(seconds=_s(up - down)), "ok")
-    return Row(name, _DOWN, tr("no, for {seconds} s").format(seconds=_s(max(0, tick - down))), "bad")
+def _service_row(name: str, down_tick: Tick, up_tick: Tick | None, tick: Tick) -> Row:
+    if up_tick is not None and tick >= up_tick:
+        return Row(name, _UP, tr("again after {seconds} s").format(seconds=_s(up_tick - down_tick)), "ok")
+    return Row(name, _DOWN, tr("no, for {seconds} s").format(seconds=_s(max(0, tick - down_tick))), "bad")
 
 
-def _make_chip(phase: FailoverPhase, place: int, number: int, tick: Tick, over: bool) -> Chip:
-    begun = phase.start_tick is not None and phase.start_tick <= tick and place <= number
-    state = WAITING if not begun else RUNNING if place == number else DONE
+def _make_chip(phase: FailoverPhase, index: int, number: int, tick: Tick, ended: bool) -> Chip:
+    begun = phase.start_tick is not None and phase.start_tick <= tick and index <= number
+    state = WAITING if not begun else RUNNING if index == number else DONE
     return Chip(
         tr(phase.kind.name), phase.kind.color, state, f"{_s(phase.ticks_at(tick))} s" if begun else ""
     )

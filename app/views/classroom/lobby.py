@@ -163,7 +163,7 @@ def _final_score(tile: Tile) -> str:
 
 
 class ProjectorView(QWidget):
-    """What the room sees, apart from the instructor's window: the code, then anonymous progress, then results."""
+    """Window for the projector: the join code, then anonymous progress, then the results."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -215,7 +215,7 @@ class ProjectorView(QWidget):
             return
         at_s = max((tile["at_s"] for tile in tiles), default=0.0)
         self.state.setText(tr("The class has ended.") if over else formatting.run_time(at_s))
-        shown = [{**tile, "name": tr("Seat {n}").format(n=tile["seat"])} for tile in tiles]
         if over:
-            shown.sort(key=lambda tile: -float(_final_score(tile) or 0.0))  # type: ignore[arg-type]
+            tiles = sorted(tiles, key=lambda tile: -float(_final_score(tile) or 0.0))
+        shown = [{**tile, "name": tr("Seat {n}").format(n=tile["seat"])} for tile in tiles]
         self.tiles.table.replace(shown)

@@ -484,8 +484,8 @@ def _button(text: str, do: Callable[[], object], parent: QWidget) -> QPushButton
     return button
 
 
-def _differ(before: DebriefModel, after: DebriefModel) -> bool:
-    return _analysis_of(before) != _analysis_of(after)
+def _differ(old_model: DebriefModel, new_model: DebriefModel) -> bool:
+    return _analysis_of(old_model) != _analysis_of(new_model)
 
 
 def _analysis_of(model: DebriefModel) -> tuple[object, ...]:

@@ -15,8 +15,8 @@ VARIANTS: Final = "variants"
 _ROWS: Final = read_table("app.views.editor", "form_words.tsv")
 
 
-def _texts(of: str) -> Mapping[str, str]:
-    return {row["key"]: row["text"] for row in _ROWS if row["of"] == of}
+def _texts(table: str) -> Mapping[str, str]:
+    return {row["key"]: row["text"] for row in _ROWS if row["of"] == table}
 
 
 SECTIONS: Final = _texts("section")

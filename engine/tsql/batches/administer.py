@@ -17,6 +17,7 @@ from engine.protocol import (
     endpoints,
     logspace,
     statements,
+    volumes,
 )
 from engine.protocol import options as database_options
 from engine.tsql import catalog
@@ -229,7 +230,8 @@ def _login_settings(machine: Machine, statement: s.LoginStatement, options: dict
     title = "CREATE LOGIN" if isinstance(statement, s.CreateLogin) else "ALTER LOGIN"
     option_table.check_options(title, statement.options, machine.context.version)
     language = options.get("DEFAULT_LANGUAGE")
-    if language is not None and languages.find(to_text(language)) is None:
+    found = None if language is None else languages.find(to_text(language))
+    if language is not None and found is None:
         raise UnsimulatedFeatureError(f"the language {to_text(language)}")
     switches = {
         name: to_text(options[name]).upper() == "ON"
@@ -239,7 +241,7 @@ def _login_settings(machine: Machine, statement: s.LoginStatement, options: dict
     return {
         "password": None if statement.password is None else machine.text(statement.password),
         "default_database": options.get("DEFAULT_DATABASE"),
-        "default_language": None if language is None else languages.find(to_text(language)).name,  # type: ignore[union-attr]
+        "default_language": None if found is None else found.name,
         "check_policy": switches.get("CHECK_POLICY"),
         "check_expiration": switches.get("CHECK_EXPIRATION"),
     }
@@ -332,7 +334,7 @@ FILE_PROPERTIES: Final = ("NAME", "NEWNAME", "FILENAME", "SIZE", "MAXSIZE", "FIL
 """File properties of MODIFY FILE. [DOC: ALTER DATABASE file options]"""
 
 
-def _growth(text: str | None) -> dict[str, Any]:
+def _growth(text: str | None) -> volumes.FileChanges:
     """Read FILEGROWTH: 10 %, 64 MB, or 512 (MB)."""
     if text is None:
         return {}
@@ -378,9 +380,11 @@ def _alter_files(machine: Machine, statement: s.AlterFiles) -> Outcome:
             raise SqlError(102, name if "FILENAME" not in options else "NEWNAME")
         size_kb = _size_kb(options.get("SIZE")) or 1024.0
         log = "LOG" in statement.action
-        more = {**growth, **({} if max_kb is None else {"max_kb": max_kb})}
+        changes: volumes.FileChanges = {**growth}
+        if max_kb is not None:
+            changes["max_kb"] = max_kb
         return logspace.add_file(
-            world, server, statement.database, name, options["FILENAME"], size_kb, log=log, options=more
+            world, server, statement.database, name, options["FILENAME"], size_kb, log=log, options=changes
         )
     if statement.action == "REMOVE FILE":
         return logspace.remove_file(world, server, statement.database, name)

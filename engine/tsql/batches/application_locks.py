@@ -44,65 +44,65 @@ MARK: Final = "application\n"
 OWNERS: Final = ("transaction", "session")
 
 
-def combine(held: str, requested: str) -> str:
+def combine(current: str, requested: str) -> str:
     """Return the union of two lock modes [DOC: sp_getapplock]."""
-    if "X" in (held, requested):
+    if "X" in (current, requested):
         return "X"
-    parts = {part for mode in (held, requested) for part in ("IX", "U", "S") if part in mode}
-    if held.startswith("IS") and requested.startswith("IS"):
+    parts = {part for mode in (current, requested) for part in ("IX", "U", "S") if part in mode}
+    if current.startswith("IS") and requested.startswith("IS"):
         return "IS"
-    if "IX" in (held[-2:], requested[-2:]):
-        shared = {mode.removesuffix("IX") for mode in (held, requested)} & {"U", "S"}
+    if "IX" in (current[-2:], requested[-2:]):
+        shared = {mode.removesuffix("IX") for mode in (current, requested)} & {"U", "S"}
         return ("U" if "U" in shared else "S" if shared else "") + "IX"
     return "U" if "U" in parts else "S"
 
 
-def place_of(context: Context, database: str, principal: str, resource: str) -> Place:
+def make_place(context: Context, database: str, principal: str, resource: str) -> Place:
     """Return the key of an application resource; its name is case-sensitive and has at most 255 characters."""
     return (context.session.server, database.lower(), f"{MARK}{principal.lower()}\n{resource[:255]}")
 
 
-def is_application(place: Place) -> bool:
-    """Return True if *place* is an application resource."""
-    return place[2].startswith(MARK)
+def is_application(key: Place) -> bool:
+    """Return True if *key* is an application resource."""
+    return key[2].startswith(MARK)
 
 
-def describe(place: Place) -> str:
+def describe(key: Place) -> str:
     """Return the name of the resource as `resource_description` shows it, without its hash."""
-    return place[2].rpartition("\n")[2][:32]
+    return key[2].rpartition("\n")[2][:32]
 
 
-def find_holders(context: Context, place: Place, mode: str) -> tuple[int, ...]:
-    """Return the other sessions whose locks on *place* conflict with *mode*."""
+def find_holders(context: Context, key: Place, mode: str) -> tuple[int, ...]:
+    """Return the other sessions whose locks on *key* conflict with *mode*."""
     return tuple(
         session.spid
         for _, session in context.sessions()
         if session.spid != context.session.spid
-        and any(lock.place == place and lock.mode in CONFLICTS[mode] for lock in session.applocks)
+        and any(lock.place == key and lock.mode in CONFLICTS[mode] for lock in session.applocks)
     )
 
 
-def find(session: SqlSession, place: Place, owner: str) -> ApplicationLock | None:
-    """Return the lock that *owner* of the session holds on *place*."""
-    return next((lock for lock in session.applocks if (lock.place, lock.owner) == (place, owner)), None)
+def find(session: SqlSession, key: Place, owner: str) -> ApplicationLock | None:
+    """Return the lock that *owner* of the session holds on *key*."""
+    return next((lock for lock in session.applocks if (lock.place, lock.owner) == (key, owner)), None)
 
 
 def acquire(
-    locks: Iterable[ApplicationLock], place: Place, owner: str, mode: str
+    locks: Iterable[ApplicationLock], key: Place, owner: str, mode: str
 ) -> tuple[ApplicationLock, ...]:
     """Add a request to the locks of a session; further requests of one owner raise its mode and count."""
     found = {(lock.place, lock.owner): lock for lock in locks}
-    before = found.get((place, owner))
+    before = found.get((key, owner))
     if before is None:
-        found[place, owner] = ApplicationLock(place, mode, owner)
+        found[key, owner] = ApplicationLock(key, mode, owner)
     else:
-        found[place, owner] = replace(before, mode=combine(before.mode, mode), count=before.count + 1)
+        found[key, owner] = replace(before, mode=combine(before.mode, mode), count=before.count + 1)
     return tuple(found.values())
 
 
-def release(locks: Iterable[ApplicationLock], held: ApplicationLock) -> tuple[ApplicationLock, ...]:
-    """Remove one request of *held*; the lock ends with its last request."""
-    rest = [replace(lock, count=lock.count - 1) if lock == held else lock for lock in locks]
+def release(locks: Iterable[ApplicationLock], released: ApplicationLock) -> tuple[ApplicationLock, ...]:
+    """Remove one request of *released*; the lock ends with its last request."""
+    rest = [replace(lock, count=lock.count - 1) if lock == released else lock for lock in locks]
     return tuple(lock for lock in rest if lock.count)
 
 
@@ -123,7 +123,7 @@ def _owner(context: Context, owner: Scalar) -> str:
 
 def mode_of(context: Context, principal: Scalar, resource: Scalar, owner: Scalar = None) -> Scalar:
     """Evaluate APPLOCK_MODE: the mode in which the caller holds the lock, or NoLock."""
-    place = place_of(context, context.session.database, to_text(principal), to_text(resource))
+    place = make_place(context, context.session.database, to_text(principal), to_text(resource))
     lock = find(context.session, place, _owner(context, owner))
     return NAMES[lock.mode] if lock is not None else "NoLock"
 
@@ -136,7 +136,7 @@ def is_grantable(
     if asked is None:
         raise UnsimulatedFeatureError(f"the lock mode {to_text(mode)}")
     _owner(context, owner)
-    place = place_of(context, context.session.database, to_text(principal), to_text(resource))
+    place = make_place(context, context.session.database, to_text(principal), to_text(resource))
     return int(not find_holders(context, place, asked))
 
 

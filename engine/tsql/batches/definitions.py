@@ -240,12 +240,12 @@ def _drop_constraint(table: Table, name: str, ref: TableRef) -> Table:
 _VARYING: Final = frozenset({"varchar", "nvarchar", "varbinary"})
 
 
-def _only_widens(old: str, new: str) -> bool:
+def _only_widens(old_type: str, new_type: str) -> bool:
     """Return whether a type of varying length becomes no shorter: then a key or CHECK may use the column.
 
     [DOC: ALTER TABLE]
     """
-    (old_kind, old_length, _), (new_kind, new_length, _) = parse_type(old), parse_type(new)
+    (old_kind, old_length, _), (new_kind, new_length, _) = parse_type(old_type), parse_type(new_type)
     if old_kind != new_kind or old_kind not in _VARYING or new_length == MAX:
         return False
     return isinstance(old_length, int) and isinstance(new_length, int) and new_length >= old_length

@@ -57,7 +57,7 @@ def _may_impersonate(context: Context, kind: str, name: str) -> bool:
     if kind == "USER" and rights.user_in(context, context.session.database) == "dbo":
         return True
     database = SERVER if kind == "LOGIN" else context.session.database
-    kept = grants.of(context.world, context.session.server, database)
+    kept = grants.read(context.world, context.session.server, database)
     me = context.session.login if kind == "LOGIN" else rights.user_in(context, database) or ""
     names = {me.lower(), *grants.roles_of(kept, me)}
     granted = Grant(kind, name, "IMPERSONATE", "")
@@ -112,7 +112,9 @@ def permit(machine: Machine, statement: s.Permission) -> list[Message]:
         for grantee in statement.grantees
     )
     world, here = machine.world, machine.session.server
-    grants.put(world, here, database, grants.change(grants.of(world, here, database), statement.verb, wanted))
+    grants.put(
+        world, here, database, grants.change(grants.read(world, here, database), statement.verb, wanted)
+    )
     return []
 
 
@@ -128,7 +130,7 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
     context, server = machine.context, statement.server
     database = SERVER if server else context.session.database
     world, here = machine.world, machine.session.server
-    kept = grants.of(world, here, database)
+    kept = grants.read(world, here, database)
     view = "sys.server_principals" if server else "sys.database_principals"
     rows = {to_text(row["name"]).lower(): row for row in catalog.rows_of(context, view)}
     role = rows.get(statement.name.lower())
@@ -364,7 +366,7 @@ NEEDS: Final[dict[type[s.Statement], Rule]] = {
     s.Permission: _grants,
     s.ChangeRole: _roles,
 }
-"""What each statement asks of a login that is not in sysadmin, and its error. [DOC: each statement's page]"""
+"""Permission that each statement requires of a login outside sysadmin, and its error. [DOC: each statement's page]"""
 
 FREE: Final = (
     s.QueryStatement, s.UseDatabase, s.Execute, s.ExecuteString, s.ExecuteAs, s.Revert, s.Transaction,

@@ -72,11 +72,11 @@ def _object(context: Context, object_key: Place) -> LockResource:
     return LockResource("OBJECT", number, "", objects.object_id(object_key[2]))
 
 
-def _application(context: Context, place: Place, owner: str = "TRANSACTION", count: int = 1) -> LockResource:
+def _application(context: Context, key: Place, owner: str = "TRANSACTION", count: int = 1) -> LockResource:
     """Return a resource of sp_getapplock: principal id, name and hash [DOC: sys.dm_tran_locks]."""
-    digest = hashlib.blake2b(repr(place).encode(), digest_size=4).hexdigest()
-    description = f"0:[{application_locks.describe(place)}]:({digest})"
-    return LockResource("APPLICATION", context.database_id(place[1]) or 0, description, 0, owner, count)
+    digest = hashlib.blake2b(repr(key).encode(), digest_size=4).hexdigest()
+    description = f"0:[{application_locks.describe(key)}]:({digest})"
+    return LockResource("APPLICATION", context.database_id(key[1]) or 0, description, 0, owner, count)
 
 
 def _row(context: Context, object_key: Place, number: int, row: Row | None) -> LockResource:

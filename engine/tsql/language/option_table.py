@@ -99,5 +99,5 @@ def read_options(tokens: Sequence[Token]) -> Pairs:
     return tuple(_pair(part or [")"]) for part in parts)
 
 
-def _pair(words: Sequence[str]) -> tuple[str, str]:
-    return words[0], " ".join(words[2:] if words[1:2] == ["="] else words[1:])
+def _pair(tokens: Sequence[str]) -> tuple[str, str]:
+    return tokens[0], " ".join(tokens[2:] if tokens[1:2] == ["="] else tokens[1:])

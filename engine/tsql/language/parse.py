@@ -269,38 +269,38 @@ def _create_database(c: Children) -> s.Statement:
 _FILE_LISTS = ("ON", "PRIMARY", "LOG", ",")
 
 
-def _read_database_words(words: list[str]) -> tuple[tuple[s.FileSpec, ...], s.Pairs]:
+def _read_database_words(tokens: list[str]) -> tuple[tuple[s.FileSpec, ...], s.Pairs]:
     """Return the file specifications of CREATE DATABASE, and the options outside the brackets."""
     files: list[s.FileSpec] = []
     options: list[tuple[str, s.Value]] = []
     log, place = False, 0
-    while place < len(words):
-        word = words[place].upper()
+    while place < len(tokens):
+        word = tokens[place].upper()
         if word == "(":
-            end = words.index(")", place)
-            files.append(s.FileSpec(_read_file_properties(words[place + 1 : end]), log))
+            end = tokens.index(")", place)
+            files.append(s.FileSpec(_read_file_properties(tokens[place + 1 : end]), log))
             place = end + 1
         elif word in _FILE_LISTS:
             log = log or word == "LOG"
             place += 1
         else:
             value = (
-                words[place + 1 : place + 3]
-                if words[place + 1 : place + 2] == ["="]
-                else words[place + 1 : place + 2]
+                tokens[place + 1 : place + 3]
+                if tokens[place + 1 : place + 2] == ["="]
+                else tokens[place + 1 : place + 2]
             )
             options.append((word, value[-1] if value else None))
             place += 1 + len(value)
     return tuple(files), tuple(options)
 
 
-def _read_file_properties(words: list[str]) -> tuple[tuple[str, str], ...]:
+def _read_file_properties(tokens: list[str]) -> tuple[tuple[str, str], ...]:
     """Read `NAME , a , SIZE , 10 MB`: names in capitals, and values as ALTER DATABASE … ADD FILE has them.
 
     The signs between them are all commas here (group_item).
     """
     parts: list[list[str]] = [[]]
-    for word in words:
+    for word in tokens:
         if word == ",":
             parts.append([])
         else:

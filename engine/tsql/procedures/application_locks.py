@@ -29,7 +29,7 @@ def _resource(call: ProcedureCall) -> tuple[Place, str]:
     known = {to_text(row["name"]).lower() for row in catalog.rows_of(context, "sys.database_principals")}
     if principal.lower() not in known:
         raise SqlError(15600, f"sys.{call.name}")
-    return applocks.place_of(context, call.database, principal, call.text("@resource")), owner
+    return applocks.make_place(context, call.database, principal, call.text("@resource")), owner
 
 
 def _acquire(call: ProcedureCall) -> None:

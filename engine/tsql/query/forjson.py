@@ -147,9 +147,9 @@ def _name_of(projection: exp.Expr, unnamed: str) -> str:
     return "" if name == unnamed else str(name)
 
 
-def _literal(place: int, kind: SqlType | None, source: str, fragment: bool) -> exp.Expr:
+def _literal(number: int, kind: SqlType | None, source: str, fragment: bool) -> exp.Expr:
     """Return the call that writes a column as JSON: numbers bare, bits as words, binary values in base64."""
-    value: exp.Expr = exp.column(f"x{place}")
+    value: exp.Expr = exp.column(f"x{number}")
     if kind is None or fragment:
         return _call("json_literal", value, text(""), exp.Literal.number(int(fragment)))
     if not (kind.is_text or kind.is_integer or kind.is_binary or kind.name in _AS_HELD):

@@ -408,12 +408,12 @@ def _write_levels(*objects: Scalar) -> Scalar:
     return json.dumps([to_text(members) for members in objects], ensure_ascii=False)
 
 
-def _write_rows(rows: Scalar, names: Scalar, root: Scalar, bare: Scalar) -> Scalar:
+def _write_rows(rows: Scalar, names: Scalar, root: Scalar, without_wrapper: Scalar) -> Scalar:
     """Return the text of FOR JSON: consecutive rows that agree on a level share its object."""
     if rows is None:
         return None
     shown = _nest_rows(json.loads(f"[{to_text(rows)}]"), json.loads(to_text(names))[1:])
-    if bare:
+    if without_wrapper:
         return shown
     return f"[{shown}]" if root is None else f"{{{_quote(to_text(root))}:[{shown}]}}"
 

@@ -58,7 +58,7 @@ def test_the_figures_are_those_of_the_report() -> None:
     history = played("mirroring")
     replay = MomentReplay(history, 0)
     (row,) = history.drill.report()["failovers"]
-    view = replay.view_of(replay.known - 1)
+    view = replay.view_of(replay.begun_count - 1)
     assert view.over
     assert view.failover == f"{row['failover_s']:.2f}"
     assert view.gauge is not None
@@ -77,7 +77,7 @@ def test_the_figures_are_those_of_the_report() -> None:
 def test_votes_stay_those_that_counted_at_the_failure(technology: str, votes: str) -> None:
     """The cluster takes the vote of the lost node and gives the witness one: that was not the vote that decided."""
     replay = MomentReplay(played(technology), 0)
-    for number in range(replay.known):
+    for number in range(replay.begun_count):
         assert replay.view_of(number).votes == f"{votes} votes: quorum"
 
 

@@ -44,7 +44,7 @@ def test_text_reads_on_its_grounds(colors: ThemeTokens) -> None:
 
 
 def over(color: QColor, ground: QColor, alpha: int) -> QColor:
-    """What is seen where *color* is painted with *alpha* (of 255) on *ground*."""
+    """Return the visible color of *color*, painted with *alpha* (of 255) on *ground*."""
     share = alpha / 255.0
     above, below = ((c.redF(), c.greenF(), c.blueF()) for c in (color, ground))
     return QColor.fromRgbF(*(share * a + (1.0 - share) * b for a, b in zip(above, below, strict=True)))
