@@ -53,16 +53,16 @@ class StageStyle:
         return self.colors.on_accent if self.colors.dark else QColor("#ffffff")
 
 
-def make_style(colors: ThemeTokens, far: bool) -> StageStyle:
-    """Build the style, with large fonts for a view from *far*."""
+def make_style(colors: ThemeTokens, large_text: bool) -> StageStyle:
+    """Build the style, with large fonts for a view from *large_text*."""
     fonts = {}
     for name, sizes in SIZES.items():
         font = theme.fixed_font() if name in FIXED else QFont(QApplication.font())
-        font.setPixelSize(sizes[far])
+        font.setPixelSize(sizes[large_text])
         font.setBold(name in BOLD)
         font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
         fonts[name] = font
-    return StageStyle(colors, fonts, far)
+    return StageStyle(colors, fonts, large_text)
 
 
 class CanvasPainter:
@@ -75,47 +75,59 @@ class CanvasPainter:
         painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
 
     def text(
-        self, words: str, box: QRectF, font: str, color: QColor,
+        self, content: str, box: QRectF, font: str, color: QColor,
         align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft, wrap: bool = False,
     ) -> None:  # fmt: skip
-        """Draw *words* into *box*, smaller and then cut if they are too wide, or wrapped."""
+        """Draw *content* into *box*, smaller and then cut if they are too wide, or wrapped."""
         painter, used = self.painter, self.style.fonts[font]
         painter.setFont(used)
         painter.setPen(color)
         if wrap:
             flags = int(Qt.TextFlag.TextWordWrap) | int(align.value) | int(Qt.AlignmentFlag.AlignTop.value)
-            painter.drawText(box, flags, words)
+            painter.drawText(box, flags, content)
             return
         metrics = QFontMetricsF(used)
         flags = int(align.value) | int(Qt.AlignmentFlag.AlignVCenter.value)
-        width = metrics.horizontalAdvance(words)
+        width = metrics.horizontalAdvance(content)
         if width > box.width() > 0:
             scale = min(1.0, max(box.width() / (width + 2), SHRINK, TEXT_MIN / used.pixelSize()))
             wide, tall = box.width() / scale, box.height() / scale
             painter.save()
             painter.translate(box.left(), box.top())
             painter.scale(scale, scale)
-            cut = metrics.elidedText(words, Qt.TextElideMode.ElideRight, wide)
+            cut = metrics.elidedText(content, Qt.TextElideMode.ElideRight, wide)
             painter.drawText(QRectF(0, 0, wide, tall), flags, cut)
             painter.restore()
         else:
-            painter.drawText(box, flags, words)
+            painter.drawText(box, flags, content)
 
-    def width_of(self, words: str, font: str) -> float:
-        """Return the width of *words* in canvas units."""
-        return QFontMetricsF(self.style.fonts[font]).horizontalAdvance(words)
+    def width_of(self, content: str, font: str) -> float:
+        """Return the width of *content* in canvas units."""
+        return QFontMetricsF(self.style.fonts[font]).horizontalAdvance(content)
 
     def line_height(self, font: str) -> float:
         """Return the height of a font in pixels."""
         return QFontMetricsF(self.style.fonts[font]).height()
 
-    def place(self, technology: str, name: str) -> QRectF | None:
+    def find_box(self, technology: str, name: str) -> QRectF | None:
         """Return the place of a part; None if the technology has none."""
-        return places.place(technology, name, self.height)
+        return places.find_box(technology, name, self.height)
 
-    def halo(self, box: QRectF, good: bool) -> None:
+    def title(self, heading: str, sentence: str, tone: QColor) -> QRectF:
+        """Draw heading and sentence of the stage next to a disk of color *tone*; return the place of the disk."""
+        disk = QRectF(24, 24, 36, 36)
+        self.painter.setPen(Qt.PenStyle.NoPen)
+        self.painter.setBrush(tone)
+        self.painter.drawEllipse(disk)
+        tall, width = self.line_height("heading"), places.WIDTH - 96
+        self.text(heading, QRectF(72, 12, width, tall), "heading", self.colors.text)
+        below = QRectF(72, 14 + tall, width, self.line_height("sentence"))
+        self.text(sentence, below, "sentence", self.colors.text)
+        return disk
+
+    def halo(self, box: QRectF, succeeded: bool) -> None:
         """Draw the halo of a place that takes part."""
-        color = self.colors.ok if good else self.colors.focus
+        color = self.colors.ok if succeeded else self.colors.focus
         self.painter.setBrush(Qt.BrushStyle.NoBrush)
         self.painter.setPen(QPen(theme.with_alpha(color, 70), 4))
         self.painter.drawRoundedRect(box.adjusted(-9, -9, 9, 9), 13, 13)
@@ -128,11 +140,11 @@ class CanvasPainter:
         self.painter.setBrush(ground)
         self.painter.drawRoundedRect(box, 8, 8)
 
-    def pill(self, words: str, box: QRectF, ground: QColor, ink: QColor, dashed: bool = False) -> None:
-        """Draw *words* on a rounded ground."""
+    def pill(self, content: str, box: QRectF, ground: QColor, ink: QColor, dashed: bool = False) -> None:
+        """Draw *content* on a rounded ground."""
         self.painter.setPen(
             QPen(self.colors.muted, 1.3, Qt.PenStyle.DashLine) if dashed else Qt.PenStyle.NoPen
         )
         self.painter.setBrush(ground)
         self.painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-        self.text(words, box.adjusted(10, 0, -10, 0), "bold", ink, Qt.AlignmentFlag.AlignHCenter)
+        self.text(content, box.adjusted(10, 0, -10, 0), "bold", ink, Qt.AlignmentFlag.AlignHCenter)

@@ -38,7 +38,7 @@ class StagePainter(PanelPainter):
         for wire in view.facts.wires:
             self._draw_wire(view, wire.ends, wire.cut, wire.used, wire.label)
         for name, card in view.facts.cards.items():
-            box = self.place(view.technology, name)
+            box = self.find_box(view.technology, name)
             if box is not None:
                 self._draw_card(view, name, card, box)
         self._draw_disk(view)
@@ -48,23 +48,13 @@ class StagePainter(PanelPainter):
         self._draw_panel(view)
 
     def _draw_heading(self, view: StageView) -> None:
-        painter, colors = self.painter, self.colors
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.ok if view.over else colors.accent)
-        painter.drawEllipse(QRectF(24, 24, 36, 36))
-        self.text(str(view.number + 1), QRectF(24, 24, 36, 36), "second" if not self.style.far else "server",
-                  colors.on_accent, Qt.AlignmentFlag.AlignHCenter)  # fmt: skip
-        tall = self.line_height("heading")
-        self.text(view.heading, QRectF(72, 12, WIDTH - 96, tall), "heading", colors.text)
-        self.text(
-            view.sentence,
-            QRectF(72, 14 + tall, WIDTH - 96, self.line_height("sentence")),
-            "sentence",
-            colors.text,
-        )
+        colors = self.colors
+        disk = self.title(view.heading, view.sentence, colors.ok if view.over else colors.accent)
+        font = "server" if self.style.far else "second"
+        self.text(str(view.number + 1), disk, font, colors.on_accent, Qt.AlignmentFlag.AlignHCenter)
 
     def _draw_frame_of_cluster(self, view: StageView) -> None:
-        box = self.place(view.technology, "cluster")
+        box = self.find_box(view.technology, "cluster")
         if box is None:
             return
         painter = self.painter
@@ -241,7 +231,7 @@ class StagePainter(PanelPainter):
                 )
 
     def _draw_disk(self, view: StageView) -> None:
-        box, pill = self.place(view.technology, DISK), self.place(view.technology, "owner")
+        box, pill = self.find_box(view.technology, DISK), self.find_box(view.technology, "owner")
         if box is None or pill is None or not view.facts.disk:
             return
         painter, colors = self.painter, self.colors
@@ -266,7 +256,7 @@ class StagePainter(PanelPainter):
 
     def _draw_listener(self, view: StageView) -> None:
         facts, colors = view.facts, self.colors
-        here, former = self.place(view.technology, LISTENER), self.place(view.technology, "former")
+        here, former = self.find_box(view.technology, LISTENER), self.find_box(view.technology, "former")
         if not facts.listener or here is None or former is None:
             return
         words = tr("listener {name}").format(name=facts.listener)
@@ -284,7 +274,7 @@ class StagePainter(PanelPainter):
             )
             self.painter.drawLine(start, end)
             self.pill(words, here, colors.accent, colors.on_accent)
-            target = self.place(view.technology, TO)
+            target = self.find_box(view.technology, TO)
             if target is not None:
                 self.painter.setPen(QPen(colors.focus, 3))
                 self.painter.drawLine(
@@ -292,7 +282,7 @@ class StagePainter(PanelPainter):
                 )
 
     def _draw_votes(self, view: StageView) -> None:
-        box = self.place(view.technology, VOTES)
+        box = self.find_box(view.technology, VOTES)
         if box is None or not view.facts.votes:
             return
         colors = self.colors
@@ -322,9 +312,9 @@ class StagePainter(PanelPainter):
             row = QRectF(box.left() + 8, y + radius + 6, box.width() - 16, tall)
             self.text(view.votes, row, "bold", tone, Qt.AlignmentFlag.AlignHCenter)
 
-    def _draw_token(self, vote: Vote, letter: str, at: QPointF, radius: float) -> None:
+    def _draw_token(self, vote: Vote, letter: str, center: QPointF, radius: float) -> None:
         painter, colors = self.painter, self.colors
-        circle = QRectF(at.x() - radius, at.y() - radius, 2 * radius, 2 * radius)
+        circle = QRectF(center.x() - radius, center.y() - radius, 2 * radius, 2 * radius)
         if vote.state in (LOST, NONE):
             pen = QPen(colors.bad if vote.state == LOST else colors.muted, 2, Qt.PenStyle.DashLine)
             painter.setPen(pen)
@@ -334,7 +324,7 @@ class StagePainter(PanelPainter):
             if vote.state == LOST:
                 painter.setPen(QPen(colors.bad, 2.4))
                 reach = radius * 0.72
-                painter.drawLine(at + QPointF(-reach, -reach), at + QPointF(reach, reach))
+                painter.drawLine(center + QPointF(-reach, -reach), center + QPointF(reach, reach))
             return
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.server(vote.color))
@@ -356,7 +346,7 @@ class StagePainter(PanelPainter):
         self.draw_ribbon(view, beat)
 
     def _draw_times_of_resources(self, view: StageView) -> None:
-        box, card = self.place(view.technology, TO), view.facts.cards.get(TO)
+        box, card = self.find_box(view.technology, TO), view.facts.cards.get(TO)
         if box is None or card is None or not view.resources:
             return
         y = (
@@ -373,7 +363,7 @@ class StagePainter(PanelPainter):
             self.text(took, row, "mono", self.colors.muted, Qt.AlignmentFlag.AlignRight)
 
     def _draw_vessel(self, view: StageView) -> None:
-        box, vessel = self.place(view.technology, QUEUE), view.vessel
+        box, vessel = self.find_box(view.technology, QUEUE), view.vessel
         if box is None or vessel is None or QUEUE not in view.lit:
             return
         painter, colors = self.painter, self.colors

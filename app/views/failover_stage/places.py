@@ -73,7 +73,7 @@ ROUTES: Final[Mapping[tuple[str, str, str], tuple[str, str]]] = {
 """(technology, place, place) -> the sides at which the wire begins and ends."""
 
 
-def place(technology: str, name: str, height: float) -> QRectF | None:
+def find_box(technology: str, name: str, height: float) -> QRectF | None:
     """Return the box of a place on a canvas of *height* units; None if there is none."""
     box = PLACES[technology].get(name)
     if box is None:
@@ -88,10 +88,10 @@ def place(technology: str, name: str, height: float) -> QRectF | None:
 def route(technology: str, a: str, b: str, height: float) -> list[QPointF]:
     """Return the corners of a wire; empty if it is not drawn."""
     sides = ROUTES.get((technology, a, b))
-    one, other = place(technology, a, height), place(technology, b, height)
+    one, other = find_box(technology, a, height), find_box(technology, b, height)
     if sides is None or one is None or other is None:
         return []
-    start, end = _side(one, sides[0]), _side(other, sides[1])
+    start, end = _find_side(one, sides[0]), _find_side(other, sides[1])
     if {sides[0], sides[1]} == {"right", "left"} or sides[0].startswith("low"):
         if abs(start.y() - end.y()) > 1.0:
             overlap = max(one.top(), other.top()) + 12, min(one.bottom(), other.bottom()) - 12
@@ -104,7 +104,7 @@ def route(technology: str, a: str, b: str, height: float) -> list[QPointF]:
     return [start, corner, end]
 
 
-def _side(box: QRectF, side: str) -> QPointF:
+def _find_side(box: QRectF, side: str) -> QPointF:
     x = {"left": box.left(), "right": box.right()}.get(side.rpartition(" ")[2], box.center().x())
     y = {"top": box.top(), "bottom": box.bottom()}.get(side, box.center().y())
     if side.startswith("low"):

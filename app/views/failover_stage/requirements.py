@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter
 
 from app.view_models.failover_moment.why_not import WhyNotView
 from app.views.failover_stage.canvas import CanvasPainter, StageStyle
 from app.views.failover_stage.places import BODY_TOP, WIDTH
-from app.widgets.signs import (
-    draw_mark,
-)
+from app.widgets.signs import draw_mark
 
 
 def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyNotView) -> None:
@@ -19,18 +17,9 @@ def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyN
     colors = style.colors
     painter.fillRect(QRectF(0, 0, WIDTH, height), colors.surface)
     tone = colors.bad if view.missing else colors.ok
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(tone)
-    painter.drawEllipse(QRectF(24, 24, 36, 36))
-    draw_mark(painter, "cross" if view.missing else "check", QRectF(33, 33, 18, 18), colors.surface)
-    tall = canvas.line_height("heading")
-    canvas.text(view.heading, QRectF(72, 12, WIDTH - 96, tall), "heading", colors.text)
-    canvas.text(
-        view.sentence,
-        QRectF(72, 16 + tall, WIDTH - 96, canvas.line_height("sentence")),
-        "sentence",
-        colors.text,
-    )
+    disk = canvas.title(view.heading, view.sentence, tone)
+    mark_box = disk.adjusted(9, 9, -9, -9)
+    draw_mark(painter, "cross" if view.missing else "check", mark_box, colors.surface)
     count = max(1, len(view.rows))
     step = min(64.0, (height - BODY_TOP - 24) / count)
     for number, row in enumerate(view.rows):

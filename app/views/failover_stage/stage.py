@@ -40,13 +40,13 @@ BUTTONS: Final = (
 )
 
 
-def draw_view(view: StageView, size: QSize, colors: theme.ThemeTokens, far: bool) -> QImage:
+def draw_view(view: StageView, size: QSize, colors: theme.ThemeTokens, large_text: bool) -> QImage:
     """Return the stage as a picture of *size*, for exports."""
     picture = QImage(size, QImage.Format.Format_RGB32)
     painter = QPainter(picture)
     scale, height = _fit(size)
     painter.scale(scale, scale)
-    canvas = StagePainter(painter, make_style(colors, far), height)
+    canvas = StagePainter(painter, make_style(colors, large_text), height)
     canvas.draw_still(view)
     canvas.draw_moving(view, -1.0)
     painter.end()
@@ -188,9 +188,9 @@ class FailoverStage(QWidget):
         words = tr("Pause") if running else tr("Continue")
         self.buttons[GO].setText(f"{words}   {keys.format_native('Space')}")
 
-    def set_look(self, far: bool, still: bool) -> None:
+    def set_look(self, large_text: bool, motionless: bool) -> None:
         """Draw for the back row, or without motion."""
-        self.canvas.far, self.canvas.still = far, still
+        self.canvas.far, self.canvas.still = large_text, motionless
         self.canvas.update()
 
     @override
