@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from engine.messages import SqlError
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import ApplicationLock, Place, SqlSession
-from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
 MODES: Final = {
@@ -111,11 +110,11 @@ def without_transaction(locks: Iterable[ApplicationLock]) -> tuple[ApplicationLo
     return tuple(lock for lock in locks if lock.owner == "session")
 
 
-def _owner(context: Context, owner: Scalar) -> str:
-    """Return the owner that a function names. Raises 3918 for a transaction where none is open."""
+def _owner(context: Context, function: str, owner: Scalar) -> str:
+    """Return the owner that a function names. Raises 1226; 3918 for a transaction where none is open."""
     known = "transaction" if owner is None else to_text(owner).lower()
     if known not in OWNERS:
-        raise UnsimulatedFeatureError(f"application locks of the owner {known}")
+        raise SqlError(1226, function)
     if known == "transaction" and not context.session.transactions:
         raise SqlError(3918)
     return known
@@ -124,7 +123,7 @@ def _owner(context: Context, owner: Scalar) -> str:
 def mode_of(context: Context, principal: Scalar, resource: Scalar, owner: Scalar = None) -> Scalar:
     """Evaluate APPLOCK_MODE: the mode in which the caller holds the lock, or NoLock."""
     place = make_place(context, context.session.database, to_text(principal), to_text(resource))
-    lock = find(context.session, place, _owner(context, owner))
+    lock = find(context.session, place, _owner(context, "applock_mode", owner))
     return NAMES[lock.mode] if lock is not None else "NoLock"
 
 
@@ -134,8 +133,8 @@ def is_grantable(
     """Evaluate APPLOCK_TEST: 1 if the lock could be granted now."""
     asked = MODES.get(to_text(mode).lower())
     if asked is None:
-        raise UnsimulatedFeatureError(f"the lock mode {to_text(mode)}")
-    _owner(context, owner)
+        raise SqlError(1225, "applock_test")
+    _owner(context, "applock_test", owner)
     place = make_place(context, context.session.database, to_text(principal), to_text(resource))
     return int(not find_holders(context, place, asked))
 

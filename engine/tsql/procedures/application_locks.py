@@ -17,31 +17,54 @@ GRANTED, GRANTED_AFTER_WAIT, TIMED_OUT, DEADLOCK, INVALID = 0, 1, -1, -3, -999
 """Return codes [DOC: sp_getapplock]."""
 
 
-def _resource(call: ProcedureCall) -> tuple[Place, str]:
-    """Return the resource and the owner. Raises 15600 without a resource, 15625 for another owner."""
-    owner = (call.text("@lockowner") if call.get("@lockowner") is not None else "Transaction").lower()
+_WORKER: Final = "xp_userlock"
+"""Procedure in which both do their work; errors name it. Seen in public output."""
+
+
+def _reject(call: ProcedureCall, number: int, *arguments: str) -> None:
+    """Print message *number*, which is no error, and return -999. Documented [DOC: Database Engine events and errors]."""
+    call.machine.say_number(number, *arguments)
+    call.outputs[RETURN_VALUE] = INVALID
+
+
+def _find_owner(call: ProcedureCall) -> str | None:
+    """Return the owner; None, with message 15625, if there is no such owner."""
+    owner = call.text("@lockowner") if call.get("@lockowner") is not None else "Transaction"
+    if owner.lower() in applocks.OWNERS:
+        return owner.lower()
+    _reject(call, 15625, owner, "@LockOwner")
+    return None
+
+
+def _make_place(call: ProcedureCall) -> Place:
+    """Return the key of the resource. Raises 1224 without a resource, 1202 for an unknown principal."""
     if call.get("@resource") is None:
-        raise SqlError(15600, f"sys.{call.name}")
-    if owner not in applocks.OWNERS:
-        raise SqlError(15625, call.text("@lockowner"), "@LockOwner")
+        raise SqlError(1224, _WORKER, state=5)
     context = call.machine.context
     principal = call.text("@dbprincipal") or "public"
     known = {to_text(row["name"]).lower() for row in catalog.rows_of(context, "sys.database_principals")}
     if principal.lower() not in known:
-        raise SqlError(15600, f"sys.{call.name}")
-    return applocks.make_place(context, call.database, principal, call.text("@resource")), owner
+        raise SqlError(1202, principal)
+    return applocks.make_place(context, call.database, principal, call.text("@resource"))
 
 
 def _acquire(call: ProcedureCall) -> None:
     machine = call.machine
     mode = applocks.MODES.get(call.text("@lockmode").lower())
-    place, owner = _resource(call)
     if mode is None:
-        raise SqlError(15625, call.text("@lockmode"), "@LockMode")
+        _reject(call, 15625, call.text("@lockmode"), "@LockMode")
+        return
+    owner = _find_owner(call)
+    if owner is None:
+        return
     if owner == "transaction" and not machine.session.transactions:
-        raise SqlError(15626)
+        _reject(call, 15626)
+        return
     given = call.get("@locktimeout")
     limit = locks.lock_timeout_ms(machine.session) if given is None else int(to_number(given))
+    if limit < -1:
+        raise SqlError(1227, _WORKER, state=2)
+    place = _make_place(call)
     held = applocks.find(machine.session, place, owner)
     wanted = mode if held is None else applocks.combine(held.mode, mode)
     blockers = applocks.find_holders(machine.context, place, wanted)
@@ -61,7 +84,12 @@ def _acquire(call: ProcedureCall) -> None:
 
 
 def _release(call: ProcedureCall) -> None:
-    place, owner = _resource(call)
+    owner = _find_owner(call)
+    if owner is None:
+        return
+    place = _make_place(call)
+    if owner == "transaction" and not call.machine.session.transactions:
+        raise SqlError(3918)
     held = applocks.find(call.machine.session, place, owner)
     if held is None:
         principal = to_text(call.get("@dbprincipal")) or "public"

@@ -68,3 +68,23 @@ def test_the_end_of_the_connection_releases_the_lock() -> None:
     tsql.submit(world, B, "KILL 51")
     run_on(world, 1)
     assert ask(world, B, acquire("x", more=", 0"), 1).value == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "number", "text"),
+    [
+        (
+            "'x', 'Exclusive'",
+            15626,
+            "You attempted to acquire a transactional application lock without an active transaction.",
+        ),
+        ("'x', 'Odd', 'Session'", 15625, "Option 'Odd' not recognized for '@LockMode' parameter."),
+        ("'x', 'Shared', 'Odd'", 15625, "Option 'Odd' not recognized for '@LockOwner' parameter."),
+    ],
+)
+def test_a_refused_request_prints_a_message_that_is_no_error(arguments: str, number: int, text: str) -> None:
+    """Both numbers have severity 10 [DOC: Database Engine events and errors], so TRY and drivers see no error."""
+    answer = ask(lab(), A, f"DECLARE @r int EXEC @r = sp_getapplock {arguments} SELECT @r")
+    assert answer.value == -999
+    said = [(one["number"], one["severity"], one["text"]) for one in answer.event.get("messages")]
+    assert (number, 10, text) in said
