@@ -353,7 +353,8 @@ def _over_the_desk(window: OpenWindow) -> Iterator[str]:
     window.actions_by_name["help.sheet"].trigger()
     QApplication.processEvents()
     yield "keys\n"
-    _dialog().close()
+    for dialog in _dialogs():
+        dialog.close()
 
 
 def take(
@@ -369,15 +370,17 @@ def take(
                 QApplication.processEvents()
             text = "" if font_scale == 1.0 else f"-text-{font_scale:.0%}"
             text += "" if words == language.ENGLISH else f"-{words}"
-            shown = _dialog() if name.endswith("\n") else window  # a name with a line end is that of a dialog
+            shown = (
+                _dialogs()[0] if name.endswith("\n") else window
+            )  # a name with a line end is that of a dialog
             file = f"{name.strip()}-{choice.replace(' ', '-')}-{size[0]}x{size[1]}{text}.png"
             shown.grab().save(str(folder / file))
     language.use(language.ENGLISH)
 
 
-def _dialog() -> QWidget:
-    """What has opened over the window."""
-    return next(w for w in QApplication.topLevelWidgets() if w.isVisible() and not isinstance(w, QMainWindow))
+def _dialogs() -> list[QWidget]:
+    """Return the windows that have opened beside the main window."""
+    return [w for w in QApplication.topLevelWidgets() if w.isVisible() and not isinstance(w, QMainWindow)]
 
 
 def main() -> int:

@@ -218,7 +218,9 @@ class ClassBoard(QDialog):
         self.suggestions.setToolTipsVisible(True)
         self.suggestions.aboutToShow.connect(self._list_suggestions)
         self.suggested.setMenu(self.suggestions)
-        self._view_place = QVBoxLayout()
+        view_place = QWidget()
+        self._view_place = QVBoxLayout(view_place)
+        self._view_place.setContentsMargins(0, 0, 0, 0)
         self.events = QWidget()
         self._events_row = FlowLayout(GAP_PX, self.events)
         self.notes, self.sent = QPlainTextEdit(), QPlainTextEdit()
@@ -230,7 +232,7 @@ class ClassBoard(QDialog):
         for part in (self.watching, self.question):
             column.addWidget(part)
         column.addWidget(self.suggested, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addLayout(self._view_place, 1)
+        column.addWidget(view_place, 1)
         column.addLayout(_row(*self.of_seat.values(), self.unshow))
         self.side = QTabWidget()
         for page, name in (

@@ -7,7 +7,7 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.view_models.failover_moment.view import StageView
 from app.view_models.failover_moment.why_not import WhyNotView
@@ -16,6 +16,7 @@ from app.views.failover_stage.drawing import StagePainter
 from app.views.failover_stage.places import LEAST_HEIGHT, WIDTH
 from app.views.failover_stage.requirements import draw_why_not
 from app.widgets import keys, theme
+from app.widgets.flow import FlowLayout
 from app.words.language import mark, tr
 from engine.overrides import override
 
@@ -151,9 +152,8 @@ class FailoverStage(QWidget):
         self.canvas = StageCanvas()
         self.canvas.phase_clicked.connect(self.phase_wanted)
         self.buttons: dict[str, QPushButton] = {}
-        row = QHBoxLayout()
+        row = FlowLayout(8)
         row.setContentsMargins(24, 4, 24, 6)
-        row.setSpacing(8)
         for name, text, key in BUTTONS:
             button = QPushButton(f"{tr(text)}   {keys.format_native(key)}")
             button.setProperty("words", text)
@@ -161,8 +161,6 @@ class FailoverStage(QWidget):
             button.clicked.connect(lambda _=False, name=name: self.wanted.emit(name))
             button.installEventFilter(self)
             self.buttons[name] = button
-            if name == EXPORT:
-                row.addStretch(1)
             row.addWidget(button)
         self.buttons[GO].setProperty("primary", "true")
         column = QVBoxLayout(self)

@@ -22,7 +22,7 @@ _WORKER: Final = "xp_userlock"
 
 
 def _reject(call: ProcedureCall, number: int, *arguments: str) -> None:
-    """Print message *number*, which is no error, and return -999. Documented [DOC: Database Engine events and errors]."""
+    """Print message *number*, of severity 10, and return -999 [DOC: Database Engine events and errors]."""
     call.machine.say_number(number, *arguments)
     call.outputs[RETURN_VALUE] = INVALID
 
