@@ -34,6 +34,7 @@ from engine.drill.judging.shapes import Row
 from engine.drill.running.modes import DrillMode
 from engine.drill.time import verify
 from engine.inputs import InputError
+from engine.json_text import parse_json
 
 ARCHIVE: Final = "class.json"
 BOARD: Final = "board.json"
@@ -288,7 +289,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, lines_max: int | 
 
 def _strict(raw: bytes) -> object:
     """Return JSON that can be written again. Raises ValueError."""
-    found = json.loads(raw)
+    found = parse_json(raw)
     json.dumps(found, ensure_ascii=False).encode()
     return found
 
@@ -299,8 +300,8 @@ def _visible(problem: BaseException) -> str:
 
 def _object(raw: bytes) -> dict[str, object]:
     try:
-        found = json.loads(raw)
-    except (ValueError, RecursionError):
+        found = parse_json(raw)
+    except ValueError:
         found = None
     return found if isinstance(found, dict) else {}
 

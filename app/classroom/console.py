@@ -21,6 +21,7 @@ from app.classroom.link import take_message_chunk
 from app.classroom.models import ClassPart
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
+from engine.json_text import parse_json
 
 AGAIN_S: Final = 0.5
 """Wall time between two tries to reach a host that has hung up."""
@@ -214,7 +215,7 @@ async def _talk(
         nonlocal open_requests
         async for raw in socket:
             show(str(raw))
-            if json.loads(raw)["kind"] in ("done", "refused"):
+            if parse_json(raw)["kind"] in ("done", "refused"):
                 async with answered:
                     open_requests -= 1
                     answered.notify_all()

@@ -26,6 +26,7 @@ from app.classroom.seat_log import SeatAssignment, SeatLog, build_welcome, drawn
 from app.classroom.server_messages import ToSeat
 from app.words.language import mark, tr
 from engine.drill.judging.report import program_version
+from engine.json_text import parse_json
 from engine.overrides import override
 
 AGAIN_S: Final = (0.2, 3.0)
@@ -161,7 +162,7 @@ class HostLink(threading.Thread):
         sending: asyncio.Task[None] | None = None
         try:
             async for raw in socket:
-                said: ToSeat = json.loads(raw)
+                said: ToSeat = parse_json(raw)
                 given = self._seat_log.given
                 if said["kind"] == "welcome" and given is not None and said["part"] != given.part:
                     self.incoming.put(said)  # who plays begins anew, with a link of its own

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from app.classroom.scenario import loaded
 from app.words.language import mark, tr
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.running.drill import Drill
+from engine.json_text import parse_json
 
 ANSWER_S: Final = 10.0
 """Wall time in which the host answers the test seat."""
@@ -78,7 +78,7 @@ async def _check_test_seat(invitation: Invitation) -> RoomFinding:
     try:
         async with asyncio.timeout(ANSWER_S), await dial(invitation.addresses, invitation) as socket:
             await socket.send(JoinProbe(secret=invitation.secret).model_dump_json())
-            welcome = json.loads(await socket.recv())
+            welcome = parse_json(await socket.recv())
         Drill(loaded(welcome["text"], welcome["scenario"]), welcome["seed"], welcome["mode"])
     except ConnectionClosed as end:
         reason = end.rcvd.reason if end.rcvd is not None else ""

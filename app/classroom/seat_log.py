@@ -34,6 +34,7 @@ from app.files.folders import default_folder
 from app.words.language import tr
 from engine.drill.judging.report import program_version
 from engine.drill.running.modes import DrillMode
+from engine.json_text import parse_json
 from engine.model import Tick
 
 SUFFIX: Final = ".seat"
@@ -166,11 +167,11 @@ def drawn_seat() -> int:
 
 def _json(line: bytes) -> object:
     try:
-        found = json.loads(line)
+        found = parse_json(line)
         if b"\\u" in line:  # half a surrogate pair cannot be written down again
             json.dumps(found, ensure_ascii=False).encode()
         return found
-    except (ValueError, RecursionError) as problem:
+    except ValueError as problem:
         raise InvalidSeatLogError(str(problem)) from problem
 
 

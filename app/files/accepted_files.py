@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from app.storage import Profile, SettingKey
+from engine.json_text import parse_json
 
 ACCEPTED: Final = SettingKey("quarantine/accepted", "[]")
 """JSON list of accepted files, the latest last. Before version 0.2 each entry was only a SHA-256."""
@@ -37,8 +38,8 @@ class Accepted:
 def remembered(profile: Profile) -> list[Accepted]:
     """Return all of them, the last one at the end; what makes no sense is left out. Raises StorageError."""
     try:
-        found = json.loads(profile.settings.get(ACCEPTED))
-    except (ValueError, RecursionError):
+        found = parse_json(profile.settings.get(ACCEPTED))
+    except ValueError:
         return []
     return [one for entry in found if (one := _read(entry)) is not None] if isinstance(found, list) else []
 

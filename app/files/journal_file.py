@@ -12,6 +12,7 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
+from engine.json_text import parse_json
 
 MARK: Final = b'{"begun": '
 """First bytes of a journal file. A finished run has a report instead."""
@@ -80,7 +81,7 @@ def read(raw: bytes) -> dict[str, object]:
 
     Raises ValueError, KeyError and TypeError for other content; an incomplete last line is ignored.
     """
-    first, *entries = [json.loads(line) for line in raw.decode("utf-8").split("\n")[:-1]]
+    first, *entries = [parse_json(line) for line in raw.decode("utf-8").split("\n")[:-1]]
     begun = first["begun"]
     if not all(type(entry["tick"]) is int and isinstance(entry["line"], str) for entry in entries):
         raise ValueError("an entry has no tick, or no line")

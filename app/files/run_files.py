@@ -18,6 +18,7 @@ from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.inputs import InputError
+from engine.json_text import parse_json
 from engine.localization import join_messages
 from engine.model import ticks
 from engine.verbs.lines import parse_script
@@ -82,14 +83,14 @@ def parse(raw: bytes, file: str) -> tuple[Report, str]:
         raise RunFileError(tr("{file} contains more values than a run may have.").format(file=file))
     try:
         whole = not raw.startswith(journal_file.MARK)
-        found = json.loads(raw.decode("utf-8")) if whole else journal_file.read(raw)
+        found = parse_json(raw.decode("utf-8")) if whole else journal_file.read(raw)
     except (KeyError, TypeError, IndexError, OverflowError) as error:
         raise RunFileError(
             tr("{file} is not an interrupted run: {error}.").format(
                 file=file, error=escape_invisible(str(error))
             )
         ) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise RunFileError(tr("{file} is not JSON: {error}.").format(file=file, error=error)) from error
     report = found.get("report", found) if isinstance(found, dict) else None
     if whole and isinstance(report, dict):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Final
 from app.files.folders import no_file
 from app.files.learning_paths import MIRRORING, learning_paths
 from app.words.language import mark
+from engine.json_text import parse_json
 
 FILE_NAME: Final = "summaries.json"
 BYTES_MAX: Final = 20_000_000
@@ -62,9 +62,9 @@ def load_summaries(folder: Path) -> dict[str, ScenarioSummary]:
         return {}
     try:
         with (folder / FILE_NAME).open("rb") as file:
-            found = json.loads(file.read(BYTES_MAX))
+            found = parse_json(file.read(BYTES_MAX))
         return {key: _summary(entry) for key, entry in found.items()}
-    except (OSError, ValueError, AttributeError, RecursionError):
+    except (OSError, ValueError, AttributeError):
         return {}
 
 

@@ -11,6 +11,7 @@ from app import settings
 from app.settings import WindowSettings
 from app.widgets.notice import NoticeBar
 from app.words.language import tr, trn
+from engine.json_text import parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class SeatKey:
 def load_seat(store: WindowSettings) -> SeatKey:
     """Return the seat that was taken last; empty if none was."""
     try:
-        match json.loads(store.get(settings.CLASS_SEAT) or "{}"):
+        match parse_json(store.get(settings.CLASS_SEAT) or "{}"):
             case {"code": str(code), "name": str(name), "consent": bool(consent), "open": bool(is_open)}:
                 return SeatKey(code, name, consent, is_open)
     except ValueError:

@@ -31,6 +31,7 @@ from engine.drill.authoring import run_scenario
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.running import visibility
 from engine.drill.running.drill import Drill
+from engine.json_text import parse_json
 
 if TYPE_CHECKING:
     from app.views.editor import ScenarioEditor
@@ -254,7 +255,7 @@ class Editing(QObject):
         if kept is None:
             return False
         try:
-            draft = json.loads(kept)
+            draft = parse_json(kept)
             text, file, name = str(draft["text"]), str(draft["file"]), str(draft.get("name", ""))
         except (ValueError, KeyError, TypeError, AttributeError):
             return False
@@ -290,7 +291,7 @@ def _title(text: str) -> str:
     """Return the scenario's title as the name of a file; empty where there is none, or none that can be read."""
     try:
         return run_scenario.slug(str(tomllib.loads(text).get("title", "")))
-    except (ValueError, RecursionError):
+    except ValueError:
         return ""
 
 

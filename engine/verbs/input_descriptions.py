@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Final
 
 from engine.inputs import Input
+from engine.json_text import parse_json
 from engine.localization import join_messages, say
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line
@@ -26,7 +26,7 @@ def describe_input(item: Input, questions: Mapping[str, Sequence[str]] = NOBODY_
     if "server" in arguments:
         arguments["server"] = arguments["server"].partition("#")[0]
     if verb.group == "sql" and "text" in arguments:
-        text = str(json.loads(arguments["text"])) if item.verb == "batch" else arguments["text"]
+        text = str(parse_json(arguments["text"])) if item.verb == "batch" else arguments["text"]
         arguments["text"] = " ".join(text.split())
     words = _describe_answer(item, questions) or _describe_choice(verb, item, arguments)
     return say("{act} (by {role})", act=words, role=item.by) if item.by else words

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import threading
 import time
@@ -19,7 +18,7 @@ from app.classroom.client_messages import REFUSED
 from app.classroom.code import NEEDS_ADDRESS, Invitation
 from app.classroom.dialing import WrongHostError, dial
 from app.classroom.join import JoinFailedError
-from app.classroom.link import AGAIN_S
+from app.classroom.link import AGAIN_S, OTHER_VERSION
 from app.classroom.seat_log import folder_of, token_of
 from app.classroom.server_messages import LogVerdict
 from app.classroom.team.client_messages import Ask, ClaimRole, SubmitInput
@@ -29,6 +28,7 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.team.view import Row
 from engine.inputs import Input
+from engine.json_text import parse_json
 from engine.localization import from_json
 from engine.overrides import override
 
@@ -81,7 +81,10 @@ class TeamMember(threading.Thread):
     @override
     def run(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
-            runner.run(self._keep())
+            try:
+                runner.run(self._keep())
+            except (ValueError, LookupError, TypeError, AttributeError):  # no message of this version
+                self._refuse(tr(OTHER_VERSION))
 
     async def _keep(self) -> None:
         wait_s = AGAIN_S[0]
@@ -164,7 +167,7 @@ class TeamMember(threading.Thread):
 
 def _read(raw: str | bytes) -> ToMember:
     """Parse a message and localize its texts in the language of this computer."""
-    told: ToMember = json.loads(raw)
+    told: ToMember = parse_json(raw)
     if told["kind"] == "view":
         for row in told["view"]["news"]:
             row["text"] = localization.localize(from_json(row["text"]))

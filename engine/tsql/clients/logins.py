@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Final
 
 from engine.inputs import InputError
+from engine.json_text import parse_json
 from engine.localization import say
 from engine.messages import Message, SqlError, fill_message
 from engine.model import World
@@ -114,7 +114,7 @@ def _options(program: ClientProgram) -> tuple[tuple[str, str], ...]:
 
 def _read(text: str) -> dict[str, str]:
     try:
-        said = json.loads(text)
+        said = parse_json(text)
     except ValueError as problem:
         raise InputError(say("a login must be a JSON object: {why}", why=str(problem))) from None
     if not isinstance(said, dict) or not {"login", "password"} <= said.keys() <= set(SAID):
@@ -211,7 +211,7 @@ def batch(world: World, window: str, text: str) -> None:
     """Run the T-SQL that *text* is as a JSON string, as it stands; `sql_done` tells how it ended."""
     _check_connected(world, window)
     try:
-        sql = json.loads(text)
+        sql = parse_json(text)
     except ValueError as problem:
         raise InputError(say("a batch must be a JSON string: {why}", why=str(problem))) from None
     if not isinstance(sql, str):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import lru_cache
 from typing import Final
 
 from engine.inputs import Input
+from engine.json_text import parse_json
 from engine.tsql.language.lexer import SqlSyntaxError, tokens_of
 from engine.tsql.language.reserved_words import STATEMENT_WORDS
 
@@ -33,7 +33,7 @@ def only_reads(item: Input) -> bool:
 def _batch_only_reads(batch_json: str) -> bool:
     """Return whether a batch, given as a JSON string, only reads."""
     try:
-        text = str(json.loads(batch_json))
+        text = str(parse_json(batch_json))
     except ValueError:
         return False
     call = _CALL.fullmatch(text)

@@ -1,0 +1,14 @@
+"""JSON from outside: a text either parses or raises ValueError."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return the value of a JSON text. Raises ValueError, also where `json.loads` would exceed Python's stack."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("the text is nested too deeply") from None

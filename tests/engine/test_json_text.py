@@ -1,0 +1,33 @@
+"""JSON from outside: whatever it is, it parses or raises ValueError."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.running.drill import Drill
+from engine.inputs import InputError
+from engine.json_text import parse_json
+from tests.shipped import shipped
+
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize("text", [DEEP, DEEP.encode(), '{"a":' * 100_000, "[", b"\xff", ""])
+def test_text_that_does_not_parse_is_a_value_error(text: str | bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse_json(text)
+
+
+def test_value_of_a_text() -> None:
+    assert parse_json('{"a": [1, null, "ä"]}') == {"a": [1, None, "ä"]}
+
+
+@pytest.mark.parametrize("line", ["batch SERVER_A#x {}", "connect SERVER_A#y {}"])
+def test_deeply_nested_argument_is_refused(line: str) -> None:
+    drill = Drill(shipped("lab"), 1)
+    drill.do('connect SERVER_A#x {"login": "sa", "password": "right"}')
+    drill.advance_to(200)
+    before = drill.state_hash()
+    with pytest.raises(InputError, match="nested too deeply"):
+        drill.do(line.format(DEEP))
+    assert drill.state_hash() == before
