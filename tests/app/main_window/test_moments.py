@@ -137,7 +137,7 @@ def test_a_file_that_cannot_be_written_is_told(
 ) -> None:
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "no" / "c.csv"), ""))
     window.actions_by_name["view.save_charts"].trigger()
-    assert "is not saved" in window.notice.text
+    assert "was not saved" in window.notice.text
 
 
 @pytest.mark.slow

@@ -36,8 +36,8 @@ def found(hands: Hands, query: str) -> list[str]:
 
 
 FIRST = (
-    ("strom server_b", "SERVER_B: Ausschalten"),
-    ("cut the power server_b", "SERVER_B: Ausschalten"),
+    ("ausschalten server_b", "SERVER_B: Ausschalten"),
+    ("power off server_b", "SERVER_B: Ausschalten"),
     ("power-off server_b", "SERVER_B: Ausschalten"),
     ("object expl", "Objekt-Explorer"),
     ("fault ledger", "Störungsliste"),

