@@ -18,8 +18,8 @@ def open_window(scenario: Scenario | None) -> int:
     trying = qt_probe.begin()
     missing: ImportError | None = None
     try:
-        from app.main_window import open_window as show  # brings Qt in, which no other command needs
-    except ImportError as error:  # the probe fails as well, and knows what to say
+        from app.main_window import open_window as show  # imports Qt, which no other command needs
+    except ImportError as error:  # the probe fails with the same error and explains it
         missing = error
     problem = qt_probe.finish(trying).problem
     if problem is not None:
@@ -33,15 +33,15 @@ def open_window(scenario: Scenario | None) -> int:
 def main() -> int:
     """Run the command line; return the exit code."""
     if len(sys.argv) == 1:
-        return open_window(None)  # which waits for nothing that only commands need
+        return open_window(None)  # skip the imports that only commands need
     try:
-        from app import cli  # which takes a second
+        from app import cli  # takes a second
 
         return cli.main(sys.argv[1:], open_window)
     except KeyboardInterrupt:
         print("mirrordrill: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has had enough (`| head`)
+    except BrokenPipeError:  # the reader of the output closed the pipe (`| head`)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ANSWER_IS_NO
 

@@ -72,7 +72,7 @@ def _simulation() -> CheckResult:
 
 def _network() -> CheckResult:
     """Check the network; classes can be joined without it, so the check always passes."""
-    import asyncio  # a tenth of a second, which no start waits for
+    import asyncio  # takes 0.1 s, so the start must not import it
 
     from app.classroom import discovery
 

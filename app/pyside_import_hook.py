@@ -14,5 +14,5 @@ import PySide6.QtCore  # noqa: F401  # has the hook in place
 _ASKED = "_mod_uses_pyside"
 
 _hook = sys.modules.get("shibokensupport.feature")
-if hasattr(_hook, _ASKED):  # no part of PySide's interface: another version may have none
+if hasattr(_hook, _ASKED):  # not a public interface of PySide: another version may lack it
     setattr(_hook, _ASKED, lambda module: False)

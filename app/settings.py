@@ -83,7 +83,7 @@ class WindowSettings:
         self._obstacle = _find_obstacle(default_folder() / FILE_NAME) if store is None else None
         if self._obstacle is not None:
             store = QSettings(NOWHERE, QSettings.Format.IniFormat)
-            store.clear()  # Qt remembers those of an earlier window of this process
+            store.clear()  # Qt remembers settings of an earlier window of this process
         self._store = store or _of_the_profile()
         self.changed: Callable[[], object] = lambda: None
         """Called after each change."""
@@ -96,7 +96,7 @@ class WindowSettings:
                 "{file} is not a file. The window starts with default settings and does not save changes."
             )
             return said.format(file=self._obstacle)
-        # Qt's status stays with an object for good; a new one of the same file writes what the other could not.
+        # Qt keeps the error status of an object; a new object can write again.
         fresh = QSettings(self._store.fileName(), self._store.format())
         fresh.sync()
         if fresh.status() is not QSettings.Status.AccessError:
@@ -115,7 +115,7 @@ class WindowSettings:
             stored = _read(stored, kind)
         if isinstance(stored, float) and key.bounds is not None:
             least, most = key.bounds
-            if not least <= stored <= most:  # also what is no number at all
+            if not least <= stored <= most:  # also rejects NaN
                 return key.default
         return stored if isinstance(stored, kind) else key.default
 
@@ -163,7 +163,7 @@ def _of_the_profile() -> QSettings:
             store.setValue(name, before.value(name))
         store.sync()
         if store.status() is QSettings.Status.NoError:
-            with contextlib.suppress(OSError):  # it stays, and is never read again
+            with contextlib.suppress(OSError):  # the file remains and is never read again
                 Path(before.fileName()).unlink()
                 Path(before.fileName()).parent.rmdir()
     return store
@@ -174,7 +174,7 @@ def _without_objects(file: Path) -> None:
     try:
         text = file.read_bytes() if file.stat().st_size <= SIZE_MAX else b""
     except OSError:
-        return  # Qt says what is wrong
+        return  # Qt reports the problem
     lines = re.sub(rb"\\\r?\n", b"", text).splitlines(keepends=True)
     harmless = [line for line in lines if not _OBJECT.search(_unescaped(line))]
     if len(harmless) < len(lines) or (not text and file.stat().st_size):

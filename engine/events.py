@@ -87,7 +87,7 @@ KINDS: Final[Mapping[EventKind, KindInfo]] = MappingProxyType({
     "answer": KindInfo(mark("Answer")),
     # a goal of the drill was met or missed
     "goal": KindInfo(mark("Goal"), is_milestone=True),
-    # points were given or taken
+    # points were added or deducted
     "score": KindInfo(mark("Score")),
     # messages between the roles of a team
     "call": KindInfo(mark("Call")),

@@ -23,7 +23,7 @@ class LocalizableMessage(str):
     """Name and value of each field."""
 
     def __str__(self) -> str:
-        return self  # `str(problem)` of an exception is still what was said
+        return self  # `str(problem)` of an exception must return the message
 
     def __reduce__(self) -> tuple[object, ...]:
         return _build_message, (self.template, self.args)
@@ -70,7 +70,7 @@ def format_quantity(value: float, form: str, unit: str = "") -> LocalizableMessa
     return _build_message(f"{{value:{form}}}{f' {unit}' if unit else ''}", (("value", value),))
 
 
-@lru_cache(1024)  # a search says the same times of a drill over and over
+@lru_cache(1024)  # a search formats the same times repeatedly
 def format_duration(seconds: float, form: str = "g") -> LocalizableMessage:
     """Format a duration: 2.63 s, from a minute on 1 min 05 s, from an hour on 1 h 05 min.
 
@@ -89,7 +89,7 @@ def format_duration(seconds: float, form: str = "g") -> LocalizableMessage:
 
 def format_run_time(t_s: float, decimals: int = 0) -> LocalizableMessage:
     """Format seconds since the start of the run: 0:41, 1:02:03, with one decimal 0:41.2."""
-    hours, rest = divmod(round(abs(t_s), decimals), 3600)  # rounded before: never 0:60
+    hours, rest = divmod(round(abs(t_s), decimals), 3600)  # rounded first: never 0:60
     minutes, seconds = divmod(rest, 60)
     template = "{hours:.0f}:{minutes:02.0f}:" if hours else "{minutes:.0f}:"
     template += f"{{seconds:0{3 + decimals if decimals else 2}.{decimals}f}}"

@@ -185,7 +185,7 @@ def apply_resolved_input(world: World, item: Input) -> None:
         and tsql.is_connection_idle(world, item.args[0])
         and all(e.kind in ANSWER for e in world.outbox[place:])
     ):
-        return  # a query that has been answered leaves nothing of which note could be taken
+        return  # a completed query leaves nothing that could be noted
     _propagate_changes(world)
 
 
@@ -259,7 +259,7 @@ def _run_due(world: World) -> None:
             only_looked = only_looked and name in LOOKS
             (HANDLERS.get(name) or tsql.HANDLERS[name])(world, *args)
         if only_looked and len(world.outbox) == told and _is_unchanged(world):
-            fault_log.note_effects(world)  # a client that is not let in may be all that a fault has to show
+            fault_log.note_effects(world)  # a refused client may be the only effect of a fault
         else:
             _propagate_changes(world)
 

@@ -51,7 +51,7 @@ def _is_usable(address: str) -> bool:
 
 
 def _read_interfaces() -> list[InterfaceAddress]:
-    if find_spec("ifaddr") is not None:  # it comes with zeroconf
+    if find_spec("ifaddr") is not None:  # installed with zeroconf
         import ifaddr
 
         return [
@@ -70,7 +70,7 @@ def _find_default_address() -> str:
     """Return the address of the default route; empty without one."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(("192.0.2.1", 9))  # nothing is sent: the system only chooses the way [RFC 5737]
+            probe.connect(("192.0.2.1", 9))  # sends nothing: the system only selects the interface [RFC 5737]
             return str(probe.getsockname()[0])
         except OSError:
             return ""

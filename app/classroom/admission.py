@@ -54,7 +54,9 @@ class Admission:
         token_hash = hashlib.sha256(request.token.encode()).hexdigest()
         known = self._find_by_token(token_hash)
         if known is not None and (isinstance(request, client_messages.Join) or request.seat == known.number):
-            return known  # nobody guesses a token: whatever others at this address try, a seat comes back
+            # a token cannot be guessed, so a seat may always return, whatever other clients at this address
+            # try
+            return known
         self._check_rate(address)
         if isinstance(request, client_messages.Resume):
             line = await self.seat(request.seat)
@@ -136,7 +138,7 @@ class Admission:
             return ""
         if found := plan.group_of(name):
             return found
-        # Those that other hosts have drawn count too; those that are being written do not stand among the lines yet.
+        # Groups drawn by other hosts count too; seats that are still being written are not in the list yet.
         known = sum(not plan.group_of(line.name) for line in self._lines.values())
         self._draw_count = max(self._draw_count, known) + 1
         return plan.draw_group(self._class.code, self._draw_count - 1)

@@ -65,7 +65,7 @@ def _pattern(names: Pairs, remark: bool) -> tuple[re.Pattern[str] | None, Mappin
     if not known:
         return None, {}
     any_of = "|".join(re.escape(name) for name, _ in known)
-    # An underscore is no letter of a name: Ann_backup names Ann.
+    # An underscore separates names: Ann_backup names Ann.
     pattern = re.compile(rf"(?<![^\W_])(?:{any_of})(?![^\W_])", re.IGNORECASE)
     return pattern, {name.casefold(): instead for name, instead in reversed(known)}
 

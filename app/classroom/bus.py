@@ -128,9 +128,7 @@ class Bus:
             logger.info("NATS: %s", error)
 
         try:
-            async with asyncio.timeout(
-                DIAL_S
-            ):  # a connection that is to come back for ever is tried for ever too
+            async with asyncio.timeout(DIAL_S):  # retries without a limit also need an error handler here
                 self._client = await nats.connect(
                     self._url, connect_timeout=ANSWER_S, max_reconnect_attempts=-1,
                     reconnect_time_wait=AGAIN_S, error_cb=failed, allow_reconnect=True,
@@ -140,7 +138,7 @@ class Bus:
             raise BusUnavailableError(
                 tr("the NATS server cannot be used: {why}").format(why=tr("no answer"))
             ) from None
-        except Exception as problem:  # nats-py raises errors of its own, of sockets and of URLs
+        except Exception as problem:  # nats-py raises its own errors and those of sockets and URLs
             raise BusUnavailableError(
                 tr("the NATS server cannot be used: {why}").format(why=str(problem) or type(problem).__name__)
             ) from problem
@@ -148,7 +146,7 @@ class Bus:
     async def close(self) -> None:
         """Close the connection to the server."""
         if self._client is not None:
-            with suppress(Exception):  # the server may have gone before
+            with suppress(Exception):  # the server may have stopped before
                 await asyncio.wait_for(self._client.close(), AGAIN_S)
 
     async def _open(self, stream: JetStreamContext) -> None:
@@ -211,6 +209,6 @@ class Bus:
                             await hear(said)
             except asyncio.CancelledError:
                 raise
-            except Exception as problem:  # as above; the class goes on meanwhile
+            except Exception as problem:  # as above; the class continues meanwhile
                 logger.info("NATS: %s", problem)
                 await asyncio.sleep(AGAIN_S)

@@ -55,14 +55,14 @@ BAD_ARCHIVE: Final = (
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
-    OSError,  # damaged bzip2
+    OSError,  # raised for damaged bzip2 data
     EOFError,
     KeyError,
     ValueError,
     TypeError,
     RecursionError,
     NotImplementedError,
-    RuntimeError,  # an encrypted member
+    RuntimeError,  # raised for an encrypted member
     struct.error,
     MemoryError,
 )
@@ -128,7 +128,7 @@ def _write_part(
         "mode": part.mode,
         "part": part.id,
         "kind": part.part,
-        "plan": part.plan if person is None else "",  # it names others too
+        "plan": part.plan if person is None else "",  # the plan names other people too
         "state": part.state,
         "instructions": [
             {"number": one.number, "seat": one.seat_id, "tick": one.tick, "kind": one.kind, "text": one.text}
@@ -199,7 +199,8 @@ def check_file(file: Path) -> Iterator[LogCheck]:
     elif raw.startswith(b'{"seat"'):
         what, acts = seat_log.parse(raw, str(file))
         found = _check_log(str(file), what, acts)
-        if what.mode == DrillMode.EXAM and found.verdict is not None:  # its text has no answers
+        # the text of an exam contains no answers
+        if what.mode == DrillMode.EXAM and found.verdict is not None:
             found.verdict["score"] = None
         yield found
     else:
@@ -351,7 +352,7 @@ def _of_run(raw: bytes, file: str) -> LogCheck:
         with guarded():
             drill = run_files.play(report, text)
             claimed = report.copy()
-            if not claimed["score"].get("scored"):  # what claims no score claims no false one
+            if not claimed["score"].get("scored"):  # without a score there is nothing to falsify
                 claimed.pop("score")
             parted = verify.divergence(drill, claimed)
     except (InputError, ScenarioError, UnplayableError) as problem:

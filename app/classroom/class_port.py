@@ -61,5 +61,5 @@ class ClassPort(socket.socket):
         (most, _), *_ = Counter(address for _, address in self.joining.values()).most_common(1)
         number, (oldest, _) = next(entry for entry in self.joining.items() if entry[1][1] == most)
         del self.joining[number]
-        with suppress(OSError):  # it has just ended
+        with suppress(OSError):  # the process has just ended
             oldest.shutdown(socket.SHUT_RDWR)

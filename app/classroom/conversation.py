@@ -52,12 +52,12 @@ async def send(socket: WebSocket, text: str) -> None:
     try:
         async with asyncio.timeout(SEND_S):
             await socket.send_text(text)
-    except (TimeoutError, RuntimeError):  # the latter of one that was closed meanwhile
+    except (TimeoutError, RuntimeError):  # raised when the connection was closed meanwhile
         raise WebSocketDisconnect(1006) from None
 
 
 async def close(socket: WebSocket, code: int, reason: str) -> None:
     """Close the connection; a reason has 123 bytes at most [RFC 6455, 5.5]."""
     if socket.application_state is WebSocketState.CONNECTED:
-        with suppress(WebSocketDisconnect, RuntimeError):  # it has gone already
+        with suppress(WebSocketDisconnect, RuntimeError):  # the client has already disconnected
             await socket.close(code, reason.encode()[:123].decode(errors="ignore"))

@@ -193,7 +193,7 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
         shown = run.verdict()
         same = all(shown[what] == outcome[what] for what in ("score", "downtime_s", "goals", "ended_by"))
         outcome = {**outcome, "last_act": shown["last_act"], "parted": shown["parted"] or "another state"}
-        if not same:  # a name was part of what the run depends on: better no page than a wrong one
+        if not same:  # the run depends on a name: omit the page rather than show a wrong one
             return SeatReview(log.number, log.name, log.group, outcome, (), (), "")
     own = _parse_inputs(act for act in effective(acts) if act.line and not act.instruction)
     deeds = tuple(SeatAction(item.tick, _key(item), describe_input(item)) for item in own if _acts(item))
@@ -224,7 +224,7 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
     wrong = tuple(MistakeMade(one.what, one.better, one.points) for one in source.review.mistakes)
     printed = b""
     if pdf:
-        from app.export.pdf import debrief  # Qt, which nothing else here needs
+        from app.export.pdf import debrief  # imports Qt, which nothing else here needs
 
         printed, _ = debrief(source)
     answers = tuple(source.report["questions"])

@@ -28,7 +28,7 @@ def build_connection(address: str) -> connect:
     return connect(
         f"wss://{address}/",
         ssl=certificate.of_seat(),
-        proxy=None,  # a class is on the own network
+        proxy=None,  # the class is on the local network
         compression=None,
         max_size=WELCOME_BYTES_MAX,
         ping_interval=PINGS_S,

@@ -56,12 +56,12 @@ async def announce(fingerprint: str, listening: str, addresses: Sequence[str], p
         async with AsyncZeroconf(interfaces=ways) as network:
             await network.async_register_service(
                 service, allow_name_change=True
-            )  # several hosts of one class
+            )  # one class can have several hosts
             try:
                 await asyncio.Event().wait()
             finally:
                 await network.async_unregister_service(service)
-    except (OSError, Error) as problem:  # the code with its address does without
+    except (OSError, Error) as problem:  # a code that contains the address works without discovery
         logger.info("the class is not announced: %s", problem)
 
 

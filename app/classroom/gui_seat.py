@@ -96,8 +96,8 @@ class GuiSeat:
         drill = Drill(loaded(given.text, given.scenario), given.seed, given.mode)
         self._history = History(drill)
         tick = kept.acts[-1].tick if kept.acts else 0
-        if not (drill.terms.rewind and kept.acts):  # in an exam a kill gives no time back
-            tick = max(tick, welcome["tick"])  # a late comer may begin at the time of the class
+        if not (drill.terms.rewind and kept.acts):  # in an exam a restart gives no time back
+            tick = max(tick, welcome["tick"])  # a late seat may begin at the time of the class
         inputs = [parse_line(act.line, act.tick) for act in effective(kept.acts) if act.line]
         return self._history, inputs, tick
 

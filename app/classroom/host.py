@@ -115,7 +115,8 @@ class ClassHost:
         while tasks := list(self._tasks):
             for (
                 task
-            ) in tasks:  # again and again: asyncio.wait_for can miss it (CPython issue 86296, mended in 3.12)
+                # repeat: asyncio.wait_for can miss a cancellation (CPython issue 86296, fixed in 3.12)
+            ) in tasks:
                 task.cancel()
             await asyncio.wait(tasks, timeout=CANCEL_S)
         if self._bus is not None:
@@ -191,10 +192,10 @@ class ClassHost:
     # --- seats
 
     async def _seated(self, socket: WebSocket, line: SeatState) -> None:
-        if line.socket is not None:  # half open still; who comes last is the seat
+        if line.socket is not None:  # an old connection may still be half open; the newest one is the seat
             await close(line.socket, LATER, tr("the seat has reconnected"))
         line.socket, line.told = socket, set()
-        # Later than every other connection of the seat, also one at a host of which nothing was heard yet.
+        # Number the visit higher than every other connection of the seat, including those at unknown hosts.
         line.host, line.visit, line.away = (
             self._neighbours.own,
             max(line.visit + 1, int(time.time() * 1000)),
@@ -335,7 +336,8 @@ class ClassHost:
             if verb in NOT_IN_A_CLASS:
                 raise RequestRefusedError(tr("The class clock cannot be set back."))
         lines = select_seats(message, self._lines)
-        # Without a time it is for those who are there now; with one, for each seat that comes to that time.
+        # Without a time the instruction is for the seats present now; with one, for each seat that reaches
+        # it.
         later = message.tick is not None and message.seat is None
         seats: list[int | None] = [None] if later else [line.number for line in lines]
         await self._send_out(
@@ -379,7 +381,8 @@ class ClassHost:
         if isinstance(message, client_messages.StartNextPart):
             await self._start_next_part()
             return
-        if isinstance(message, client_messages.Finish):  # before the state: seats have it when they stop
+        # sent before the state, so that seats have it when they stop
+        if isinstance(message, client_messages.Finish):
             await self._send_out(
                 [
                     ClassInstruction(seat_id=line.number, kind=INJECT, text=FINISH)
@@ -473,7 +476,7 @@ class ClassHost:
         """Tell the seat what the instructor does with it."""
         looked_at = line.number in self._looks.observed_seats() or self._neighbours.look_at(line.number)
         if line.socket is not None:
-            with suppress(WebSocketDisconnect, RuntimeError):  # it is told when it comes again
+            with suppress(WebSocketDisconnect, RuntimeError):  # the seat receives it when it returns
                 await send_message(
                     line.socket, {"kind": "attention", "looked_at": looked_at, "held": line.taken}
                 )
@@ -514,7 +517,7 @@ class ClassHost:
         """Send a seat that is over the verdict on its log, after the whole log was replayed."""
         found, socket = line.verdict, line.socket
         if socket is not None and line.over and found is not None and found["acts"] == line.acknowledged:
-            with suppress(WebSocketDisconnect, RuntimeError):  # it asks again
+            with suppress(WebSocketDisconnect, RuntimeError):  # the seat asks again
                 await send_message(socket, {"kind": "result", "verdict": found})
 
     async def _show(self) -> None:
@@ -546,7 +549,7 @@ class ClassHost:
         elif isinstance(message, Changed):
             await self._hear_changes()
         elif isinstance(message, Hello):
-            await self._hear_changes()  # its address
+            await self._hear_changes()  # announces the new address
             self._neighbours.tell_of(self._lines.values())
         elif isinstance(message, HandLoweredNews):
             await self._lower(self._lines[message.seat])

@@ -109,7 +109,7 @@ def _begin(seat_log: SeatLog, link: HostLink) -> None:
         raise JoinFailedError(said["text"])
     assert said["kind"] == "welcome", "a host says nothing else first"
     seat_log.begin(build_assignment(said, seat_log.name))
-    link.incoming.put(said)  # it also says whether the class is frozen
+    link.incoming.put(said)  # also contains whether the class is frozen
     link.wake()
 
 
@@ -146,7 +146,7 @@ def report_of(run: SeatRun, seat_log: SeatLog, verdict: LogVerdict | None) -> Se
     """Return the report of a seat's run, with the host's verdict."""
     report = run.drill.report()
     assert seat_log.given is not None
-    if not run.drill.terms.truth:  # of an exam the seat has no rubric: what it would compute says nothing
+    if not run.drill.terms.truth:  # in an exam the seat has no rubric, so its own result means nothing
         total = verdict["score"] if verdict is not None else None
         report["score"] = {"total": total, "scored": False, "finished": run.drill.finished, "items": []}
     return {**report, "class": {"seat": seat_log.given.seat, "name": seat_log.name, "verdict": verdict}}

@@ -101,7 +101,8 @@ class HostLink(threading.Thread):
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
             try:
                 runner.run(self._keep())
-            except (ValueError, LookupError, TypeError, AttributeError):  # no message of this version
+            # not a message of this protocol version
+            except (ValueError, LookupError, TypeError, AttributeError):
                 self._refuse(tr(OTHER_VERSION))
 
     async def _keep(self) -> None:
@@ -122,7 +123,8 @@ class HostLink(threading.Thread):
             wait_s = AGAIN_S[0] if self._welcome_came else wait_s
             self._tries = 0 if self._welcome_came else self._tries + 1
             if not self._has_ended:
-                await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))  # thirty do not come at once
+                # spreads the reconnects of a class over time
+                await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))
                 wait_s = min(2.0 * wait_s, AGAIN_S[1])
         if self._search is not None:
             self._search.cancel()
@@ -165,7 +167,7 @@ class HostLink(threading.Thread):
                 said: ToSeat = parse_json(raw)
                 given = self._seat_log.given
                 if said["kind"] == "welcome" and given is not None and said["part"] != given.part:
-                    self.incoming.put(said)  # who plays begins anew, with a link of its own
+                    self.incoming.put(said)  # a returning seat starts with a new link
                     self._has_ended = True
                     return
                 if said["kind"] == "welcome" and said["acknowledged"] > len(self._seat_log.acts):

@@ -19,27 +19,29 @@ class ClassPart(Base):
     __tablename__ = "class"
 
     id: Mapped[int] = mapped_column(primary_key=True)  # number of the part
-    part: Mapped[str] = mapped_column(default="")  # its kind (app/classroom/plan.py); empty: there is but one
-    current: Mapped[bool] = mapped_column(default=True)  # the class is at this part
-    code: Mapped[str]  # as it is written on the board, without the address
-    secret: Mapped[str]  # what an instructor's console shows that it may steer
+    # kind of the part (app/classroom/plan.py); empty for a class with one part
+    part: Mapped[str] = mapped_column(default="")
+    current: Mapped[bool] = mapped_column(default=True)  # the class is in this part
+    code: Mapped[str]  # code as shown on the board, without the address
+    secret: Mapped[str]  # secret that proves that a console may control the class
     certificate: Mapped[str]  # PEM; the code holds its fingerprint
     key: Mapped[str]  # PEM
-    address: Mapped[str]  # HOST:PORT on which the host listens, or those of several with commas between
+    address: Mapped[str]  # HOST:PORT where the host listens; several are separated by commas
     scenario_name: Mapped[str]
-    scenario_text: Mapped[str]  # the whole file
+    scenario_text: Mapped[str]  # complete scenario file
     scenario_hash: Mapped[str]
     mode: Mapped[str]
     seed: Mapped[int] = mapped_column(BigInteger)
-    plan: Mapped[str]  # TOML, as it was given
+    plan: Mapped[str]  # lesson plan in TOML, unchanged
     state: Mapped[str] = mapped_column(default=RUNNING)
-    until: Mapped[int | None]  # tick at which every seat stops; None: none
-    break_until: Mapped[float | None]  # UTC in seconds since 1970; the class goes on by itself then
+    until: Mapped[int | None]  # tick at which every seat stops; None: no such tick
+    break_until: Mapped[float | None]  # UTC in seconds since 1970; the class continues automatically then
     clock_speed: Mapped[
         float | None
-    ]  # simulated seconds a second of the class clock; None: each its own pace
-    clock_tick: Mapped[int] = mapped_column(default=0)  # of the class clock when it went on or stopped last
-    clock_at: Mapped[float] = mapped_column(default=0.0)  # when that was, as above
+    ]  # simulated seconds per second of the class clock; None: each seat has its own pace
+    # tick of the class clock when it last started or stopped
+    clock_tick: Mapped[int] = mapped_column(default=0)
+    clock_at: Mapped[float] = mapped_column(default=0.0)  # time of that start or stop, in UTC seconds
 
     @property
     def addresses(self) -> list[str]:
@@ -53,15 +55,15 @@ class Seat(Base):
     __tablename__ = "seat"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    token_hash: Mapped[str] = mapped_column(unique=True)  # SHA-256; the token itself is the seat's alone
+    token_hash: Mapped[str] = mapped_column(unique=True)  # SHA-256 of the token; only the seat has the token
     name: Mapped[str]
-    consent: Mapped[bool] = mapped_column(default=False)  # to be looked at live
+    consent: Mapped[bool] = mapped_column(default=False)  # the person agrees to live observation
     acknowledged: Mapped[int] = mapped_column(default=0)
     tick: Mapped[int] = mapped_column(default=0)
     group_name: Mapped[str] = mapped_column(default="")
-    stopped: Mapped[bool] = mapped_column(default=False)  # frozen on its own
-    until: Mapped[int | None]  # tick at which it stops, instead of the class's
-    taken: Mapped[bool] = mapped_column(default=False)  # the instructor has it
+    stopped: Mapped[bool] = mapped_column(default=False)  # the seat is frozen on its own
+    until: Mapped[int | None]  # tick at which the seat stops; overrides that of the class
+    taken: Mapped[bool] = mapped_column(default=False)  # the instructor has taken control
 
 
 class KeptAct(Base):
@@ -85,9 +87,10 @@ class ClassInstruction(Base):
 
     number: Mapped[int] = mapped_column(primary_key=True)
     part: Mapped[int] = mapped_column(default=1)
-    seat_id: Mapped[int | None] = mapped_column(ForeignKey("seat.id"))  # None: every seat, later ones as well
-    group_name: Mapped[str | None]  # None: whatever group
-    tick: Mapped[int | None]  # None: as soon as it comes; of the way back: where it leads
+    # None: every seat, including later ones
+    seat_id: Mapped[int | None] = mapped_column(ForeignKey("seat.id"))
+    group_name: Mapped[str | None]  # None: any group
+    tick: Mapped[int | None]  # None: on arrival; for a rewind: the target time
     kind: Mapped[str]
     text: Mapped[str]
 

@@ -61,7 +61,7 @@ def reference(run: SeatRun, input_count: int) -> None:
         )
     try:
         run_to_completion(solving(run, steps[input_count:]))
-    except InputError:  # an inject has changed what the solution was made for
+    except InputError:  # an inject changed the situation for which the solution was written
         run_to_completion(playing(run, [], default_end(drill, drill.tick)))
 
 
@@ -77,7 +77,7 @@ def typed(lines: TextIO, refuse: Callable[[str], object]) -> Callable[[SeatRun, 
     listening = threading.Thread(target=listen, daemon=True)
 
     def play(run: SeatRun, input_count: int) -> None:
-        if listening.ident is None:  # a seat that was sent back goes on with the lines that come then
+        if listening.ident is None:  # after a rewind the seat continues with the lines that arrive then
             listening.start()
         while not run.drill.finished:
             try:

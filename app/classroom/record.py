@@ -79,7 +79,7 @@ class ClassRecord:
                 with _lock_migration(self._engine), self._engine.connect() as connection:
                     _migrate(connection)
                 refused.pop_all()
-        except CommandError as problem:  # the name of its version is not among ours
+        except CommandError as problem:  # the version of the database is not a known migration
             raise RecordUnavailableError(
                 tr("A newer version of Mirrordrill or another program created the database {place}").format(
                     place=_mask_password(place)
@@ -134,7 +134,7 @@ class ClassRecord:
             there = session.scalar(select(ClassPart).where(ClassPart.current).with_for_update())
             assert there is not None
             if self._only_host not in (None, there.id):
-                return True  # another host was first
+                return True  # another host was faster
             following = session.get(ClassPart, there.id + 1)
             if following is None:
                 return False
@@ -249,7 +249,7 @@ class ClassRecord:
             connection.execute(delete(KeptAct).where(KeptAct.seat_id.in_(numbers)))
             connection.execute(delete(KeptReflection).where(KeptReflection.seat_id.in_(numbers)))
             connection.execute(delete(ClassInstruction).where(ClassInstruction.seat_id.in_(numbers)))
-            for number in numbers:  # a token that nobody has, and no two are equal
+            for number in numbers:  # an unknown random token, different for each seat
                 nobody = {
                     "name": "", "token_hash": f"{ERASED}{number}", "group_name": "", "acknowledged": 0,
                 }  # fmt: skip
@@ -345,7 +345,8 @@ def _create_engine(url: str, create: bool) -> Engine:
             raise RecordUnavailableError(
                 tr("A class is stored in SQLite or PostgreSQL, not in {name}").format(name=name)
             )
-        engine = create_engine(url, pool_pre_ping=True)  # a database that was started again has let go of all
+        # a restarted database server has closed all connections
+        engine = create_engine(url, pool_pre_ping=True)
     except (ArgumentError, NoSuchModuleError) as problem:
         raise RecordUnavailableError(
             tr("{url} is not a database URL: {why}").format(url=url, why=problem)
@@ -358,9 +359,9 @@ def _create_engine(url: str, create: bool) -> Engine:
         @event.listens_for(engine, "connect")
         def settle(connection: sqlite3.Connection, _: object) -> None:
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")  # what was acknowledged survives a power cut
+            connection.execute("PRAGMA synchronous = FULL")  # acknowledged data must survive a power failure
             connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute("PRAGMA secure_delete = ON")  # what was erased is overwritten
+            connection.execute("PRAGMA secure_delete = ON")  # overwrite deleted data
             connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000:.0f}")
 
     return engine

@@ -87,7 +87,7 @@ class ReplayVerifier:
     async def run(self, worker: int) -> None:
         """Have the worker at *place* play again what its seats have done since, some seats at a time."""
         unjudged, to_do = self._unjudged[worker], self._to_do[worker]
-        await self._workers.replay(worker, {})  # it starts now, not with the first act
+        await self._workers.replay(worker, {})  # the time limit starts now, not with the first action
         while True:
             await self._weigh_until(worker, to_do)
             count = 1 if self._is_alone[worker] else TOGETHER
@@ -99,7 +99,7 @@ class ReplayVerifier:
                 verdict = found.get(number)
                 if verdict is None and (
                     not acts or acts[0].number == 1
-                ):  # it had the whole log, and has ended
+                ):  # the worker had the complete log and ended
                     self._is_alone[worker] = True
                     self._breaks[number] = self._breaks.get(number, 0) + (len(some) == 1)
                     if self._breaks[number] >= BREAKS_MAX:
@@ -107,7 +107,7 @@ class ReplayVerifier:
                         verdict = build_failed_verdict(last.number, last.tick / TICKS_PER_S, UNJUDGEABLE)
                 if verdict is not None:
                     await self._tell(number, verdict, worker)
-                else:  # the worker is a new one: from the beginning, and what came meanwhile
+                else:  # a new worker starts from the beginning, then gets what arrived meanwhile
                     log = await self._log_of(number)
                     since = [act for act in unjudged.pop(number, []) if act.number > len(log)]
                     self.add(number, [*log, *since])
@@ -117,7 +117,7 @@ class ReplayVerifier:
             self._unweighed[worker][number] = None
         try:
             await self._on_verdict(number, verdict)
-        except Exception:  # the other seats are judged all the same
+        except Exception:  # a failed replay must not affect the other seats
             logger.exception("seat %d", number)
 
     async def _weigh_until(self, worker: int, to_do: asyncio.Event) -> None:

@@ -58,7 +58,7 @@ def archive(review: ClassReview, key: str, names: bool, pdf: bool = False) -> by
             if seat.printed:
                 made.writestr(_page_of(seat).replace(".html", ".pdf"), seat.printed)
         if pdf:
-            from app.export import pdf as printing  # Qt, which nothing else here needs
+            from app.export import pdf as printing  # imports Qt, which nothing else here needs
 
             drawings: dict[str, str] = {}
             printed = _body(review, links=False, draw=partial(_referred_to, drawings))

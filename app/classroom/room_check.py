@@ -63,7 +63,7 @@ async def _check_address(address: str, invitation: Invitation) -> RoomFinding:
             text = tr("{address} is the loopback address: only seats on this computer can join.")
             return RoomFinding(text.format(address=address), False)
     except ValueError:
-        pass  # a name
+        pass  # the host is a name, not an address
     try:
         await (await dial([address], invitation)).close()
     except (OSError, WrongHostError):

@@ -44,7 +44,7 @@ def _without_answers(scenario: Scenario) -> dict[str, Any]:
         data["forbidden"] = [{**one, "text": HIDDEN, "better": HIDDEN} for one in ending]
     if data.pop("rubric", None):
         kinds = [kind for table, kind in EARNS.items() if table in data]
-        points = [100 - 10 * (len(kinds) - 1), *[10] * (len(kinds) - 1)]  # any do that add up to 100
+        points = [100 - 10 * (len(kinds) - 1), *[10] * (len(kinds) - 1)]  # any points that add up to 100
         data["rubric"] = [
             {"kind": kind, "name": kind, "points": each, "better": HIDDEN}
             for kind, each in zip(kinds, points, strict=True)
@@ -53,9 +53,9 @@ def _without_answers(scenario: Scenario) -> dict[str, Any]:
     for columns in data.get("variants", {}).values():
         if isinstance(
             columns, dict
-        ):  # values that go together: those that nothing asks for tell what is wrong
+        ):  # values that belong together; the values that no question asks for reveal the fault
             first, *others = sorted(columns, key=lambda name: f"{{{name}}}" not in asked)
-            if f"{{{first}}}" not in asked:  # the row is drawn all the same
+            if f"{{{first}}}" not in asked:  # draw the row anyway
                 columns[first] = list(range(len(columns[first])))
             for name in others:
                 if f"{{{name}}}" not in asked:

@@ -123,7 +123,7 @@ class SeatRun:
                 try:
                     self.drill.do(act.line)
                 except InputError:
-                    if not act.instruction:  # an inject may have been refused
+                    if not act.instruction:  # an inject may have been refused at the seat
                         raise
 
     @property
@@ -156,7 +156,7 @@ class SeatRun:
             due = [tick for tick, _ in self._pending.values() if tick > drill.tick]
             mark = (drill.tick // MARK_TICKS + 1) * MARK_TICKS
             limit = self._limit.tick()
-            if limit is not None and limit <= drill.tick:  # the class clock is behind
+            if limit is not None and limit <= drill.tick:  # the class clock is behind the seat
                 time.sleep(FROZEN_S)
                 continue
             drill.advance_to(

@@ -128,7 +128,7 @@ def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
             raise InvalidSeatLogError(tr("it contains more than {n} inputs").format(n=ACTS_MAX))
         head, *lines = raw.split(b"\n")[
             :-1
-        ]  # behind the last end of line: torn by a kill, never acknowledged
+        ]  # text after the last end of line: interrupted by a crash, never acknowledged
         made = parse_assignment(_json(head))
         acts = [parse_entry(_json(line)) for line in lines if line]
         return made, select_new_entries(acts, 0, 0, lambda first, last: ())
@@ -168,7 +168,7 @@ def drawn_seat() -> int:
 def _json(line: bytes) -> object:
     try:
         found = parse_json(line)
-        if b"\\u" in line:  # half a surrogate pair cannot be written down again
+        if b"\\u" in line:  # half a surrogate pair cannot be written back
             json.dumps(found, ensure_ascii=False).encode()
         return found
     except ValueError as problem:
@@ -249,7 +249,7 @@ class SeatLog:
     def close(self) -> None:
         """Close the file and release its lock."""
         if self.given is not None:
-            with suppress(OSError):  # of a disk that is full: the entry was reported as not written
+            with suppress(OSError):  # the disk is full; the entry was reported as not written
                 self._open.close()
         self._lock_file.close()
 

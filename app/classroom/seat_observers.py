@@ -45,7 +45,7 @@ class SeatObservers:
     async def begin(self, console: WebSocket, line: SeatState) -> None:
         """Begin to observe; the seat is informed before it is seen."""
         await self.end(console)
-        async with line.taking:  # nothing is taken in between what was read and what comes
+        async with line.taking:  # no input may arrive between the snapshot and the live stream
             log = acts.effective(await self._log_of(line.number))
             self._looks[console] = (line.number, [])
         await self._changed(line)

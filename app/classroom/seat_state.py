@@ -95,7 +95,7 @@ class SeatState:
 def state_of(seat: Seat, acknowledged: int | None = None) -> SeatState:
     """Return the state; *acknowledged*: number of actions known here; None: all."""
     known = seat.acknowledged if acknowledged is None else acknowledged
-    last_tick = seat.tick if known else 0  # a late comer may begin at the time of the class
+    last_tick = seat.tick if known else 0  # a late seat may begin at the time of the class
     return SeatState(
         seat.id, seat.name, seat.token_hash, known, last_tick, 0, seat.tick, consent=seat.consent,
         group=seat.group_name, stopped=seat.stopped, until=seat.until, taken=seat.taken,

@@ -122,7 +122,7 @@ def _drawn_seed(scenario: Scenario) -> int:
     """Draw the seed of a parallel variant that nobody has seen, so that no test can be rehearsed."""
     for _ in range(DRAWS):
         seed = any_seed()
-        with suppress(ScenarioError):  # that combination cannot be used
+        with suppress(ScenarioError):  # not every combination of variants is valid
             select_variant(scenario, seed)
             return seed
     return scenario.seed
@@ -139,7 +139,7 @@ def find_or_begin_class(
     if not there:
         if not wanted:
             return None
-        with suppress(IntegrityError):  # another host has begun it a moment before
+        with suppress(IntegrityError):  # another host created it a moment before
             record.begin(*wanted, instructions=plan.instructions() if plan is not None else ())
         there = record.parts()
     drawn = (
@@ -228,7 +228,7 @@ class CurrentHost:
             await self._host.end()
 
     async def _meet(self, socket: WebSocket) -> None:
-        await self._is_ready.wait()  # seats dial again while one follows the other
+        await self._is_ready.wait()  # seats reconnect while one host replaces another
         assert self._host is not None
         await self._host.meet(socket)
 
@@ -267,7 +267,7 @@ async def _serve(
     if owner_pipe is not None:
         threading.Thread(target=_stop_at_end, args=(owner_pipe, loop, server), daemon=True).start()
     await stage.begin()
-    show(str(invited))  # the port is open: who dials now waits for the loop
+    show(str(invited))  # the port is open: new connections wait for the event loop
     listens_at = port.getsockname()[0]
     announced = asyncio.create_task(
         discovery.announce(invited.fingerprint, listens_at, reachable(listens_at), invited.port)
@@ -284,7 +284,7 @@ def _stop_at_end(owner_pipe: TextIO, loop: asyncio.AbstractEventLoop, server: _S
     """Stop when the window that holds the class has gone, however it ended."""
     for _ in owner_pipe:
         pass
-    with suppress(RuntimeError):  # the host has ended before
+    with suppress(RuntimeError):  # the host has already ended
         loop.call_soon_threadsafe(server.stop)
 
 
@@ -302,7 +302,7 @@ def has_live_host(the_class: ClassPart) -> bool:
                 if talking.getpeercert(binary_form=True) == own:
                     return True
         except TimeoutError:
-            return True  # somebody is there, and busy: better not taken for gone
+            return True  # a process listens but is busy: do not treat it as dead
         except OSError:
             continue
     return False
@@ -332,7 +332,7 @@ def server_of(
             log_config=None,
             access_log=False,
             server_header=False,
-            proxy_headers=False,  # a seat's address is its own, whatever it says
+            proxy_headers=False,  # trust only the socket's address, not proxy headers from the client
             timeout_graceful_shutdown=GRACE_S,
             backlog=BACKLOG,
         )
@@ -371,7 +371,7 @@ def open_socket(listen: str | None, previous_address: str) -> socket.socket:
     host, _, port = (listen or previous_address or LISTEN).rpartition(":")
     if (
         port == "0" and previous_address.rpartition(":")[0] == host
-    ):  # any free one: best the one that the seats know
+    ):  # a free port, preferably the one that the seats know
         try:
             return _bind_socket(host, int(previous_address.rpartition(":")[2]))
         except OSError:

@@ -121,7 +121,7 @@ class Rerun:
             with suppress(UnplayableError):
                 self._unaided.advance_to(act.tick)
                 if act.line and not is_help and not self._unaided.drill.finished:
-                    with suppress(InputError):  # without the help it may make no sense
+                    with suppress(InputError):  # the input may make no sense without the help
                         self._unaided.apply(act.line)
 
     def _find_instructor_goals(self) -> list[str]:
@@ -143,7 +143,7 @@ class Rerun:
                 raise InputError("the class clock cannot be set back")
             self._player.apply(act.line)
         except InputError as problem:
-            if act.instruction:  # an inject may be refused: the seat's own run has refused it, too
+            if act.instruction:  # an inject may be refused; the seat's own run refused it as well
                 return
             self._record_divergence(act, f"{first_line(act.line)}: {localize(str(problem))}")
         except UnplayableError as problem:
@@ -151,7 +151,7 @@ class Rerun:
             self._failures += 1
             if self._failures > FAILURES_MAX or self._player.is_spent:
                 raise
-            self._log[-1] = act._replace(line="", digest="")  # the error may have left half a change
+            self._log[-1] = act._replace(line="", digest="")  # the error may have left a partial change
             self._restore(self._replay(self._log))
 
     def _rewind(self, tick: int) -> None:

@@ -15,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-if TYPE_CHECKING:  # a worker imports what plays runs once it follows its host
+if TYPE_CHECKING:  # a worker imports the simulation only after it has been started
     from app.classroom.acts import LogEntry
     from app.classroom.server_messages import LogVerdict
     from app.classroom.verdict import Rerun
@@ -38,20 +38,20 @@ _unplayed: Rerun | None = None
 
 def _begin(text: str, name: str, seed: int, mode: str) -> None:
     global _unplayed
-    for ignored in ("SIGINT", "SIGTERM"):  # the host ends its workers itself
+    for ignored in ("SIGINT", "SIGTERM"):  # the host ends its workers
         signal.signal(getattr(signal, ignored), signal.SIG_IGN)
-    with open(os.devnull, "w") as nowhere:  # who reads what the host prints waits for the host alone
+    with open(os.devnull, "w") as nowhere:  # keep the pipe of the host's output from staying open in a worker
         os.dup2(nowhere.fileno(), 1)
     parent = multiprocessing.parent_process()
     assert parent is not None
 
     def follow() -> None:
         parent.join()
-        os._exit(0)  # a host that was killed leaves nobody behind
+        os._exit(0)  # end the worker when its host was killed
 
     threading.Thread(target=follow, daemon=True).start()
     threading.Thread(target=_end_if_stuck, daemon=True).start()
-    with suppress(AttributeError):  # not on Windows
+    with suppress(AttributeError):  # not available on Windows
         os.nice(NICE)
     from app.classroom.scenario import loaded
     from app.classroom.verdict import Rerun
@@ -92,12 +92,12 @@ def _reachable(seat: int) -> tuple[float, float] | None:
     run = _runs.get(seat)
     if run is None or not isinstance(run.drill, SearchDrill) or not run.drill.scenario.scored:
         return None
-    known = certificates.plans(run.drill)[:1]  # a class waits for many
+    known = certificates.plans(run.drill)[:1]  # a class has many runs to judge, so one plan must do
     _show_progress()
     _busy = True
     try:
         return run.drill.world.t_s, compute_value(run.drill, known)
-    except Exception:  # of this seat alone: the board shows nothing there
+    except Exception:  # an error in one seat: the board shows nothing for it
         logging.getLogger(__name__).exception("seat %d cannot be weighed", seat)
         return None
     finally:
@@ -144,7 +144,7 @@ class Workers:
             )
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, _replay_seats, logs)
-        except BrokenProcessPool:  # it was killed
+        except BrokenProcessPool:  # the worker was killed
             del self._pools[worker]
             return {}
 
@@ -158,7 +158,7 @@ class Workers:
             return None, False
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, _reachable, seat), False
-        except BrokenProcessPool:  # it is noticed again with the next acts
+        except BrokenProcessPool:  # noticed again with the next actions
             return None, True
 
     def close(self) -> None:

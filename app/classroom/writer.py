@@ -88,10 +88,11 @@ class RecordWriter:
             await self._to_do.wait()
             self._to_do.clear()
             waiting, self._waiting = self._waiting, []
-            joining = dict(self._joining)  # they stay there meanwhile: the same token is never two seats
+            # keep them in the list while they are written: one token must never get two seats
+            joining = dict(self._joining)
             problem = await self._write_transaction(list(joining.values()), waiting)
             if problem is not None and isinstance(problem.__cause__, IntegrityError):
-                # Another host has written of the same seat: that stops no other.
+                # Another host has written the same seat; the other seats must still be written.
                 for one in joining.values():
                     _answer(one[1], await self._write_transaction([one], []))
                 for acts in waiting:

@@ -30,7 +30,7 @@ def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
     """Do what *arguments* ask for; returns the exit code. Only *open_window* knows Qt."""
     try:
         options = _parser().parse_args(list(arguments))
-    except SystemExit as stop:  # argparse has said why, or printed its help
+    except SystemExit as stop:  # argparse has printed the reason or its help
         return stop.code if isinstance(stop.code, int) else UNUSABLE
     try:
         if options.command is None:

@@ -196,7 +196,7 @@ def _remove(options: argparse.Namespace) -> int:
 
 
 def _accepted(options: argparse.Namespace) -> int:
-    from app.files import accepted_files  # brings the database in
+    from app.files import accepted_files  # imports the database layer
 
     with _profile() as profile:
         known = accepted_files.list_foreign(accepted_files.remembered(profile)) if profile is not None else []

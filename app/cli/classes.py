@@ -463,7 +463,8 @@ def _report(options: argparse.Namespace) -> int:
         finally:
             print(file=sys.stderr)
             if processes > 1:
-                get_reusable_executor().shutdown()  # else its processes and thread stay
+                # ends its processes and its thread, which would otherwise remain
+                get_reusable_executor().shutdown()
         key = part.code[SECRET_LETTERS:].lower() + ("" if is_only_part else f"/{part.id}")
         review = debrief.review_class(logs, seats)
         return report.archive(review, key, options.names, options.pdf), review

@@ -124,7 +124,7 @@ def _progress(options: argparse.Namespace) -> int:
 
     folder, rows, answers = default_folder(), list[ResultRow](), list[Row]()
     try:
-        if (folder / FILE_NAME).exists():  # looking makes no profile
+        if (folder / FILE_NAME).exists():  # a listing must not create a profile
             with open_profile(folder) as profile:
                 rows, answers = profile.results(), profile.answers()
     except StorageError as problem:

@@ -49,8 +49,8 @@ def live(
         host.on_frame((now - last) * 1000.0)
         last = now
         if all_read and not host.running:
-            break  # a question has stopped the clock, and no line is left that could answer it
-    host.on_frame(0.0)  # what was asked with the last line
+            break  # a question stops the clock, and no input line is left to answer it
+    host.on_frame(0.0)  # process the requests of the last line
     host.close()
 
 

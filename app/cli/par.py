@@ -112,7 +112,7 @@ def _read_certificate(file: Path, seed: int, text_hash: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         of_this = (found["hashes"]["scenario"], found["seed"]) == (text_hash, seed)
         if of_this:
-            read_fair_plans(found), read_clairvoyant_plan(found)  # can be read
+            read_fair_plans(found), read_clairvoyant_plan(found)  # raises if the plans are not readable
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from error
     except (ValueError, TypeError, LookupError, AttributeError) as error:
@@ -151,7 +151,7 @@ def _search_certificate(
         def is_time_over(share: float = 1.0) -> bool:
             return stopped() or progress.passed_s >= share * seconds
 
-        for share in work.steps():  # at least the seeds of each search
+        for share in work.steps():  # run at least the seeds of each search
             if is_time_over(share):
                 work.end_search()
             progress.tell(_format_progress(work.now), f" of {seconds:g} s")

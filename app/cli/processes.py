@@ -28,7 +28,7 @@ def use_cluster(scheduler: str) -> AbstractContextManager[object]:
     if scheduler == "local":
         from joblib.externals.loky import get_reusable_executor
 
-        # Else its processes and thread stay. What it has not done by now nobody waits for.
+        # Otherwise its processes and thread remain. Nobody waits for unfinished jobs.
         stack.callback(lambda: get_reusable_executor().shutdown(kill_workers=True))
         return stack
     scheme, _, place = scheduler.partition("://")

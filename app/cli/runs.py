@@ -89,7 +89,7 @@ def _run(options: argparse.Namespace) -> int:
             _play_inputs(drill, inputs, options.until)
     except UsageError:
         raise
-    except Exception:  # an error of ours: what happened until then is not lost
+    except Exception:  # an internal error: keep the part of the run before it
         if options.json is not None:
             write_json(drill.report(), options.json)
         raise

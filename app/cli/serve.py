@@ -84,9 +84,7 @@ def _serve(options: argparse.Namespace) -> int:
             options.browser,
             (lambda: record.problem) if record is not None else lambda: False,
         )
-    except (
-        PortUnavailableError
-    ) as problem:  # nothing was played: a record that stands under that name is left as it is
+    except PortUnavailableError as problem:  # nothing was played: keep an existing record of that name
         raise UsageError(f"{problem}; choose another --port-base, or no --browser") from problem
     except BaseException:
         _keep(drill, options.record, record)

@@ -16,7 +16,7 @@ def add_to(command: SubcommandFactory) -> None:
     doctor.set_defaults(do=_doctor)
     doctor.add_argument("--bundle", metavar="FILE", help="also write a support bundle (zip file)")
     doctor.add_argument("--export", metavar="FILE", help="only export the whole profile as JSON (read-only)")
-    doctor.add_argument("--lines", action="store_true", help=argparse.SUPPRESS)  # for the window
+    doctor.add_argument("--lines", action="store_true", help=argparse.SUPPRESS)  # used by the window only
     doctor.add_argument("--renew-replay", metavar="FILE", help=argparse.SUPPRESS)
 
 

@@ -164,7 +164,7 @@ def outcomes_of(
     processes = workers or min(len(jobs), os.cpu_count() or 1)
     with use_cluster(scheduler), stoppable() as stopped:
         wanted = itertools.takewhile(lambda _: not stopped(), jobs)
-        with unstoppable():  # they start with the first jobs
+        with unstoppable():  # processes start with the first jobs
             coming = Parallel(processes, return_as="generator")(delayed(play_job)(job) for job in wanted)
         outcomes: list[RunOutcome] = list(count_with_progress(coming, len(jobs), "runs"))
     return outcomes

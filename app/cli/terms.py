@@ -77,7 +77,7 @@ def check_file(file: str) -> None:
 def write(content: str, file: Path) -> None:
     """Write the file. Raises Unusable."""
     try:
-        if file.is_symlink() or no_file(file):  # /dev/stdout, a pipe to another program: not to be replaced
+        if file.is_symlink() or no_file(file):  # /dev/stdout or a pipe to another program: never replace it
             file.write_text(content, encoding="utf-8", newline="")
         else:
             atomic_write.write(file, content)

@@ -50,7 +50,7 @@ def run_with_progress(work: Slices[Done], describe: Callable[[float], str]) -> D
 
 def count_with_progress(coming: Iterable[Each], count: int, label: str) -> Iterator[Each]:
     """Yield *coming*, of which *count* are expected, and report progress and remaining time."""
-    progress = None  # the first one waits for processes to start
+    progress = None  # the first step waits for processes to start
     for before, each in enumerate(coming):
         yield each
         if progress is None:

@@ -144,7 +144,7 @@ def _marks(account: Account, end_tick: Tick, choices: Mapping[str, Sequence[str]
         text = ""
         if number in shown:
             side, beside, base = "middle", x, y - 7
-            if move.line != WAITING and move.regret >= NOTED:  # above it the line falls
+            if move.line != WAITING and move.regret >= NOTED:  # above this threshold the curve falls visibly
                 room = x + 7 + NUMBER_GAP < WIDTH
                 side, beside, base = ("start", x + 7, y + 4) if room else ("end", x - 7, y + 4)
             text = f'<text x="{beside:.1f}" y="{base:.1f}" text-anchor="{side}" font-weight="bold">{number}</text>'

@@ -86,7 +86,7 @@ def _make_palette(samples: Sequence[Pixels]) -> tuple[Pixels, Pixels]:
         part = cells[start : start + 4_096, None, :] - frequent[None, :, :].astype(np.int64)
         lookup[start : start + 4_096] = (part * part).sum(2).argmin(1)
     rare_first = np.arange(len(frequent))[::-1]
-    lookup[_reduce(frequent[rare_first])] = rare_first  # large areas keep their very color
+    lookup[_reduce(frequent[rare_first])] = rare_first  # give large areas their exact color
     return palette, lookup
 
 

@@ -21,17 +21,17 @@ def write(file: Path, content: bytes | str) -> None:
     The new file is written in the same folder and then put in place. A link is replaced, not followed; a
     write-protected file and other objects are left alone. Raises OSError, whose `strerror` is text for people.
     """
-    # Half a character, as Qt's texts may have, is no reason to lose the rest.
+    # Qt strings may contain half a surrogate pair; replace it and keep the rest.
     raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
     if no_file(file):
         raise OSError(errno.EINVAL, tr("not a file"))
-    # With the process in its name, so that two programs that write at once do not mix; what one that was killed has
-    # left is in nobody's way.
+    # The name contains the process ID, so that two concurrent writers do not mix. A file left by a killed
+    # process does no harm.
     aside = file.with_name(f".{file.name[:40]}.{os.getpid()}{ENDING}")
     try:
         mode = _mode(file)
         aside.unlink(missing_ok=True)
-        with aside.open("xb") as opened:  # neither through a link nor into a pipe
+        with aside.open("xb") as opened:  # follow no link and open no pipe
             opened.write(raw)
             opened.flush()
             os.fsync(opened.fileno())
@@ -61,7 +61,7 @@ def _settle(folder: Path) -> None:
     """Make the rename survive a power cut, on systems that can sync folders."""
     if os.name == "nt":
         return
-    with suppress(OSError):  # the file is there and whole
+    with suppress(OSError):  # the file exists and is complete
         opened = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(opened)

@@ -66,7 +66,7 @@ _METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _DATE: Final = (1980, 1, 1, 0, 0, 0)
 """Date of every member, so that equal contents give equal bytes (with the same zlib)."""
 
-# The end of an archive: signature, four counts, size and place of the directory, length of a comment.
+# End-of-archive record: signature, four counts, size and offset of the directory, length of the comment.
 _END: Final = struct.Struct("<4s4H2LH")
 _ENTRY_MIN: Final = 46
 """Bytes of a directory entry without its name."""
@@ -78,10 +78,10 @@ _BAD: Final = (
     zipfile.BadZipFile,
     zlib.error,
     struct.error,
-    NotImplementedError,  # how zipfile refuses methods and flags that it does not know
-    RuntimeError,  # what is encrypted
+    NotImplementedError,  # zipfile raises this for unknown methods and flags
+    RuntimeError,  # raised for encrypted members
     EOFError,
-    ValueError,  # a name that is no UTF-8, a place before the beginning
+    ValueError,  # raised for a name that is not UTF-8 and for a negative offset
     OSError,
 )
 
@@ -146,7 +146,7 @@ class BundleError(ValueError):
 def read(file: Path) -> Bundle:
     """Return the bundle in *file*. Raises BundleError."""
     try:
-        if not file.is_file():  # a pipe would be waited for, a device never ends
+        if not file.is_file():  # opening a pipe would block, and a device never ends
             raise _build_error(str(file), tr("not a file"))
         with file.open("rb") as opened:
             raw = opened.read(BYTES_MAX + 1)
@@ -229,7 +229,7 @@ def _members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
             entries = archive.infolist()
             if len(entries) > MEMBERS_MAX:
                 raise _build_error(file, tr("more than {n} members").format(n=MEMBERS_MAX))
-            # The other name of an entry ends at a NUL, and may be turned for this system.
+            # The second name of an entry ends at a NUL and may use this system's separators.
             times = Counter(entry.orig_filename for entry in entries)
             folded = Counter(name.casefold() for name in times)
             for name in times:
@@ -249,7 +249,7 @@ def _members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
                 content = _read_content(archive, entry, min(room, _get_size_limit(name)), add)
                 if content is not None:
                     found[name] = content
-                room -= min(entry.file_size, room)  # also for what is damaged: it was read as far as that
+                room -= min(entry.file_size, room)  # damaged entries count too, up to the limit that was read
             return found
     except BundleError:
         raise
@@ -413,13 +413,13 @@ def build_bundle(
     for name, content in members.items():
         digest = hashlib.sha256(content).hexdigest()
         lines += ["", "[[member]]", f"name = {quoted(name)}", f"sha256 = {quoted(digest)}"]
-    head = ("\n".join(lines) + "\n").encode(errors="surrogatepass")  # `parse` refuses what is no text
+    head = ("\n".join(lines) + "\n").encode(errors="surrogatepass")  # `parse` rejects invalid text
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
         for name, content in {MANIFEST: head, **members}.items():
             entry = zipfile.ZipInfo(name, _DATE)
             entry.create_system, entry.external_attr = 3, (stat.S_IFREG | 0o644) << 16
-            # What could pass for a bomb is stored as it is.
+            # Store content uncompressed if its ratio could look like a zip bomb.
             dense = len(zlib.compress(content, 9)) * RATIO_MAX // 2 > len(content)
             archive.writestr(entry, content, zipfile.ZIP_DEFLATED if dense else zipfile.ZIP_STORED, 9)
     return target.getvalue()

@@ -60,7 +60,7 @@ def warnings(certificate: Certificate, file: str) -> list[Problem]:
     if solved and idle > par - WORTH_MIN:
         text = tr("doing nothing earns {points:g} points, the best known plan {par:g}")
         said.append((text.format(points=idle, par=par), tr("Points require an action")))
-    for trap in certificate.get("traps", ()) if solved else ():  # else nothing else can cost anything
+    for trap in certificate.get("traps", ()) if solved else ():  # otherwise no other trap can cost points
         if trap["best"] is not None and trap["best"] > par - TRAP_MIN:
             text = tr(
                 "after the trap {trap!r}, {points:g} points are still possible; the best known "

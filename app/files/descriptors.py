@@ -9,7 +9,7 @@ def raised_limit(wanted: int) -> int:
     """Raise the limit to *wanted* as far as the system allows it; return the limit then."""
     try:
         import resource
-    except ImportError:  # on Windows sockets are no files
+    except ImportError:  # on Windows sockets are not files
         return wanted
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < wanted:

@@ -80,7 +80,8 @@ def remove_entry(text: str, key: str, index: int) -> str:
     """Return *text* without entry *at*, the comment above it and the blank lines below. Raises ScenarioEditError."""
     try:
         lines, spans = _split_entries(text, key)
-    except ScenarioEditError:  # of a list in one line an entry can be taken away, though it has no lines
+    # an entry of an inline list can be removed, although it has no lines of its own
+    except ScenarioEditError:
         return scenario_edit.remove(text, (key, index))
     if not 0 <= index < len(spans):
         raise ScenarioEditError(tr("This entry no longer exists in the list."))
@@ -114,7 +115,7 @@ def _split_entries(text: str, key: str) -> tuple[list[str], list[_Span]]:
         and HEADER.match(lines[place.line - 1])
     )
     starts: dict[int, tuple[str | int, ...]] = {}
-    for line, path in headers:  # a header stands for its table and, of a list, for the list and the entry
+    for line, path in headers:  # a header counts for its table and, in a list, for the list and the entry
         starts[line] = max(starts.get(line, ()), path, key=len)
     spans = []
     order = sorted(starts)
@@ -123,7 +124,7 @@ def _split_entries(text: str, key: str) -> tuple[list[str], list[_Span]]:
             continue
         following = (
             other for other in order[number + 1 :] if starts[other][:2] != starts[line]
-        )  # tables inside of an entry are a part of it
+        )  # nested tables belong to the entry
         spans.append(
             _Span(_find_comment_start(lines, line), _find_entry_end(lines, line, next(following, len(lines))))
         )

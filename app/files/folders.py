@@ -25,9 +25,7 @@ def keep_private(file: Path) -> None:
     """Make *file*, created empty if missing, unreadable for other users; do nothing without such permissions."""
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if (
-            not file.exists()
-        ):  # a file that is open here is not opened again: closing it would give up its locks
+        if not file.exists():  # never reopen a file that is open here: closing it would release its locks
             file.touch(mode=0o600)
         file.chmod(0o600)
 

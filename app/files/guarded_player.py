@@ -104,7 +104,7 @@ class GuardedPlayer:
             self.advance_to(item.tick)
             try:
                 self.apply(item.line_without_time)
-            except InputError:  # a run that has parted may refuse what was done
+            except InputError:  # a run that has diverged may refuse the input
                 continue
         self.advance_to(tick)
 

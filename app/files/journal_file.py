@@ -53,7 +53,7 @@ class JournalFile:
     def close(self) -> None:
         """Close the file."""
         if self._file is not None:
-            with suppress(OSError):  # what did not fit was refused
+            with suppress(OSError):  # data that did not fit was refused
                 self._file.close()
 
     def _write_progress(self, tick: int, line: str = "") -> None:

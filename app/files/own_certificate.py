@@ -31,7 +31,7 @@ def create_certificate(subject: str, addresses: Sequence[str] = ()) -> tuple[str
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))  # clocks of two computers differ
+        .not_valid_before(now - timedelta(days=1))  # the clocks of two computers may differ
         .not_valid_after(now + VALID)
     )
     if addresses:
@@ -49,7 +49,7 @@ def context(certificate: str, key: str, oldest: ssl.TLSVersion = ssl.TLSVersion.
     """
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     made.minimum_version = oldest
-    with tempfile.TemporaryDirectory() as folder:  # only its owner can look into it
+    with tempfile.TemporaryDirectory() as folder:  # readable by its owner only
         file = Path(folder) / "own.pem"
         file.write_text(certificate + key)
         made.load_cert_chain(file)

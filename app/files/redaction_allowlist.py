@@ -175,7 +175,7 @@ _DIRECTIVES: Final = frozenset(
 
 @cache
 def _sql_words() -> frozenset[str]:
-    from engine.tsql.batches.environment import (  # most of T-SQL, which no start needs
+    from engine.tsql.batches.environment import (  # imports most of T-SQL, which no start needs
         CONTEXT_FUNCTIONS,
         GLOBALS,
     )

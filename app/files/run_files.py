@@ -55,7 +55,7 @@ class RunFileError(Exception):
 def read(file: Path) -> tuple[Report, str]:
     """Return the report in *file* and the text of its scenario. Raises RunFileError."""
     try:
-        if not file.is_file():  # a pipe would be waited for, a device never ends
+        if not file.is_file():  # opening a pipe would block, and a device never ends
             raise RunFileError(tr("{file} is not a file.").format(file=file))
         with file.open("rb") as opened:
             raw = opened.read(BYTES_MAX + 1)
@@ -94,7 +94,7 @@ def parse(raw: bytes, file: str) -> tuple[Report, str]:
         raise RunFileError(tr("{file} is not JSON: {error}.").format(file=file, error=error)) from error
     report = found.get("report", found) if isinstance(found, dict) else None
     if whole and isinstance(report, dict):
-        report.pop("cut_off", None)  # it has all parts, and each of them is compared
+        report.pop("cut_off", None)  # all parts exist, and each of them is compared
     problem = _problem(report, raw)
     if problem or not isinstance(report, dict):
         raise RunFileError(

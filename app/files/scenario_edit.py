@@ -34,7 +34,7 @@ def value_at(text: str, path: Path) -> Any:
     Raises ScenarioEditError if the text is not TOML.
     """
     try:
-        data = tomllib.loads(text)  # seven times as fast as tomlkit, which is for changes
+        data = tomllib.loads(text)  # seven times as fast as tomlkit, which is needed only for changes
     except (ValueError, RecursionError) as error:
         raise not_toml(error) from error
     return value_in(data, path)

@@ -129,12 +129,12 @@ def label(folder: Path) -> dict[str, object]:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a name that no file can have
+    except OSError:  # not a valid file name
         return False
 
 
 def _read(path: Path) -> ScenarioFile:
-    if not _is_file(path):  # a pipe would be waited for, a device never ends
+    if not _is_file(path):  # opening a pipe would block, and a device never ends
         raise ScenarioNotFoundError(tr("{path} is not a file").format(path=path))
     try:
         with path.open("rb") as file:
@@ -145,7 +145,7 @@ def _read(path: Path) -> ScenarioFile:
                     path=path, most=BYTES_MAX // 1_000_000
                 )
             )
-        text = raw.decode("utf-8-sig").replace("\r\n", "\n")  # Windows marks UTF-8 at its beginning
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n")  # Windows editors write a byte order mark
     except OSError as error:
         raise ScenarioNotFoundError(
             tr("{path} cannot be read: {why}").format(path=path, why=error.strerror)

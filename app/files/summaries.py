@@ -108,6 +108,7 @@ def _key(file: ScenarioFile, version: str) -> str:
 
 def _save(summaries_by_key: dict[str, ScenarioSummary], folder: Path) -> None:
     text = json.dumps({key: asdict(summary) for key, summary in summaries_by_key.items()})
-    with suppress(OSError):  # a full disk or a read-only folder: the next start reads the scenarios again
+    # the disk is full or the folder read-only: the next start parses the scenarios again
+    with suppress(OSError):
         atomic_write.write(folder / FILE_NAME, text)
         keep_private(folder / FILE_NAME)

@@ -393,7 +393,8 @@ class Host:
         for request in self.inbox.take_requests():
             try:
                 problem = self._do(request.line, request)
-            except Exception as fault:  # ours: who waits for the answer is told too
+            # an internal error: also reported to the caller that waits for the result
+            except Exception as fault:
                 request.answer.set_exception(fault)
                 raise
             if problem:
@@ -452,7 +453,7 @@ class Host:
         run = self._playback or self.history
         drill, until = run.drill, self._clock() + BUDGET_S
         start = drill.tick
-        # A search for kinds of events ends exactly where something happens.
+        # A search for kinds of events ends exactly at the event.
         to_event = self._search is not None and bool(self._search.kinds)
         events: list[Event] = []
         while drill.tick < start + ticks and not self._at_the_end():
@@ -536,7 +537,7 @@ class Host:
             return
         if to_tick is None and visibility.is_truth_hidden(
             self.drill
-        ):  # where it stops would tell what has happened
+        ):  # the stop time would reveal what happened
             self.refused.emit(sentence(said_of(visibility.SECRET)))
             return
         self.pause()
@@ -552,7 +553,7 @@ class Host:
         slice_ticks = CONDITION_TICKS if search.condition else SLICE_TICKS
         self._advance_recorded(left, slice_ticks, lambda new: search.finds(new, self.drill))
         if self._search is None:
-            return  # the drill has ended meanwhile
+            return  # the drill ended meanwhile
         if search.found or self.drill.tick >= search.until_tick:
             self._drop()
             self._beat()

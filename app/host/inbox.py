@@ -45,7 +45,7 @@ class Inbox:
     def __init__(self) -> None:
         self.wake: Callable[[], object] = lambda: None
         """Function that wakes the host's thread; it must be callable from any thread."""
-        self._numbers = count(1)  # next() of it is atomic
+        self._numbers = count(1)  # next() is atomic
         self._posted: SimpleQueue[Request] = SimpleQueue()
         self._waiting: dict[tuple[str, str], deque[tuple[Request, Input]]] = {}
         """Requests without an answer yet, by kind and window, oldest first: a window runs batch after batch."""
@@ -79,7 +79,7 @@ class Inbox:
         for event in events:
             waiting = self._waiting.get((event.kind, str(event.get("window"))))
             if waiting:
-                # what was not sent (run 0) is said at once, whatever runs before it
+                # an event without a run (0) is sent at once; the others wait for their run
                 request, item = waiting.popleft() if event.get("run") else waiting.pop()
                 request.answer.set_result(RequestResult(item, event))
 

@@ -57,7 +57,7 @@ def recommend_drills(
         serves = {course: [k for k in dict.fromkeys(course.skills) if k in due] for course in courses}
         useful = [course for course, keys in serves.items() if keys]
         if not useful:
-            break  # no scenario trains what is left
+            break  # no scenario trains the remaining skills
         best = min(
             useful,
             key=lambda c: (-len(serves[c]), taken.get(c.name, never), c.difficulty, c.minutes, c.name),

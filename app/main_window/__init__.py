@@ -46,7 +46,7 @@ def open_window(scenario: Scenario | None) -> int:
     sys.excepthook = SlotErrors(window, before, is_recorded=lambda: bool(profiles))
     with ExitStack() as at_the_end:
         at_the_end.callback(setattr, sys, "excepthook", before)
-        gc.disable()  # until everything is there, see preload.settle
+        gc.disable()  # until all parts are loaded, see preload.settle
         at_the_end.callback(gc.enable)
         start = Start(window, lambda: _profile(at_the_end, profiles))
         at_the_end.callback(start.end)
@@ -66,7 +66,7 @@ def open_window(scenario: Scenario | None) -> int:
 
 def _show_fallback(window: MainWindow) -> None:
     """Say it when steps of the flow run as plain Python although nobody chose that."""
-    from engine.flow import compiled  # not before the start page is on screen
+    from engine.flow import compiled  # only after the start page is on screen
 
     if reason := compiled.kernel().reason:
         text = tr(
@@ -80,7 +80,7 @@ def _profile(at_the_end: ExitStack, profiles: list[Profile]) -> Profile | None:
 
     None: the user plays without one. Raises StartCancelledError if the user does not want that.
     """
-    from app.storage import StorageError, open_profile  # brings the database in
+    from app.storage import StorageError, open_profile  # imports the database layer
 
     try:
         profile = open_profile()

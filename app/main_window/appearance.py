@@ -90,7 +90,7 @@ class Appearance(QObject):
         for name, words in names.items():
             action = QAction(tr(words), menu, checkable=True)
             action.setData(name)
-            action.setProperty(ALSO, words)  # in English: the palette finds it by that, too
+            action.setProperty(ALSO, words)  # the command palette also finds the English text
             action.triggered.connect(lambda _=False, name=name: choose(name))
             self._groups[group_name].addAction(action)
             menu.addAction(action)

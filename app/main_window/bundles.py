@@ -70,7 +70,8 @@ class Bundling(QObject):
         if chosen:
             file = Path(chosen)
             named = file if file.suffix == bundle.SUFFIX else file.with_name(file.name + bundle.SUFFIX)
-            self.write(named, replace=named == file)  # the dialog has asked about the name that it gave
+            # the dialog has already asked for permission to replace this file
+            self.write(named, replace=named == file)
 
     def write(self, file: Path, replace: bool) -> None:
         """Write the described bundle to *file*; show problems."""
@@ -129,7 +130,7 @@ class Bundling(QObject):
         box = QMessageBox(self.kept or self._parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle(tr("Remove this bundle"))
-        box.setTextFormat(Qt.TextFormat.PlainText)  # a title may look like HTML
+        box.setTextFormat(Qt.TextFormat.PlainText)  # a title may contain HTML
         box.setText(said.format(title=escape_invisible(title)))
         remove = box.addButton(tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)

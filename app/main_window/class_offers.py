@@ -39,7 +39,7 @@ def load_seat(store: WindowSettings) -> SeatKey:
 def keep_seat(store: WindowSettings, seat: SeatKey) -> None:
     """Store the seat, so that the start page offers it."""
     store.set(settings.CLASS_SEAT, json.dumps(asdict(seat)))
-    store.sync()  # also for a window that crashes
+    store.sync()  # needed even if the window crashes
 
 
 def offer(

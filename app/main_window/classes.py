@@ -267,7 +267,7 @@ class Classes(QObject):
         if self.board is None:
             return
         scenario, mode = loaded(message["text"], message["scenario"]), DrillMode(message["mode"])
-        if mode is DrillMode.EXAM:  # the world is the same, and the instructor sees all of it
+        if mode is DrillMode.EXAM:  # the world is the same, and the instructor may see all of it
             mode = DrillMode.PRACTICE
         self._shown_history = seen = History(Drill(scenario, message["seed"], mode))
         apply_actions(seen, message["acts"], message["tick"])
@@ -351,7 +351,7 @@ class Classes(QObject):
                 process.blockSignals(True)
                 process.terminate()
                 if not process.waitForFinished(END_MS):
-                    process.kill()  # what it has acknowledged is on disk
+                    process.kill()  # acknowledged inputs are on disk
                     process.waitForFinished(END_MS)
         if self._host is not None and self.board is not None:
             self._store.set(settings.CLASS_HELD, "")

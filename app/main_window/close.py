@@ -38,7 +38,7 @@ class Closing(QObject):
             event.ignore()
             self._irrevocable.confirm(
                 "quit_class", self._close_with_class, self._window.hide
-            )  # the board stays
+            )  # the board stays open
             return
         if asked_from_outside and self._irrevocable.is_run_at_risk:
             event.ignore()

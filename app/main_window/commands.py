@@ -96,7 +96,7 @@ def _in_english(named: Iterable[tuple[str, QAction]]) -> list[QAction]:
 
 def _collect_menu_only_entries(menu: QMenu, offered: set[QAction]) -> Iterator[Group]:
     """Yield entries that stand in a menu only, under its title."""
-    menu.aboutToShow.emit()  # what it holds may depend on now
+    menu.aboutToShow.emit()  # the content of the menu may depend on the current state
     single = []
     for action in menu.actions():
         inner = action.menu()

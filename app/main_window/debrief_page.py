@@ -133,9 +133,9 @@ class Debriefing(QObject):
     def _show_finished(self, report: Report) -> None:
         live = self._session.live
         if self._play.practising:
-            return  # a lesson: the debrief is that of the run before
+            return  # a lesson shows the debrief of the run before it
         if self._play.attending and live is not None and not live.terms.truth:
-            return  # of an exam the rubric is with the host of the class alone
+            return  # in an exam only the host of the class has the rubric
         self._report = report
         self._navigation.pause_run()
         self._drill = self._session.live
@@ -227,8 +227,8 @@ class Debriefing(QObject):
 
     def _on_reopened(self, report: Report, callback: Callable[[], None], drill: Drill | None) -> None:
         self._drill = drill
-        if self._run_id is None:  # figures of a stranger's file are compared; shown are those found here
-            if drill is None:  # why has been said
+        if self._run_id is None:  # compare the figures of a foreign file, but show those computed here
+            if drill is None:  # the reason has already been shown
                 self._navigation.show_home()
                 return
             report = drill.report()
@@ -335,7 +335,8 @@ class Debriefing(QObject):
         """Compute the account, then the plans of its lessons at a person's pace."""
         plans = list(certificates.plans(drill))
         if effort > HARDER and self._account is not None:
-            own = {item.line for item in drill.journal}  # nobody has to break again what the run had broken
+            # the continuation must not require that the faults injected by the run are injected again
+            own = {item.line for item in drill.journal}
             known = [move.best for move in self._account.moves if move.plan]
             plans += [[item for item in best if item.line not in own] for best in known]
             work = build_account(drill, plans, node_limit=effort)

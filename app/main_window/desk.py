@@ -44,7 +44,8 @@ PLACES: Final = tuple(dock for dock in DOCKS if dock.area is not MIDDLE)
 """Every dock that there can be."""
 
 SHARES: Final = {
-    # profile: share of the desk's width for the left and right areas, of its height for the bottom and the upper right
+    # profile: share of the desk's width for the left and right areas; share of its height for the bottom and
+    # upper right areas
     LEARNER: (0.19, 0.35, 0.47, 0.52),
     INSTRUCTOR: (0.17, 0.35, 0.44, 0.52),
     AUTHOR: (0.17, 0.36, 0.44, 0.4),
@@ -168,7 +169,8 @@ class Desk(QMainWindow):
         room = ScrollContainer()
         dock.setWidget(room)
         room.set_content(widget(view))
-        # Methods, no lambdas: Qt takes those off a desk that goes, and its docks say that they are hidden after it
+        # Methods instead of lambdas: Qt disconnects them from a deleted desk, whose docks report afterwards
+        # that they are hidden
         dock.topLevelChanged.connect(self._show_title_bars)
         dock.topLevelChanged.connect(self._keep_floating_readable)
         dock.dockLocationChanged.connect(self._show_title_bars)
@@ -354,7 +356,7 @@ class Desk(QMainWindow):
         self._profile = profile
         self.narrow = self.is_short_of_room
         for dock in self.docks.values():
-            dock.setFloating(False)  # before it is removed: one that is nowhere would stay afloat
+            dock.setFloating(False)  # before its removal: a dock without an area would float
             self.removeDockWidget(dock)
         for area in (_LEFT, _BOTTOM, _RIGHT):
             first: dict[int, QDockWidget] = {}
@@ -379,7 +381,7 @@ class Desk(QMainWindow):
 
     def _share_out(self) -> None:
         self._shares_due = True
-        self._shares = {}  # a resize before the panels settle must not restore those of the old places
+        self._shares = {}  # a resize before the panels settle must not restore the former sizes
         left, right, bottom, upper = SHARES[self._profile]
         by_name = self.docks
         width, height = self.width(), self.height()
@@ -509,7 +511,8 @@ class Desk(QMainWindow):
             plain = dock.titleBarWidget() is not None
             if tabbed != plain:
                 before = dock.titleBarWidget()
-                dock.setTitleBarWidget(QWidget() if tabbed else cast(QWidget, None))  # None: the usual bar
+                # None: the default title bar
+                dock.setTitleBarWidget(QWidget() if tabbed else cast(QWidget, None))
                 if before is not None:
                     before.deleteLater()
 
@@ -540,7 +543,8 @@ class Desk(QMainWindow):
                 self.expect_restore(*kept)
         self._close_and_open()
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
-            bar.ensurePolished()  # Qt would do it when it is shown: too late for a text size that changes next
+            # Qt polishes it when it is shown: too late for the next change of the text size
+            bar.ensurePolished()
 
     def expect_restore(self, state: QByteArray, size: QSize) -> None:
         """Prepare for the window's return to a size whose layout was stored."""

@@ -90,7 +90,7 @@ class DeskPage(QWidget):
         self._bar.addWidget(self.timeline, row, 0 if two_rows else 1, 1, 2 if two_rows else 1)
         self._bar.addWidget(self._finish, row, 2)
         self._bar.activate()
-        self._column.activate()  # at once: the desk keeps its places by the size that it comes to
+        self._column.activate()  # immediately, because the desk stores its sizes by the size that results
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -99,7 +99,7 @@ class DeskPage(QWidget):
 
     @override
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.LayoutRequest:  # clock and buttons have another size
+        if event.type() == QEvent.Type.LayoutRequest:  # the size of clock or buttons has changed
             self._fit()
         return super().event(event)
 
@@ -145,7 +145,8 @@ class RunFacts(QLabel):
         self._drill: Drill | None = None
         self._seat = ""
         """State of the seat in its class."""
-        self.setContentsMargins(0, 0, 6, 0)  # in full screen no size grip keeps it from the edge
+        # in full screen there is no size grip, so the margin would be missing
+        self.setContentsMargins(0, 0, 6, 0)
         play.began.connect(self._show)
         play.recorded.connect(self._show)
 
@@ -162,7 +163,7 @@ class RunFacts(QLabel):
             kept = [self._seat or tr("no longer in a class")]
         seed = [tr("seed {number}").format(number=drill.seed)]
         if self._play.attending and drill.mode is DrillMode.EXAM:
-            seed = []  # with it the same drill could be rehearsed beside the exam
+            seed = []  # with the seed the same drill could be rehearsed next to the exam
         what = formatting.mode(drill.mode.value)
         if self._play.watching:
             what = tr("best possible") if self._play.best is not None else tr("reference solution")

@@ -54,7 +54,7 @@ class Doctor(QObject):
         self._process = process = QProcess(self)
         process.setWorkingDirectory(
             str(Path(__file__).parents[2])
-        )  # a program that lies in a folder, not installed
+        )  # a program that runs from a folder without installation
         process.readyReadStandardOutput.connect(self._read_output)
         process.finished.connect(lambda *_: self._end())
         process.errorOccurred.connect(self._failed)
@@ -98,9 +98,9 @@ class Doctor(QObject):
         for line in whole:
             try:
                 finding = from_line(line)
-            except ValueError:  # a remark of some library
+            except ValueError:  # the finding is only a remark of a library
                 continue
-            if finding.name != PROFILE:  # that one is open here: see _own
+            if finding.name != PROFILE:  # the profile is open here: see _own
                 self._add(finding)
 
     def _add(self, finding: CheckResult) -> None:

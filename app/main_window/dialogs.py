@@ -51,7 +51,8 @@ def show_sheet(parent: QWidget, appearance: Appearance) -> ShortcutSheet:
         sheet.show_keys(appearance.key_scheme, appearance.keys_now)
 
     appearance.changed.connect(follow)
-    sheet.finished.connect(lambda _: appearance.changed.disconnect(follow))  # the sheet is deleted then
+    # the sheet is deleted when it is finished
+    sheet.finished.connect(lambda _: appearance.changed.disconnect(follow))
     sheet.open()
     return sheet
 

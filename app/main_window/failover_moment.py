@@ -109,7 +109,7 @@ class FailoverMoment(QObject):
         if drill is None or self._session.drill is not drill:
             return
         if self.state:
-            self._facts = None  # captured anew
+            self._facts = None  # captured again
             return
         number = next(
             (n for n in reversed(range(len(drill.world.failovers))) if _runs(drill.world.failovers[n])), None

@@ -58,7 +58,7 @@ class Preload(QObject):
             if not self._is_canceled:
                 import_module(name)
         if not self._is_canceled:
-            from engine.flow import warm_up  # not before the start page is on screen
+            from engine.flow import warm_up  # only after the start page is on screen
 
             warm_up()
 

@@ -61,7 +61,7 @@ class PresenterMode(QObject):
         self._store.set(settings.BEFORE_PRESENTING, "")
         layout, _, scale = before.partition(" ")
         self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowFullScreen)
-        self._appearance.set_font_scale(_scale(scale))  # first: large text makes panels wider
+        self._appearance.set_font_scale(_scale(scale))  # set first, because large text makes panels wider
         self._appearance.set_layout(layout if layout in PROFILES else PROFILES[0])
         self._topology.light(())
 

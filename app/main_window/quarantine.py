@@ -127,7 +127,7 @@ class QuarantineGate(QObject):
         """Import the selection into the profile, mark it as accepted, and show it on the start page."""
         try:
             new = bundle_store.import_bundle(bundle, drills, runs, offered)
-        except (BundleStoreError, ValueError) as problem:  # a drill of that name has come meanwhile
+        except (BundleStoreError, ValueError) as problem:  # a drill of that name was created meanwhile
             self._notice.warn(str(problem))
             return
         self._remember(newly_accepted)
@@ -199,7 +199,7 @@ class QuarantineGate(QObject):
         profile = self._profile
         if profile is None:
             return []
-        with suppress(StorageError):  # the start says what is wrong with the profile
+        with suppress(StorageError):  # the start page reports problems of the profile
             return accepted_files.remembered(profile)
         return []
 

@@ -37,7 +37,7 @@ class Loading(QWidget):
         self.hide()
 
     def _show(self, share: float) -> None:
-        self.bar.setMaximum(1000 if share > 0.0 else 0)  # it moves by itself until something is known
+        self.bar.setMaximum(1000 if share > 0.0 else 0)  # an indeterminate bar until progress is known
         self.bar.setValue(round(share * 1000))
         self.words.setVisible(self.window().width() >= ROOM_LINES * self.fontMetrics().height())
         self.setVisible(share >= 0.0 and self._session.loading)

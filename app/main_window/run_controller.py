@@ -274,7 +274,7 @@ class RunController(QObject):
         history = History(Drill(scenario, seed, DrillMode.GUIDED))
 
         def start_watching(_: None) -> None:
-            self.leave()  # not before: who would rather not wait still has the run that was on screen
+            self.leave()  # not earlier: a canceled start must keep the run on screen
             self.watching = True
             self.began.emit(history.drill)
             self._session.watch(history, at_each_deed=True)
@@ -306,7 +306,7 @@ class RunController(QObject):
     def watch_best(self, scenario: Scenario, seed: int, best: Best) -> None:
         """Show the best that is known from a moment on, deed by deed; nothing is recorded until it is taken over."""
         history = History(Drill(scenario, seed, DrillMode.PRACTICE))
-        begin, due = find_retry_start(best)  # who takes over has time to act
+        begin, due = find_retry_start(best)  # the person who takes over needs time to act
         end = default_end(history.drill, max([due, *(item.tick for item in best.plan)]))
 
         def start_watching(_: History) -> None:
@@ -467,7 +467,7 @@ class RunController(QObject):
         self.began.emit(history.drill)
         self._session.open(history, run)
         said, self._unrecorded = self._unrecorded, ""
-        if said:  # not before: a new run clears what was said of the last one
+        if said:  # not earlier: a new run clears the message about the last one
             self.said.emit(said)
 
     def _write(self, change: Callable[[Profile], None]) -> None:

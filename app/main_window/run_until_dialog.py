@@ -42,7 +42,7 @@ def ask(session: HostSession, parent: QWidget) -> None:
     if drill is None:
         return
     if visibility.is_truth_hidden(drill):
-        session.run_until("")  # says why not
+        session.run_until("")  # shows the reason
         return
     box = ConditionDialog(examples(drill), lambda text: _problem(drill, text), parent)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -74,7 +74,7 @@ class FinishedRuns(QObject):
         box = QMessageBox(self._parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle(tr("Delete runs"))
-        box.setTextFormat(Qt.TextFormat.PlainText)  # a title may look like HTML
+        box.setTextFormat(Qt.TextFormat.PlainText)  # a title may contain HTML
         if len(runs) == 1:
             said = tr("Delete the run of {date}, “{drill}”, permanently?")
             box.setText(said.format(date=_name(runs[0]), drill=runs[0].title))

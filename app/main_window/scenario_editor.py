@@ -151,7 +151,7 @@ class Editing(QObject):
         tree = self._play.branches
         if tree is not None and visibility.is_truth_hidden(
             tree.history.drill
-        ):  # the text has its faults and its solution
+        ):  # the text contains its faults and its solution
             self._notice.warn(tr("You can copy the text of an exam's drill after the exam ends."))
             return
         self.show()
@@ -239,7 +239,7 @@ class Editing(QObject):
             else:
                 profile.drafts.delete(EDITOR_DRAFT)
         except StorageError as problem:
-            if str(problem) != self._reported_problem:  # once, not at each pause in typing
+            if str(problem) != self._reported_problem:  # report once, not at each pause in typing
                 self._notice.warn(str(problem))
             self._reported_problem = str(problem)
         else:

@@ -23,7 +23,7 @@ def player(store: WindowSettings) -> str:
         return chosen
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # an account without a name
+    except (KeyError, OSError):  # an account without a user name
         return ""
 
 

@@ -88,7 +88,7 @@ class ClientPorts(QObject):
         self._timer.stop()
         self._session.happened.disconnect(self._add_events)
         closing = self._loop.create_task(listener.close())
-        while not closing.done():  # each connection that is open has its end in the record
+        while not closing.done():  # the record must contain the end of each open connection
             self._turn_loop()
             self._session.host.take_in()
         listener.forget()
@@ -113,7 +113,7 @@ class ClientPorts(QObject):
         """Process all requests that have arrived, and send the responses."""
         if self.listener is None or self._turning:
             return
-        self._turning = True  # a question of the window may turn Qt's loop within
+        self._turning = True  # a dialog of the window may run a nested event loop
         try:
             self._loop.run_until_complete(self.listener.follow())
             self._turn_loop()

@@ -77,7 +77,7 @@ class Start(QObject):
             pass
 
     def _on_timeout(self) -> None:
-        # Between two steps the window does what people ask of it.
+        # Between two steps the window processes events.
         if not self._run_next_step():
             self._timer.stop()
         elif self._timer.isActive():

@@ -58,7 +58,7 @@ class Teams(QObject):
         process.setWorkingDirectory(str(Path(__file__).parents[2]))
         process.readyReadStandardOutput.connect(lambda: self._read_output(process))
         process.finished.connect(lambda *_: self._on_process_finished(process))
-        words = ["--name", name] if "@" in source else []  # without a class each start is another run
+        words = ["--name", name] if "@" in source else []  # without a class each start is a new run
         process.start(sys.executable, ["-m", "app", "class", "team", source, *words])
         self._notice.show_info(tr("Starting the team…"))
 

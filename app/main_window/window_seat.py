@@ -51,7 +51,7 @@ def apply_actions(history: History, actions: Iterable[Sequence[Any]], tick: int)
         act = LogEntry(*entry)
         history.advance_to(act.tick)
         if act.line and not history.drill.finished:
-            with suppress(InputError):  # as it was at the seat
+            with suppress(InputError):  # the seat refused it as well
                 history.do(act.line)
     if tick > history.drill.tick and not history.drill.finished:
         history.advance_to(tick)
@@ -223,7 +223,7 @@ class WindowSeat(QObject):
     def _look(self) -> None:
         """Process the host's messages and all instructions that are due."""
         if self._is_replaying:
-            if not self._session.loading:  # the run was dropped for another one
+            if not self._session.loading:  # the run was replaced by another one
                 self._give_up()
             return
         if self._attendance.phase is SeatPhase.ENDED and not self._is_over:
@@ -477,7 +477,7 @@ class WindowSeat(QObject):
             if (one["tick"] or 0) <= live.tick:
                 del self._pending[number]
                 if one["what"] == INJECT:
-                    self._session.look_at_now()  # the past cannot be changed
+                    self._session.look_at_now()  # the past is read-only
                     self._attendance.carry_out(number, one["text"], self._session.do)
                 else:
                     self._notice.show_info(tr("Instructor: {text}").format(text=one["text"]))

@@ -51,7 +51,7 @@ def encode_answer(
                 **said,
                 "number": 50000,
                 "severity": 16,
-            }  # a program that waits for a result must not wait in vain
+            }  # a client that waits for a result must get one
         if "columns" in said:
             flush_end()
             out += tokens.grid(said, tds)

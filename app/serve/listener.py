@@ -77,7 +77,7 @@ class BlackholePort:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((HOST, port))
         listening.listen(0)
-        for one in filling:  # a queue of none has room for one
+        for one in filling:  # a queue of size 0 accepts one item
             one.setblocking(False)
             one.connect_ex((HOST, port))
 

@@ -36,7 +36,7 @@ NAME_MAX: Final = 128
 def negotiate_version(client_version: int, product: int) -> int:
     """Return the TDS version for the version that a client requests and a product version, for example 2005."""
     newest = NEWEST.get(product, TDS_7_4)
-    client_version = TDS_7_4 if client_version == TDS_8 else client_version  # 8.0 is 7.4 with TLS below it
+    client_version = TDS_7_4 if client_version == TDS_8 else client_version  # TDS 8.0 equals 7.4 inside TLS
     return max(
         (one for one in (TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4) if one <= min(client_version, newest)),
         default=TDS_7_1,

@@ -54,7 +54,7 @@ class Pipe(asyncio.Protocol):
     @override
     def eof_received(self) -> bool:
         self.end()
-        return True  # a client that has said its last may still wait for the answer
+        return True  # a client that has half-closed may still wait for the result
 
     @override
     def connection_lost(self, problem: Exception | None) -> None:
@@ -121,7 +121,7 @@ class Pipe(asyncio.Protocol):
         wire = self.transport.get_extra_info("socket")
         if sys.platform != "linux" or wire is None or self.transport.is_closing():
             return
-        with suppress(OSError):  # the client has just gone
+        with suppress(OSError):  # the client has just disconnected
             if dropped:
                 program = ctypes.create_string_buffer(PASS_NOTHING)
                 address = ctypes.addressof(program)

@@ -66,12 +66,12 @@ async def _serve(
         if threading.get_ident() == here:
             host.take_in()
         else:
-            with suppress(RuntimeError):  # the run may have ended before its input
+            with suppress(RuntimeError):  # the run may have ended before its input was applied
                 loop.call_soon_threadsafe(host.take_in)
 
     def frame(elapsed_ms: float) -> None:
         host.on_frame(elapsed_ms)
-        if told:  # in one piece: a write for each of thousands a second costs as much as what they tell of
+        if told:  # one write for all events: thousands of single writes a second are too slow
             show("\n".join(told))
             told.clear()
 
@@ -90,7 +90,7 @@ async def _serve(
                 f"port {PORT} (UDP) on {HOST} cannot be opened: {problem.strerror}"
             ) from problem
     hand_out(listener.tls.certificate)
-    gc.freeze()  # all that is there now stays: to look through it takes 0.2 s, in which no client is answered
+    gc.freeze()  # objects that exist now stay: scanning them takes 0.2 s, in which no client gets a response
     gc.set_threshold(GARBAGE)
     show(json.dumps(addresses(listener)))
     for name in ("SIGTERM", "SIGINT"):
@@ -105,7 +105,7 @@ async def _serve(
         last = now
         await listener.follow()
     closing = asyncio.ensure_future(listener.close())
-    while not closing.done():  # each connection that is open has its end in the record
+    while not closing.done():  # the record must contain the end of each open connection
         await asyncio.sleep(FRAME_S)
         frame(0.0)
     frame(0.0)
@@ -139,7 +139,7 @@ def _read(
     for line in map(str.strip, lines):
         if line:
             host.inbox.post(line).answer.add_done_callback(partial(say, line))
-    with suppress(RuntimeError):  # the run may have ended before its input
+    with suppress(RuntimeError):  # the run may have ended before its input was applied
         loop.call_soon_threadsafe(stop_event.set)
 
 

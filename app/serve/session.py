@@ -111,12 +111,12 @@ class TdsSession:
             self._assembler.most = MESSAGE_MAX
             while self.logged_in:
                 await self._serve(await self._await_message())
-                await asyncio.sleep(0)  # whatever comes at once from one client, the others have their turn
+                await asyncio.sleep(0)  # a client that sends much must not block the others
         except (ConnectionClosedError, ConnectionError, MalformedPacketError, TimeoutError):
             pass
         finally:
             if self._reading is not None and not self._reading.cancel():
-                self._reading.exception()  # has been told otherwise
+                self._reading.exception()  # retrieves the exception, which was reported elsewhere
             if self.server and self.window in self.door.world.sessions:
                 await self.door.ask(f"disconnect {self.window}")
             self._wire.close()
@@ -198,7 +198,7 @@ class TdsSession:
             return False
         if (
             mars or login.new_password
-        ):  # a driver whose wish is denied before its login says nothing of the reason
+        ):  # a driver whose request is refused before the login does not report the reason
             what = "MARS (several results at once)" if mars else "another password on the way in"
             await self._send(self._failed(50000, f"Not simulated: {what}."))
             return False
@@ -283,12 +283,10 @@ class TdsSession:
     # --- requests
 
     async def _serve(self, message: TdsMessage) -> None:
-        if message.kind is PacketKind.ATTENTION:  # too late: what it was to stop is over
+        if message.kind is PacketKind.ATTENTION:  # too late: the batch has already ended
             await self._send(tokens.encode_done(status=tokens.ATTENTION, tds=self._tds))
             return
-        await self.door.answering(
-            self.server
-        )  # what comes while it hangs, or time stands still, waits for its turn
+        await self.door.answering(self.server)  # while the server hangs or time stands still, input waits
         if message.too_large:
             version = self.door.world.instances[self.server].version
             severity, text = fill_message(TOO_LARGE, "default", version=version)

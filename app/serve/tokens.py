@@ -71,7 +71,7 @@ def encode_message(message_row: Row, server: str, tds: int) -> bytes:
 
 def encode_routing(host: str, port: int) -> bytes:
     """Encode ENVCHANGE 20: log in at another address instead [MS-TDS 2.2.7.9]."""
-    told = b"\0" + struct.pack("<HH", port, len(host)) + host.encode("utf-16-le")  # 0: over TCP
+    told = b"\0" + struct.pack("<HH", port, len(host)) + host.encode("utf-16-le")  # protocol 0: TCP
     body = bytes([ROUTING]) + struct.pack("<H", len(told)) + told + b"\0\0"
     return struct.pack("<BH", 0xE3, len(body)) + body
 
@@ -114,7 +114,7 @@ def _metadata(names: Sequence[str], columns: Sequence[WireColumn], tds: int, hid
     for place, (name, one) in enumerate(zip(names, columns, strict=True)):
         flags = HIDDEN if place >= len(columns) - hidden else NULLABLE
         out += struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, flags) + one.info
-        out += b"\0\0" if one.by_pointer else b""  # the name of its table
+        out += b"\0\0" if one.by_pointer else b""  # name of the table
         out += short("" if name == NAMELESS else name)
     return bytes(out)
 

@@ -196,7 +196,7 @@ def column(type_name: str, values: Sequence[Scalar], tds: int, parameter: bool =
         ValueError,
         OverflowError,
         struct.error,
-    ):  # shown otherwise than its type has it: as it is shown, then
+    ):  # a value whose format differs from its type is sent as text
         return WireColumn(SqlType("nvarchar", 4000))
     return found
 

@@ -96,9 +96,7 @@ class Wire:
             if not data:
                 raise MalformedPacketError("a connection that ends within TLS")
             waiting += data
-        self._incoming.write(
-            bytes(waiting)
-        )  # what comes behind the last packet of the handshake is in TLS already
+        self._incoming.write(bytes(waiting))  # bytes after the last packet of the handshake are already TLS
         self._tls = tls
 
     def end_tls(self) -> None:
@@ -138,6 +136,6 @@ def _unpacked(waiting: bytearray) -> bytes:
             break
         out += waiting[8:length]
         del waiting[:length]
-    if waiting and waiting[0] not in (PacketKind.PRELOGIN, 0x17):  # 0x17: data of the application in TLS
+    if waiting and waiting[0] not in (PacketKind.PRELOGIN, 0x17):  # 0x17: TLS application data
         raise MalformedPacketError(f"a packet of type {waiting[0]:#04x} within TLS")
     return bytes(out)

@@ -38,7 +38,8 @@ class ProfileDatabase:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run a transaction; errors of file and disk become StorageProblems."""
-        if _identity(self.file) != self.identity:  # written to, but never found again
+        # a file that was replaced is written to, but never found again
+        if _identity(self.file) != self.identity:
             raise build_missing_error(self.file)
         with _said_plainly(self.file):
             self.connection.execute("BEGIN IMMEDIATE")
@@ -122,18 +123,19 @@ def _said_plainly(file: Path) -> Iterator[None]:
 def _connect(file: Path) -> sqlite3.Connection:
     ended_badly = file.with_name(file.name + "-wal").exists()  # SQLite removes it when the last user closes
     connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
-    # A turned bit that is no UTF-8 any more is read as another sign, so that the journal's checksum names the run.
+    # A flipped bit that breaks UTF-8 is read as another character, so that the journal's checksum names the
+    # run.
     connection.text_factory = lambda raw: raw.decode("utf-8", errors="replace")
     try:
-        # Exclusive: a second instance is refused instead of mixing two drills, and WAL works without shared
-        # memory, which network drives lack. It comes first: a stranger's file must not be written to.
+        # Exclusive: a second instance is refused instead of mixing two drills. WAL then works without shared
+        # memory, which network drives lack. Must come first: a foreign file must not be changed.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         _refuse_a_stranger(connection, file)
         keep_private(file)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("BEGIN IMMEDIATE")  # takes the lock now, not at the first write
         connection.execute("COMMIT")
-        connection.execute("PRAGMA synchronous = FULL")  # what was acknowledged survives a power cut
+        connection.execute("PRAGMA synchronous = FULL")  # acknowledged data must survive a power failure
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
@@ -150,13 +152,13 @@ def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if (
         application_id != APPLICATION_ID and tables
-    ):  # an empty one is new, or was interrupted before its first table
+    ):  # an empty file is new, or was interrupted before its first table
         sentence = tr(
             "The file {file} belongs to another program. Move it to another folder and restart."
         ).format(file=file)
         raise StorageError(ProblemKind.NOT_A_PROFILE, sentence)
     strange = shape.strange_parts(connection)
-    if strange:  # what stands in it would run by itself
+    if strange:  # triggers and views in a foreign file would run
         sentence = tr(
             "The file {file} contains unknown tables ({part}). Move it to another folder and restart."
         ).format(file=file, part=ascii(strange[0][:80]))
@@ -182,7 +184,7 @@ def check(connection: sqlite3.Connection, pragma: str = "integrity_check") -> li
     """Return the errors that SQLite finds by `quick_check` or the thorough `integrity_check`."""
     try:
         found = [row[0] for row in connection.execute(f"PRAGMA {pragma}")]
-    except sqlite3.DatabaseError as error:  # damage that not even the check can read past
+    except sqlite3.DatabaseError as error:  # damage that even the integrity check cannot read
         if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             raise
         return [str(error)]
@@ -230,13 +232,13 @@ def _migrate(connection: sqlite3.Connection, file: Path) -> None:
             raise StorageError(
                 ProblemKind.CANNOT_OPEN, sentence.format(file=file, why=error.strerror)
             ) from error
-    from alembic import command  # with SQLAlchemy a sixth of a start, of which others need nothing
+    from alembic import command  # alembic and SQLAlchemy take a sixth of a start, which usually needs neither
     from alembic.config import Config
     from sqlalchemy import StaticPool, create_engine, event
     from sqlalchemy.exc import DBAPIError
 
     engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
-    # The driver itself would begin none before a CREATE TABLE.
+    # The driver begins no transaction before a CREATE TABLE.
     event.listen(engine, "begin", lambda begun: begun.exec_driver_sql("BEGIN IMMEDIATE"))
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))

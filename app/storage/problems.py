@@ -63,7 +63,7 @@ _BY_SQLITE_CODE = {
         ProblemKind.READ_ONLY,
         mark("Cannot write the profile {file}. You need write permission for the file and its folder."),
     ),
-    sqlite3.SQLITE_IOERR_LOCK: (  # what a file without write permission gives to an exclusive lock
+    sqlite3.SQLITE_IOERR_LOCK: (  # result code of an exclusive lock on a read-only file
         ProblemKind.READ_ONLY,
         mark(
             "Cannot lock the profile {file}. You need write permission for the file and its "
@@ -107,11 +107,11 @@ def problem_from(error: BaseException | None, file: Path) -> StorageError | None
     """Return the problem that an SQLite *error* stands for; None if it is a fault of the program."""
     if not isinstance(error, sqlite3.Error):
         return None
-    code = getattr(error, "sqlite_errorcode", None)  # absent where the driver itself complains
+    code = getattr(error, "sqlite_errorcode", None)  # missing if the driver itself raised the error
     if code is None:
         return None
     if code == sqlite3.SQLITE_ERROR and _OTHER_TABLES.search(str(error)):
-        code = sqlite3.SQLITE_CORRUPT  # a profile that was changed from outside
+        code = sqlite3.SQLITE_CORRUPT  # the profile was changed by another program
     found = _BY_SQLITE_CODE.get(code) or _BY_SQLITE_CODE.get(code & 0xFF)  # the low byte is the primary code
     if found is None:
         return None

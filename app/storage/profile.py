@@ -110,7 +110,7 @@ class Profile:
             marked = mark.read(self.file.parent)
             if (
                 marked is not None and marked.run_id in doomed
-            ):  # before the end: it would be missed at the next start
+            ):  # before the end: otherwise it would be missing at the next start
                 mark.remove(self.file.parent)
         if self._stored_mark is not None and self._stored_mark.run_id in doomed:
             self._stored_mark = None
@@ -216,7 +216,7 @@ class Profile:
     def faults(self) -> list[str]:
         """Return everything wrong with the stored data, by SQLite's full check and the journals' checksums."""
         found = check(self._database.connection)
-        if not found:  # no use in reading the rows of a broken file
+        if not found:  # reading rows of a broken file is useless
             with self._database.transaction() as db:
                 found = [*runs.damaged(db), *results.altered(db)]
         return found

@@ -118,7 +118,7 @@ def answers(db: sqlite3.Connection) -> list[Row]:
     wanted = "SELECT report_json FROM result WHERE NOT retried AND instr(report_json, ?) ORDER BY run_id"
     found: list[Row] = []
     for row in db.execute(wanted, ('"sure_percent"',)):
-        with suppress(ValueError, TypeError, KeyError):  # it was altered
+        with suppress(ValueError, TypeError, KeyError):  # the row was changed by hand
             told = json.loads(row["report_json"])["questions"]
             found += [one for one in told if 0.0 <= one.get("sure_percent", -1.0) <= 100.0]
     return found

@@ -9,52 +9,53 @@ from typing import Final
 RUNNING, FINISHED, ABANDONED = "running", "finished", "abandoned"
 
 TABLES: Final[Mapping[str, Mapping[str, type]]] = {
-    # A drill that is or was played. With its lines it is all that is needed to play it again.
+    # A drill that was started. Together with its lines it can be replayed completely.
     "run": {
-        "id": int,  # never used twice, so ids are also the order in time
+        "id": int,  # never reused, so ids follow the order in time
         "scenario_name": str,
-        "scenario_text": str,  # the whole file: a resume needs no file
+        "scenario_text": str,  # complete file: resuming needs no file
         "scenario_hash": str,
         "seed": int,
         "engine_version": str,
         "mode": str,
         "status": str,
-        "started_at": datetime,  # for people only: clocks get changed, order is by id
-        "tick": int,  # the last one known to be reached
+        "started_at": datetime,  # for display only: clocks may change, so the order is by id
+        "tick": int,  # last tick that was certainly reached
         "line_count": int,
         "line_chain": int,  # CRC over all lines: SQLite itself checks no page contents
     },
     # One input line of a run's journal, numbered from 1.
     "line": {"run_id": int, "number": int, "tick": int, "text": str},
-    # The hash that the world had at a tick: a resumed run must come by with the same one.
+    # State hash of the world at a tick: a resumed run must produce the same one.
     "checkpoint": {"run_id": int, "tick": int, "state_hash": str},
-    # Where a run left another one whose past it shares. The first run of a tree has no parent.
+    # Point where a run left its parent, whose past it shares. The first run of a tree has no parent.
     "branch": {
         "run_id": int,
-        "tree_id": int,  # the first run of its tree
+        "tree_id": int,  # first run of its tree
         "parent_id": int,
         "name": str,
         "tick": int,
-        "inputs": int,  # lines of the parent's journal that it shares
+        "inputs": int,  # number of the parent's journal lines that it shares
     },
     # How a run ended. The totals are copied from the report so that the history page need not parse it.
     "result": {
         "run_id": int,
         "finished_at": datetime,
         "state_hash": str,
-        "score": float,  # 0-100; NULL where nothing is scored
+        "score": float,  # 0-100; NULL if nothing is scored
         "downtime_s": float,
         "lost_transactions": int,
-        "retried": bool,  # went back in time, or began at a moment of an earlier run: never the best
-        "hints": int,  # layers that were opened
+        # the run was rewound, or began at a moment of an earlier run: never counts as the best
+        "retried": bool,
+        "hints": int,  # number of opened hint levels
         "report_json": str,
     },
-    # What a person thought of a run before its points were shown.
+    # Self-assessment before the points are shown.
     "reflection": {
         "run_id": int,
         "happened": str,
-        "otherwise": str,  # what the person would do another time
-        "expected_score": float,  # 0-100; NULL where none was given
+        "otherwise": str,  # what the person would do differently
+        "expected_score": float,  # 0-100; NULL if none was given
     },
     # Unsaved text of one window.
     "draft": {"key": str, "text": str},

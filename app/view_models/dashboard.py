@@ -87,7 +87,7 @@ class Positions:
         return self._rows[place]
 
     def _build_row(self, database: str, replica: str) -> dict[str, Scalar]:
-        from engine.tsql.batches.context import Context  # most of T-SQL, which no start needs
+        from engine.tsql.batches.context import Context  # imports most of T-SQL, which no start needs
         from engine.tsql.batches.data import SqlSession
         from engine.tsql.catalog import group_databases
         from engine.tsql.scalars.values import format_value

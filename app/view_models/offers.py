@@ -112,7 +112,7 @@ def _works(world: World, line: str) -> bool:
     copy = world.fork()
     try:
         item = simulator.resolve(copy, parse_line(line, copy.tick))
-        fault_log.apply_input(copy, item)  # nobody has to take note of it: that takes long with 200
+        fault_log.apply_input(copy, item)  # no notes for this copy: they take long with 200 databases
     except InputError:
         return False
     return not any(event.get("no_effect") for event in copy.outbox)

@@ -246,11 +246,11 @@ _NO_INSTANCE: Final = StatusSign(mark("instance is down"), "idle", "bar")
 def _copy_face(world: World, copy: DatabaseCopy, readings: Readings) -> CopyFace:
     role = group_picture.role(copy) or _ROLE[copy.mirroring.role]
     if role is _ROLE[None] and not group_picture.can_be_mirrored(world):
-        role = replace(role, text="")  # nobody asks for its role
+        role = replace(role, text="")  # no server reports its role
     running = world.instances[copy.server].running
     if not running:
         if copy.availability.guid is not None and copy.mirroring.role is None:
-            role = replace(role, text="")  # nobody can ask it for its role
+            role = replace(role, text="")  # no server can be asked for its role
         was = StatusSign(
             tr("was {role}").format(role=role.label) if copy.mirroring.role else role.label,
             "idle",
@@ -284,7 +284,7 @@ def _copy_state(world: World, copy: DatabaseCopy) -> StatusSign:
 
 
 def _copy_signs(world: World, copy: DatabaseCopy, readings: Readings) -> Iterator[StatusSign]:
-    alone = copy.group is None and copy.db_state is DbState.RESTORING  # a restored copy that serves nobody
+    alone = copy.group is None and copy.db_state is DbState.RESTORING  # a restored copy outside any group
     if copy.stream is None and copy.mirroring.role is not Role.MIRROR and not alone:
         yield _service_sign(world, copy, readings)
     yield from group_picture.signs(world, copy)

@@ -64,7 +64,7 @@ class CoachMark(QFrame):
         self.next.clicked.connect(self.accepted)
         for button in (self.skip, self.next):
             button.setAutoDefault(True)  # Enter presses it
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the keyboard where it is
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click does not move the keyboard focus
         escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), self, context=Qt.ShortcutContext.WindowShortcut)
         for pressed in (escape.activated, escape.activatedAmbiguously):
             pressed.connect(self._skip)
@@ -152,7 +152,7 @@ class CoachMark(QFrame):
             found.append((cost(best), best, size))
             if cost(best)[0] == 0:
                 break
-        (_, best, size) = min(found, key=lambda each: each[0][0])  # of equal ones the largest
+        (_, best, size) = min(found, key=lambda each: each[0][0])  # the largest of equal positions
         self._set_size(*size)
         self.move(best.topLeft())
         self.raise_()
@@ -168,7 +168,7 @@ class CoachMark(QFrame):
         width = min(max(round(units * line), room + 32), self._window.width() - 2 * GAP_PX)
         self.setFixedWidth(width)
         self.text.setFixedWidth(width - 32)
-        self.text.setMinimumHeight(0)  # it would ask for no less than for the text before
+        self.text.setMinimumHeight(0)  # otherwise the minimum of the former text would remain
         self.text.setFixedHeight(self.text.heightForWidth(width - 32))
         self._column.activate()
         self.resize(width, self._column.sizeHint().height())

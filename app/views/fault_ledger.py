@@ -242,7 +242,7 @@ class FaultLedger(QWidget):
         if ledger == self._shown_faults and not force:
             return
         self._shown_faults = ledger
-        # where the truth is not told, the faults of the scenario stay to be found
+        # if the true state is hidden, the faults of the scenario must remain hidden
         mine = ledger if self._drill.terms.truth else _filter_requested(ledger, self._drill.journal)
         wanted = [f for f in mine if f.reverted_tick is None] if self.only_active.isChecked() else list(mine)
         if [fault.id for fault in wanted] == [fault.id for fault in self.model.rows]:

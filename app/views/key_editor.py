@@ -102,7 +102,7 @@ class KeyEditor(QDialog):
         self.press.setClearButtonEnabled(True)
         self.press.setAccessibleName(tr("Press the new keys"))
         self.press.keySequenceChanged.connect(lambda _: self._judge())
-        # it tells of a change a second after the last stroke; its text changes at once
+        # the editor reports a change one second after the last key; its text changes at once
         self.press.findChildren(QLineEdit)[0].textChanged.connect(lambda _: self._judge())
         self.warning = QLabel(wordWrap=True)
         self.set_button, self.add_button = QPushButton(tr("&Set")), QPushButton(tr("&Add"))
@@ -131,7 +131,7 @@ class KeyEditor(QDialog):
         bottom.addWidget(self.name, 0, 0, 1, 5)
         bottom.addWidget(
             self.press, 1, 0, 1, 5
-        )  # in a line of its own: large text left it no room for the keys
+        )  # on its own line: large text would leave no room for the keys
         buttons = (self.set_button, self.add_button, self.none_button, self.usual_button)
         for column, widget in enumerate(buttons, start=1):
             bottom.addWidget(widget, 2, column)

@@ -123,7 +123,7 @@ class Palette(QFrame):
         self.list.setModel(self.model)
         self.list.setItemDelegate(_Line(self.list))
         self.list.setAccessibleName(tr("Commands"))
-        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field keeps the keyboard
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field keeps the keyboard focus
         self.list.setUniformItemSizes(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setProperty("plain", True)
@@ -178,7 +178,7 @@ class Palette(QFrame):
         there = [entry for entry in self._offered if entry.action.isVisible()]
         there.sort(
             key=lambda entry: self._rank_by_recency(entry.action)
-        )  # equally good ones stay in this order
+        )  # equally good entries keep this order
         if query.strip():
             found = [
                 PaletteEntry(entry.group, entry.action, frozenset(fit.places))
@@ -186,7 +186,8 @@ class Palette(QFrame):
             ]
         else:
             found = there
-        found.sort(key=lambda entry: not entry.action.isEnabled())  # stable: only moves them behind
+        # stable: only moves disabled entries to the end
+        found.sort(key=lambda entry: not entry.action.isEnabled())
         self.model.replace(found)
         self.list.setVisible(bool(found))
         self._empty_label.setVisible(not found)
@@ -288,7 +289,7 @@ class _Line(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         entry: PaletteEntry = index.data(Qt.ItemDataRole.UserRole)
-        colors = theme.tokens(QApplication.palette())  # the list's own is transparent
+        colors = theme.tokens(QApplication.palette())  # the background of the list itself is transparent
         room: QRect = option.rect
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         enabled = entry.action.isEnabled()

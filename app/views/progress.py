@@ -327,7 +327,7 @@ class _BarDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        drawn: Any = option  # the stubs lack the fields of the base class
+        drawn: Any = option  # the PySide stubs lack the inherited fields
         colors = theme.tokens(drawn.palette)
         row: SkillRow = self._table.table.rows[index.row()]
         chosen = bool(drawn.state & QStyle.StateFlag.State_Selected)

@@ -175,7 +175,7 @@ def sheet_html(
         groups.setdefault(tr(command.group), []).append(command)
     blocks = [_group_html(name, rows, keymap, colors) for name, rows in groups.items()]
     heights = [len(rows) + 2 for rows in groups.values()]
-    if len(commands) == len(COMMANDS):  # nobody searches for one
+    if len(commands) == len(COMMANDS):  # the search field is hidden when all commands fit
         blocks.append(_absent_html(colors))
         heights.append(len(ABSENT) + 2)
     cells = "".join(

@@ -104,7 +104,7 @@ class SqlClients(QDialog):
         self.state = QLabel(wordWrap=True)
         self.state.setMinimumHeight(
             2 * self.state.fontMetrics().lineSpacing()
-        )  # one line or two: nothing moves
+        )  # one line or two: the layout must not move
         self.server, self.database, self.tool = QComboBox(), QComboBox(), QComboBox()
         self.tool.addItems(list(tools))
         self.text = QPlainTextEdit(readOnly=True, tabChangesFocus=True)

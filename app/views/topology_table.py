@@ -70,7 +70,7 @@ def _rows(picture: Picture, copies: dict[str, list[CopyFace]]) -> Iterator[Topol
             name = tr("    {database} on {server}").format(database=copy.database, server=copy.server)
             yield TopologyRow(ActionTarget("database", (copy.database,)), name, copy)
     for link in picture.links:
-        # its name stays the same when roles change, unlike that of the face
+        # the key must not depend on roles, unlike the name of the face
         ends = (link.a, link.b) if link.kind == "client" else tuple(sorted((link.a, link.b)))
         target = ActionTarget("link", ends)
         yield TopologyRow(target, target.title, link)

@@ -274,7 +274,7 @@ class Transport(QWidget):
         self._server_time.setFont(small)
         _make_room(self._server_time, self._server_time.text())
         small = theme.sized(font, 0.75)
-        self._note.setFont(small)  # its room is kept: it comes and goes every few frames where it is needed
+        self._note.setFont(small)  # keeps its space: the note appears and disappears every few frames
         self._note.setFixedWidth(QFontMetrics(small).horizontalAdvance(_lag_text(SPEEDS[-1])))
         line = QFontMetrics(font).height()
         for button in self._buttons:

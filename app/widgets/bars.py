@@ -49,7 +49,7 @@ class Bar(QToolBar):
         arrow = self.findChild(QToolButton, "qt_toolbar_ext_button")
         if arrow is not None:
             arrow.setIcon(theme.icon("more", theme.tokens(self.palette())))
-            arrow.setStyleSheet("padding: 0px;")  # it is narrow
+            arrow.setStyleSheet("padding: 0px;")  # for a narrow bar
             arrow.setAccessibleName(tr("More buttons"))
 
     def _fit(self) -> None:
@@ -64,8 +64,8 @@ def hang(menu: QMenu, button: QToolButton) -> None:
     """
     button.setMenu(menu)
     button.setPopupMode(QToolButton.ToolButtonPopupMode.DelayedPopup)
-    button.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # its text has the arrow
-    # When the click is over: the menu waits for its end, and so would a caller from outside.
+    button.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # the text contains the arrow
+    # Deferred until the click is over: the menu blocks its caller until it is closed.
     soon = QTimer(button, singleShot=True, interval=0)
     soon.timeout.connect(lambda: menu.hide() if menu.isVisible() else button.showMenu())
     button.clicked.connect(lambda _=False: soon.start())

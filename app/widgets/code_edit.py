@@ -174,7 +174,7 @@ class CodeEdit(QPlainTextEdit):
         completing = self._popup.isVisible()
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if completing and (enter or event.key() == Qt.Key.Key_Tab):
-            event.ignore()  # the popup takes its choice
+            event.ignore()  # the popup handles its own selection
         elif event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
             self._indent(event.key() == Qt.Key.Key_Backtab)
         elif enter and not event.modifiers():
@@ -232,7 +232,7 @@ class CodeEdit(QPlainTextEdit):
 
     def _get_identifier_prefix(self) -> str:
         cursor = self.textCursor()
-        # Not the whole line: the pattern looks at each of its words to the end, and a line may have a million.
+        # Only the end of the line: the pattern scans each word to its end, and a line may have a million.
         found = self.WORD_BEFORE.search(cursor.block().text()[: cursor.positionInBlock()][-WORD_MAX:])
         return found[0] if found else ""
 
@@ -313,7 +313,7 @@ class CodeEdit(QPlainTextEdit):
         margins = QMargins(width, 0, 0, below)
         if (
             self.viewportMargins() != margins
-        ):  # in a resizeEvent, with scroll bars that come and go, it never ended
+        ):  # in a resizeEvent this would loop forever, because scroll bars come and go
             self.setViewportMargins(margins)
         inside = self.contentsRect()
         self._margin.setGeometry(QRect(inside.left(), inside.top(), width, inside.height() - below))
@@ -360,7 +360,7 @@ class _Margin(QWidget):
 def _common(text: str, other_text: str) -> int:
     """Return the length of the common prefix."""
     low, high = 0, min(len(text), len(other_text))
-    while low < high:  # slices are compared many times as fast as characters
+    while low < high:  # comparing slices is many times faster than comparing characters
         middle = (low + high + 1) // 2
         low, high = (middle, high) if text[low:middle] == other_text[low:middle] else (low, middle - 1)
     return low

@@ -88,7 +88,7 @@ def _accept_any_world(_: World) -> object:
 
 def _can_be_mirrored(world: World) -> object:
     from app.view_models import (
-        group_picture,  # brings the engine in, for which the window's start does not wait
+        group_picture,  # imports the engine, which the window's start does not need
     )
 
     return group_picture.can_be_mirrored(world)

@@ -229,7 +229,7 @@ class FindBar(QFrame):
 
     @override
     def event(self, event: QEvent) -> bool:
-        # Esc is the bar's while the keyboard is in it, whatever the window uses it for.
+        # Esc belongs to the bar while it has the focus, whatever the window uses it for.
         if (
             isinstance(event, QKeyEvent)
             and event.type() == QEvent.Type.ShortcutOverride
@@ -248,7 +248,7 @@ class FindBar(QFrame):
                 self.replace()
             else:
                 self.step(backward=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
-        event.accept()  # what the bar has no use for is not the text's either
+        event.accept()  # keys that the bar ignores must not reach the text
 
 
 def _characters(text: str, position: int) -> int:

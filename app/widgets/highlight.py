@@ -59,7 +59,7 @@ class Highlighter(QSyntaxHighlighter):
     @override
     def highlightBlock(self, text: str) -> None:
         size = self.document().characterCount()
-        if size > LEXED_MAX:  # a paste of 25,000 lines comes here for each of them
+        if size > LEXED_MAX:  # a paste of 25,000 lines calls this for each of them
             return
         now = (self.document().revision(), size)
         if self._lexed != now:
@@ -71,7 +71,8 @@ class Highlighter(QSyntaxHighlighter):
             style = QTextCharFormat()
             style.setForeground(color)
             self.setFormat(start, length, style)
-        self.setCurrentBlockState(1 if line in self._open else 0)  # a change makes Qt go on to the next line
+        # a change makes Qt highlight the next line as well
+        self.setCurrentBlockState(1 if line in self._open else 0)
 
     def _restart_reading(self) -> None:
         """Read the changed text, or begin to when the typing pauses."""

@@ -56,7 +56,7 @@ class InputGuard(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if (
             type(event) not in _FROM_HANDS
-        ):  # every event of the program comes here, and to ask its kind takes long
+        ):  # every event of the program arrives here, and reading its type is slow
             return False
         kind = event.type()
         if kind not in _REFUSED or not isinstance(watched, QWidget):

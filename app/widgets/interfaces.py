@@ -34,7 +34,7 @@ def register_factory(make: Make) -> None:
         if made is not None:
             number = next(_NUMBERS)
             _KEPT[number] = made
-            # Not at once: Qt deletes the interface when its object goes, and must be the first to do so.
+            # Deferred: Qt deletes the interface with its object, and must do so first.
             target.destroyed.connect(lambda: QTimer.singleShot(0, lambda: _KEPT.pop(number, None)))
         return made
 

@@ -15,4 +15,4 @@ def has_keys(view: QWidget) -> bool:
 
 def hand_keys(view: QWidget, part: QWidget | None) -> None:
     """Give the keyboard to *part* whenever *view* gets it; None: *view* keeps it."""
-    view.setFocusProxy(cast(QWidget, part))  # the stubs forget None
+    view.setFocusProxy(cast(QWidget, part))  # the stubs do not allow None

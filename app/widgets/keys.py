@@ -137,7 +137,7 @@ def format_native(text: str) -> str:
 def types_a_character(text: str) -> bool:
     """Return whether the key alone would write a character, which text fields outside its view need."""
     first = _parts(QKeySequence(text))[0]
-    writes = first.key() < Qt.Key.Key_Escape  # codes above are no characters
+    writes = first.key() < Qt.Key.Key_Escape  # codes above this are not characters
     return writes and not first.keyboardModifiers() & _NO_TEXT
 
 

@@ -46,7 +46,7 @@ class NoticeBar(QFrame):
         self._close.setAccessibleName(tr("Close this notice"))
         self._close.clicked.connect(self.clear)
         for button in (self._act, self._close):
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the keyboard where it is
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click does not move the keyboard focus
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 5, 6, 5)
         row.addWidget(self._mark)

@@ -37,7 +37,7 @@ class Prose(QTextBrowser):
     def show_text(self, text: str) -> None:
         """Show a Markdown text."""
         self.document().setMarkdown(text.strip(), self._reading)
-        self.moveCursor(QTextCursor.MoveOperation.Start)  # else it is shown at its end
+        self.moveCursor(QTextCursor.MoveOperation.Start)  # otherwise the end of the text is shown
         self._fit()
 
     @override

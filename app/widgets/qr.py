@@ -48,7 +48,7 @@ class QrCode(QWidget):
         painter = QPainter(self)
         pixels = min(self.width(), self.height()) // len(
             self.rows
-        )  # whole ones, so that all modules are alike
+        )  # whole pixels, so that all modules are equal
         side = pixels * len(self.rows)
         left, top = (self.width() - side) / 2, (self.height() - side) / 2
         painter.fillRect(QRectF(left, top, side, side), LIGHT)

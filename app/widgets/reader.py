@@ -42,7 +42,7 @@ def follow_selection(view: QAbstractItemView) -> None:
             index = view.model().index(first.top(), column, first.parent())
             selection.setCurrentIndex(index, selection.SelectionFlag.NoUpdate)
 
-    # When all is done: keys and mouse move the selection first and the current row after it.
+    # Deferred: keys and mouse move the selection first and the current row after it.
     later = QTimer(view, singleShot=True, interval=0)
     later.timeout.connect(follow)
     selection.selectionChanged.connect(lambda *_: later.start() if QAccessible.isActive() else None)

@@ -57,9 +57,10 @@ class ScrollContainer(QScrollArea):
     def follow(self) -> None:
         """Bring what has the keyboard into sight, if it is in here."""
         widget, held = QApplication.focusWidget(), self.widget()
-        by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton  # who clicks sees it, and holds it
+        # a clicked widget is visible already, and the mouse holds it
+        by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton
         if widget is not None and held is not None and self.isAncestorOf(widget) and not by_mouse:
-            self.ensureWidgetVisible(widget)  # of what is larger than the viewport: the place of the cursor
+            self.ensureWidgetVisible(widget)  # a widget larger than the viewport: show the cursor
             place = QRect(widget.mapTo(held, QPoint()), widget.size())
             room = self.viewport().size()
             if place.width() <= room.width() and place.height() <= room.height():
@@ -75,7 +76,8 @@ def _connect_focus_tracking() -> None:
     app = QApplication.instance()
     if isinstance(app, QApplication) and not app.property(_WATCHED):
         app.setProperty(_WATCHED, True)
-        app.focusChanged.connect(lambda *_: QTimer.singleShot(0, _follow))  # layouts are at rest by then
+        # deferred until layouts are finished
+        app.focusChanged.connect(lambda *_: QTimer.singleShot(0, _follow))
 
 
 def _follow() -> None:

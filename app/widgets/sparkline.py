@@ -36,7 +36,7 @@ class Sparkline(QStyledItemDelegate):
         points = self._points(rows[index.row()])
         if not points:
             return
-        drawn: Any = option  # the stubs lack the fields of the base class
+        drawn: Any = option  # the PySide stubs lack the inherited fields
         colors, box = theme.tokens(drawn.palette), QRectF(drawn.rect)
         number = drawn.fontMetrics.horizontalAdvance("100") + 2.0 * SIDE_PX
         plot = box.adjusted(SIDE_PX, box.height() * 0.14, -number, -box.height() * 0.14)

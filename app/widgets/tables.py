@@ -87,7 +87,7 @@ class TableColumn:
 
 def plain_tip(text: str) -> str:
     """Return a tool tip that shows *text* as it is: Qt takes what looks like HTML for HTML, which may name files."""
-    if "<" not in text and "&lt;" not in text:  # where Qt looks for HTML, and only there
+    if "<" not in text and "&lt;" not in text:  # Qt would treat the text as HTML
         return text
     return f"<p style='white-space: pre-wrap'>{escape(text)}</p>"
 
@@ -216,7 +216,7 @@ class TableView(QTableView):
         self.setAlternatingRowColors(True)
         self.setShowGrid(False)
         self.setWordWrap(False)
-        self.setTabKeyNavigation(False)  # a table must not catch the keyboard
+        self.setTabKeyNavigation(False)  # Tab must leave the table
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -370,7 +370,7 @@ class TableView(QTableView):
         metrics = self.fontMetrics()
         self.verticalHeader().setMinimumSectionSize(
             1
-        )  # rows that a new minimum resizes follow no default again
+        )  # rows whose minimum was changed no longer follow the default
         self.verticalHeader().setDefaultSectionSize(metrics.height() + 6)
         self.verticalHeader().setMinimumSectionSize(metrics.height())
         self._fit_height()

@@ -240,23 +240,24 @@ def _pause_garbage_collection() -> Iterator[None]:
 def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> ThemeTokens:
     """Give the program the theme *choice* and text *font_scale* times the ordinary size."""
     colors = _select_tokens(app, choice)
-    if app.property("styled") is None:  # once: another style would polish every widget anew
+    if app.property("styled") is None:  # once: a new style makes Qt polish every widget again
         app.setStyle("Fusion")
         app.setProperty("styled", True)
     font = app.font()
     growth = BASE_POINTS * font_scale / font.pointSizeF()
     chosen = _find_custom_fonts(app)
-    app.setStyleSheet("")  # a sheet over another takes Qt four times as long as none and then the new one
+    # replacing a sheet takes Qt four times as long as removing it and setting the new one
+    app.setStyleSheet("")
     font.setPointSizeF(BASE_POINTS * font_scale)
     app.setFont(font)
     app.setPalette(palette(colors))
-    app.setStyleSheet(
-        style_sheet(colors, QFontMetrics(font).height())
-    )  # last: it hands palette and font on to all widgets
-    # It puts back fonts that widgets had when the first sheet came: have them choose again.
+    # last: the style sheet passes palette and font on to all widgets
+    app.setStyleSheet(style_sheet(colors, QFontMetrics(font).height()))
+    # It restores fonts that widgets had when the first sheet was set, so send them a font change.
     for widget in app.allWidgets() if growth != 1.0 else ():
         QApplication.sendEvent(widget, QEvent(QEvent.Type.FontChange))
-    # And some hear of the new palette only while they still have the old one: icons would be drawn for that.
+    # Some widgets get the palette event while they still have the old palette, which would give icons the
+    # wrong color.
     for widget in app.allWidgets():
         if _has_palette_handler(type(widget)):
             QApplication.sendEvent(widget, QEvent(QEvent.Type.PaletteChange))

@@ -203,9 +203,9 @@ def redone(world: World, stream: int) -> None:
         and readable
         and unhardened_kb > 1e-6
     ):
-        return  # the tail of the log is still on its way
+        return  # the tail of the log is still being sent
     _step(world, _update(world, failover, redo_done_tick=world.tick), say("redo done"))
-    world.touch_log(world.copies[key])  # nobody waits for its redo any more
+    world.touch_log(world.copies[key])  # its redo is no longer awaited
     guid = world.copies[key].availability.guid
     assert guid is not None
     consider(world, guid, key[0])

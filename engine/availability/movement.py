@@ -262,7 +262,7 @@ def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) 
         network.reassess(world, guid)
         return
     if not {(me, guid), (peer, guid)} <= world.replicas.keys():
-        return  # one has left the group
+        return  # one of them has left the AG
     words = {server: world.replicas[server, guid].word for server in (me, peer)}
     if set(words.values()) != {ReplicaWord.PRIMARY_NORMAL, ReplicaWord.SECONDARY_NORMAL}:
         _retry_connection(world, guid, me, peer, contact)
@@ -300,7 +300,7 @@ def join(world: World, primary: Key, secondary: Key) -> None:
     if lead is None or lead.source is None or follow.recovering or lead.disk_failed or follow.disk_failed:
         return
     if lead.availability.guid != follow.availability.guid:
-        return  # the primary has left the group, and the secondary has not learnt of it
+        return  # the primary has left the AG, and the secondary does not know yet
     guid = follow.availability.guid
     if follow.availability.suspended is not None or lead.availability.suspended is not None:
         replicas.set_peer_state(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)
@@ -323,7 +323,7 @@ def join(world: World, primary: Key, secondary: Key) -> None:
         world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork)
         return
     if not _receives(world, lead, follow):
-        reverted = follow.availability.state is SyncState.REVERTING  # it was restarted for that
+        reverted = follow.availability.state is SyncState.REVERTING  # it was restarted for this purpose
         if follow.stream is None and follow.db_state is not DbState.RESTORING and not reverted:
             errorlog.write(world, secondary[0], 35278, secondary[1])
             errorlog.write(world, secondary[0], 17137, secondary[1])
@@ -425,7 +425,8 @@ def caught_up(world: World, stream: int) -> None:
         return
     closing = dict(lead.availability.closing).get(secondary[0])
     if closing is None:
-        # From here on commits wait; those told before must be there before it counts as in step.
+        # From here on commits wait. Commits acknowledged before must arrive before it counts as
+        # synchronized.
         _set_closing(
             world, primary, secondary[0], world.flow.positions(world.flow.source_of(stream)).committed_kb
         )

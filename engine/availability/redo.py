@@ -30,7 +30,7 @@ def replay(world: World, server: str, database: str, upto_kb: float) -> None:
     """Handle a timer: the secondary creates its primary's files after redo of the log *upto_kb*."""
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None or copy.availability.suspended is not None:
-        return  # RESUME looks again
+        return  # RESUME checks again
     lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
     if world.flow.stream_positions(copy.stream).redone_kb + 1e-6 < upto_kb:
         world.call_after(REPLAY_LOOK_S, "availability.replay", server, database, upto_kb)

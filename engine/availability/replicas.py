@@ -158,7 +158,7 @@ def set_state_word(
     for copy in copies(world, server, guid):
         role = state_word.role if state_word is not ReplicaWord.PRIMARY_PENDING else ReplicaRole.RESOLVING
         _set_role(world, (server, copy.database), role)
-        if state_word is not ReplicaWord.RESOLVING_NORMAL:  # its databases are opened anew
+        if state_word is not ReplicaWord.RESOLVING_NORMAL:  # its databases are opened again
             world.update_availability((server, copy.database), reads_alone=False)
     if old.word is state_word:
         return
@@ -198,7 +198,7 @@ def doors(world: World, key: Key) -> dict[str, str]:
     group = group_of(world, key[0], guid) if guid is not None else None
     if replica is None or group is None:
         return {"readers": "NO", "primary_connections": "ALL"}
-    if group.basic:  # nobody reads at the secondary of a basic group [DOC: basic availability groups]
+    if group.basic:  # a basic AG has no readable secondary [DOC: basic availability groups]
         return {"readers": "NO", "primary_connections": replica.primary_connections}
     return {"readers": replica.secondary_connections, "primary_connections": replica.primary_connections}
 

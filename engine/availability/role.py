@@ -120,7 +120,7 @@ class GroupRole(roles.RoleKind):
         if server is None or (
             node not in role.resources[-1].owners and not world.instances[server].clustered
         ):
-            return False  # a person may have changed the possible owners
+            return False  # the possible owners may have been changed by hand
         return server == group.primary or failover.automatic_target(group, server)
 
     @override

@@ -32,7 +32,7 @@ def start(world: World, name: str, prevent: bool = False) -> None:
         text = say("{node} is off; the cluster service starts when you power it on", node=name)
         world.emit("cluster", text, server=name, what="off")
         return
-    if node.service in ("off", "starting"):  # "off": it has been switched on in this moment
+    if node.service in ("off", "starting"):  # "off": it was switched on in this tick
         world.emit(
             "cluster",
             say("{node} is booting; then the cluster service starts", node=name),

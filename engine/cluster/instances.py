@@ -193,7 +193,7 @@ def continue_after_stop(world: World, name: str, node: str, step: int) -> None:
     wait_s = 0.0
     if role.way != "restart" or node != instance.computer:
         before = world.nodes.get(instance.computer)
-        lost = ("off", "starting")  # one that boots gives up no disks either
+        lost = ("off", "starting")  # an instance that starts does not release its disks either
         crashed = before is not None and before.service in lost
         wait_s = (DISKS_AFTER_CRASH_S if crashed else DISKS_S) + NAME_S
     world.call_after(wait_s, "instance.start", name, node, step)

@@ -58,14 +58,16 @@ def _watch_power(world: World, node: Node) -> None:
         leave(world, node.name, [name for name in config.members(world, node.partition) if name != node.name])
         world.nodes[node.name] = replace(world.nodes[node.name], service="stopped")
     elif not powered and node.service != "off":
-        alone = config.members(world, node.partition) == [node.name]  # nobody is left who could miss it
+        # no member is left that could notice the loss
+        alone = config.members(world, node.partition) == [node.name]
         partition = 0 if alone else node.partition
         world.cancel_calls("cluster.started", node.name)
         world.nodes[node.name] = replace(
             node, service="off", prevented=False, outdated=False, partition=partition
         )
     elif powered and node.service == "off":
-        world.nodes[node.name] = replace(node, service="starting")  # the others still have to miss it
+        # the other members must still notice the loss
+        world.nodes[node.name] = replace(node, service="starting")
         world.call_after(world.settings.boot_s + SERVICE_START_S, "cluster.started", node.name)
 
 
@@ -139,9 +141,7 @@ def regroup(world: World, name: str) -> None:
         for pair, since in cluster.silent
         if world.tick - since >= ticks(_silence_limit_s(world, cluster, pair))
     }
-    missed = {
-        node for pair in dict(cluster.silent).keys() - lost for node in pair
-    }  # but not for long enough yet
+    missed = {node for pair in dict(cluster.silent).keys() - lost for node in pair}  # not for long enough yet
     for partition in config.partitions(world, name):
         old = config.members(world, partition)
         there = [node for node in old if config.is_running(world, world.nodes[node])]
@@ -182,7 +182,7 @@ def _split_partition(world: World, old_members: list[str], living: list[str], si
             world.nodes[node] = replace(world.nodes[node], partition=0)
         return
     holder = config.find_core_owner(world, old_members[0])
-    free = True  # the witness votes for one side: that of the owner of the core resources
+    free = True  # the witness votes for the side of the owner of the core resources
     winner: list[str] | None = None
     for side in sorted(sides, key=lambda side: (holder not in side, -len(side), side)):
         known = _find_newest_config(world, side)
@@ -227,7 +227,7 @@ def _log_unreachable(world: World, node: str, lost_node: str) -> None:
 def _continue_partition(world: World, side_nodes: list[str], lost_nodes: list[str]) -> None:
     first = side_nodes[0]
     synchronize_config(world, side_nodes)
-    config.update(world, first)  # the others have left: from here on the side is the whole partition
+    config.update(world, first)  # the others have left: this side is now the whole partition
     for lost in lost_nodes:
         for node in side_nodes:
             _log_unreachable(world, node, lost)

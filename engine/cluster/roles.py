@@ -112,7 +112,7 @@ def _change(world: World, node: str, role: ClusterRole, **changes: FieldOf[Clust
 def _current(world: World, node: str, name: str, step: int) -> ClusterRole | None:
     """Return the role in the partition of *node*, if it is unchanged since *step*."""
     there = world.nodes.get(node)
-    if there is None:  # evicted since the timer was set
+    if there is None:  # evicted after the timer was set
         return None
     role = there.config.role(name) if there.partition and config.is_running(world, there) else None
     return role if role is not None and role.step == step else None
@@ -185,7 +185,7 @@ def failed(world: World, node: str, name: str, step: int) -> None:
         there = world.nodes.get(node)
         if there is not None and there.partition:
             return
-        others = find(world, name)  # the node that noticed has gone meanwhile
+        others = find(world, name)  # the node that noticed it was lost meanwhile
         if others is None or others[1].step != step:
             return
         node, role = others[0].name, others[1]

@@ -142,7 +142,7 @@ def delay_steps(stream: Array) -> float:
 def _clients(p: Array, setup: SourceSetup, dt: float) -> None:
     load = setup.workload
     p[k.CONNECTIONS] = load.connections * setup.scale
-    # Closing the loop costs one step: what think time is too short for is taken from the other delay.
+    # Closing the loop costs one step: if the think time is too short for it, reduce the other delay.
     if setup.serving:
         p[k.THINK_OUT] = min(1.0, dt / load.think_s) if load.think_s > 0.0 else 1.0
     p[k.THINK_INSIDE] = max(0.0, 1.0 - load.think_s / dt)
@@ -198,7 +198,7 @@ def _link(p: Array, source: SourceSetup, stream: StreamSetup, dt: float) -> None
     back = min(1.0, dt / WANDER_S)
     p[k.JITTER_STEPS] = stream.jitter_ms / 1000.0 / dt
     p[k.WANDER_BACK] = back
-    p[k.WANDER_KICK] = math.sqrt(back * (2.0 - back))  # keeps the spread whatever the step
+    p[k.WANDER_KICK] = math.sqrt(back * (2.0 - back))  # keeps the variance independent of the step length
     p[k.LOSS_PER_KB] = stream.loss * ratio / k.PACKET_KB
     p[k.ROUND_TRIP_S] = stream.rtt_ms / 1000.0
     p[k.RETRANSMIT_S] = RETRANSMIT_MIN_S

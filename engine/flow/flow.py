@@ -460,7 +460,7 @@ class Flow:
         if all(
             source_place(sources_before[n]) == source_place(setup) for n, setup in sources.items()
         ) and all(stream_place(streams_before[n]) == stream_place(owned) for n, owned in streams.items()):
-            self.links[:, k.LINK_KB + 1 :] = 0.0  # what streams have asked of them, as after a new layout
+            self.links[:, k.LINK_KB + 1 :] = 0.0  # demands of the streams, as after a new layout
         else:
             self._lay_out()
         affected = sorted({*sources, *(source for source, _ in streams.values())})
@@ -483,7 +483,7 @@ class Flow:
         for source in sources:
             setup, streams = self._source(source), self.streams_of(source)
             attached = tuple([self.stream_setup(stream) for stream in streams])
-            if (setup, attached) != last:  # to compare neighbours is cheaper than to look them up
+            if (setup, attached) != last:  # comparing with the neighbor is cheaper than a lookup
                 last = setup, attached
                 derived = [derive.source_parameters(setup, attached, self.step_s)]
                 derived += [derive.stream_parameters(setup, other, self.step_s) for other in attached]

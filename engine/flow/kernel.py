@@ -16,7 +16,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-# Arrays by their dimensions, as the translator reads them. Those of numbers hold integers of 64 bits.
+# Arrays by their dimensions, as the translator reads them. Those named Number hold 64-bit integers.
 Row: TypeAlias = Array
 Table: TypeAlias = Array
 Cube: TypeAlias = Array
@@ -41,44 +41,44 @@ def long_entry(function: Function) -> Function:
     return function
 
 
-# Columns of a source's state. The first five only ever add up; SOURCE_LAST and SOURCE_SMOOTH hold what each was at
-# the last look and its rate smoothed over about a second.
+# Columns of a source's state. The first five are cumulative. SOURCE_LAST and SOURCE_SMOOTH hold each counter
+# at the last sample and its rate smoothed over about a second.
 (
     TRANSACTIONS,
     GENERATED,  # log positions are cumulative KB
     PAGES_WRITTEN,
-    INSIDE_S,  # connections inside transactions, over time
+    INSIDE_S,  # connection-seconds inside transactions
     WAITING_S,
 ) = range(5)
 SOURCE_TOTALS = 5
 SOURCE_LAST = 5
 SOURCE_SMOOTH = 10
 (
-    THINKING,  # populations of connections
+    THINKING,  # numbers of connections by state
     QUEUED,
     IN_OTHER,
     ON_CPU,
     BLOCKED,
     WAITING,
     FLUSHED,
-    DURABLE,  # what commits have been answered up to
-    REUSE,  # log before this may be overwritten
+    DURABLE,  # log position up to which commits are acknowledged
+    REUSE,  # log before this position may be overwritten
     RELEASED,  # log that may go to the disk and to the streams that commits wait for
     LOG_SIZE,
     DIRTY,  # pages
     CHECKPOINT_BACKLOG,
     SINCE_CHECKPOINT_S,
-    CHECKPOINT_LOG,  # where the log was at the last checkpoint
+    CHECKPOINT_LOG,  # log position at the last checkpoint
     COMMIT_RATE,
     DURABLE_RATE,
     OPERATION_LEFT,
     OPERATION_RUNNING,
-    QUEUED_S,  # connections waiting for a worker thread, over time
-    SOURCE_ARMED,  # crossings at which a run stops
+    QUEUED_S,  # connection-seconds waiting for a worker thread
+    SOURCE_ARMED,  # level crossings at which a run stops
 ) = range(15, 36)
 SOURCE_COLUMNS = 36
 
-# Columns of a stream's state; the first four only ever add up.
+# Columns of a stream's state; the first four are cumulative.
 (
     SENT,
     REDONE,
@@ -99,31 +99,31 @@ STREAM_SMOOTH = 8
     SENDER_CPU,  # cores used for sending
     TARGET_CPU,  # for receiving, without redo
     REDO_WANTED,  # core seconds
-    STALL_S,  # a lost packet holds up what follows it
+    STALL_S,  # delay by a lost packet for the packets after it
     WANDER,  # slow part of the jitter
     NOISE,  # random numbers of the link
     STREAM_ARMED,
 ) = range(12, 26)
 STREAM_COLUMNS = 26
 
-# Columns of a source's parameters, all derived for one step length from its setup and those of its streams.
+# Columns of a source's parameters, all derived for one step length from its setup and its streams.
 (
     ACTIVE,
     ALIVE,
     CONNECTIONS,
     WAITS,  # commits wait for at least one stream
     THINK_OUT,
-    THINK_INSIDE,  # share of the thinkers that are there only because closing the loop costs a step
+    THINK_INSIDE,  # share of the thinking connections that exist only because closing the loop costs a step
     OTHER_OUT,
     CPU_S,
-    CPU_OUT,  # leaving the CPU when nobody queues for it
+    CPU_OUT,  # rate at which requests leave an idle CPU
     LOG_KB,
     TOUCHES_PER_KB,
     HOT_INVERSE,
     LIMIT,
-    PER_BLOCK,  # blocks in a KB
+    PER_BLOCK,  # log blocks per KB
     BLOCK_KB,
-    FLUSH_KB,  # most that a step can flush
+    FLUSH_KB,  # maximum KB per step
     CROWD,  # phi; 0 = one connection
     PER_TWO_CROWD,
     LOG_MAX,
@@ -131,7 +131,7 @@ STREAM_COLUMNS = 26
     WRITE_S,
     CHECKPOINT_EVERY_S,
     CHECKPOINT_PAGES,
-    OPERATION_KB,  # that a step would write if nothing held it up
+    OPERATION_KB,  # rate per step without any delay
     OPERATION_BATCH,
 ) = range(25)
 SOURCE_PARAMETERS = 25
@@ -146,7 +146,7 @@ SOURCE_PARAMETERS = 25
     SEND_KB,  # most that the stream can send in a step
     WIRE_RATIO,
     PER_WIRE,
-    WINDOW_KB,  # of log
+    WINDOW_KB,  # KB of log
     ONE_WAY_STEPS,
     PER_MESSAGE_KB_STEPS,
     ACK_STEPS,
@@ -162,17 +162,17 @@ SOURCE_PARAMETERS = 25
     REDO_S_PER_KB,
     CONTINUOUS,
     FLUSH_OUT,  # share of the target's dirty pages that a step writes
-    TARGET_PAGES,  # most pages that a step can write there
-    TARGET_PAGE_COST,  # in pages of a checkpoint
+    TARGET_PAGES,  # maximum pages written there per step
+    TARGET_PAGE_COST,  # in checkpoint pages
     PER_MESSAGE_CPU,
     PER_KB_CPU,
     TARGET_PER_MESSAGE_CPU,
     TARGET_PER_KB_CPU,
-    RECEIVED_BY,  # 1: an instance is there to receive
+    RECEIVED_BY,  # 1 if an instance is there to receive
 ) = range(31)
 STREAM_PARAMETERS = 31
 
-# Columns of a server instance: what its sources and streams ask of it, what each gets, what it has, what it did.
+# Columns of a server instance: demand of its sources and streams, share of each, capacity, work done.
 (
     RUNNABLE,
     STREAMING_CPU,
@@ -181,7 +181,7 @@ STREAM_PARAMETERS = 31
     BUSY,
     COMMITS,
     MESSAGES_IN,
-    SESSIONS,  # that carry log, either way
+    SESSIONS,  # sessions that carry log, in either direction
     LOG_WRITERS,
     PAGES_WANTED,
     ADMITTED,
@@ -190,12 +190,12 @@ STREAM_PARAMETERS = 31
     LOG_SHARE,
     DATA_SHARE,
     WAKE_UP,
-    TURN_STEPS,  # until the one communications thread comes round to a session
+    TURN_STEPS,  # steps until the one communications thread serves the session again
     CORES,
     WORKERS,
     WAKE_UP_S,
     LOG_STREAMS,
-    BACKGROUND,  # cores that are busy whatever clients do
+    BACKGROUND,  # cores that are busy independent of clients
     DATA_PAGES,
     BUSY_S,
     CORE_S,
@@ -209,16 +209,16 @@ DEMANDS = 10
 LINK_COLUMNS = 4
 SOURCE, TARGET, LINK = range(3)  # columns of a stream's place: its source, the receiving instance, the link
 
-# Sources that are alike, with all their streams, do the same: each step works out the first of them, and for the others
-# only what is their own. Rows of work on sources and on streams, with a column for each; of what is not its own, only
-# the column of the first of those alike is used.
+# Equal sources with equal streams behave equally: each step computes the first of them, and for the others
+# only their own values. Work rows of sources and streams have one column each; for shared values only the
+# column of the first equal source is used.
 (
-    AWAITED_KB,  # what every stream that commits wait for has acknowledged; NO_BOUND_KB between steps
-    TOUCHES,  # of pages in this step
+    AWAITED_KB,  # log acknowledged by every stream that commits wait for; NO_BOUND_KB between steps
+    TOUCHES,  # page changes in this step
     SPENT_S,  # processor time in this step
-    LEAST_REUSE,  # among those alike
+    LEAST_REUSE,  # lowest value among the equal sources
     MOST_REUSE,
-    OWN_DIRTY,  # their own from here on
+    OWN_DIRTY,  # the following belong to each source
     OWN_SINCE_S,
     OWN_BACKLOG,
     OWN_WRITTEN,
@@ -226,24 +226,24 @@ SOURCE, TARGET, LINK = range(3)  # columns of a stream's place: its source, the 
 ) = range(10)
 SOURCE_WORK = 10
 (
-    WISH,  # KB that it would put on the wire in this step; then what the link takes of it
-    KNOWN,  # acknowledged, as its source knows when the step begins
+    WISH,  # KB that the stream would put on the wire in this step; later the KB that the link accepts
+    KNOWN,  # acknowledged log that the source knows at the start of the step
     TARGET_TOUCHES,
     SENDING_S,  # processor time in this step: of the sender, of the receiver, of redo
     RECEIVING_S,
     REDOING_S,
-    OWN_TARGET_DIRTY,  # their own from here on
+    OWN_TARGET_DIRTY,  # the following belong to each stream
     OWN_TARGET_BACKLOG,
     OWN_TARGET_WRITTEN,
 ) = range(9)
 STREAM_WORK = 9
-# Rows of the places of sources and of streams. The last column of GROUPS and of FIRST says how many there are.
+# Rows of the places of sources and of streams. The last column of GROUPS and of FIRST is their count.
 (
-    LIKE,  # number of the first one that is like this one
-    GROUPS,  # those first ones, one after another
-    FIRST,  # runs of neighbours that are alike: the first one of each,
+    LIKE,  # number of the first equal one
+    GROUPS,  # the first equal ones, in order
+    FIRST,  # runs of equal neighbors: first one of each,
     PAST,  # and the one after its last
-    STREAMS,  # the first stream of a source, the next stream of the same source; the number of all: none
+    STREAMS,  # first stream of a source, next stream of the same source; the total count means none
 ) = range(5)
 PLACES = 5
 NOW, STEPS_PER_TICK, TICKS = range(3)  # the clock: steps so far, steps of a tick, ticks so far
@@ -277,18 +277,18 @@ STREAM_COUNTERS = (
 
 PAGE_KB = 8.0
 PACKET_KB = 1.46
-SMALL_KB = 1.0  # a redo queue below this is none
-PACKETS_TO_NOTICE = 3.0  # later packets that tell the receiver of a loss before a time-out does
+SMALL_KB = 1.0  # a redo queue below this counts as empty
+PACKETS_TO_NOTICE = 3.0  # later packets that tell the receiver of a loss before a timeout does
 RATE_SMOOTHING_PER_S = 5.0  # over 0.2 s
 MESSAGE_SMOOTHING_PER_S = 2.0  # over 0.5 s
-LOOK_TICKS = 10  # counters are looked at each 0.1 s
+LOOK_TICKS = 10  # counters are sampled every 0.1 s
 LOOK_S = 0.1
 LOOK_SHARE = 0.1  # and smoothed over a second
-LEAST_SHARE = 0.05  # of an instance's cores that clients keep under any load
+LEAST_SHARE = 0.05  # share of an instance's cores that clients keep under any load
 SLACK = 1e-6
 NO_BOUND_KB = 1e300  # above every log position
 LOG_GROWTH = 1.1  # a full log file grows by a tenth
-HEADROOM = 1.01  # on the most log that steps can write, for rounding
+HEADROOM = 1.01  # margin for rounding above the maximum log of the steps
 
 
 class Arrays(NamedTuple):
@@ -311,15 +311,15 @@ class Arrays(NamedTuple):
     counters: Row
 
 
-# Columns of a level: a comparison whose outcome is watched. The sign is a place in SIGNS.
+# Columns of a level: a comparison whose result is watched. The sign is an index into SIGNS.
 LEVEL_NUMBER, LEVEL_COUNTER, LEVEL_WHOLE, LEVEL_SIGN, LEVEL, LEVEL_HELD = range(6)
 LEVEL_COLUMNS = 6
 SIGNS = ("<", "<=", "==", "!=", ">=", ">")
 LESS, NOT_MORE, EQUAL, UNEQUAL, NOT_LESS = range(5)
 SOURCE_COUNTED = len(SOURCE_COUNTERS)
 SECOND_TICKS = 100
-PASSED = max(SOURCE_COUNTED, len(STREAM_COUNTERS))  # behind the counters that are read: a level was passed
-HELD = PASSED + 1  # and: an armed crossing holds
+PASSED = max(SOURCE_COUNTED, len(STREAM_COUNTERS))  # follows the counters that are read: a level was passed
+HELD = PASSED + 1  # next: an armed crossing is true
 
 
 @inside
@@ -343,7 +343,7 @@ def flush_backlog(
 ) -> float:
     """KB that one log device writes in a step: M/M/1 as a fluid with group commit, solved implicitly."""
     beta = max_kb * per_block
-    if crowd <= 0.0:  # one stream never queues behind itself
+    if crowd <= 0.0:  # a single stream never queues behind itself
         return min(backlog * beta / (1.0 + beta), max_kb)
     y = backlog * per_block
     b = 1.0 + beta - crowd * y
@@ -393,7 +393,8 @@ def write_log(
     before = state[i, GENERATED]
     flushed = state[i, FLUSHED]
     most = params[i, FLUSH_KB] * hosts[h, LOG_SHARE]
-    # What this step's flush makes durable counts as room, else the limit would depend on the step.
+    # Log that this step's flush makes durable counts as space; otherwise the limit would depend on the step
+    # length.
     durable_soon = flushed + most * min(1.0, (before - flushed) * params[i, PER_BLOCK])
     if params[i, WAITS] > 0.0:
         durable_soon = min(durable_soon, known_kb)
@@ -474,7 +475,7 @@ def disturb(state: Table, params: Table, j: int, sent_kb: float, dt: float) -> f
         kick = 2.0 * draw(state, j) - 1.0
         state[j, WANDER] += params[j, WANDER_KICK] * kick - params[j, WANDER_BACK] * state[j, WANDER]
         packets = max(1.0, state[j, MESSAGE_KB] * params[j, WIRE_RATIO] / PACKET_KB)
-        # A message is there when its last packet is: the worst of n lies (n-1)/(n+1) above the mean.
+        # A message is complete when its last packet arrives: the worst of n lies (n-1)/(n+1) above the mean.
         jitter = params[j, JITTER_STEPS] * (state[j, WANDER] + (packets - 1.0) / (packets + 1.0))
     if params[j, LOSS_PER_KB] > 0.0:
         state[j, STALL_S] = max(0.0, state[j, STALL_S] - dt)
@@ -539,7 +540,7 @@ def commit(state: Table, params: Table, i: int, acknowledged: float, dt: float) 
     if params[i, WAITS] > 0.0 and params[i, DELAYED] == 0.0:
         durable = min(durable, acknowledged)
     if params[i, THINK_OUT] == 0.0:
-        durable = before  # nobody is connected whom a commit could be told
+        durable = before  # no connected client waits for a commit
     waiting = state[i, WAITING]
     done = 0.0
     if durable > before:
@@ -554,7 +555,7 @@ def commit(state: Table, params: Table, i: int, acknowledged: float, dt: float) 
     state[i, TRANSACTIONS] += done
     state[i, COMMIT_RATE] += (done - state[i, COMMIT_RATE] * dt) * RATE_SMOOTHING_PER_S
     state[i, INSIDE_S] += (inside + thinking * params[i, THINK_INSIDE]) * dt
-    if params[i, DELAYED] > 0.0:  # nobody waits, yet the counters tell how long the streams took
+    if params[i, DELAYED] > 0.0:  # no commit waits, but the counters report the delay of the streams
         waiting = (generated - min(state[i, FLUSHED], acknowledged)) / params[i, LOG_KB]
     state[i, WAITING_S] += waiting * dt
 
@@ -629,7 +630,7 @@ def spend_cpu(
     if rate > 0.0:
         backlog = log_to_send(sources, i, stream_params, j) - streams[j, SENT]
         if backlog > stream_params[j, WINDOW_KB]:
-            messages = rate / stream_params[j, WINDOW_KB]  # a backlog goes in full windows
+            messages = rate / stream_params[j, WINDOW_KB]  # a backlog is sent in full windows
         elif source_params[i, DELAYED] > 0.0:
             messages = rate * source_params[i, PER_BLOCK]
         else:
@@ -857,7 +858,7 @@ def step(flow: Arrays, step_number: int, dt: float, hz: float) -> None:
         i = place[j, SOURCE]
         kb = streams[j, ACKNOWLEDGED]
         if stream_params[j, CARRYING] > 0.0:
-            # One step ago is the latest that can be known when the step begins.
+            # One step ago is the latest state that the source can know at the start of a step.
             back = stream_params[j, ACK_STEPS] + hosts[host_of[i], TURN_STEPS] - 1.0
             kb = max(
                 kb,
@@ -1270,7 +1271,7 @@ def find_unsound_row(flow: Arrays) -> int:
     return -1
 
 
-# Columns in which sources, or streams, that are alike may differ.
+# Columns in which equal sources or streams may differ.
 OWN_OF_SOURCE = (
     PAGES_WRITTEN,
     SOURCE_LAST + PAGES_WRITTEN,

@@ -24,7 +24,7 @@ class Layout:
     """Placement as arrays for the compiled step. The numbers are unsigned, so the step need not check the sign."""
 
     host_of: Numbers  # instance of each source
-    place: Numbers  # of each stream: source, receiving instance, link; 0 where there is none
+    place: Numbers  # per stream: source, receiving instance, link; 0 for none
     hosts: Array
     links: Array
 

@@ -13,8 +13,8 @@ class SourcePositions(NamedTuple):
     """Cumulative log positions in KB, and the transactions since the source began."""
 
     generated_kb: float
-    flushed_kb: float  # on its own disk
-    committed_kb: float  # end of the last commit told to a client
+    flushed_kb: float  # hardened on its own disk
+    committed_kb: float  # end of the last commit acknowledged to a client
     transactions: float
 
 
@@ -23,7 +23,7 @@ class StreamPositions(NamedTuple):
 
     sent_kb: float
     received_kb: float
-    hardened_kb: float  # on the target's disk
+    hardened_kb: float  # hardened on the target's disk
     acknowledged_kb: float
     redone_kb: float
 
@@ -52,8 +52,8 @@ class Standing(NamedTuple):
     """Positions of many logs, by the number of a source or of a stream."""
 
     flushed_kb: Numbered
-    reuse_kb: Numbered  # log before that may be overwritten
-    watched: Numbered  # crossings of the source at which `run` stops
+    reuse_kb: Numbered  # log before this position may be overwritten
+    watched: Numbered  # level crossings of the source at which `run` stops
     hardened_kb: Numbered
     streams_watched: Numbered
 
@@ -97,8 +97,8 @@ class SourceTotals:
     transactions: float
     generated_kb: float
     pages_written: float
-    inside_s: float  # connections inside transactions, over time
-    waiting_s: float  # connections waiting for a commit, over time
+    inside_s: float  # connection-seconds inside transactions
+    waiting_s: float  # connection-seconds waiting for a commit
     core_s: float  # of the whole instance
 
 
@@ -108,6 +108,6 @@ class StreamTotals:
 
     sent_kb: float
     redone_kb: float
-    pages_written: float  # by the target
+    pages_written: float  # pages written by the target
     messages: float
     core_s: float  # of the whole receiving instance

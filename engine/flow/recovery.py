@@ -27,7 +27,7 @@ class Cause(StrEnum):
     SHUTDOWN_SERVER = "shutdown_server"
     POWER_OFF = "power_off"
     CABLE = "cable"
-    TIMEOUT = "timeout"  # soft failure: silence without an error
+    TIMEOUT = "timeout"  # soft failure: no response and no error
     FORCED = "forced"  # FORCE_SERVICE_ALLOW_DATA_LOSS
 
 
@@ -35,13 +35,13 @@ class Cause(StrEnum):
 class Mechanism:
     """Phases of the failover for one cause. Fixed parts are calibrated on Table 6 without load."""
 
-    close_fixed_s: float = 0.0  # principal closing, nothing to do
+    close_fixed_s: float = 0.0  # time for an idle principal to close
     ends_connections: bool = False
     writes_pages: bool = False  # a clean close writes a checkpoint first
     analysis_fixed_s: float = 0.0
-    analysis_passes: float = 0.0  # over the log since the last checkpoint
+    analysis_passes: float = 0.0  # passes over the log since the last checkpoint
     asks_witness: bool = True
-    seen_by_silence: bool = False  # nothing tells the witness but its own missing ping
+    seen_by_silence: bool = False  # the witness notices the failure only by a missing ping
 
 
 MECHANISMS: Final = {
@@ -99,13 +99,13 @@ class FailoverTimes:
     it includes the detection by the witness's own ping. The flow model adds the redo.
     """
 
-    detection_s: float  # failure to the mirror's notice; not part of `failover_s`
+    detection_s: float  # from failure to its detection by the mirror; not part of `failover_s`
     close_s: float
     decision_s: float
     page_flush_s: float
     analysis_s: float
     role_change_s: float
-    undo_s: float  # after the database is open; not part of `failover_s`
+    undo_s: float  # undo after the database is open; not part of `failover_s`
 
     @property
     def failover_s(self) -> float:
@@ -144,7 +144,7 @@ def closing_s(flow: Flow, stream: int, cause: Cause, chance: Chance) -> float:
     close_s = _close_s(flow, flow.source_of(stream), mechanism, chance)
     chance.skip(2 * mechanism.asks_witness + 4 * (mechanism.asks_witness and mechanism.seen_by_silence))
     chance.skip(cause not in (Cause.MANUAL, Cause.FORCED))
-    chance.skip(1 + 2 + 2)  # the mirror's pages, analysis, the change of roles
+    chance.skip(1 + 2 + 2)  # three random draws: the mirror's pages, analysis, the change of roles
     return close_s
 
 
@@ -198,7 +198,7 @@ def _page_flush_s(flow: Flow, stream: int, after_s: float, chance: Chance) -> fl
     setup = flow.stream_setup(stream)
     phase = chance.uniform(0.0, SWEEP_SHARE_MAX)
     if setup.log_pool:
-        return 0.0  # a secondary is online already and need not flush
+        return 0.0  # a secondary is online already and has nothing to flush
     slow = max(1.0, setup.target_data_disk_factor)
     left = float(flow.streams[stream, k.TARGET_DIRTY]) * exp(-after_s / (setup.site.mirror_flush_s * slow))
     return phase * left * slow / setup.site.mirror_flush_pages_per_s

@@ -196,7 +196,7 @@ class SampleTable:
         if entries > self._reserved.shape[0] or item_count != self._reserved.shape[1]:
             self._reserved = np.zeros((entries, item_count, self._counters))
         else:
-            self._reserved[:entries] = 0.0  # of what is no longer there nothing is written
+            self._reserved[:entries] = 0.0  # unused columns are not written
         return self._reserved
 
     def record_entries(self, entries: int) -> None:

@@ -20,9 +20,9 @@ COMPRESSION_VERSION_MIN: Final = 2008
 class Crossing(IntFlag):
     """Crossings at which `run` can stop."""
 
-    REDO_DONE = 1  # stream: the target has applied all the log that it received
-    SEND_DONE = 2  # stream: all log is sent but a last block
-    LOG_FULL = 4  # source: no more log fits, the database halts
+    REDO_DONE = 1  # stream: the target has applied all received log
+    SEND_DONE = 2  # stream: all log except a last block is sent
+    LOG_FULL = 4  # source: the log is full, the database halts
     OPERATION_DONE = 8  # source: the long operation has written its last log
 
 
@@ -31,23 +31,23 @@ class Workload(Struct, frozen=True):
 
     name: str
     connections: float  # N
-    think_s: float  # Z, between an answer and the next request
-    cpu_ms: float  # c, core time of a transaction at the site's processor
+    think_s: float  # Z, between a response and the next request
+    cpu_ms: float  # c, core time of a transaction on the site's processor
     other_delay_ms: float  # D0, reads, locks and client inside a transaction
     log_kb_per_transaction: float  # l
-    page_touches: float  # p, changes of pages by a transaction
-    hot_pages: float  # D, pages among which the touches fall
+    page_touches: float  # p, page changes per transaction
+    hot_pages: float  # D, pages that share these changes
     compression_ratio: float = 1.0  # wire bytes per log byte when the stream is compressed
-    transactions_per_business_transaction: float = 1.0  # what the client reports the response of
+    transactions_per_business_transaction: float = 1.0  # transactions per unit that the client measures
 
 
 class Operation(Struct, frozen=True):
     """Long operation and its log: index build, rebuild or bulk load."""
 
     name: str
-    log_kb: float  # all the log that it writes
-    rate_kb_per_s: float  # log it could write if nothing held it up (scan, sort, row source)
-    batch_kb: float = 0.0  # log of one committed batch; 0 = one transaction that commits at the end
+    log_kb: float  # total log of the operation
+    rate_kb_per_s: float  # log rate without any delay (scan, sort, row source)
+    batch_kb: float = 0.0  # log per committed batch; 0 = one transaction that commits at the end
 
 
 class Site(Struct, frozen=True):
@@ -61,31 +61,32 @@ class Site(Struct, frozen=True):
     cores: int
     log_write_ms: float  # h, one write of a log block
     log_block_kb: float  # K, largest block
-    mirror_copy_ms: float  # t_post, extra per block when it is also handed to mirroring
-    ack_latency_ms: float  # L, from hardened on the mirror to known on the principal, beyond the wire
-    log_limit_kb_2005: float  # U, log that may be on its way to the disks
+    mirror_copy_ms: float  # t_post, extra time per block that is also handed to mirroring
+    ack_latency_ms: float  # L, from hardened on the mirror to known on the principal, without the wire
+    log_limit_kb_2005: float  # U, maximum log in flight to the disks
     log_limit_kb: float  # U of 2008 and later
-    send_window_kb: float  # W, unanswered bytes of one session
-    window_handling_ms: float  # p_W, handling of one full window
+    send_window_kb: float  # W, unacknowledged bytes of one session
+    window_handling_ms: float  # p_W, processing of one full window
     wire_efficiency: float  # eta, payload share of an Ethernet frame
     message_cpu_ms: float  # a, core time of a message on the principal
     mirror_message_cpu_ms: float  # the same on the mirror
     full_message_cpu_ms: float  # k, acknowledgement in FULL, principal
-    wire_cpu_us_per_kb: float  # b, both sides, encryption included
-    encryption_cpu_us_per_kb: float  # the part of b that goes away without encryption
+    wire_cpu_us_per_kb: float  # b, both sides, including encryption
+    encryption_cpu_us_per_kb: float  # part of b that disappears without encryption
     compress_cpu_us_per_kb: float
     decompress_cpu_us_per_kb: float
     redo_cpu_us_per_touch: float  # d
     mirror_flush_s: float  # tau, how long a dirty page stays on the mirror
     checkpoint_interval_s: float  # T_cp
     checkpoint_pages_per_s: float  # v_cp
-    mirror_flush_pages_per_s: float  # v_m
-    window_in_full: bool = True  # the send window also holds with safety FULL (open: [WP] fig. 9 fits both)
-    log_streams: float = 6.0  # log files that the device writes side by side before they slow each other
-    wake_up_us: float = 0.0  # t_w, messages of many databases share the wake-up of one thread
-    log_reread_share: float = 0.0  # cost of reading sent log back, as a share of writing it (fixed log cache)
-    background_cores: float = 0.0  # busy on each server whatever clients do
-    worker_threads: float = 0.0  # 0 = what the product chooses for these cores
+    mirror_flush_pages_per_s: float  # maximum rate v_m of page writes on the mirror
+    window_in_full: bool = True  # the send window also applies with safety FULL (open: [WP] fig. 9 fits both)
+    log_streams: float = 6.0  # log files that the device writes in parallel before they slow each other down
+    wake_up_us: float = 0.0  # t_w, wake-up of one thread, shared by messages of many databases
+    # cost of reading sent log again, as a share of writing it (fixed log cache)
+    log_reread_share: float = 0.0
+    background_cores: float = 0.0  # cores that are busy on each server independent of clients
+    worker_threads: float = 0.0  # 0 = default of the product for these cores
 
 
 class Level(Struct, frozen=True):
@@ -114,13 +115,13 @@ class SourceSetup(Struct, frozen=True):
     workload: Workload
     scale: float = 1.0  # multiplies connections; 0 = idle
     host: int = 0  # index of the server instance
-    alive: bool = True  # the process runs; else log, pages and clients stand still
+    alive: bool = True  # the process runs; otherwise log, pages and clients stand still
     serving: bool = True  # clients can run transactions
     version: int = 2005
     log_size_kb: float = 1_048_576.0
     log_max_kb: float = 41_943_040.0  # 40 GB
     delayed_durability: bool = False
-    log_disk_factor: float = 1.0  # slow-down of the log disk, >= 1
+    log_disk_factor: float = 1.0  # slowdown factor of the log disk, >= 1
     data_disk_factor: float = 1.0
     cpu_factor: float = 1.0
     operation: Operation | None = None
@@ -146,12 +147,12 @@ class StreamSetup(Struct, frozen=True):
     """True if the target redoes its log."""
     rtt_ms: float = 0.2
     jitter_ms: float = 0.0
-    loss: float = 0.0  # share of packets
+    loss: float = 0.0  # share of lost packets
     bandwidth_mbps: float = 1000.0
     compression_ratio: float = 1.0  # wire bytes per log byte; 1 = not compressed
     encryption: bool = True
     enterprise: bool = True  # Standard has one redo thread
-    redo_threads: int | None = None  # None: those of mirroring
+    redo_threads: int | None = None  # None: number used by mirroring
     log_pool: bool = False
     """True if log is sent from memory and the target writes pages only at checkpoints (availability groups)."""
     target_log_disk_factor: float = 1.0

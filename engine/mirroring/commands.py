@@ -97,7 +97,7 @@ def partner_failover(world: World, server: str, database: str) -> statements.Out
         raise SqlError(1422, copy.database)
     if (
         world.copies[copy.mirroring.partner or "", copy.database].stream is None
-    ):  # it has led since, which is not known here yet
+    ):  # the server was principal since, which is not known here yet
         raise SqlError(1447, copy.database)
     failover.start_manual(world, copy.key)
     return []
@@ -200,8 +200,8 @@ def partner_safety(world: World, server: str, database: str, level: str) -> stat
     if wanted is copy.mirroring.safety:
         return []
     for key in _list_connected_keys(world, copy):
-        # With safety OFF the timeout is always 10 s; what was set before is forgotten
-        # [DOC: ALTER DATABASE database mirroring].
+        # With safety OFF the timeout is always 10 s; the former value is discarded [DOC: ALTER DATABASE
+        # database mirroring].
         timeout_s = PARTNER_TIMEOUT_S if wanted is Safety.OFF else world.copies[key].mirroring.timeout_s
         sequence = copy.mirroring.safety_sequence + 1
         world.update_mirroring(key, safety=wanted, safety_sequence=sequence, timeout_s=timeout_s)
@@ -215,7 +215,7 @@ def partner_safety(world: World, server: str, database: str, level: str) -> stat
         for key in _list_connected_keys(world, copy):
             if (
                 world.copies[key].mirroring.state is MirrorState.SYNCHRONIZED
-            ):  # a partner that has just died is not
+            ):  # a partner that has just failed does not respond
                 roles.move(world, key, StateChangeCause.SAFETY_RAISED)
                 roles.trace_steady(world, key)
     _update_witness(world, copy)
@@ -260,7 +260,7 @@ def partner_set(world: World, server: str, database: str, address: str) -> state
     if copy.mirroring.guid is not None:
         raise SqlError(1405, copy.database)
     if copy.mirroring.partner_address is not None:
-        raise SqlError(1405, copy.database)  # a future mirror that knows its principal already
+        raise SqlError(1405, copy.database)  # a future mirror that already knows its principal
     host = addresses.host_of(world, address)
     if host == server:
         raise SqlError(1452)
@@ -268,7 +268,7 @@ def partner_set(world: World, server: str, database: str, address: str) -> state
     if copy.standby or copy.read_only:
         raise SqlError(1466, copy.database)
     if copy.db_state is DbState.RESTORING:
-        # The future mirror only stores where its principal will be; it contacts nobody.
+        # The future mirror only stores the address of its principal; it contacts no server.
         world.update_mirroring(copy.key, partner=host, partner_address=address)
         return []
     if copy.db_state is not DbState.ONLINE:
@@ -338,7 +338,7 @@ def witness_set(world: World, server: str, database: str, address: str) -> state
     if not linked or copy.mirroring.state not in (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZING):
         raise SqlError(1426)
     if copy.mirroring.witness is not None:
-        witness_off(world, server, database)  # the new one takes its place
+        witness_off(world, server, database)  # the new witness replaces it
     for key in _list_connected_keys(world, copy):
         world.update_mirroring(key, witness=host, witness_address=address)
     sync.new_record(world, world.copies[copy.key], host)

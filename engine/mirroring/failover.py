@@ -262,7 +262,7 @@ def redo_done(world: World, stream: int) -> None:
         return
     unhardened_kb = world.flow.positions(source).flushed_kb - world.flow.stream_positions(stream).hardened_kb
     if failover.kind == "manual" and unhardened_kb > 1e-6:
-        return  # the tail of the log is still on its way
+        return  # the tail of the log is still being sent
     _step(world, _update(world, failover, redo_done_tick=world.tick), say("redo done"))
     consider(world, failover.guid)
 

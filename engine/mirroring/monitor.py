@@ -52,7 +52,7 @@ def update(world: World, server: str, database: str | None = None) -> list[Messa
     for key, copy in sorted(world.copies.items()):
         if key[0] == server and copy.mirroring.guid is not None:
             record(world, copy)
-    world.monitor.setdefault((server, ""), ())  # the base tables are there from now on
+    world.monitor.setdefault((server, ""), ())  # the base tables exist from now on
     return []
 
 
@@ -164,7 +164,8 @@ def _time_behind(row: MonitorRow, previous_rows: MonitorRows) -> Tick:
         span = max(1e-9, later.end_of_log_kb - earlier.end_of_log_kb)
         share = (head_kb - earlier.end_of_log_kb) / span
         return earlier.tick + round(share * (later.tick - earlier.tick))
-    if row.log_rate_kb_per_s * max(1, row.tick) > row.unsent_kb:  # else it would lie before the beginning
+    # otherwise the time would lie before the beginning
+    if row.log_rate_kb_per_s * max(1, row.tick) > row.unsent_kb:
         return max(0, row.tick - ticks(row.unsent_kb / row.log_rate_kb_per_s))
     return previous_rows[0].tick if previous_rows else row.tick
 

@@ -71,7 +71,7 @@ class MonitorRows(Sequence[MonitorRow]):
         if until < buffer.used or until in (
             0,
             len(buffer.rows),
-        ):  # another fork went on from here, or it is full
+        ):  # another fork has continued from here, or it is full
             buffer, first, until = _Buffer(buffer.rows[first:until]), 0, until - first
         buffer.rows[until] = astuple(row)
         buffer.used = until + 1

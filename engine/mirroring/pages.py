@@ -92,7 +92,7 @@ def _leave_damaged(world: World, key: Key, page: int, *, tried: bool) -> None:
         redo.fail(world, key, 824, *_bad_read(copy, page))
     else:
         errorlog.write(world, key[0], 824, *_bad_read(copy, page))
-    if copy.db_state is DbState.ONLINE:  # the next read may find a partner that can help
+    if copy.db_state is DbState.ONLINE:  # the next read may find a partner that can repair the page
         world.call_after(PAGE_READ_AGAIN_S, "page.read", *key, page)
 
 

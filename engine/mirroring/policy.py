@@ -152,7 +152,7 @@ class MirroringPolicy(groups.GroupPolicy):
         roles.stop(world, key)
         mine = world.copies[key].mirroring
         if (mine.guid, key[0], mine.partner) not in world.contacts:
-            world.update_mirroring(key, partner=None)  # rejected: the next start is without the session
+            world.update_mirroring(key, partner=None)  # rejected: the next start has no session
         world.update_mirroring(key, armed=False, witness_state=WitnessState.UNKNOWN)
 
     @override

@@ -54,7 +54,7 @@ def _beforehand(world: World, database: str) -> list[FailoverPrecondition]:
             say("ERRORLOG of {server}", server=mirror.server),
         ),
     ]
-    if witness is None:  # what would be asked of a witness does not apply
+    if witness is None:  # conditions on a witness do not apply
         return alone
     record = quorum.record_of(world, mirror)
     return [

@@ -73,7 +73,7 @@ def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str)
     if not addresses.leads_to(world, other.mirroring.partner_address, copy.server):
         addresses.log_dead_address(
             world, host, other.mirroring.partner_address, explicit=True
-        )  # it calls back, and elsewhere
+        )  # it connects back to another address
         raise SqlError(1418, address)
     if other.family != copy.family:
         raise SqlError(1436, copy.database)
@@ -88,13 +88,13 @@ def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str)
     end = streams.end_of_log_kb(world, other)
     if end > lineage.common_kb(copy.lineage, other.lineage):
         raise SqlError(1412, copy.database)
-    # By the chain, not by the amount of log: a log backup of an idle database belongs to it as well.
+    # By the chain, not by the amount of log: a log backup of an idle database belongs to the chain as well.
     lacks_backup = copy.log_backed_up and other.last_log_backup_tick < copy.last_log_backup_tick
     if lacks_backup or end < max(copy.log_start_kb, copy.last_log_backup_kb):
-        # Facts 1.8: 1478 is what comes after PARTNER OFF and a log backup, 1412 what comes at a first set-up.
+        # Facts 1.8: 1478 follows PARTNER OFF and a log backup; 1412 occurs at a first set-up.
         raise SqlError(1478, copy.database) if other.was_mirror else SqlError(1412, copy.database)
     if copy.log_backed_up and other.log_start_kb > copy.last_log_backup_kb:
-        # The next log backup begins where the last one ended; a full backup alone does not hold the log in between.
+        # The next log backup begins where the last one ended; a full backup alone lacks the log in between.
         raise SqlError(1478, copy.database)  # [DOC: Prepare a Mirror Database, step 3]
     for server, as_mirror in ((copy.server, False), (host, True)):
         if _threads(world, server, as_mirror) > _threads_allowed(world, server):

@@ -32,7 +32,7 @@ def replay(world: World, server: str, database: str, upto_kb: float) -> None:
     """Handle a timer: the mirror takes over what the log up to *upto_kb* says, once it has redone that far."""
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None:
-        return  # no mirror any more; the next connection starts anew
+        return  # no longer a mirror; the next connection starts again
     lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
     still = (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
     if lead.mirroring.state in still or copy.mirroring.state in still or copy.mirroring.redo_failed:
@@ -123,7 +123,7 @@ def trouble_with_files(
     grown: dict[str, float] = {}
     mine = {file.name: file for file in volumes.files_of(copy)}
     for file in volumes.files_of(lead):
-        own = mine.get(file.name)  # where it is new, it goes to a drive of the same letter
+        own = mine.get(file.name)  # a new file goes to a drive of the same letter
         drive, had_kb = (own.drive, own.size_kb) if own is not None else (file.drive, 0.0)
         grown[drive] = grown.get(drive, 0.0) + file.size_kb - had_kb
     for drive, kb in grown.items():

@@ -57,7 +57,7 @@ def _partner_lost(world: World, copy: DatabaseCopy, peer: str) -> None:
         if copy.mirroring.role is Role.MIRROR and not quorum.sees_partner(world, copy):
             world.update_mirroring(key, armed=False)
     elif copy.mirroring.state is MirrorState.DISCONNECTED:
-        pass  # connected, but the partners had not met: nothing was theirs to lose
+        pass  # connected, but the partners had not met: no session to lose
     elif copy.mirroring.role is Role.PRINCIPAL:
         _principal_loses_mirror(world, key)
     else:
@@ -89,7 +89,7 @@ def ask_witnesses(world: World) -> None:
     Without that answer mirror and witness might already have continued without it.
     """
     if not world.witnesses:
-        return  # one without a record answers nobody
+        return  # a server without a record of the session does not respond
     asking = [
         copy
         for database in sorted(world.changed)
@@ -117,7 +117,7 @@ def ask_witnesses(world: World) -> None:
 def _mirror_loses_principal(world: World, key: Key) -> None:
     copy = world.copies[key]
     failover.cancel(world, copy.mirroring.guid, "manual", PARTED)
-    # A principal that left the session while the mirror was frozen took its log along: nothing to take over from.
+    # The principal left the session while the mirror was frozen: the mirror has nothing to take over.
     armed = copy.stream is not None and quorum.arms_at_loss(world, copy)
     if not world.settings.auto_failover_after_witness_cut and not quorum.witness_sees(
         world, copy, copy.mirroring.partner
@@ -170,7 +170,7 @@ def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
     copy = world.copy_in_session(guid, me)
     record = world.witnesses.get((me, guid))
     if copy is not None and peer == copy.mirroring.witness:
-        # A witness that lost its record (or was told OFF elsewhere) simply no longer answers.
+        # A witness without a record of the session (lost, or removed elsewhere) does not respond.
         world.drop_contact((guid, me, peer))
         roles.set_witness_state(world, (me, copy.database), WitnessState.UNKNOWN)
     elif copy is not None and _is_rejected(world, copy, peer):
@@ -179,7 +179,7 @@ def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
     elif copy is not None:
         leave_session(world, (me, copy.database))
     elif record is not None:
-        # A partner that has left; the other one, if it has not, keeps the record alive.
+        # A partner that has left; the other one keeps the record if it has not left.
         world.drop_contact((guid, me, peer))
         others = [c for c in world.session_copies(guid) if c.mirroring.witness == me]
         if not others:
@@ -271,10 +271,10 @@ def _meets_witness(world: World, copy: DatabaseCopy) -> None:
 def _partners_meet(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
     """Connect two partners: the one with the lower role sequence follows the other."""
     if a.recovering or b.recovering:
-        return  # the one that is still starting joins when it has recovered
+        return  # the server that is still starting joins after its recovery
     running = world.failover_under_way(a.mirroring.guid)
     if running is not None and (running.decided_tick is not None or running.kind != "automatic"):
-        return  # roles are changing; `meet` follows when they have
+        return  # roles are changing; `meet` follows afterwards
     if a.mirroring.role is b.mirroring.role is Role.PRINCIPAL:
         first, second = sorted((a, b), key=lambda copy: -copy.mirroring.role_sequence)
         _step_down(world, second, first)
@@ -285,7 +285,7 @@ def _partners_meet(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
     else:
         first, second = (a, b) if a.mirroring.role is Role.PRINCIPAL else (b, a)
         if second.mirroring.role_sequence > first.mirroring.role_sequence:
-            # The mirror was promoted by a witness that is gone again; it leads.
+            # The mirror was promoted by a witness that is gone again; it is the principal.
             first, second = second, first
     _join(world, first.key, second.key)
 
@@ -319,7 +319,7 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
     lead, follow = world.copies[principal], world.copies[mirror]
     suspended = MirrorState.SUSPENDED in (lead.mirroring.state, follow.mirroring.state)
     if not prerequisites.version_fits(world, principal[0], mirror[0]):
-        suspended = True  # in the middle of a rolling upgrade: an older instance cannot apply this log
+        suspended = True  # during a rolling upgrade: an older instance cannot redo this log
     was_promoted = follow.mirroring.role is Role.PRINCIPAL
     if was_promoted:
         roles.take_role(
@@ -378,13 +378,13 @@ def recovered(world: World, key: Key) -> None:
     copy = world.copies[key]
     contact = quorum.contact(world, copy.mirroring.guid, server, copy.mirroring.partner)
     if copy.mirroring.role is Role.PRINCIPAL and not contact.connected and contact.pending == "reconnect":
-        # The partner can be reached and may lead by now: it is asked before any client is let in.
+        # The partner is reachable and may be the principal now: it is asked before clients may connect.
         started_tick = world.instances[server].started_tick
         world.call_after(ASK_AGAIN_S, "database.recovered", server, database, started_tick)
         return
     world.update_copy(key, recovering=False)
     if copy.mirroring.partner is None:
-        leave_session(world, key)  # the partner rejected it before this start
+        leave_session(world, key)  # the partner rejected the session before this start
         return
     if copy.mirroring.role is Role.MIRROR:
         errorlog.write(world, server, 1444, database)

@@ -79,7 +79,8 @@ def caught_up(world: World, stream: int) -> None:
         return
     if lead.mirroring.safety is Safety.FULL:
         if lead.mirroring.closing_kb is None:
-            # From here on commits wait; those told before must be on the mirror before it counts as in step.
+            # From here on commits wait. Commits acknowledged before must reach the mirror before it counts
+            # as synchronized.
             world.update_mirroring(principal, closing_kb=world.flow.positions(source).committed_kb)
             return
         if world.flow.stream_positions(stream).hardened_kb < lead.mirroring.closing_kb:

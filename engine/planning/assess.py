@@ -30,7 +30,7 @@ KB_PER_GB: Final = 1024.0 * 1024.0
 class PlanResource(StrEnum):
     """Resource that can limit a plan."""
 
-    CLIENTS = "clients"  # nothing does: the clients ask for no more
+    CLIENTS = "clients"  # nothing limits the rate: the clients request no more
     ROUND_TRIP = "round trip"
     BANDWIDTH = "bandwidth"
     LOSS = "packet loss"
@@ -44,10 +44,10 @@ class Goals:
     """Goals that the plan must meet. None: no such limit."""
 
     rpo_kb: float | None = None  # committed log that may be lost
-    rpo_s: float | None = None  # the same as time
+    rpo_s: float | None = None  # the same as a time
     response_limit_s: float | None = None
     throughput_loss_max: float = 0.05  # share of the throughput without mirroring; assumed
-    suspended_s: float = 600.0  # a session is paused this long: the backlog that is asked about; assumed
+    suspended_s: float = 600.0  # duration of a suspended session for the computed backlog; assumed
 
 
 NO_GOALS: Final = Goals()
@@ -66,7 +66,7 @@ class Backlog:
     """Log accumulated while the session was paused, and the time until the mirror has received and redone it."""
 
     kb: float
-    send_s: float  # inf: never, the workload writes faster than the session sends
+    send_s: float  # inf: never, because the workload writes faster than the session sends
     redo_s: float  # from the same start
 
 
@@ -102,7 +102,7 @@ class Assessment:
     binding: Binding  # at the plan's own safety level
     limits: Limits
     backlog: Backlog
-    volume_full_s: float  # from suspending until the log volume is full
+    volume_full_s: float  # from SUSPEND until the log volume is full
     failovers: tuple[FailoverEstimate, ...]
 
     @property
@@ -208,7 +208,7 @@ def _binding(plan: MirroringPlan) -> Binding:
     setup = pair_of(plan)
     other = _twice(setup)
     now, *then = steady((setup, *other.values()))
-    grows = plan.safety is SafetyMode.OFF and not off_keeps_up(now)  # then sending is what matters
+    grows = plan.safety is SafetyMode.OFF and not off_keeps_up(now)  # only sending matters then
     column = "sent_kb_per_s" if grows else "transactions_per_s"
     base = getattr(now, column)
     gains = {
@@ -224,7 +224,8 @@ def _binding(plan: MirroringPlan) -> Binding:
 
 def _limits(plan: MirroringPlan, goals: Goals, unmirrored: Steady) -> Limits:
     good = build_full_check(goals, unmirrored)
-    longer, narrower = RTT_MS[::2], BANDWIDTH_MBPS[::-2]  # `find_last_acceptable` looks closer by itself
+    # `find_last_acceptable` searches the values in between
+    longer, narrower = RTT_MS[::2], BANDWIDTH_MBPS[::-2]
     return Limits(
         full_rtt_ms=find_last_acceptable(plan, "rtt_ms", longer, SafetyMode.FULL, good),
         full_mbps=find_last_acceptable(plan, "bandwidth_mbps", narrower, SafetyMode.FULL, good),

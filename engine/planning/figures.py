@@ -50,7 +50,7 @@ class FigureLine:
     points: bool = False
     measured: bool = False
     spread: tuple[tuple[float, float], ...] = ()  # 5 % and 95 % of many runs, for each point
-    labels: tuple[str, ...] = ()  # what each point is, for a closer look
+    labels: tuple[str, ...] = ()  # description of each point, for a tooltip
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,11 @@ class Figure:
 
     title: str
     source: str
-    said: str  # what the paper says that one should see
+    said: str  # conclusion that the paper draws
     x_title: str
     panels: tuple[FigurePanel, ...]
     logarithmic_x: bool = True
-    categories: tuple[str, ...] = ()  # names of x = 0, 1, 2 ... where the axis has no numbers
+    categories: tuple[str, ...] = ()  # names of x = 0, 1, 2 ... on an axis without numbers
 
 
 TITLES: Final = {
@@ -169,7 +169,7 @@ def _run_operation(
 ) -> tuple[Flow, float]:
     """Run an operation alone in the database; return the flow and the duration in seconds."""
     flow = Flow.empty()
-    workload = replace(WORKLOAD1, connections=0.0)  # its pages say how fast log is redone
+    workload = replace(WORKLOAD1, connections=0.0)  # its pages determine how fast log is redone
     add_pair(flow, pair_of(MirroringPlan(workload=workload), mode).changed(operation=operation))
     flow.watch(0, Crossing.OPERATION_DONE)
     took_s = _run_until_crossing(flow, samples)

@@ -30,7 +30,7 @@ class MirroringPlan(Struct, frozen=True):
     compression_ratio: float = 1.0  # wire bytes per log byte; 1 = none. From version 2008 on
     version: int = 2005
     encryption: bool = True
-    log_volume_gb: float = 40.0  # room for the principal's log
+    log_volume_gb: float = 40.0  # space for the principal's log
 
     def with_changes(self, **changes: float) -> MirroringPlan:
         """Return the same plan with other figures."""

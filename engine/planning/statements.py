@@ -15,7 +15,7 @@ class PaperStatement:
     """Statement about one workload and safety level, with its point on the axis."""
 
     figure: str
-    workload: str  # name
+    workload: str  # name of the workload
     safety: SafetyMode
     axis: str  # name of a figure of the plan
     at: float
@@ -101,7 +101,7 @@ class MeasuredPoint:
     source: str
     workload: str
     safety: SafetyMode
-    column: str  # of `steady.COLUMNS`
+    column: str  # a name of `steady.COLUMNS`
     value: float
 
 

@@ -45,14 +45,14 @@ class Steady:
     """Figures of one plan in steady state. Growing queues have a growth rate instead of a size."""
 
     transactions_per_s: float
-    response_s: float  # of a business transaction, as the workload's clients count
-    commit_delay_ms: float  # a commit's wait for disk and, in FULL, for the mirror
+    response_s: float  # response time of a business transaction, as the workload's clients measure it
+    commit_delay_ms: float  # wait of a commit for the disk and, with FULL, for the mirror
     log_kb_per_s: float
     sent_kb_per_s: float  # log, not wire bytes
     send_queue_growth_kb_per_s: float
     redo_kb_per_s: float
     redo_queue_growth_kb_per_s: float
-    unhardened_kb: float  # committed at the principal and not on the mirror's disk, at the end
+    unhardened_kb: float  # committed on the principal but not hardened on the mirror, at the end
     redo_queue_kb: float  # at the end
     link_use_percent: float  # wire bytes with Ethernet and TCP headers
     principal_cpu_percent: float

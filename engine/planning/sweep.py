@@ -31,7 +31,7 @@ REFINEMENT: Final = 9
 class Sweep:
     """Steady figures of one plan along one axis."""
 
-    axis: str  # name of the figure of the plan that varies
+    axis: str  # name of the plan's figure that varies
     x: tuple[float, ...]
     safety: SafetyMode
     points: tuple[Steady, ...]
@@ -45,7 +45,7 @@ def sweep(plan: MirroringPlan, axis: str, values: Sequence[float], safety: Safet
     """Compute *plan* with each of *values* as its *axis*, at its own safety level or *safety*."""
     mode = plan.safety if safety is None else safety
     setups = tuple(pair_of(plan.with_changes(**{axis: value}), mode) for value in values)
-    if mode is SafetyMode.NONE:  # nothing goes over the link
+    if mode is SafetyMode.NONE:  # nothing is sent over the link
         return Sweep(axis, tuple(values), mode, steady((pair_of(plan, mode),)) * len(values))
     return Sweep(axis, tuple(values), mode, steady(setups))
 

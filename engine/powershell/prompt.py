@@ -73,7 +73,7 @@ def _substitute_variables(world: World, node: str, statement: str) -> str:
         return statement
 
     def value(match: re.Match[str]) -> str:
-        if match[1] is None:  # text in single quotes stands as it is
+        if match[1] is None:  # text in single quotes is literal
             return match[0]
         known = world.variables.get((node, match[1].lower()))
         if known is None:
@@ -189,7 +189,7 @@ def _check_parameters(world: World, node: str, call: CmdletCall, table: Pipeline
     try:
         CMDLETS[call.name.lower()](trial, node, call, table)
     except (ShellError, CommandNotSimulatedError, InputError):
-        return  # the cmdlet refuses the call itself, in the same words
+        return  # the cmdlet refuses the call itself, with the same message
     for name in call.unused:
         if name in NOOP_PARAMETERS or (name == "cluster" and _is_own_cluster(world, node, call.named[name])):
             continue

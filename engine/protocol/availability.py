@@ -77,7 +77,7 @@ def update_accounts(world: World) -> None:
             world.emit("availability", text, server=where, database=database, serving=serving,
                        servers=list(servers))  # fmt: skip
         grouped = any(copy.group_kind == "availability" for copy in serving_now)
-        if exposed != old.exposed and grouped:  # of a mirror its states tell it
+        if exposed != old.exposed and grouped:  # for a mirror its states decide
             text = say("{database} has no synchronized copy", database=database)
             if not exposed:
                 text = say("{database} has a synchronized copy", database=database)

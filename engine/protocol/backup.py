@@ -324,7 +324,7 @@ def _log_done(
     )
     position = _write(world, (host, path), taken, init)
     if not copy_only:
-        for one in {key: None, _writer(world, copy): None}:  # the chain is one across the replicas
+        for one in {key: None, _writer(world, copy): None}:  # all replicas share one log chain
             _note_log_backup(world, one, last_kb)
             world.update_copy(one, last_log_backup_tick=started_tick, bulk_changes=False)
     return _report(world, taken, "BACKUP LOG", position)

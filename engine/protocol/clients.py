@@ -110,7 +110,8 @@ def cut(world: World, name: str, epoch: int) -> None:
     if client.epoch != epoch or client.connected_to is None:
         return
     if answer(world, client, client.connected_to, connected=True) == "serves":
-        world.clients[name] = replace(client, lost_since=None)  # it came back before the loss was noticed
+        # the server came back before the loss was noticed
+        world.clients[name] = replace(client, lost_since=None)
         return
     disconnect(world, client)
 
@@ -159,7 +160,7 @@ def attempt(world: World, name: str, epoch: int) -> None:
     )
     met = answer(world, client, server) if server is not None else "silence"
     if server is not None and server not in world.instances:
-        met = "refused"  # no name server knows such a name, and says so at once
+        met = "refused"  # no DNS server knows this name; the error comes at once
     if server is not None and met == "serves" and refusal is None:
         refusal = accounts.login_refusal(world, client, server)
     if server is not None and met == "serves" and refusal is None:

@@ -90,7 +90,7 @@ def on_server(world: World, server: str) -> Iterator[ApplicationConnection]:
                 client.query is not None,
             )
             spid += 1
-        for _, tick in opened:  # what the application has opened in place of those that KILL ended
+        for _, tick in opened:  # connections that the application opened to replace killed ones
             if spid not in ended and spid <= SPID_MAX:
                 database = client.databases[0]
                 yield ApplicationConnection(spid, client, database, login, client.name, tick, False)

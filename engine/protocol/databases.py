@@ -75,7 +75,7 @@ def create(
         server=server,
         database=name,
         database_id=snapshots.next_database_id(world, server),
-        family=-world.next_id(),  # of no other database's
+        family=-world.next_id(),  # an unused family number
         recovery_model=options.model_recovery(world.instances[server]),
         full_backup=False,
         log_backed_up=False,
@@ -279,7 +279,7 @@ def detach(world: World, server: str, name: str) -> list[Message]:
     """
     copy = statements.copy_on(world, server, name)
     assert copy.source is not None, f"{copy.key} is open and writes no log"
-    end = world.flow.positions(copy.source).generated_kb  # closing it writes all there is
+    end = world.flow.positions(copy.source).generated_kb  # a closing database writes all its log
     image = replace(copy, source=None, end_of_log_kb=end, redone_kb=end, committed_kb=end, window_transactions=(),
                     active_from_kb=None, operation=None)  # fmt: skip
     path = volumes.path_of(copy, volumes.files_of(copy)[0])

@@ -128,7 +128,7 @@ def lost_files(world: World, copy: DatabaseCopy) -> list[DbFile]:
     """Return the files of a copy that cannot be reached."""
     gone = world.computer_of(copy.server).failed_drives
     found = [file for file in volumes.files_of(copy) if file.drive.upper() in gone]
-    if copy.db_state is not DbState.ONLINE:  # an open database keeps its files where they are
+    if copy.db_state is not DbState.ONLINE:  # an open database cannot move its files
         found += [file for file in volumes.misplaced_files(copy) if file not in found]
     if not found and copy.disk_failed:
         return [file for file in volumes.files_of(copy) if file.log][:1]

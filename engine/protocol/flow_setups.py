@@ -177,7 +177,7 @@ def _source(
         serving=serves,
         version=version,
         log_size_kb=log_room_kb,
-        log_max_kb=log_room_kb,  # as it stands: `logspace` has it grow
+        log_max_kb=log_room_kb,  # current size: `logspace` lets it grow
         delayed_durability=delayed_durability,
         operation=operation,
         log_disk_factor=log_disk_factor,

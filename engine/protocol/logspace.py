@@ -62,7 +62,7 @@ def file_full(world: World, source: int) -> None:
     if copy.log_full:
         return
     if used_kb(world, copy) < volumes.log_room_kb(copy) - SMALL_KB:
-        world.dirty.add(source)  # log has become free since the flow model was last told
+        world.dirty.add(source)  # log was freed since the last update of the flow model
         return
     size_kb = volumes.next_log_size_kb(world, copy)
     if size_kb > copy.log_size_kb + SMALL_KB:

@@ -98,7 +98,7 @@ def perceive_link_state(world: World, guid: int, me: str, peer: str, path: Netwo
     if not path.passing:
         return "silent"
     if there.service is Service.STOPPING and _hold_data(world, guid, me, peer):
-        return "closed"  # its databases are closed at once; the process still talks to the witness
+        return "closed"  # its databases are closed at once; the process still responds to the witness
     if there.service not in (Service.RUNNING, Service.STOPPING):
         return "closed"
     if not path.has_listeners(world) or _disk_failed(world, guid, peer):
@@ -214,7 +214,7 @@ def _note_refusal(
     policy = groups.policy_of(world, guid)
     address = policy.address(world, guid, caller, acceptor)
     if address is not None and not addresses.leads_to(world, address, acceptor):
-        if not policy.holds_no_data(world, guid, caller):  # a witness waits to be called
+        if not policy.holds_no_data(world, guid, caller):  # a witness waits for a connection
             addresses.log_dead_address(world, caller, address)
     elif refusal is not None:
         security.note_refusal(world, caller, acceptor, refusal)
@@ -263,7 +263,7 @@ def reassess(world: World, session_guid: int | None = None, awake: str | None = 
         if not world.instances[me].answering:
             continue
         pair = paths.get((me, peer))
-        if pair is None:  # no line of an ERRORLOG that is written here changes anything for the next session
+        if pair is None:  # log lines here change nothing for the next session
             pair = paths[me, peer] = paths[peer, me] = NetworkPath(world, me, peer)
         if contact.connected:
             wanted: str = perceive_link_state(world, guid, me, peer, pair)

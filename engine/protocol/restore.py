@@ -168,7 +168,7 @@ def _spare_existing(world: World, existing_copy: DatabaseCopy, backup_set: Backu
     """Without REPLACE, allow the restore only from the database's own backup and only if its log is backed up."""
     if existing_copy.family != backup_set.family:
         raise SqlError(3154, existing_copy.database, also=(3013,), title=title)
-    # Only BACKUP LOG WITH NORECOVERY leaves no tail: whatever else is done, a checkpoint writes log.
+    # Only BACKUP LOG WITH NORECOVERY leaves no tail: a checkpoint after it would write log.
     if (
         existing_copy.db_state is DbState.ONLINE
         and existing_copy.full_backup

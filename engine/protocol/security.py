@@ -227,7 +227,7 @@ def network_identity(world: World, server: Instance) -> str | None:
 def _windows_account(world: World, a: Instance, b: Instance) -> Refusal | None:
     identity = network_identity(world, a)
     if identity is None or identity.partition("\\")[0].lower() != world.computers[b.computer].domain.lower():
-        return Refusal(NO_LOGON)  # domains trust nobody but themselves here
+        return Refusal(NO_LOGON)  # domains have no trust relationships here
     if identity.lower() == b.service_account.lower():
         return None
     login = login_of(b, identity)

@@ -172,7 +172,7 @@ def started(world: World, server: str) -> None:
     for key, copy in sorted(world.copies.items()):
         if key[0] != server:
             continue
-        if copy.group_kind != "availability":  # 35262 instead: the group starts it
+        if copy.group_kind != "availability":  # 35262 is reported instead: the AG starts the database
             errorlog.write(world, server, 17137, copy.database)
         else:
             groups.policy(copy).log_startup_state(world, key)

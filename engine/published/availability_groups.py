@@ -28,10 +28,10 @@ class GroupMeasurement:
     """Means of a run of an availability group."""
 
     requests_per_s: float
-    writes_mb_per_s: float  # data disk of the secondary or mirror
+    writes_mb_per_s: float  # data disk writes of the secondary or mirror
     writes_most_mb_per_s: float
     writes_least_mb_per_s: float
-    bursts: int  # of the secondary or mirror
+    bursts: int  # bursts on the secondary or mirror
     primary_writes_mb_per_s: float
     primary_most_mb_per_s: float
 

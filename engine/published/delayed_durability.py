@@ -22,7 +22,7 @@ class DurabilityMeasurement:
     """Throughput and latency with or without delayed durability."""
 
     rows_in_30_s: float
-    delay_ms_per_s: float  # counter Transaction Delay: all transactions together
+    delay_ms_per_s: float  # counter Transaction Delay: sum over all transactions
     unsent_kb: float  # generated and not yet sent, mean
     all_rows_s: float
 

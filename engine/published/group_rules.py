@@ -115,7 +115,7 @@ def _detection() -> list[FigureRow]:
 def _handover(windows: str) -> tuple[float, float]:
     """Return the seconds after a network loss of the primary until it is RESOLVING and the new one PRIMARY_NORMAL."""
     world = group_world(AUTO, windows=windows, witness=True)
-    # the primary alone loses the way to all, and to the disk of the witness
+    # only the primary loses all connections, including the one to the disk of the witness
     events = play(world, "5 pull-cable NODE_1\n", 60.0)
     return _became_s(events, ReplicaWord.RESOLVING_NORMAL, "NODE_1"), _became_s(
         events, ReplicaWord.PRIMARY_NORMAL, "NODE_2"

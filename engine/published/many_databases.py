@@ -17,7 +17,8 @@ from engine.published.rows import FigureClass, FigureRow, build_number_row, stat
 MANY: Final = "Mirroring a Large Number of Databases in a Single SQL Server Instance (2010)"
 
 PUBLISHED: Final = {
-    # databases: requests/s, % CPU principal, mirror, all threads principal, mirroring's, mirror: all, mirroring's
+    # databases: requests/s; % CPU of principal and mirror; principal threads: all, mirroring; mirror
+    # threads: all, mirroring
     20: (2680, 15.0, 13.9, 212, 41, 187, 101),
     40: (5244, 27.3, 24.4, 342, 81, 296, 201),
     60: (7814, 42.1, 32.5, 603, 121, 391, 301),

@@ -13,11 +13,11 @@ from typing import Final
 class FigureClass(StrEnum):
     """Relation of a published figure to our model."""
 
-    CALIBRATED = "calibrated"  # this number fixed a constant
-    SHARED = "shared"  # several numbers fixed fewer constants together
-    PREDICTED = "predicted"  # not used to fix anything
-    STATEMENT = "statement"  # words, not a number
-    INPUT = "input"  # taken over as it is
+    CALIBRATED = "calibrated"  # this number determined a constant
+    SHARED = "shared"  # several numbers determined fewer constants together
+    PREDICTED = "predicted"  # not used to determine anything
+    STATEMENT = "statement"  # a statement, not a number
+    INPUT = "input"  # used directly as an input
 
 
 TOLERANCE_PERCENT: Final = {
@@ -51,7 +51,7 @@ class FigureRow:
     error_percent: float | None = None
     band: tuple[float, float] | None = None
     note: str | None = None
-    reason: str | None = None  # why a row that fails does so
+    reason: str | None = None  # reason why a failing row fails
 
     def as_json(self) -> dict[str, object]:
         """Return the row for `fidelity --json`, without empty fields."""

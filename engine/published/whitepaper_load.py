@@ -30,7 +30,7 @@ MEASURES: Final = {
 }
 
 PRINCIPAL: Final[dict[str, dict[str, tuple[Cell, Cell, Cell]]]] = {
-    # table: measure: none, OFF, FULL, each with what it was to the model
+    # table: measure: none, OFF, FULL, each with its class in the model
     "2a": {
         "cpu": ((4.0, C), (6.0, S), (6.4, S)),
         "writes": ((4500, C), (4500, P), (4500, P)),

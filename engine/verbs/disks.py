@@ -34,7 +34,7 @@ def _slow(world: World, server: str, field: str, factor: float) -> Before:
     before = ((field, getattr(computer, field)),)
     world.update_computer(computer.name, **{field: factor})
     if field == "cpu_factor":
-        network.reassess(world)  # pings that come too late
+        network.reassess(world)  # pings that arrive too late
     return before
 
 

@@ -56,7 +56,7 @@ def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
         )  # fmt: skip
     _close(world, item, verb, own)
     world.emit("fault", item.command_text, server=server, verb=verb.name, args=list(item.args))
-    world.outbox.insert(place, world.outbox.pop())  # the act comes before what it brought about
+    world.outbox.insert(place, world.outbox.pop())  # the action must precede its effects
 
 
 def _close(world: World, item: Input, verb: Verb, own_fault_id: int | None) -> None:
@@ -101,7 +101,7 @@ def is_requested(fault: Fault, journal: Iterable[Input]) -> bool:
 
 def reverse_of(fault: Fault, tick: Tick = 0) -> Input | None:
     """Return the action that reverts *fault*; None if it ends automatically or needs other work."""
-    # SHUTDOWN in T-SQL is no verb of input lines; it stops the service
+    # SHUTDOWN in T-SQL is not a verb of input lines; it stops the service
     reverse = VERBS[fault.verb].reverse if fault.verb in VERBS else "start-service"
     if not reverse:
         return None

@@ -36,7 +36,7 @@ def describe_line(line: str, questions: Mapping[str, Sequence[str]] = NOBODY_ASK
     """Describe a line as `describe_input` does; return other text unchanged."""
     try:
         return describe_input(parse_line(line), questions)
-    except ValueError:  # an InputError, or a batch that is no JSON
+    except ValueError:  # an InputError, or a batch that is not JSON
         return line
 
 

@@ -35,8 +35,8 @@ def parse_line(text: str, tick: int = 0) -> Input:
         if deed.lstrip().startswith("@"):
             raise InputError(say("a line can have only one role; remove {word!r}", word=deed.split()[0]))
         return replace(parse_line(deed, tick), by=by)
-    for end in _LINE_ENDS:  # one kind of line end, so that a journal reads back the same
-        if end[0] in text:  # to look for two signs in a million lines takes four milliseconds
+    for end in _LINE_ENDS:  # one kind of line end, so that a journal is read back unchanged
+        if end[0] in text:  # searching two characters in a million lines takes four milliseconds
             text = text.replace(end, "\n")
     text = text.rstrip()
     head, _, continuation = text.partition("\n")
@@ -68,7 +68,7 @@ def _split_rest(verb: Verb, body: str) -> list[str]:
             )
         args.append(found[1])
         body = found[2]
-    body = re.sub(r"\A(?:[^\S\n]*\n)+", "", body)  # lines of nothing before the first word
+    body = re.sub(r"\A(?:[^\S\n]*\n)+", "", body)  # empty lines before the first word
     if not body.strip() and verb.parameters[-1].optional:
         return args
     if not body.strip():
@@ -128,7 +128,7 @@ def _check_number(verb: Verb, name: str, option_text: str, value: str, bounds: t
             say("{verb}: {name} must be a number, not {value!r}", verb=verb.name, name=name, value=value)
         ) from None
     least, most = bounds
-    if not least <= number <= most:  # nor is what is not a number
+    if not least <= number <= most:  # NaN is rejected as well
         raise InputError(
             say(
                 "{verb}: {option} must be {least:g} to {most:g}",

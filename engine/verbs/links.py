@@ -29,7 +29,7 @@ def _mend(world: World, item: Input) -> None:
     a, b = item.args
     healthy = _healthy_links(world)
     for x, y in ((a, b), (b, a)):
-        world.links[x, y] = healthy.get((x, y), network.link(world, x, y))  # what is whole stays as it is
+        world.links[x, y] = healthy.get((x, y), network.link(world, x, y))  # undamaged links stay as they are
     network.reassess(world)
 
 
@@ -197,7 +197,7 @@ VERBS: Final = (
         name="degrade",
         told=mark("Degrade the link {from} – {to}"),
         parameters=LINK,
-        # a link that lets nothing through is cut, not 100 % lossy: `cut` and `black-hole` say which way
+        # a link that carries nothing is cut, not 100 % lossy: `cut` and `black-hole` choose the direction
         options={
             "rtt_ms": (0.0, 10_000.0),
             "jitter_ms": (0.0, 10_000.0),

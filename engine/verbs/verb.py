@@ -84,7 +84,7 @@ class Verb:
     None: the ledger itself acts (`revert-all`).
     """
 
-    # the ledger
+    # shown in the fault list
     reverse: str = ""
     """Verb, with its options if needed, that reverts the action with the same arguments.
 
@@ -113,7 +113,7 @@ class Verb:
     timers: Mapping[TimerName, Callable[..., None]] = field(default_factory=dict)
     """Handlers of the verb's timers, by name."""
 
-    # menus
+    # shown in menus
     label: str = ""
     """With {0}, {1} … for the arguments and {options} for the label of a variant; empty: the help text."""
     icon: str = "gear"

@@ -83,14 +83,15 @@ class TeamMember(threading.Thread):
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
             try:
                 runner.run(self._keep())
-            except (ValueError, LookupError, TypeError, AttributeError):  # no message of this version
+            # not a message of this protocol version
+            except (ValueError, LookupError, TypeError, AttributeError):
                 self._refuse(tr(OTHER_VERSION))
 
     async def _keep(self) -> None:
         wait_s = AGAIN_S[0]
         while not self._has_ended:
             try:
-                if not self._invitation.addresses:  # a team is looked for nowhere
+                if not self._invitation.addresses:  # no discovery for teams
                     self._refuse(tr(NEEDS_ADDRESS))
                     return
                 async with await dial(self._invitation.addresses, self._invitation) as socket:
@@ -124,10 +125,10 @@ class TeamMember(threading.Thread):
             async for raw in socket:
                 said = _read(raw)
                 if said["kind"] == "welcome":
-                    self._instead = False  # whoever takes the role over from this member has it
+                    self._instead = False  # the member that takes over the role gets it
                     if (
                         self._sent_count and said["done"] >= self._sent_count
-                    ):  # it was done, and the answer got lost
+                    ):  # the input was applied, but the response got lost
                         self._lines.popleft()
                     self._sent_count, self._done_count = 0, said["done"]
                     sending = asyncio.create_task(self._send(socket))

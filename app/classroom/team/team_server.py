@@ -86,7 +86,7 @@ class TeamServer:
             told: ToMember = {"kind": "roles", "title": scenario.title, "roles": self._world.roles()}
             await connection.send_text(json.dumps(told, ensure_ascii=False))
             return
-        self._world.welcome(request.role)  # the role is there
+        self._world.welcome(request.role)  # the role exists
         if not request.name.isprintable() or not request.name.strip():
             raise InputRejectedError(tr("the name needs printable characters"))
         self._world.take(request.role, request.name.strip(), request.token, request.instead)
@@ -97,7 +97,7 @@ class TeamServer:
         unsent: asyncio.Queue[ToMember] = asyncio.Queue()
 
         def tell(message: ToMember) -> None:
-            with suppress(RuntimeError):  # the loop has ended
+            with suppress(RuntimeError):  # the event loop has ended
                 loop.call_soon_threadsafe(unsent.put_nowait, message)
 
         async def send() -> None:
@@ -155,7 +155,7 @@ def hold(
     address, port = listening.getsockname()[:2]
     _save_credentials(folder / "team.json", {**kept, "address": f"{address}:{port}"})
     named = fingerprint(certificate.convert_to_der(kept["certificate"]))
-    host, *others = reachable(address) or ["127.0.0.1"]  # without a network only this computer takes part
+    host, *others = reachable(address) or ["127.0.0.1"]  # without a network only this computer can join
     invited = Invitation(kept["secret"], named, host, port, tuple(address_of(one, port) for one in others))
     return asyncio.run(_run_team(world, play, kept, listening, lambda: show(str(invited))))
 
@@ -182,10 +182,10 @@ async def _run_team(
             loop.call_soon_threadsafe(_settle, ended, found, None)
 
     for name in ("SIGTERM", "SIGINT"):
-        signal.signal(getattr(signal, name), lambda *_: os._exit(0))  # what was done is on disk
+        signal.signal(getattr(signal, name), lambda *_: os._exit(0))  # all accepted inputs are on disk
     threading.Thread(target=run, daemon=True, name="world of a team").start()
     serving = asyncio.create_task(server.serve(sockets=[listening]))
-    while world.scenario is None and not ended.done():  # the host of the class has to answer first
+    while world.scenario is None and not ended.done():  # the host of the class must respond first
         await asyncio.sleep(BEGIN_S)
     ready()
     try:

@@ -180,7 +180,7 @@ class TeamWorld:
         try:
             if number == done + 1:
                 run.do(f"@{role} {_check_role(line)}")
-            elif number != done:  # what comes twice was done
+            elif number != done:  # a repeated input was already applied
                 raise InputError(say("line {number} does not follow line {done}", number=number, done=done))
         except InputError as problem:
             answer.set_exception(InputRejectedError(str(problem)))

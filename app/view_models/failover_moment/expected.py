@@ -31,7 +31,7 @@ def find_expected(drill: Drill, database: str) -> tuple[Failover, str] | None:
         owner = instances.role_of(world, clustered.server)
         node = owner.owner if owner is not None else ""
         if not node or world.computers[node].powered:
-            return None  # SQL Server is first started again on the same node
+            return None  # the cluster restarts SQL Server on the same node first
         return _expect(drill, clustered, node, target), INSTANCE
     grouped = next((c for c in copies if c.server == target and c.availability.guid is not None), None)
     if grouped is None or grouped.availability.guid is None:

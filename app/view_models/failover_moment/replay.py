@@ -72,9 +72,7 @@ class MomentReplay:
 
     def _view(self, number: int, tick: Tick) -> StageView:
         phase = self.moment.phases[number]
-        until = (
-            phase.kind.until
-        )  # these ends are what the cards then show: the partner is lost, the copy serves
+        until = phase.kind.until  # the cards then show this: the partner is lost, the copy serves
         shown = until == "online" or (until == "detected" and self.moment.technology == MIRRORING)
         ends_now = phase.end_tick is not None and tick >= phase.end_tick and not shown
         ends_now = ends_now and number < len(self.moment.phases) - 1

@@ -72,7 +72,7 @@ def explain_failover(history: History) -> WhyNotView | None:
     rows = _judge(history, database, account.since_tick) if down else preconditions(world, database)
     beforehand = [row for row in _choose_target(rows) if row.about in ("", "memory")]
     if down and all(row.holds for row in beforehand):
-        rows = _choose_target(rows)  # only that the loss is noticed can be missing
+        rows = _choose_target(rows)  # the only unmet condition can be that the loss is not noticed yet
     else:
         rows = beforehand
     found = tuple(

@@ -46,7 +46,7 @@ class BranchComparison(QScrollArea):
         for box in (self.left, self.right):
             box.activated.connect(lambda _: self._show())
         self.database.activated.connect(lambda _: self._show_curves())
-        from app.views.branches.curves import BranchCurves  # brings pyqtgraph in
+        from app.views.branches.curves import BranchCurves  # imports pyqtgraph
 
         self.curves = BranchCurves()
         self._legend = _label("", muted=True)

@@ -89,7 +89,8 @@ class BranchCurves(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            self._redraw_timer.start()  # not now: the plots' parts must not go while Qt hands the style on to them
+            # deferred: parts of the plots must exist while Qt distributes the style
+            self._redraw_timer.start()
 
     def _show_theme(self) -> None:
         self._view.setBackground(theme.tokens(self.palette()).surface)

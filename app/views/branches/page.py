@@ -134,8 +134,9 @@ class BranchPage(QWidget):
                 parent.addChild(item)
         self.tree.expandAll()
         header = self.tree.header()
-        header.setStretchLastSection(False)  # or it keeps its 100 px where there is less
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)  # with large text it scrolls
+        header.setStretchLastSection(False)  # otherwise the column keeps its 100 px in a narrow view
+        # with large text the view scrolls
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         said = tr(
             "To create a branch, view an earlier time and continue from there. ● marks the current branch."
         )

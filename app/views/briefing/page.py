@@ -127,7 +127,7 @@ class BriefPage(QWidget):
         inside.addWidget(self._buttons)
         middle = QWidget()
         column = QVBoxLayout(middle)
-        row = QHBoxLayout()  # not by alignment: the card's height would be that of a text as wide as the page
+        row = QHBoxLayout()  # not by alignment: the card would get the height of a text as wide as the page
         row.addStretch()
         row.addWidget(self._card)
         row.addStretch()
@@ -189,7 +189,7 @@ class BriefPage(QWidget):
     @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._show_font()  # the first polishing by the style sheet has taken the fonts back
+        self._show_font()  # the style sheet resets the fonts when it is applied first
         if not self._buttons.isHidden():
             self._start.setFocus()
 

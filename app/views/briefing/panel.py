@@ -232,7 +232,7 @@ class Briefing(QScrollArea):
             price = f"  ({words.format(n=formatting.plain_number(cost))})" if cost else ""
             title, there = tr(HINT_LAYERS[layer - 1]), layer in layers
             button.show_text(f"{title}{price}" if there else f"✓  {title}", spoken="" if there else title)
-            button.setEnabled(there)  # one that is open stays: the next would slide under the pointer
+            button.setEnabled(there)  # an open one stays: otherwise the next would slide under the pointer
             button.setVisible(hint is not None and not drill.finished)
         lines = list(select_events(drill.events, "hint")) if drill.hints else []
         said = [f"{tr(HINT_LAYERS[int(event.get('layer')) - 1])}: {event.text}" for event in lines]

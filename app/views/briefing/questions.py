@@ -195,7 +195,8 @@ class QuestionShelf(QScrollArea):
         inside = self._content
         inside.ensurePolished()
         edges = 2 * self.frameWidth()
-        width = room.width() - edges - self.verticalScrollBar().sizeHint().width()  # were it needed
+        # the width with a scroll bar, in case one is needed
+        width = room.width() - edges - self.verticalScrollBar().sizeHint().width()
         wanted = inside.heightForWidth(width) if inside.hasHeightForWidth() else inside.sizeHint().height()
         height = min(wanted + edges, round(HEIGHT_SHARE * room.height()))
         return QRect(room.left(), room.top() if top else room.bottom() - height + 1, room.width(), height)

@@ -159,7 +159,7 @@ class Charts(QWidget):
             yield
 
     def _add_panel(self, name: str) -> None:
-        from app.views.charts.panel import ChartPanel  # brings pyqtgraph in
+        from app.views.charts.panel import ChartPanel  # imports pyqtgraph
 
         panel = ChartPanel(counter(name, self._of_groups), list(COUNTERS).index(name))
         self._view.ci.addItem(panel.plot, len(self.panels), 0)
@@ -200,10 +200,10 @@ class Charts(QWidget):
         choose = QAction(tr("Counters ▾"), self)
         choose.setMenu(self._counter_menu)
         save = QAction(tr("Save…"), self)
-        save.setIconText(save.text())  # else Qt leaves out the dots on a button
+        save.setIconText(save.text())  # otherwise Qt omits the dots on a button
         save.setToolTip(tr("Save the charts as a picture (PNG, SVG) or as values (CSV)"))
         save.triggered.connect(self.export_wanted)
-        tools = Bar(tr("Charts"))  # in a narrow dock they give way, behind an arrow
+        tools = Bar(tr("Charts"))  # in a narrow dock they move into a menu
         tools.put((choose, save))
         opener = tools.widgetForAction(choose)
         assert isinstance(opener, QToolButton)
@@ -319,7 +319,7 @@ class Charts(QWidget):
         """Show only this span (seconds since the start), or time as it goes by again."""
         self._shown_span = span
         self._all.setVisible(span is not None)
-        for button in self._spans.buttons():  # in its place, so that the panel needs no more width
+        for button in self._spans.buttons():  # in the same place, so that the panel needs no more width
             button.setVisible(span is None)
         if span is not None:
             self._all.setText(f"{formatting.run_time(span[0], 1)} – {formatting.run_time(span[1], 1)}  ✕")
@@ -634,7 +634,7 @@ class Charts(QWidget):
             self._view.setBackground(colors.surface)
             self._view.setMinimumHeight(round(PANEL_HEIGHT_UNITS * len(self.panels) * metrics.height()))
         least = round(DATABASE_UNITS * metrics.height())
-        self._databases.setMinimumWidth(least)  # it shrinks before the whole bar has to scroll
+        self._databases.setMinimumWidth(least)  # shrinks before the whole bar has to scroll
         self._place_databases()
         servers = self._drill.world.instances if self._drill is not None else ()
         samples = (AXIS_SAMPLE, tr(NAME), *(name[:NAME_MAX] for name in servers))

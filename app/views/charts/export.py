@@ -116,7 +116,8 @@ def _svg(sheet: Sheet) -> bytes:
     drawing.setOutputDevice(target)
     drawing.setSize(sheet.size)
     drawing.setViewBox(QRect(QPoint(0, 0), sheet.size))
-    drawing.setResolution(sheet.plots.logicalDpiX())  # that of the screen, for which the axes are drawn
+    # the resolution of the screen, for which the axes are drawn
+    drawing.setResolution(sheet.plots.logicalDpiX())
     drawing.setTitle(f"Mirrordrill: {sheet.title}")
     painter = QPainter(drawing)
     _draw(painter, sheet)

@@ -123,7 +123,7 @@ class ChartCurve(PlotCurveItem):
 
     def boundingRect(self) -> QRectF:
         """Return the area that the item paints."""
-        view = self.getViewBox()  # its own `viewRect` stays what it was first
+        view = self.getViewBox()  # its own `viewRect` keeps its first value
         return QRectF(view.viewRect()) if view is not None else QRectF()
 
 
@@ -142,12 +142,12 @@ class ChartPanel:
         self._font = self._bold = QFont()
         self._ink = self._muted = self._ground = QColor()
         self._axis = ChartValueAxis(counter.unit)
-        self._axis.enableAutoSIPrefix(False)  # its work is for a label that is not shown
+        self._axis.enableAutoSIPrefix(False)  # its result is for a label that is not shown
         self.plot = pg.PlotItem(axisItems={"left": self._axis}, enableMenu=False)
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.hideButtons()
-        self.plot.hideAxis("bottom")  # one scale below serves all plots
-        for side in ("bottom", "top", "right"):  # not shown, but they would follow each frame
+        self.plot.hideAxis("bottom")  # one shared scale is below all plots
+        for side in ("bottom", "top", "right"):  # hidden axes would still be updated in each frame
             self.plot.getAxis(side).unlinkFromView()
         self.plot.vb.setDefaultPadding(0.0)
         self.background = Background()
@@ -171,7 +171,7 @@ class ChartPanel:
             self._axis.top = top
             self.plot.setYRange(0.0, end, padding=0)
         self.plot.setXRange(from_s, to_s, padding=0)
-        self.plot.vb.prepareForPaint()  # in the middle of painting it would have everything painted once more
+        self.plot.vb.prepareForPaint()  # during painting this would repaint everything
 
     def read(self, value: float | None) -> None:
         """Write the value that the cursor is on, or the last one."""

@@ -79,7 +79,7 @@ class TimeScale(QWidget):
             painter.drawLine(round(x), 0, round(x), TICK_PX)
             text = formatting.run_time(t_s)
             place = self._compute_label_rect(x, text)
-            if not place.intersects(cursor):  # whose time stands there instead
+            if not place.intersects(cursor):  # the time of the cursor is shown there instead
                 painter.setPen(colors.muted)
                 painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
         painter.fillRect(cursor, colors.text)

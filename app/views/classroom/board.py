@@ -266,7 +266,7 @@ class ClassBoard(QDialog):
         line = QHBoxLayout()
         for part in (self.what, self.who, self.text, self.send):
             line.addWidget(part, int(part is self.text))
-        for part in (self.what, self.who, self.text):  # give way before the window is wider than a screen
+        for part in (self.what, self.who, self.text):  # shrink before the window gets wider than the screen
             part.setMinimumWidth(self.fontMetrics().averageCharWidth() * CHOICE_LETTERS)
         layout.addLayout(line)
         of_all = (self.go, self.freeze, self.next_part, self.finish)
@@ -351,7 +351,7 @@ class ClassBoard(QDialog):
         if self.projector is not None:
             self.projector.show_board(board, tiles)
         begun = any(map(roster.has_begun, tiles)) or board["state"] != "frozen"
-        self.go.setVisible(begun)  # before, the lobby starts the class
+        self.go.setVisible(begun)  # before that, the lobby starts the class
         if begun and self.side.currentIndex() == 0 and not self._begun:
             self.side.setCurrentIndex(1)
         self._begun = begun
@@ -497,7 +497,7 @@ class ClassBoard(QDialog):
 
     def show_problem(self, text: str) -> None:
         """Show the host's reply to the last request. It stays until the next one."""
-        self.answer.setText(text or " ")  # its line stays: nothing below it moves
+        self.answer.setText(text or " ")  # keeps its line, so that nothing below moves
 
     def _steer(self, line: str) -> None:
         """Send a line to all; the keyboard goes to the roster, so that Space presses nothing else."""

@@ -85,7 +85,7 @@ class Lobby(QWidget):
         column.addLayout(row)
         for part in (self.findings, self.late):
             column.addWidget(part)
-        column.addWidget(self.qr, 1)  # last: on a small screen the buttons stay in view
+        column.addWidget(self.qr, 1)  # last: on a small screen the buttons stay visible
 
     def _ask_for_check(self) -> None:
         self.check.setEnabled(False)

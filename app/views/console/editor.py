@@ -66,7 +66,7 @@ class SqlEditor(CodeEdit):
 
     @override
     def event(self, event: QEvent) -> bool:
-        # Ctrl+K and the key after it are the editor's, whatever the window uses them for.
+        # Ctrl+K and the next key belong to the editor, whatever else the window uses them for.
         mine = isinstance(event, QKeyEvent) and (self._chord or self._starts_chord(event))
         if mine and event.type() == QEvent.Type.ShortcutOverride:
             event.accept()

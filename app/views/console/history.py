@@ -98,7 +98,8 @@ class QueryHistory(QWidget):
 
     @override
     def event(self, event: QEvent) -> bool:
-        # Esc is the list's while the keyboard is in it, also while a query runs that Esc would cancel elsewhere.
+        # Esc belongs to the list while it has the focus, even if a query runs that Esc would cancel
+        # elsewhere.
         if (
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)

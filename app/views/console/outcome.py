@@ -106,7 +106,8 @@ def message_lines(outcome: BatchOutcome) -> Iterator[tuple[str, str | None, int 
                 "bad",
                 message.above + message.line,
             )
-        elif message.number and 0 < message.severity < 10:  # RAISERROR: of 0 and 10 the text alone is printed
+        # RAISERROR with severity 0 or 10 prints the text alone
+        elif message.number and 0 < message.severity < 10:
             head = f"Msg {message.number}, Level {message.severity}, State {message.state}"
             yield f"{message.text}\n{head}", None, None
         else:

@@ -36,7 +36,7 @@ def _product(version: int) -> str:
 STATUS_SCALE: Final = 0.88
 
 STATES: Final = {
-    # state: (sign, token of the theme, words)
+    # state: (symbol, token of the theme, text)
     "ready": ("●", "ok", mark("Connected.")),
     "disconnected": ("○", "idle", mark("Not connected. Execute opens the connection.")),
     "sent": ("…", "info", mark("Sent. Waiting for the simulation to continue.")),
@@ -136,7 +136,7 @@ class QueryWindow(QWidget):
         self._shared = False
         """True after the initial division of the height; from then on the user moves the border."""
         self._state, self._facts = QLabel(), QLabel()
-        self._facts.setTextFormat(Qt.TextFormat.PlainText)  # the name of a database may look like HTML
+        self._facts.setTextFormat(Qt.TextFormat.PlainText)  # the name of a database may contain HTML
         self._lay_out()
         self.set_state("disconnected")
 
@@ -156,7 +156,7 @@ class QueryWindow(QWidget):
         layout.addLayout(head)
         layout.addWidget(self._split, 1)
         layout.addLayout(status)
-        for shrinks in (self._state, self._facts, self._band):  # what comes first in them matters most
+        for shrinks in (self._state, self._facts, self._band):  # the most important text of each comes first
             shrinks.setMinimumWidth(60)
         self._fit_fonts()
 
@@ -164,9 +164,7 @@ class QueryWindow(QWidget):
         self.results.show()
         if not self._shared:
             self._shared = True
-            height = (
-                self._split.height()
-            )  # QSplitter shares by weight only what is left above the least sizes
+            height = self._split.height()  # QSplitter distributes only the space above the minimum sizes
             self._split.setSizes([height * share // sum(SHARES) for share in SHARES])
 
     # --- what happens to it -------------------------------------------------------------------------------
@@ -329,7 +327,8 @@ class QueryWindow(QWidget):
             parts.pop(1 if len(parts) > 2 else 0)
         text = "   ".join(parts)
         while text and self._facts.fontMetrics().horizontalAdvance(text) > room:
-            text = text.partition("   ")[2]  # of time and rows the rows, then nothing: the tool tip has all
+            # of time and rows keep the rows, then nothing: the tooltip has everything
+            text = text.partition("   ")[2]
         self._facts.setText(text)
 
     @override

@@ -178,7 +178,8 @@ class Results(QTabWidget):
         else:
             grid = grids[0]
             if not grid.currentIndex().isValid():
-                grid.setCurrentIndex(grid.table.index(0, 0))  # selected: Ctrl+C has something to copy at once
+                # selected: Ctrl+C immediately has something to copy
+                grid.setCurrentIndex(grid.table.index(0, 0))
             grid.setFocus()
 
     def _choose_page(self) -> None:

@@ -218,7 +218,7 @@ class Dashboard(QWidget):
         self.summary.setText(_summary(server, board))
         self.replicas.update(board.replicas if board is not None else ())
         self.databases.update(board.databases if board is not None else ())
-        # what the cluster and all servers know together is nothing that one computer could see
+        # no single computer knows what the cluster and all servers know together
         first = board.databases[0].name if board is not None and board.databases and self._truth else ""
         self.why.update(preconditions(world, first) if first else ())
         self.tables[-1].setVisible(self._truth)

@@ -68,6 +68,6 @@ def _batches(report: Report) -> Iterator[tuple[str | QWidget, ...]]:
         errors = [m for m in batch.get("messages") or () if int(m.get("severity") or 0) > 10]
         said = "".join(f"\nMsg {m['number']}: {m['text']}" for m in errors)
         text = " ".join(str(batch.get("batch", "")).split())
-        refused = any(is_refusal(int(m["number"])) for m in errors)  # as the score counts them
+        refused = any(is_refusal(int(m["number"])) for m in errors)  # counted as the score does
         done = muted(tr("✗ refused") if refused else tr("✗ failed") if errors else tr("✓ done"))
         yield muted(formatting.run_time(batch["t_s"], 1)), str(batch["server"]), code(f"{text}{said}"), done

@@ -176,7 +176,7 @@ class Debrief(QScrollArea):
             self._fill_page(column, self._model)
         before = self.takeWidget()
         if before is not None:
-            before.deleteLater()  # not at once: a change of font may be on its way through these very widgets
+            before.deleteLater()  # deferred: a change of font may be passing through these widgets
         self.setWidget(inside)
         if self._model is not None and not self._asks:
             self._show_verdict()

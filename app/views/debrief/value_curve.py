@@ -145,7 +145,7 @@ class ValueCurve(QWidget):
             painter.setPen(QPen(colors.named(tone), 3.0))
             painter.drawPolyline(QPolygonF([self.point(*point) for point in points]))
         chosen = self._stops[self._selected_index] if self._selected_index is not None else None
-        for move in sorted(self._moves, key=lambda move: move.regret):  # the costliest on top
+        for move in sorted(self._moves, key=lambda move: move.regret):  # draw the most expensive move on top
             if move.line != WAITING:
                 painter.setPen(QPen(colors.surface, 1.0))
                 painter.setBrush(colors.named(TONES[move.label][1]))

@@ -64,7 +64,7 @@ def path_of(text: str, problem: Problem) -> Path:
     """Return the path of the problem in the tables of *text*; empty if the text is no TOML."""
     try:
         found = find_positions(text)
-    except (AssertionError, ValueError, IndexError):  # the text is no TOML
+    except (AssertionError, ValueError, IndexError):  # the text is not valid TOML
         return ()
     here = (path for path in found if format_path(path) == problem.where)
     nearest = (

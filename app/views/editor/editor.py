@@ -63,7 +63,7 @@ class ScenarioEditor(QWidget):
     def __init__(self, brief: Brief, parent: QWidget | None = None) -> None:
         """Create the editor; *brief* is a brief page for the preview."""
         super().__init__(parent)
-        self.setObjectName("editor")  # by which help finds its page
+        self.setObjectName("editor")  # the help finds its page by this name
         self.file: Path | None = None
         self.draft_name = ""
         self._saved_text = ""
@@ -235,7 +235,7 @@ class ScenarioEditor(QWidget):
 
     def _on_typed(self) -> None:
         text = self.text.toPlainText()
-        if text == self._checked_text:  # other colors count as a change for Qt
+        if text == self._checked_text:  # Qt reports new colors as a change
             return
         self._checked_text = text
         self._checker.give_up_trial()
@@ -340,7 +340,7 @@ class ScenarioEditor(QWidget):
         """Show where something is written that was chosen elsewhere, or what it stands in."""
         try:
             found = find_positions(self.text.toPlainText())
-        except (AssertionError, ValueError, IndexError):  # the text is no TOML just now
+        except (AssertionError, ValueError, IndexError):  # the text is currently not valid TOML
             return
         place = next((found[path[:n]] for n in range(len(path), 0, -1) if path[:n] in found), None)
         if place is not None:

@@ -111,7 +111,7 @@ def read(field: Field, typed: str) -> object:
         value = [line.strip() for line in typed.splitlines() if line.strip()]
     else:
         value = _parse_scalar(field.kind, typed)
-    if field.check is None or "{" in typed:  # what the seed picks is known only in a run
+    if field.check is None or "{" in typed:  # values picked by the seed are known only in a run
         return value
     try:
         field.check.validate_python(tuple(value) if isinstance(value, list) else value, strict=True)

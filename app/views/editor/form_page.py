@@ -105,7 +105,7 @@ class FormPage(QScrollArea):
         if row is None:
             return False
         self.ensureWidgetVisible(row.widget)
-        # Fields that were made just now find their places only after this.
+        # New fields get their positions only afterwards.
         QTimer.singleShot(0, row.widget, partial(self.ensureWidgetVisible, row.widget))
         if take_focus:
             row.widget.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -144,11 +144,11 @@ class FormPage(QScrollArea):
             column.addLayout(self._fields(model, path, section))
         column.addStretch(1)
         before = self.takeWidget()
-        if before is not None:  # one of its fields may be the sender of what is handled now
+        if before is not None:  # one of its fields may have sent the current signal
             before.hide()
             before.deleteLater()
         self.setWidget(inside)
-        inside.setAutoFillBackground(False)  # Qt fills it with the color of windows, which the page is not on
+        inside.setAutoFillBackground(False)  # Qt fills it with the window color, but the page has another one
         self.wrap()
         if focused in self.rows:
             self.rows[focused].widget.setFocus()

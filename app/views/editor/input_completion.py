@@ -49,7 +49,7 @@ def complete_condition(prefix: str, named: Named) -> list[str]:
     """Return the candidates for the unfinished word of a condition that begins with *prefix*, most likely first."""
     words = _TOKEN.findall(UNFINISHED.sub("", prefix, count=1))
     if words and words[-1][0] in "\"'" and (len(words[-1]) < 2 or words[-1][-1] != words[-1][0]):
-        return []  # within a piece of T-SQL anything may stand
+        return []  # inside a T-SQL text any input is allowed
     last, fact = (words[-1].lower() if words else ""), _find_current_fact(words)
     if last == "is" or [word.lower() for word in fact[-2:]] == ["is", "not"]:
         states = sorted(_states(fact, named), key=lambda word: word != _LIKELY)
@@ -95,7 +95,7 @@ def _find_current_fact(tokens: Sequence[str]) -> list[str]:
     while fact and fact[0].lower() in ("not", "("):
         del fact[0]
     while fact and fact[-1] == ")" and fact.count(")") > fact.count("("):
-        del fact[-1]  # of the brackets around it
+        del fact[-1]  # the entry of the enclosing brackets
     return fact
 
 

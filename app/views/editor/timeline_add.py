@@ -235,7 +235,7 @@ class AddFault(QFrame):
             self.said.setText(times)
             return
         try:
-            if "{" not in self.line:  # what stands for a variant is known when the seed has chosen
+            if "{" not in self.line:  # the value of a variant is known when the seed is chosen
                 parse_line(self.line)
         except InputError as problem:
             self.said.setText(localize(str(problem)))

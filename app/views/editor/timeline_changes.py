@@ -77,10 +77,10 @@ def move_entry(text: str, entry: TimelineEntry, spot: Spot) -> str:
         WAIT: (("after",),),
     }
     table = value_at(text, entry.path)
-    if not isinstance(table, dict):  # the text has become another since it was shown
+    if not isinstance(table, dict):  # the text has changed since it was shown
         raise ScenarioEditError(tr("This entry no longer exists in the list."))
     if entry.kind == WINDOW and seconds_of(table["between"][0]) != entry.spot[0]:
-        spot = (spot[1], spot[0])  # written the wrong way round: a problem for the checks, not for us to hide
+        spot = (spot[1], spot[0])  # a reversed span: the checks report it, so show it
         was = (entry.spot[1], entry.spot[0])
     else:
         was = entry.spot

@@ -17,7 +17,7 @@ from app.widgets.signs import (
 from app.widgets.theme import ThemeTokens
 
 SIZES: Final = {
-    # name: height in canvas units, ordinarily and for the back row
+    # name: height in canvas units, normal and for presentation
     "small": (12, 18), "body": (13, 18), "bold": (14, 19), "server": (18, 21), "heading": (21, 30),
     "sentence": (14, 19), "watch": (72, 84), "second": (24, 30), "chip": (14, 18), "mono": (13, 18),
 }  # fmt: skip

@@ -141,7 +141,7 @@ class PanelPainter(CanvasPainter):
         left, right, tall = box.left() + 20, box.right() - 20, self.line_height("bold")
         for row in view.rows:
             if self.style.far and row.tone == "muted":
-                continue  # the picture shows it, too
+                continue  # the picture shows it as well
             indent = 24.0
             if row.sign is not None:
                 draw_mark(
@@ -156,7 +156,7 @@ class PanelPainter(CanvasPainter):
             named, wide = self.width_of(row.name, "bold"), self.width_of(row.text, "body") + 2
             room = right - left - indent - 8
             share = min(1.0, room / (named + wide))
-            beside = share >= (SHRINK if self.style.far else 0.9)  # small text cannot shrink as much
+            beside = share >= (SHRINK if self.style.far else 0.9)  # small text must not shrink that far
             if y + tall * (1 if beside else 2) > box.bottom():
                 return
             name = QRectF(left + indent, y, named * share if beside else room, tall)

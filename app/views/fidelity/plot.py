@@ -177,7 +177,8 @@ class FigurePlot(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            self._redraw_timer.start()  # not now: the plot's parts must not go while Qt hands the style on to them
+            # deferred: parts of the plot must exist while Qt distributes the style
+            self._redraw_timer.start()
 
 
 def _is_bar(figure: Figure, line: FigureLine) -> bool:

@@ -98,7 +98,7 @@ COLUMNS: Final = (
     ),
     TableColumn(
         title=mark("Class"), text=lambda row: tr(CLASS_WORDS[row.kind]), sample="vorhergesagt"
-    ),  # the longest
+    ),  # the longest text
     TableColumn(
         title=mark("Source"),
         text=_format_source,
@@ -253,7 +253,8 @@ class RowsPage(QWidget):
         split.setChildrenCollapsible(False)
         split.setSizes([260, 900])
         self.sections.setWordWrap(True)
-        self.sections.setResizeMode(QListWidget.ResizeMode.Adjust)  # else it wraps for the width it had first
+        # otherwise the list wraps for its first width
+        self.sections.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.sections.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.sections.setSpacing(1)
         layout = QVBoxLayout(self)

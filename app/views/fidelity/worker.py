@@ -56,7 +56,7 @@ def _figure(name: str) -> StepResult:
 
 
 def _fail(cause: str, loaded: bool) -> StepResult:
-    whitepaper_failover.failovers(cause, loaded)  # remembered for the rows of its section
+    whitepaper_failover.failovers(cause, loaded)  # cached for the rows of its section
     return StepResult()
 
 

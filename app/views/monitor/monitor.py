@@ -129,15 +129,13 @@ class Monitor(QWidget):
             tuple(map(id, world.monitor.values())),
             tuple(world.instances.values()),
         )
-        if seen != self._drawn_state:  # once a simulated second, or when the user has recorded something
+        if seen != self._drawn_state:  # once per simulated second, or after an action of the user
             self._drawn_state = seen
             self._draw()
         due_tick = 0.0 if self._asked_tick is None else self._asked_tick + REFRESH_S * TICKS_PER_S
         if self.often.isChecked() and world.tick >= due_tick:
             self._asked_tick = world.tick
-            QTimer.singleShot(
-                0, self, self.refresh
-            )  # a view asks for nothing while it is being shown a frame
+            QTimer.singleShot(0, self, self.refresh)  # a hidden view must not request anything
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
@@ -200,7 +198,7 @@ class Monitor(QWidget):
         if page is self.status:
             self.status.show_readout(chosen)
         elif isinstance(page, (Warnings, MonitorHistoryPage)):
-            servers = partners_of(world, chosen.database) if chosen else []  # in an order that stays
+            servers = partners_of(world, chosen.database) if chosen else []  # a stable order
             page.show_world(world, chosen.database if chosen else "", servers)
 
     def _list(self, readouts: dict[str, Readout]) -> None:
@@ -218,7 +216,7 @@ class Monitor(QWidget):
                 self.databases.setItemText(index, state.title)
             color = colors.named(state.tone)
             self.databases.setItemIcon(index, theme.icon(SIGNS[state.tone], colors, color))
-        self.databases.setToolTip(self.databases.currentText())  # with large text the end of it is cut
+        self.databases.setToolTip(self.databases.currentText())  # large text cuts its end off
         self.databases.blockSignals(False)
 
     @override
@@ -237,7 +235,7 @@ class Monitor(QWidget):
         self._button.setIcon(theme.icon("retry", theme.tokens(self.palette())))
         self._button.setIconSize(QSize(side, side))
         self.databases.setIconSize(QSize(side, side))
-        self._draw()  # signs of the states in other colors
+        self._draw()  # redraws the state symbols in the new colors
 
 
 def _format_empty(world: World) -> str:

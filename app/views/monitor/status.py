@@ -146,7 +146,7 @@ class Status(QScrollArea):
         layout.addLayout(logs)
         layout.addWidget(self.session)
         layout.addStretch(1)
-        page.setMinimumWidth(1)  # never wider than its place: lines wrap instead
+        page.setMinimumWidth(1)  # never wider than its view: lines wrap instead
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFrameShape(QScrollArea.Shape.NoFrame)

@@ -31,7 +31,7 @@ from engine.events import Event
 from engine.model import Alert, World
 
 WARNINGS: Final = (
-    # alert id, words, unit, value offered first (the manual's examples)
+    # alert ID, text, unit, suggested value (the manual's examples)
     (2, mark("Unsent log exceeds"), "KB", 10_000),
     (3, mark("Unrestored log exceeds"), "KB", 10_000),
     (1, mark("Oldest unsent transaction is older than"), "min", 30),

@@ -292,5 +292,5 @@ def format_age(tick: int, now_tick: int) -> str:
     """Format `0:41, 2 min 05 s ago`."""
     at = formatting.run_time(tick / TICKS_PER_S)
     age_s = max(0, now_tick - tick) / TICKS_PER_S
-    age = formatting.seconds(age_s, 0).replace(" ", "\u00a0")  # in one piece
+    age = formatting.seconds(age_s, 0).replace(" ", "\u00a0")  # on one line
     return tr("{at}, just now").format(at=at) if age_s < 1.0 else tr("{at}, {age} ago").format(at=at, age=age)

@@ -62,15 +62,15 @@ class ObjectExplorer(QWidget):
         self.view.setModel(self.tree)
         self.view.setSelectionBehavior(
             QTreeView.SelectionBehavior.SelectItems
-        )  # Qt's bridge selects wrong rows
+        )  # Qt's accessibility bridge selects wrong rows
         follow_selection(self.view)
         self.view.setDragDropMode(
             QTreeView.DragDropMode.DragOnly
-        )  # a name into a query, as in Management Studio
+        )  # drag a name into a query, as in Management Studio
         self.view.setHeaderHidden(True)
         self.view.setAccessibleName(tr("Object Explorer"))
         self.view.setUniformRowHeights(True)
-        self.view.header().setStretchLastSection(False)  # a state cut off is worth nothing: scroll instead
+        self.view.header().setStretchLastSection(False)  # a truncated state is useless: scroll instead
         self.view.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
@@ -240,7 +240,7 @@ class ObjectExplorer(QWidget):
         if index.isValid():
             self.view.setCurrentIndex(index)
         elif self.view.currentIndex().isValid():
-            position = self.view.visualRect(self.view.currentIndex()).bottomLeft()  # opened by key
+            position = self.view.visualRect(self.view.currentIndex()).bottomLeft()  # opened by a key
         if self.node is not None:
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -31,11 +31,11 @@ DRAWINGS: Final = {
 
 _SIDES: Final = (16, 20, 24, 32, 48)
 _SHAPES: Final = {
-    # tone: outline in a square of 1; told apart without color
+    # tone: outline in a unit square; distinguishable without color
     "ok": ((0.15, 0.0), (1.0, 0.5), (0.15, 1.0)),  # a triangle: runs
     "bad": ((0.05, 0.05), (0.95, 0.05), (0.95, 0.95), (0.05, 0.95)),  # a square: stopped
     "warn": ((0.5, 0.0), (1.0, 0.95), (0.0, 0.95)),  # a warning triangle
-    "info": ((0.5, 0.0), (1.0, 0.5), (0.5, 1.0), (0.0, 0.5)),  # a diamond: under way
+    "info": ((0.5, 0.0), (1.0, 0.5), (0.5, 1.0), (0.0, 0.5)),  # a diamond: in progress
 }
 
 

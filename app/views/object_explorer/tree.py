@@ -260,13 +260,13 @@ class Tree(QStandardItemModel):
         node = TreeNode((*parent_path, folder.name), "folder", folder.name, title, folder)
         row = self._row(node)
         if folder.items is None:
-            node.loaded = True  # only folders in it: nothing to ask for
+            node.loaded = True  # contains only folders: no request needed
             for inner in folder.folders:
                 row.appendRow(self._folder_row(node.path, inner))
         else:
             row.appendRow(
                 self._row(TreeNode((*node.path, "nothing"), "problem", "nothing", ""))
-            )  # so that it opens
+            )  # so that it can be expanded
         return row
 
     def _row(self, node: TreeNode, tip: str = "") -> QStandardItem:

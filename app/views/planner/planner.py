@@ -162,7 +162,7 @@ class Planner(QWidget):
         if not self.isVisible():
             self._stale = True
             return
-        if not self._curves_due.isActive():  # follow while dragging, do not wait for its end
+        if not self._curves_due.isActive():  # follow while dragging instead of waiting for its end
             self._curves_due.start()
         self._findings_due.start()
 
@@ -344,7 +344,7 @@ class Planner(QWidget):
         chosen = [action.data() for action in self._counter_menu.actions() if action.isChecked()]
         if chosen:
             self.curves.choose(chosen)
-        else:  # nothing to plot is no choice
+        else:  # without a value to plot there is no choice
             for action in self._counter_menu.actions():
                 action.setChecked(action.data() in self.curves.counters)
 

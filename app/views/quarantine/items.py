@@ -109,12 +109,13 @@ class Items(QWidget):
                 row.setFlags(row.flags() | Qt.ItemFlag.ItemIsUserCheckable)
                 row.setCheckState(0, Qt.CheckState.Checked)
             else:
-                row.setIcon(0, QIcon(blank))  # in line with those that have a box
+                row.setIcon(0, QIcon(blank))  # aligned with the rows that have a check box
             self.tree.addTopLevelItem(row)
         self.tree.blockSignals(False)
         for column in range(len(HEADINGS) - 1):
             self.tree.resizeColumnToContents(column)
-            wide = self.tree.columnWidth(column) + line  # a style's box is larger than Qt thinks
+            # the check box of some styles is larger than Qt assumes
+            wide = self.tree.columnWidth(column) + line
             self.tree.setColumnWidth(column, min(wide, line * COLUMN_LINES_MAX))
         rows = self._rows()
         if rows:

@@ -123,7 +123,7 @@ class CardGrid(QListWidget):
         return max(1, min(COLUMNS_MAX, int((self.width() + GAP_PX) // least)))
 
     def _open(self, item: QListWidgetItem) -> None:
-        if self._opening:  # a double click clicks and activates
+        if self._opening:  # a double click sends both clicked and activated
             return
         self._opening = True
         try:
@@ -186,8 +186,8 @@ class _CardDelegate(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         card: Card = index.data(_CARD)
-        drawn: Any = option  # the stubs lack the fields of the base class
-        colors = theme.tokens(QApplication.palette())  # the grid's own is see-through
+        drawn: Any = option  # the PySide stubs lack the inherited fields
+        colors = theme.tokens(QApplication.palette())  # the background of the grid itself is transparent
         chosen = bool(drawn.state & QStyle.StateFlag.State_Selected)
         hovered = bool(drawn.state & QStyle.StateFlag.State_MouseOver)
         recommended = card.name == self._grid.recommended

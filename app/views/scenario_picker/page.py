@@ -211,7 +211,7 @@ class ScenarioPicker(QWidget):
 
     def _show_drills(self) -> None:
         filters = self.filters
-        if filters.search != self.search.text():  # cleared with the filters
+        if filters.search != self.search.text():  # cleared together with the filters
             filters = self._filters.filters = self._with_search(self.search.text())
         found = filter_cards(self._cards, filters)
         what = self.top.recommendation
@@ -251,7 +251,7 @@ class ScenarioPicker(QWidget):
     @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._show_font()  # the first polishing by the style sheet has taken the fonts back
+        self._show_font()  # the style sheet resets the fonts when it is applied first
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

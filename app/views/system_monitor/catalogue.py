@@ -24,10 +24,10 @@ Get = Callable[[str], Array]
 class LogRole(IntEnum):
     """Role of a server for a log at one time."""
 
-    NONE = 0  # it is there, and no log moves for this copy
+    NONE = 0  # the counter exists, but no log moves for this copy
     OWNER = 1  # principal, or a database without a mirror
     MIRROR = 2
-    AWAY = -1  # nobody can ask the server
+    AWAY = -1  # the server does not respond
 
 
 MIRRORING, DATABASES, PROCESSOR = "Database Mirroring", "Databases", "Processor"

@@ -83,7 +83,7 @@ class _ViewInterface(QAccessibleWidget):
 
     def child(self, index: int) -> QAccessibleInterface:
         voices = self._view.voices()
-        if not 0 <= index < len(voices):  # an item that has just gone
+        if not 0 <= index < len(voices):  # the item was removed a moment ago
             return NO_INTERFACE
         return QAccessible.queryAccessibleInterface(voices[index])
 

@@ -53,7 +53,7 @@ class TopologyCanvas(QGraphicsView):
         if self._scene.extent().isEmpty() or self.viewport().width() < 20:
             self.setSceneRect(self._scene.extent())
             return
-        self._fitting = True  # what changes now is fitted below
+        self._fitting = True  # changes during the fit are fitted below
         self._scene.show_narrow(False)
         self._fit_all_cards()
         wide = self.zoom()

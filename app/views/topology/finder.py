@@ -76,4 +76,4 @@ class FindBox(QLineEdit):
             self._canvas.setFocus()
         else:
             super().keyPressEvent(event)
-            event.accept()  # Enter would go on to the canvas and open a menu there
+            event.accept()  # otherwise Enter reaches the canvas and opens a menu there

@@ -94,7 +94,8 @@ class LinkItem(QGraphicsItem):
         middle = line.center() - centre
         side = QPointF.dotProduct(outward, middle)
         through_middle = abs(side) <= 2.0 * self.style.unit
-        if outward.y() > 0.0 if through_middle else side < 0.0:  # through the middle: words above the line
+        # through the middle: text goes above the line
+        if outward.y() > 0.0 if through_middle else side < 0.0:
             outward = -outward
         self._outward = outward
         self._cached_place = None
@@ -129,7 +130,7 @@ class LinkItem(QGraphicsItem):
         path = QPainterPath(self._line.p1())
         path.lineTo(self._line.p2())
         stroker = QPainterPathStroker()
-        stroker.setWidth(14.0)  # wide enough to hit with a mouse
+        stroker.setWidth(14.0)  # wide enough for the mouse
         shape = stroker.createStroke(path)
         shape.addRect(self._label_box())
         return shape
@@ -183,7 +184,7 @@ class LinkItem(QGraphicsItem):
         plain = face.status.text in ("ok", "power off", "cable pulled", "not queried")
         notes = () if self._crowded and not self.isSelected() else face.notes
         notes = notes or ((face.measured,) if self.isSelected() else ())
-        if self.style.narrow:  # cards stand closer together
+        if self.style.narrow:  # cards are closer together
             notes = _split_notes(notes)
         return (None if plain and not self.isSelected() else face.status), notes
 
@@ -228,7 +229,8 @@ class LinkItem(QGraphicsItem):
         margin = style.unit * (0.7 if self.face.status.tone in ("ok", "idle") else 0.9)
         box = QRectF(0.0, 0.0, width, height)
         corner = self._line.pointAt(share) + outward * margin
-        # The corner (or the middle of the side) that is nearest to the line touches it, so that no card hides words.
+        # The nearest corner, or the middle of the nearest side, touches the line, so that no card hides
+        # text.
         box.moveCenter(corner + QPointF(_sign(outward.x()) * width, _sign(outward.y()) * height) / 2.0)
         return box
 

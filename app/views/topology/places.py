@@ -44,8 +44,8 @@ def arrange(
         return _arrange_around_center(partners, witnesses, clients, gap)
     reach = max((size.height for _, size in partners), default=0.0) / 2.0
     arc = arc and len(partners) > 2
-    beside = len(partners) <= 2  # with two partners witness and application stand in the middle between them
-    between = gap * (1.6 if len(partners) == 2 else 1.35 if arc else 1.0)  # where words stand between cards
+    beside = len(partners) <= 2  # with two partners, witness and application are centered between them
+    between = gap * (1.6 if len(partners) == 2 else 1.35 if arc else 1.0)  # with text between the cards
     drops = []
     for rows in (witnesses, clients):
         height = max((size.height for _, size in rows), default=0.0)

@@ -169,7 +169,7 @@ class TopologyScene(QGraphicsScene):
         others = [card for card in named["witness"] if card not in shares]
         middle = (
             len(others) // 2
-        )  # from there links reach most nodes of the row without passing behind another
+        )  # from this position links reach most nodes of the row without passing behind another
         named["witness"] = [*others[:middle], *shares, *others[middle:]]
         gap = GAP_UNITS[self._style.narrow] * self._style.unit
         between = [link.face for link in self.links.values() if link.face.kind == "replica"]

@@ -33,7 +33,7 @@ class CanvasTools(QFrame):
 
     def __init__(self, parent: QWidget, actions: dict[str, QAction], fill: Callable[[QMenu], None]) -> None:
         super().__init__(parent)
-        self.setAutoFillBackground(True)  # it may lie over a card
+        self.setAutoFillBackground(True)  # may lie over a card
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self._actions = actions
         self._act = QToolButton()
@@ -57,7 +57,8 @@ class CanvasTools(QFrame):
     def _button(self, action: QAction) -> QToolButton:
         button = QToolButton()
         button.setDefaultAction(action)
-        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the canvas keeps the keyboard, its keys do the same
+        # the canvas keeps the keyboard focus; its keys do the same
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         return button
 
     def show_target(self, title: str | None) -> None:
@@ -70,9 +71,7 @@ class CanvasTools(QFrame):
     def show_theme(self) -> None:
         """Apply the icons of the theme."""
         colors = theme.tokens(self.palette())
-        side = round(
-            QFontMetrics(QApplication.font()).height() * 1.05
-        )  # its own font may not have changed yet
+        side = round(QFontMetrics(QApplication.font()).height() * 1.05)  # its own font may not be updated yet
         for name, action in self._actions.items():
             action.setIcon(theme.icon(_ICONS[name], colors))
         for button in self._buttons:

@@ -513,7 +513,8 @@ class Topology(TopologyCanvas):
             self._begin_pan(event.position().toPoint())
             self._scene.clearSelection()
             return
-        if event.button() != Qt.MouseButton.RightButton:  # the right one opens the menu and keeps the choice
+        # the right button opens the menu and keeps the selection
+        if event.button() != Qt.MouseButton.RightButton:
             super().mousePressEvent(event)
 
     @override

@@ -23,7 +23,7 @@ from engine.flow.kernel import SOURCE_COUNTERS
 from engine.localization import LocalizableMessage, join_messages, mark, say
 from engine.model import Tick
 
-if TYPE_CHECKING:  # lark comes with the first condition: the start of the program waits for none
+if TYPE_CHECKING:  # lark is imported with the first condition: the start of the program needs none
     from lark import Lark, Token, Tree
 
 LENGTH_MAX: Final = 600
@@ -115,7 +115,7 @@ def parse_fact(text: str, names: ConditionNames) -> Condition:
     for part in _trees(tree) if tree.data == "all" else [tree]:
         if part.data not in FACTS or any(
             getattr(child, "type", "") == "NOT"
-            for child in part.children  # a token; other parts are trees
+            for child in part.children  # parts other than tokens are trees
         ):
             raise ConditionError(
                 1, say("this is not a simple fact"), say("a fact such as `Sales serves on SERVER_B`")
@@ -354,7 +354,7 @@ class _ConditionReader:
 
 
 def _trees(tree: Tree[Token]) -> list[Tree[Token]]:
-    return [child for child in tree.children if not isinstance(child, str)]  # a Token is one
+    return [child for child in tree.children if not isinstance(child, str)]  # a Token is a string
 
 
 def _joined(join: Callable[[Test, Test], Test], parts: list[_Part], decides: bool) -> _Part:
@@ -370,7 +370,7 @@ def _joined(join: Callable[[Test, Test], Test], parts: list[_Part], decides: boo
             return ConditionResult(decides)
         answers = [part(facts) for part in moving]
         deciding = [found for found in answers if found.holds == decides]
-        if deciding:  # as long as one of them
+        if deciding:  # true as long as one of them is true
             return max(deciding, key=lambda found: (found.until, -len(found.levels)))
         until = min(found.until for found in answers)
         return ConditionResult(

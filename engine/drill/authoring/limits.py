@@ -25,7 +25,7 @@ DATABASES_MAX: Final = 500
 PROBLEMS_MAX: Final = 100
 """Maximum number of explained problems; the rest is counted."""
 
-# Each kind of string ends at the end of the text if nothing else ends it: TOML's reader will say so.
+# A string ends at the end of the text if nothing else ends it; TOML's parser reports that.
 _PIECE: Final = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5}|\Z)'
     r"|'''(?:[^']|'(?!''))*+(?:'{3,5}|\Z)"

@@ -226,7 +226,8 @@ def _propose_goals(drill: Drill, acts: Sequence[Input]) -> list[dict[str, Any]]:
 def _holds(drill: Drill, condition: str) -> bool:
     try:
         return drill.holds(condition)
-    except ConditionError:  # about what this scenario does not know, such as a witness that came later
+    # the condition names an object that this scenario lacks, such as a witness added later
+    except ConditionError:
         return False
 
 
@@ -338,7 +339,7 @@ def _is_tables(value: object) -> bool:
 def _key(key: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_-]+", key):
         return key
-    return f'"{_escape(key)}"'.replace("\n", "\\n")  # of one line only
+    return f'"{_escape(key)}"'.replace("\n", "\\n")  # on one line
 
 
 def _value(value: object) -> str:

@@ -148,11 +148,11 @@ def _check_the_rest(finder: ProblemFinder, data: dict[str, object], errors: Iter
         try:
             scenario = Scenario.model_validate(sound)
         except ValidationError:
-            continue  # what is left out is needed
+            continue  # the omitted value is required
         shifted = _ShiftedFinder(finder, left_out)
         check_references(scenario, shifted)
         ignored = tuple(dict.fromkeys(part for key in left_out for part in DEPENDENTS.get(key, ())))
-        parents = {format_path(path[:-1]) for path, _ in paths}  # without a wrong time there is none
+        parents = {format_path(path[:-1]) for path, _ in paths}  # every table that contains a wrong value
         finder.problems += [
             problem
             for problem in shifted.problems

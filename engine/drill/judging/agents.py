@@ -71,7 +71,7 @@ def list_candidate_lines(scenario: Scenario) -> list[str]:
 
 
 def _try(drill: Drill | History, line: str) -> None:
-    with suppress(InputError):  # a person would be told, too, and go on
+    with suppress(InputError):  # a person would read the error and continue
         drill.do(line)
 
 
@@ -341,7 +341,7 @@ def rank(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = 
         and by_name[agent.name].key <= by_name[agent.twin].key
         and (why := agent.allowed(scenario))
     )
-    order = sorted(standings, key=lambda s: s.key)  # equals stay as the table has them
+    order = sorted(standings, key=lambda s: s.key)  # ties keep the order of the table
     wrong = find_ranking_errors(standings, twins, [name for name, _ in allowed])
     return Ranking(scenario.name, seed, tuple(order), tuple(wrong), allowed)
 

@@ -160,7 +160,7 @@ def _play_on(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None]:
         try:
             counterfactual.do(item.line_without_time)
         except InputError:
-            continue  # there is nothing to do it to
+            continue  # the target of the change does not exist
     over = drill.ended_by in (DrillEnd.GOALS, DrillEnd.FORBIDDEN, DrillEnd.TIME)
     yield from _advance(
         counterfactual,

@@ -113,7 +113,7 @@ def _copy(drill: Drill, key: tuple[str, str]) -> str:
     copy = drill.world.copies.get(key)
     if copy is None:
         return "ABSENT"
-    if not drill.world.instances[key[0]].running:  # what it was is not what it is
+    if not drill.world.instances[key[0]].running:  # the former state cannot be compared
         role = groups.policy(copy).role(copy)
         return say("instance is down, was {role}", role=role) if role else say("instance is down")
     policy = groups.policy(copy)

@@ -150,9 +150,7 @@ def _mistake(
     if loss.cause:
         return mistake
     before, since = _find_preceding_event(drill, loss_tick)
-    if (
-        since is not None and since >= retry_tick
-    ):  # a moment before what it came from is too late for anything
+    if since is not None and since >= retry_tick:  # a cause that late cannot be avoided
         retry_tick = retry.find_retry_tick(since, None, drill.journal)
     return replace(mistake, cause=before, cause_tick=since, retry_tick=retry_tick)
 

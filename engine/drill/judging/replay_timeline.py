@@ -135,7 +135,7 @@ class _DatabaseRecorder:
             if guard.about == "beginning":
                 self.beginnings.add(key)
             if guard.about == "memory" and lost and key in self.guards:
-                continue  # as it was when the loss was noticed
+                continue  # as when the loss was noticed
             self.guards.setdefault(key, LaneRecorder()).note(world.tick, HOLDS if guard.holds else FAILS)
         for key, lane in self.guards.items():
             if key not in guards_by_key:

@@ -43,7 +43,7 @@ def report(drill: DrillState) -> Report:
     for name, (make, empty) in _parts(drill).items():
         try:
             parts[name] = make()
-        except Exception as problem:  # whatever it is, the other parts are written
+        except Exception as problem:  # whatever the error is, the other parts must be written
             parts[name] = empty
             failed.append({"part": name, "error": f"{type(problem).__name__}: {problem}"})
     if failed:

@@ -198,7 +198,7 @@ def _review_failovers(drill: Drill, lanes: Mapping[str, Lanes]) -> list[Failover
     reviews = []
     for index, failover in enumerate(drill.world.failovers):
         if failover.online_tick is None:
-            continue  # an attempt: the debrief tells it among the events
+            continue  # an attempt: listed among the events of the debrief
         technology = find_technology(drill.world, failover)
         stamps = {step: getattr(failover, f"{step}_tick") for step in report.STEPS}
         phases = tuple(

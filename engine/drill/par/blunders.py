@@ -97,7 +97,7 @@ class Blunders:
         if self.trials.play(drill.fork(), remaining_inputs, self.rules).score > score_min:
             return False
         if drill.journal[-1].verb == "answer":
-            return True  # it stands
+            return True  # an answer cannot be changed
         plans = [plan.acts for plan in (self.plan, *self.known)]
         ways_on = continuations.find_best_rollout(
             continuations.BaselineRun(drill),

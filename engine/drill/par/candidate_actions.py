@@ -136,7 +136,8 @@ def _list_repair_lines(world: World) -> Iterator[str]:
             kind in names for kind in verb.kinds
         ):
             continue
-        first = [list(world.computers)] if verb.of_computer else []  # an instance may run on another one soon
+        # an instance may run on another computer soon
+        first = [list(world.computers)] if verb.of_computer else []
         for args in product(*first, *(names[kind] for kind in verb.kinds[len(first) :])):
             there = verb.kinds[:2] != ("server", "database") or args[:2] in world.copies
             if there and len(set(args)) == len(args) and verb.sensible(world, args):

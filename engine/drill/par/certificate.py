@@ -109,7 +109,7 @@ class CertificateBuilder:
             if self._is_out_of_time and self.fair.begun_with_all:
                 break
         self.now = self.clairvoyant
-        self._is_out_of_time = self._has_full_score()  # there is no better bound
+        self._is_out_of_time = self._has_full_score()  # no better bound is possible
         known_plans = [] if self._earlier is None else [read_clairvoyant_plan(self._earlier)]
         for _ in self.clairvoyant.steps(known_plans, narrower_search=self.fair):
             if self._is_out_of_time and self.clairvoyant.begun_with_all:
@@ -173,7 +173,7 @@ class CertificateBuilder:
         assert par is not None
         chances = [plan.acts for plan in self.fair.plans if plan.reached and plan.acts]
         known = [plan.acts for plan in (par, shortest) if plan is not None]
-        # Of a later search from a moment, so that it need not be fair as a plan from the beginning.
+        # A plan of a later search from a moment need not be fair from the beginning.
         earlier = _parse_inputs((self._earlier or {}).get("last_chance") or ())
         if earlier and all(state.is_reached for state in self._play_delayed(earlier).goals.values()):
             chances.append(tuple(earlier))

@@ -149,7 +149,7 @@ class BaselineRun:
         if (rest := self._drop_noop(run, play)) is not None and not patient:
             rollout = yield from self.evaluate(run, rest, score_floor)
             look, done = parse_line(play.first, run.tick), len(moment.journal)
-            if isinstance(rollout, Rollout) and is_inspection(look):  # people want to know why
+            if isinstance(rollout, Rollout) and is_inspection(look):  # people want to know the reason
                 rollout = replace(rollout, acts=(*rollout.acts[:done], look, *rollout.acts[done:]))
             self._found[cache_key] = rollout
             return rollout
@@ -529,7 +529,7 @@ def _run_repairs(
             patient.do(line)
         yield
     until = drill.tick + ticks(MENDED_S)
-    while drill.tick < until and not drill.finished:  # what was told a session may take effect now
+    while drill.tick < until and not drill.finished:  # a message to a session may take effect now
         lines = [
             line for session in drill.scenario.sessions for line in list_session_repairs(drill.world, session)
         ]

@@ -90,9 +90,7 @@ class WaitingCost:
         """Return the parts of a certificate."""
         points: list[tuple[Tick, float]] = []
         best = self.idle
-        for tick in sorted(
-            self._values, reverse=True
-        ):  # who waits from an earlier moment on can have it as well
+        for tick in sorted(self._values, reverse=True):  # also reachable by waiting from an earlier moment
             best = max(best, self._values[tick])
             points.append((tick, best))
         points = [*points[-1:], *(now for before, now in pairwise(reversed(points)) if now[1] != before[1])]

@@ -44,7 +44,7 @@ def find_alternatives(scenario: Scenario, seed: int) -> list[Scenario]:
         with suppress(ScenarioError):
             other = load_scenario(scenario.text, f"{scenario.name}.toml", picks=picks)
             if _has_equal_parts(own, other, TOLD) and not _has_equal_parts(own, other, HIDDEN):
-                found.append(other.model_copy(update={"variants": {}}))  # its seed picks no other
+                found.append(other.model_copy(update={"variants": {}}))  # its seed draws no other values
     return found
 
 

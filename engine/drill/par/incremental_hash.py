@@ -53,7 +53,7 @@ def encode_part(part: object) -> bytes:
     except (
         OverflowError,
         UnicodeEncodeError,
-    ):  # a sid has more than 64 bits; half a pair of UTF-16 in a name
+    ):  # a SID has more than 64 bits; a name may contain half a surrogate pair
         return repr(part).encode()
 
 

@@ -43,7 +43,7 @@ def _trials(drill: Drill) -> Trials:
     return Trials(load_scenario(text, f"{name}.toml"), seed)
 
 
-@lru_cache(maxsize=2)  # the fair search and the clairvoyant one
+@lru_cache(maxsize=2)  # the fair search and the clairvoyant search
 def _known_states(search: str, rules: Rules) -> set[bytes]:
     """Return the states that this process knows from *search*: the same set for every call, to add to."""
     return set()

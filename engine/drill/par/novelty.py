@@ -57,6 +57,6 @@ def count_held_parts(drill: SearchDrill) -> int:
     """Count the parts of goals, joined by `and`, that hold."""
     seen, found = Facts(drill.world, drill._batches, drill._operations, drill.calls), 0
     for goal in drill.scenario.goals:
-        drill.holds(goal.when)  # it has been read then
+        drill.holds(goal.when)  # the seat has read it then
         found += len([part for part in drill._conditions[goal.when].parts if part(seen)])
     return found

@@ -133,7 +133,8 @@ def find_retry_start(best: Best) -> tuple[Tick, Tick]:
     """
     own, first = best.plan[: best.done], next(iter(best.plan[best.done :]), None)
     due = best.tick if first is None or best.line != WAITING else first.tick
-    return min(best.tick + 1, retry.find_retry_tick(due, first, own)), due  # an act at its beginning is kept
+    # an action at its beginning is kept
+    return min(best.tick + 1, retry.find_retry_tick(due, first, own)), due
 
 
 def compute_value(run: SearchDrill, plans: Sequence[Sequence[Input]] = ()) -> float:
@@ -372,7 +373,8 @@ def _propagate_backward(moments: Sequence[RunMoment], rollouts: Sequence[Rollout
     for place in range(len(found) - 2, -1, -1):
         here, then = moments[place], found[place + 1]
         if here.line == WAITING and found[place].score < then.score:
-            found[place] = replace(then, done=len(here.run.journal))  # to wait as the run did is a way, too
+            # waiting as the run did is also a continuation
+            found[place] = replace(then, done=len(here.run.journal))
         elif found[place].score < then.score:
             found[place] = yield from _bridge_rollout(here, found[place], then)
     return found

@@ -93,7 +93,7 @@ def compute_transposition_key(drill: SearchDrill) -> bytes:
     for name, part in parts.items():
         mark ^= marks.hash_parts(
             name, part, repr if name == "batches" else None
-        )  # its `repr` leaves out what is shown
+        )  # its `repr` omits displayed values
     rest = (world.tick, world.chance.state, drill.ended_by, drill.first_held, drill.hints, drill.story_ticks)
     digest = hashlib.blake2b(repr((rest, drill.calls, mark)).encode(), digest_size=16)
     digest.update(marks.hash_timers(world.timers))

@@ -80,7 +80,7 @@ def start_world(scenario: Scenario, seed: int) -> World:
     startup.healthy(world)
     streams.warm_start(world)
     simulator.start_timers(world)
-    simulator.advance(world, 0)  # whatever the set-up has said is no news
+    simulator.advance(world, 0)  # events of the set-up are not reported
     return world
 
 

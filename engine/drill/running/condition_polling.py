@@ -177,7 +177,7 @@ class ConditionPoller(DrillState):
         texts += [when for name, when, _, _ in self._watched if name not in self.first_held]
         for inquiry in (
             () if self.mode is DrillMode.LAB else self.scenario.inquiries
-        ):  # free play asks nothing
+        ):  # free play has no questions
             answer = self.answers[inquiry.name]
             if answer.void_tick is not None or (
                 answer.asked_tick is not None and questions.is_settled(inquiry, answer)
@@ -195,7 +195,7 @@ class ConditionPoller(DrillState):
                 texts.append(inquiry.when)
                 if self.holds(
                     inquiry.when
-                ):  # its premise failed just now, and from the next second on it waits anew
+                ):  # its premise has just failed; it waits again from the next second on
                     moments.append(tick + TICKS_PER_S)
         seconds = (-(-moment // TICKS_PER_S) * TICKS_PER_S for moment in moments if moment > tick)
         return tuple(text for text in texts if text is not None), min(seconds, default=NEVER)

@@ -190,7 +190,7 @@ class Drill(ConditionPoller):
 
     def _queue(self, number: int, inject: Inject, tick: Tick) -> None:
         item = parse_line(inject.do.strip(), tick)
-        if item.verb == "sql":  # from a window of its own, so that it is nobody's conduct
+        if item.verb == "sql":  # in its own window, so that it does not count for anybody's conduct
             item = replace(item, args=(f"{item.args[0].partition('#')[0]}#{batches.STORY}", *item.args[1:]))
         heapq.heappush(self._waiting, (tick, number, item))
 
@@ -244,9 +244,9 @@ class Drill(ConditionPoller):
         """Do the timeline's inputs that are due."""
         while self._waiting and self._waiting[0][0] <= self.world.tick and not self.finished:
             item = heapq.heappop(self._waiting)[2]
-            if item.verb not in HEARS:  # a question is heard, and changes nothing that could be hidden
+            if item.verb not in HEARS:  # a read-only query reveals nothing that is hidden
                 self.story_ticks.append(self.world.tick)
-            with suppress(InputError):  # in the story a role may say what nobody waits for
+            with suppress(InputError):  # a role of the story may send a message that no role expects
                 self.calls = self._update_calls(item)
             self._record_events(simulator.advance(self.world, self.world.tick, [item]), item)
 
@@ -275,7 +275,7 @@ class Drill(ConditionPoller):
             spoken = say(SPOKEN[event.kind], role=name, other=to, text=said)
             return replace(event, text=spoken, data=(*event.data, ("said", said)))
         if event.kind not in ACTS:
-            return event  # what it brought about
+            return event  # the result of the input
         text = event.text if event.kind == "sql" else say("{role}: {text}", role=name, text=event.text)
         return replace(event, text=text, data=(*event.data, ("by", role_key)))
 

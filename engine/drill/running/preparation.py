@@ -27,5 +27,5 @@ def prepare(world: World, lines: Iterable[str]) -> list[str]:
             world.batches.clear()
     simulator.advance(world, world.tick)
     world.sessions.clear()
-    world.faults.clear()  # as things have long been; `revert-all` does not undo it
+    world.faults.clear()  # part of the start state; `revert-all` does not undo it
     return refused

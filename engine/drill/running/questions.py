@@ -136,7 +136,7 @@ def _maybe_ask(
         return replace(answer, since_tick=None, void_tick=tick if inquiry.when is None else None), None
     right, why = _find_right_choices(inquiry, holds)
     asked = replace(answer, since_tick=since_tick, asked_tick=tick, right=right, why=why)
-    return asked, "asked" if asked.open else None  # before a rewind it may have been answered already
+    return asked, "asked" if asked.open else None  # it may have been answered before a rewind
 
 
 def _maybe_judge(

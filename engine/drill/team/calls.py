@@ -172,7 +172,7 @@ def _status(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
         if call.kind == "question" and (call.by, call.to) == (caller, item.by) and call.waits:
             asked = set(extract_keywords(call.text)) & names
             if asked and not asked & set(extract_keywords(fact)):
-                continue  # about something else
+                continue  # about another subject
             return _replace_call(calls, call, replace(call, status=fact, status_tick=item.tick, true=so))
     unasked = TeamCall(
         "question", caller, item.by, "", item.tick, status=fact, status_tick=item.tick, true=so

@@ -159,7 +159,7 @@ def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> It
             continue
         if item.by not in role_keys:
             if item.verb in HEARS:
-                continue  # nothing waits for a word of a person
+                continue  # no person's reply is awaited
             return
         if item.verb in ("read-back", "confirm", "status") or _is_ordered(drill, item):
             continue

@@ -101,7 +101,7 @@ def notices(role: StoryRole, event: Event) -> bool:
     if by == role.key or event.kind == "question":
         return True
     if event.kind in ("sql_done", "sql", "powershell"):
-        return False  # an answer is for the role that asked
+        return False  # an answer is visible only to the role that asked
     if by is not None:
         return "acts" in role.sees
     shown_by = SHOWN_BY.get(event.kind)

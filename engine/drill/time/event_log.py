@@ -48,7 +48,7 @@ class EventTables:
     def fields(self, event: Event) -> int:
         """Return the index of the fields of *event*."""
         data = pack_results(event)
-        # Equal is not enough: 1, 1.0 and True are, and are written differently.
+        # Equality is not enough: 1, 1.0 and True are equal but are written differently.
         key: object = hashlib.blake2b(pickle.dumps(data)).digest() if event.kind in LONG else repr(data)
         place = self._data_places.get(key)
         if place is None:

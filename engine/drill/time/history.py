@@ -108,7 +108,7 @@ class History:
         """Store a snapshot and drop the one that is replayed fastest for its age; snapshots are only a cache."""
         total_cost = _cost_of(moment)
         most = _compute_snapshot_limit(self.drill, total_cost)
-        if len(self._snapshots) >= most:  # a long run: its moments lie far apart and share little
+        if len(self._snapshots) >= most:  # a long run: its snapshots are far apart and share little
             self._snapshots[-1].pack(moment)
         self._snapshots.append(moment)
         while len(self._snapshots) > most:
@@ -117,7 +117,7 @@ class History:
                 (after - before)
                 / (
                     RECENT + total_cost - after
-                )  # as `compute_snapshot_spacing` has it, but for what is the same for all
+                )  # as `compute_snapshot_spacing` does, except for parts that are equal in all
                 for before, after in zip(costs, costs[2:], strict=False)
             ]
             del self._snapshots[1 + gaps.index(min(gaps))]

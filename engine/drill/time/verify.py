@@ -122,7 +122,7 @@ def _replay_journal(
     if problems:
         raise InputError(join_messages("; ", problems))
     drill = Drill(scenario, seed, mode)
-    play_inputs(drill, inputs, lambda item, problem: None)  # a run that has parted may refuse what was done
+    play_inputs(drill, inputs, lambda item, problem: None)  # a run that has diverged may refuse the input
     drill.advance_to(tick)
     return drill
 

@@ -125,7 +125,8 @@ def _function(library: ctypes.CDLL, python_function: Callable[..., Any]) -> Call
 def _compiled(text: str) -> Path:
     if sys.implementation.name != "cpython":
         raise LibraryError("no library can be loaded")
-    from engine.flow.compiled.builder import compiled_library  # 40 ms, which a first step need not wait for
+    # takes 40 ms, which the first step does not need
+    from engine.flow.compiled.builder import compiled_library
 
     return compiled_library(text)
 

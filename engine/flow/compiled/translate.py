@@ -403,7 +403,7 @@ class _Function:
 
         C may evaluate operands in any order, Python evaluates them from left to right.
         """
-        if isinstance(node, ast.BoolOp | ast.IfExp):  # both evaluate one part after the other
+        if isinstance(node, ast.BoolOp | ast.IfExp):  # both evaluate their parts in order
             calls = reads = 0
             for part in ast.iter_child_nodes(node):
                 more_calls, more_reads = self._check_order(part)

@@ -141,7 +141,7 @@ def _permission(machine: Machine, statement: s.Permission) -> Outcome:
 
 
 CLUSTER_PROPERTIES: Final = {
-    # name: (field of the instance, default, least, most)
+    # name: (field of the instance, default, minimum, maximum)
     "FAILURECONDITIONLEVEL": ("failure_condition_level", 3, 0, 5),
     "HEALTHCHECKTIMEOUT": ("health_check_timeout_ms", 60_000, 15_000, 2**31 - 1),
 }
@@ -179,7 +179,7 @@ def _alter_event_session(machine: Machine, statement: s.AlterEventSession) -> Ou
     if running == (statement.value == "START"):
         raise SqlError(25705 if running else 25704)
     started = {one for one in server.sessions_started if one != name}
-    if not running and name not in server.sessions_stopped:  # it has never run: there is no replica
+    if not running and name not in server.sessions_stopped:  # it has never run, so it has no replica
         started |= {name}
     stopped = {one for one in server.sessions_stopped if one != name} | ({name} if running else set())
     machine.world.update_instance(

@@ -177,7 +177,7 @@ def _restore_info(machine: Machine, statement: s.RestoreInfo) -> Outcome:
     if not 1 <= number <= len(found):
         raise SqlError(4038, number, path, also=(3013,), title=statement.title)
     chosen = found[number - 1]
-    if statement.what in ("VERIFYONLY", "FILELISTONLY"):  # the header alone is not encrypted
+    if statement.what in ("VERIFYONLY", "FILELISTONLY"):  # only the header is not encrypted
         encryption.need_key(machine.context.server, chosen.encryption_key, statement.title)
     if statement.what == "VERIFYONLY":
         return [Message(3262, 0, 1, 0, fill_message(3262, number)[1])]

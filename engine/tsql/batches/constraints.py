@@ -81,7 +81,7 @@ def check_definition(
     texts += [column.computed for column in table.columns if column.computed]
     texts += [column.default for column in table.columns if column.default]
     for text in texts:
-        with suppress(SqlError):  # found when a row is put in
+        with suppress(SqlError):  # reported when a row is inserted
             _evaluate_rows(machine, table.columns, (), [text])
     for item in new_constraints:
         if isinstance(item, Check):
@@ -240,7 +240,7 @@ def with_computed_types(machine: Machine, table: Table) -> Table:
             if kinds and kinds[0] not in (None, NULL):
                 columns[place] = replace(column, type=str(kinds[0]))
     except (SqlError, UnsimulatedFeatureError):
-        return table  # told when a row is put in
+        return table  # reported when a row is inserted
     finally:
         machine.pseudo = kept
     return replace(table, columns=tuple(columns))
@@ -269,7 +269,7 @@ def _enforce_unique_keys(
         places = find_column_positions(table, key.columns, ref.parts[-1])
         seen: dict[tuple[Scalar, ...], int] = {}
         inside = _find_filtered_rows(machine, table, key) if key.filter else None
-        # rows that stay come first: what is new is the duplicate
+        # existing rows come first: the new row is the duplicate
         for at in sorted(range(len(table.rows)), key=lambda at: (at in fresh, at)):
             if at in ignored or (inside is not None and at not in inside):
                 continue

@@ -327,7 +327,7 @@ def _check_binding(machine: Machine, kind: str, statement: s.CreateView | s.Crea
 def _create_view(machine: Machine, statement: s.CreateView) -> None:
     planner.check_view(statement.query)
     for table in planner.references("statement", statement.query).tables:
-        sources.describe_columns(machine, table)  # a view needs its tables when it is made
+        sources.describe_columns(machine, table)  # a view requires its tables when it is created
     plan = machine.plan("statement", statement.query)
     seen: set[str] = set()
     for place, name in enumerate(plan.outputs, start=1):
@@ -395,7 +395,7 @@ def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
     if severity >= 20:
         killed = fill_message(2745, machine.session.spid, number, severity)[1]
         said = [Caught(2745, 16, 2, machine.line, killed), *said]
-    # RAISERROR does not honour XACT_ABORT [DOC: SET XACT_ABORT]
+    # RAISERROR ignores XACT_ABORT [DOC: SET XACT_ABORT]
     machine.fail_with(said, aborts=False)
 
 

@@ -200,7 +200,7 @@ def is_database_in_use(context: Context, database: str) -> bool:
     """Return whether a window or an application has a connection in the database."""
     name = database.lower()
     windows = [session for _, session in context.sessions() if session.spid != context.session.spid]
-    windows.append(context.session)  # its own as it is now: USE may have left the database
+    windows.append(context.session)  # its current session: USE may have left the database
     if any(one.server == context.session.server and one.database.lower() == name for one in windows):
         return True
     copy = context.copy_named(database)

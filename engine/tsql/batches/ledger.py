@@ -31,7 +31,7 @@ ROWS_MAX = 5_000
 
 
 def _key(server: str, table: str) -> tuple[str, str, str]:
-    return server, "msdb", f"~{table}"  # no name in a script can be this one
+    return server, "msdb", f"~{table}"  # no name in a script can be equal to this one
 
 
 def _find_ledger(world: World, server: str, table: str) -> Ledger:

@@ -108,7 +108,7 @@ def _database(machine: Machine, arguments: Arguments) -> str:
 def _checkdb(machine: Machine, arguments: Arguments, quiet: bool = False) -> None:
     name = _database(machine, arguments)
     copy = machine.context.copy_named(name)
-    if copy is None and machine.context.snapshot_named(name) is None:  # a system database is small and whole
+    if copy is None and machine.context.snapshot_named(name) is None:  # a system database is small and intact
         world, login = machine.world, machine.session.login
         pages.log_check(world, machine.session.server, name, quiet, login, 0, world.tick)
         machine.report_outcome([] if quiet else pages.system_check(name))

@@ -93,9 +93,7 @@ def _output(machine: Machine, target: TableRef, output: OutputClause) -> None:
         known = len(machine.results)
         machine.add_result(names, rows if machine.captures else plan.format_rows(rows), plan.kinds)
         told = machine.messages[-1:]
-        if (
-            len(machine.results) > known and told and told[0].rows is not None
-        ):  # the rows come before their count
+        if len(machine.results) > known and told and told[0].rows is not None:  # rows come before their count
             shown = machine.results.pop()
             machine.results.append(replace(shown, after_messages=len(machine.messages) - 1))
     machine.note(rowcount=count)
@@ -115,7 +113,7 @@ def _select(machine: Machine, plan: QueryPlan) -> None:
         return
     shown = rows if machine.captures else plan.format_rows(rows)
     machine.add_result(columns, shown, plan.kinds)
-    if not machine.captures:  # INSERT … EXEC says once what it has inserted
+    if not machine.captures:  # INSERT … EXEC reports the inserted rows once
         machine.say_rows(len(rows))
 
 
@@ -167,7 +165,7 @@ def _insert(machine: Machine, plan: QueryPlan) -> None:
         columns = sources.table(machine, plan.target).columns
         takers = plan.columns or tuple(c.name for c in columns if c.identity is None and not c.computed)
         rows = _fill_defaults(machine, plan, takers, rows)
-    if not (plan.defaults or plan.columns or rows) and plan.outputs:  # no row says how many values there are
+    if not (plan.defaults or plan.columns or rows) and plan.outputs:  # no row determines the number of values
         tables.find_insert_positions(sources.table(machine, plan.target), len(plan.outputs))
     if plan.defaults:
         table = sources.table(machine, plan.target)
@@ -354,7 +352,8 @@ def insert_captured(machine: Machine, target: str, rows: list[Row]) -> None:
 
 
 def _insert_rows(machine: Machine, target: str, rows: list[Row]) -> None:
-    named = target.rstrip().endswith(")")  # their number is that of the rows, which the text does not tell
+    # the number of values is that of the rows, which the text does not contain
+    named = target.rstrip().endswith(")")
     plan = plan_statement(f"{target} SELECT * FROM captured" if named else f"{target} DEFAULT VALUES")
     assert plan.target is not None
     if plan.columns and any(len(row) != len(plan.columns) for row in rows):

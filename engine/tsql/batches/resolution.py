@@ -49,7 +49,7 @@ def resolve_next_instruction(machine: Machine, scope: Scope) -> None:
     except SqlError as problem:
         scope.problems += machine.errors(problem, instruction.line)
     except (UnsimulatedFeatureError, SqlSyntaxError, locks.LockConflictError):
-        pass  # told when it runs
+        pass  # reported when it runs
     finally:
         machine.session = machine.context.session = outside
 
@@ -93,7 +93,7 @@ def _declare(scope: Scope, name: str, type_text: str, columns: str = "") -> None
 
 def _bind(machine: Machine, scope: Scope, kind: str, text: str) -> None:
     """Read a query or value against the tables that there are, if all of its tables are. Raises what is wrong."""
-    if not text or (kind == "expression" and len(tokens_of(text)) <= 2):  # one token and the end
+    if not text or (kind == "expression" and len(tokens_of(text)) <= 2):  # one token and the end marker
         return
     machine.meter.add(TEXT_WORK + CHARACTER_WORK * len(text))
     text = functions.expand_calls(machine, text)
@@ -109,7 +109,7 @@ def _bind(machine: Machine, scope: Scope, kind: str, text: str) -> None:
         try:
             tables.append((ref.key, sources.describe_columns(machine, ref)))
         except (SqlError, UnsimulatedFeatureError):
-            return  # it may be there when the statement runs
+            return  # it may exist when the statement runs
     variables = tuple((name, _variable(machine, scope, name)) for name in named.variables)
     plan = machine.plan(kind, text, BindingContext(tuple(tables), variables, machine.settings))
     check_calls(plan, machine.context.version)

@@ -357,7 +357,7 @@ class Runner(Machine):
     def fail_with(self, errors: list[Caught], ends_batch: bool = False, aborts: bool = True) -> None:
         """Fail with an error; *aborts*: XACT_ABORT applies if it is on."""
         worst = max(error.severity for error in errors)
-        # What is found out when a statement is compiled passes by the CATCH blocks of its own frame [DOC: TRY…CATCH].
+        # Errors found at compile time bypass the CATCH blocks of their own frame [DOC: TRY…CATCH].
         innermost = len(self.scopes) - 1 - (errors[-1].number in SCOPE_ENDS)
         if 10 < worst < 20 and self._catch(errors[-1], innermost):
             return
@@ -510,7 +510,7 @@ class Runner(Machine):
     def evaluate_with_type(self, text: str) -> tuple[Scalar, SqlType | None]:
         """Return the value of an expression and its type."""
         tokens = tokens_of(text)
-        if len(tokens) == 2:  # one token and the end
+        if len(tokens) == 2:  # one token and the end marker
             only = tokens[0]
             if only.kind == "variable" and not only.text.startswith("@@"):
                 return self.value_of(only.text.lower()), self.variable_type(only.text.lower())
@@ -550,7 +550,7 @@ class Runner(Machine):
     def declare(self, statement: s.Declare) -> None:
         for item in statement.variables:
             if item.type == "table":
-                if item.name not in self.scope.tables:  # passed again in a loop, it keeps its rows
+                if item.name not in self.scope.tables:  # declared again in a loop, it keeps its rows
                     self.scope.tables[item.name] = definitions.table_of(
                         self, TableRef((item.name,)), item.columns
                     )
@@ -558,7 +558,7 @@ class Runner(Machine):
             parse_type(item.type)
             check_type_text(item.type, "type")
             self.scope.variables.setdefault(item.name, Declared(item.type))
-        for item in statement.variables:  # only now: a value that fails leaves none of them undeclared
+        for item in statement.variables:  # last: a value that fails leaves none of them undeclared
             if item.default:
                 self.set_variable(item.name, *self.evaluate_with_type(item.default))
 

@@ -261,7 +261,7 @@ def table(machine: Machine, ref: TableRef) -> Table:
     if made is not None:
         raise UnsimulatedFeatureError("changes through a view")
     found = catalog.find(machine.context, ref.parts)
-    if found.name.startswith("msdb.dbo."):  # tables that the product lets sysadmin write to
+    if found.name.startswith("msdb.dbo."):  # tables that sysadmin may change directly in the product
         raise UnsimulatedFeatureError(f"changes to {found.name} past its procedures")
     raise SqlError(259)
 
@@ -325,7 +325,7 @@ def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Ro
         qualify_table_name(machine, ref, problem)
         if problem.number in (2601, 2627) and not ref.parts[-1].startswith(
             ("#", "@")
-        ):  # is it another's, not yet committed?
+        ):  # true for an uncommitted row of another session
             locks.require_lock(
                 machine.context, objects.locate_object(machine.context, ref.parts)[0], locks.SHARED
             )

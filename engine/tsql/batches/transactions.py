@@ -204,7 +204,7 @@ def _put_into_log(machine: Machine) -> None:
         for key, made in edits.items()
     )
     machine.note(committing=waits)
-    if not machine.session.spid:  # a linked server's end of it: the caller cannot wait over there
+    if not machine.session.spid:  # the remote end of a linked server: the caller cannot wait there
         _finish_transaction(machine)
     else:
         await_log(machine)

@@ -70,7 +70,7 @@ def _set_value(context: Context, name: str, column: str) -> int:
         return default
     waits = kept.get("at_start")
     if column == "in_use" and waits is not None and context.server.started_tick > int(str(kept["tick"])):
-        return int(str(waits))  # RECONFIGURE has left it to the next start
+        return int(str(waits))  # RECONFIGURE deferred it to the next start
     return int(str(kept[column]))
 
 

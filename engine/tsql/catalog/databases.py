@@ -438,7 +438,7 @@ def virtual_log_files(world: World, source: int) -> Iterable[VirtualLogFile]:
     last = int(end_kb * 1024) // VLF_BYTES
     first = max(last - count + 1, int(max(0.0, end_kb - now.log_used_kb) * 1024) // VLF_BYTES)
     for place in range(count):
-        number = last - (last - place) % count  # the latest that stood here
+        number = last - (last - place) % count  # the latest one at this place
         used = number >= 0
         status = 2 if used and number >= first else 0
         parity = (128 if number // count % 2 else 64) if used else 0

@@ -67,7 +67,7 @@ def _object(context: Context, object_key: Place) -> LockResource:
     number = context.database_id(object_key[1]) or 0
     if application_locks.is_application(object_key):
         return _application(context, object_key)
-    if not object_key[2]:  # ALTER DATABASE waits for the whole of it
+    if not object_key[2]:  # ALTER DATABASE waits for the whole database
         return LockResource("DATABASE", number, "", 0)
     return LockResource("OBJECT", number, "", objects.object_id(object_key[2]))
 

@@ -96,7 +96,7 @@ def _list_server_backups(context: Context) -> list[tuple[str, int, backup.Backup
     found: dict[int, tuple[str, int, backup.BackupSet]] = {}
     for (server, path), file in context.world.files.items():
         for place, one in enumerate(file.sets if isinstance(file, backup.BackupFile) else (), start=1):
-            if one.server == here and (one.id not in found or server == here):  # copied files are no backups
+            if one.server == here and (one.id not in found or server == here):  # copied files are not backups
                 found[one.id] = path, place, one
     return [found[number] for number in sorted(found)]
 

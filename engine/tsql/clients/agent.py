@@ -91,7 +91,7 @@ def step_done(
     """
     server, _, rest = name.partition(AGENT_MARK)
     number, _, job = rest.partition(":")
-    if name not in world.batches:  # another job may have started this one anew meanwhile
+    if name not in world.batches:  # another job may have started this one again meanwhile
         world.sessions.pop(name, None)
     step = job_ledger.step(world, server, job, number)
     activity = job_ledger.activity_of(world, server, job)
@@ -218,7 +218,7 @@ def _context(world: World, server: str) -> Context:
 
 def watch(world: World) -> None:
     """Answer events since the last call by alerts; runs after each reaction of the protocol."""
-    if not world.objects:  # no row of sysalerts either
+    if not world.objects:  # no objects, so no rows in sysalerts
         return
     for server in world.instances:
         if ledger.is_empty(world, server, "sysalerts"):
@@ -368,7 +368,7 @@ def _fire(world: World, server: str, alert: Record, tokens: dict[str, str]) -> N
             by = f"Alert {to_text(alert['id'])} ({to_text(alert['name'])})"
             job_ledger.start(world, server, job, by, tokens)
         except SqlError:
-            return  # a job that runs already is not started again
+            return  # a running job is not started again
         except UnsimulatedFeatureError as problem:
             _record(world, server, job, None, FAILED, str(problem), world.tick)
 

@@ -93,7 +93,7 @@ def _start(world: World, name: str, text: str) -> None:
     kept: Window = world.sessions[name]
     whole = (
         (script.ScriptBatch(text),) if kept.remote else None
-    )  # what GO and $(name) mean, a program has settled
+    )  # GO and $(name) are resolved by the client program
     world.batches[name] = Submission(id=number, text=text, steps=whole, started_tick=world.tick)
     _run_submission(world, name)
 
@@ -120,7 +120,7 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
         return
     session = world.sessions[name].session
     if session is not None and world.instances[session.server].hung:
-        return  # check_connections wakes it when the server answers again
+        return  # check_connections wakes it when the server responds again
     if (
         run.waiting == "commit"
         and session is not None
@@ -162,7 +162,7 @@ def _run_submission(world: World, name: str) -> None:
     try:
         _run_steps(world, name, run, meter)
     finally:
-        if not remote:  # what a program asks takes no turn of others unless it has to book one
+        if not remote:  # a local query needs no turn unless it must reserve one
             work.note(world, meter.spent, booked)
     left: Submission | None = world.batches.get(name)
     if left is not None and left.id == run.id:
@@ -312,7 +312,7 @@ def _slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Subm
         )
         return run, False
     if session is not kept.session:
-        world.sessions[name] = replace(kept, session=session)  # so that it finds itself in the views
+        world.sessions[name] = replace(kept, session=session)  # so that the session appears in the views
         if not kept.server:
             clients.count_arrival(
                 world, kept.target.source or "", kept.target.database, kept.target.read_intent
@@ -553,10 +553,10 @@ def check_connections(world: World) -> None:
         else:
             sound.add(has)
             continue
-        sound.clear()  # what the loss has begun may have reached others
+        sound.clear()  # actions that the loss started may have reached other servers
     run: Submission
     for name, run in list(world.batches.items()):
-        if world.batches.get(name) is not run:  # a job step before it in this row has ended or begun it anew
+        if world.batches.get(name) is not run:  # an earlier job step has ended or restarted it
             continue
         there = world.instances[_resolve_server(world, name)[0]]
         if run.waiting in ("server", "login"):

@@ -148,7 +148,8 @@ def _refusal(
     except SqlError as problem:
         if request.get("database"):
             return "database", connections.refusals(problem, request["database"], login)
-        return "default", (SqlError(4064), failed)  # also where it is a mirror [DOC: MSSQLSERVER_4064]
+        # also if that database is a mirror [DOC: MSSQLSERVER_4064]
+        return "default", (SqlError(4064), failed)
     return None
 
 

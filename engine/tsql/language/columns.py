@@ -136,7 +136,7 @@ def parse_table(text: str) -> tuple[tuple[ColumnDefinition, ...], tuple[Constrai
         else:
             columns.append(reader.column())
         if not reader.take_sign(",") or reader.token.is_op(")"):
-            break  # a comma behind the last column is allowed
+            break  # a comma after the last column is allowed
     reader.expect(")")
     if reader.token.kind != "end" or not (columns or reader.constraints):
         raise reader.problem()
@@ -276,7 +276,7 @@ class _ColumnReader:
             return replace(column, default=self.expression())
         if word in ("PRIMARY", "UNIQUE", "CHECK", "REFERENCES", "FOREIGN"):
             if word in ("PRIMARY", "UNIQUE") and self.is_table_key():
-                self.key(word, "", ())  # a comma is missing, and the product does not mind
+                self.key(word, "", ())  # a missing comma, which the product accepts
                 return column
             self.rule(word, "", (column.name,))
             return replace(column, nullable=column.nullable and word != "PRIMARY")

@@ -306,7 +306,7 @@ def _read_file_properties(tokens: list[str]) -> tuple[tuple[str, str], ...]:
         else:
             parts[-1].append(word)
     if len(parts) % 2 or not all(parts):
-        return ((")", ""),)  # is no property
+        return ((")", ""),)  # not a property
     return tuple(
         (name[0].upper(), " ".join(value)) for name, value in zip(parts[::2], parts[1::2], strict=True)
     )

@@ -108,7 +108,8 @@ class _Compiler(Definitions):
     def program(self) -> Generator[int, None, Program]:
         yield from self.skip_semicolons()
         first = self.token
-        young = NEW_STATEMENTS.get(first.upper, 0) > self.version  # to an older server it is any name
+        # an older server reads it as an ordinary name
+        young = NEW_STATEMENTS.get(first.upper, 0) > self.version
         named = first.kind == "quoted" or (
             first.kind == "word" and (young or first.upper not in STATEMENT_WORDS)
         )
@@ -136,7 +137,7 @@ class _Compiler(Definitions):
             raise SqlSyntaxError(self.token.line, 102, self.token.text)
         alone = self.tokens[self.place - 1].upper in _BEFORE_BLOCKS if self.place else True
         if word == "THROW" and self.unended and not alone and self.version >= NEW_STATEMENTS["THROW"]:
-            raise self.problem()  # the statement before it needs its semicolon [DOC: THROW]
+            raise self.problem()  # the statement before it must end with a semicolon [DOC: THROW]
         self.unended = False
         label = self.token.kind == "word" and self.peek().is_op(":")
         if word in _BLOCKS and not label:
@@ -187,7 +188,7 @@ class _Compiler(Definitions):
         if numbered and words[0] == "FETCH" and words[1] in ("NEXT", "PRIOR", "FIRST", "LAST"):
             raise SqlSyntaxError(line, 153, words[1], "FETCH")
         if self.tokens[first].upper == "THROW" and self.version < NEW_STATEMENTS["THROW"]:
-            self.do(line, s.Execute(self.tokens[first].text))  # for an older server a procedure of that name
+            self.do(line, s.Execute(self.tokens[first].text))  # an older server reads it as a procedure name
             return
         statement = planner.parse_command(self.text, self.tokens[first : self.place], self.token)
         if isinstance(statement, s.Raiserror) and statement.number is not None and self.version >= 2012:
@@ -458,7 +459,7 @@ class _Compiler(Definitions):
         if not tokens or tokens[0].kind != "word":
             raise self.problem()
         switch = next((at for at, token in enumerate(tokens) if token.upper in ("ON", "OFF")), None)
-        if switch is not None:  # DELETE behind ON is a statement here
+        if switch is not None:  # after ON, DELETE is a statement here
             self.place = first + switch + 1
             tokens = tokens[: switch + 1]
         elif tokens[0].upper in SWITCHES or tokens[0].upper == "IDENTITY_INSERT":
@@ -484,7 +485,7 @@ class _Compiler(Definitions):
         declared = [self.declaration(line, set())]
         while self.take_if(","):
             declared.append(self.declaration(line, {item.name for item in declared}))
-        self.declared |= {item.name for item in declared}  # only now: none of them knows another
+        self.declared |= {item.name for item in declared}  # last: no declaration can refer to another one
         cursors = [item for item in declared if item.type == "cursor"]
         if len(cursors) < len(declared):
             self.do(line, s.Declare(tuple(item for item in declared if item.type != "cursor")))

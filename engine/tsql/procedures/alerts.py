@@ -51,7 +51,7 @@ _OPERATOR: Final = {
     "@sunday_pager_start_time": "sunday_pager_start_time",
     "@sunday_pager_end_time": "sunday_pager_end_time",
 }
-# The times of day, hhmmss, between which the pager is used (documentation of sp_add_operator).
+# Times of day (hhmmss) between which the pager is used (documentation of sp_add_operator).
 _PAGER_START: Final = 90000
 _PAGER_END: Final = 180000
 _PAGER_TIMES: Final = {

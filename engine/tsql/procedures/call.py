@@ -56,7 +56,7 @@ class ProcedureCall:
         """Return a grid, with its count of rows."""
         fixed = list(rows)
         self.machine.add_result(columns, fixed)
-        if not self.machine.captures:  # INSERT … EXEC says once what it has inserted
+        if not self.machine.captures:  # INSERT … EXEC reports the inserted rows once
             self.machine.say_rows(len(fixed))
 
     def tell(self, messages: Iterable[Message]) -> None:

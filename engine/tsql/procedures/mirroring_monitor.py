@@ -105,7 +105,8 @@ def _help_alert(call: ProcedureCall) -> None:
     _in_msdb(call)
     number = None if call.get("@alert_id") is None else call.number("@alert_id")
     alerts = monitor.help_alert(call.world, call.server, call.text("@database_name"), number)
-    asked = monitor.EVENTS if number is None else (number,)  # without a number: all but the retention period
+    # without a number: all events except the retention period
+    asked = monitor.EVENTS if number is None else (number,)
     rows = [
         _alert_row(next((alert for alert in alerts if alert.alert_id == one), None), one) for one in asked
     ]

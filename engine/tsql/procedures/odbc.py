@@ -21,7 +21,8 @@ from engine.tsql.scalars.values import Scalar, comparable, to_text
 Record = dict[str, Scalar]
 
 TYPES: Final = {
-    # name: ODBC code, its code of dates, digits or characters (0: as declared), bytes, scale, radix, literals, TDS type
+    # name: ODBC code, code for dates, digits or characters (0: as declared), bytes, scale, radix, literals,
+    # TDS type
     "bigint": (-5, None, 19, 8, 0, 10, "", 108),
     "binary": (-2, None, 0, 0, None, None, "0x", 37),
     "bit": (-7, None, 1, 1, None, None, "", 50),

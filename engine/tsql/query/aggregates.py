@@ -100,7 +100,7 @@ def _window(binder: Binder, node: exp.Expr) -> Kind:
         parts = node.args.get(key)
         for part in (
             [parts] if isinstance(parts, exp.Expr) else parts or []
-        ):  # ORDER BY of OVER sees no aliases
+        ):  # ORDER BY of OVER cannot use aliases
             binder.parts(part)
     return binder.expr(node.this)
 

@@ -439,9 +439,9 @@ def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[st
                 raise UnsimulatedFeatureError(f"the column {column.sql()} of an applied table")
             continue
         if not table and column.find_ancestor(exp.Select) is not select:
-            continue  # a bare name inside a subquery is that query's own
+            continue  # a column without a table prefix in a subquery belongs to that subquery
         copied += sizes[column.name.lower()]
-        if copied > COPIED_MAX:  # x.a of y.a + y.a of z.a + z.a … doubles
+        if copied > COPIED_MAX:  # nested x.a of y.a + y.a of z.a + z.a … doubles in size
             raise SqlError(8623)
         new: exp.Expr = exp.Paren(this=value.copy())
         if column.parent is select and column.arg_key == "expressions":

@@ -354,7 +354,8 @@ class QueryBinder(Grouping):
             columns = self._values(node)
         else:
             outer = self.space
-            self.space = outer.outer if outer is not None else None  # a derived table sees no neighbours
+            # a derived table cannot see its neighbors
+            self.space = outer.outer if outer is not None else None
             apart = Space(self.space, ctes=dict(outer.ctes) if outer is not None else {})
             self.space = apart
             try:

@@ -238,7 +238,7 @@ def _cost_of_sources(
             work += inside
         sizes_there.append(max(there, 1))
         found = min((_count_matches(source, one, there, sizes) for one in source.equal), default=there)
-        looked_at += rows * found + (there if source.equal else 0)  # SQLite makes an index of its own
+        looked_at += rows * found + (there if source.equal else 0)  # SQLite builds an automatic index
         found = min((_commonest(source, column, there, sizes) for column in source.fixed), default=found)
         if source.bounds:
             columns = (*(column for column, _, _ in source.equal), *source.fixed)

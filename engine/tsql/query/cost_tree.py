@@ -155,7 +155,7 @@ class _CostReader:
             table = self._table(node)
         elif isinstance(node, exp.Subquery):
             query = self.query(node.this)
-        kept = [*tests, *common] if outer else tests  # WHERE turns away the rows that nothing was joined to
+        kept = [*tests, *common] if outer else tests  # WHERE filters the rows without a match
         bounds = tuple(_bounds(kept, source_names[-1], len(tables) == 1)) if table else ()
         return CostSource(table, query, tuple(equal), tuple(fixed), bounds, outer)
 

@@ -155,7 +155,8 @@ def _literal(number: int, kind: SqlType | None, source: str, fragment: bool) -> 
     if not (kind.is_text or kind.is_integer or kind.is_binary or kind.name in _AS_HELD):
         style = exp.Literal.number(_STYLES[kind.name]) if kind.name in _STYLES else exp.Null()
         value = _call("convert", text("varchar(60)"), value, style, text(kind))
-    # money is a number in every public output, although the page's table of types says string.
+    # money is a number in every public output, although the table of types on the documentation page says
+    # string.
     written = "bit" if kind.name == "bit" else "number" if kind.is_number else kind.name
     return _call("json_literal", value, text(written), exp.Literal.number(0))
 

@@ -118,7 +118,7 @@ class Grouping:
             parts = [self.part(node.args.get(key)) for key in ("catalog", "db", "table")]
             found = resolve(self.space, [part for part in parts if part], node.name)
         except SqlError:
-            return []  # told when its type is looked for
+            return []  # reported when its type is inferred
         if found.source is None or found.space is not self.space:
             return []
         return [SqlError(number, found.source.display_name, node.name)]

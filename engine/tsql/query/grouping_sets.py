@@ -178,7 +178,7 @@ def _copy_for_grouping_set(
     made = select.copy()
     here = {_canonical(column) for column in grouping_set}
     shown = [_adapt_to_grouping_set(value.copy(), everything, here) for value in values]
-    counted = exp.alias_(exp.Count(this=exp.Star()), "n")  # a grouping by nothing has one row
+    counted = exp.alias_(exp.Count(this=exp.Star()), "n")  # a grouping over nothing returns one row
     made.set(
         "expressions",
         [*(exp.alias_(value, f"c{place}") for place, value in enumerate(shown)), counted],

@@ -270,7 +270,7 @@ def _infer_like(binder: Binder, node: exp.Expr) -> Kind:
     wide = any(kind is not None and kind.name in ("nchar", "nvarchar") for kind in kinds)
     pattern = node.args["expression"]
     if wide and not (isinstance(pattern, exp.Literal | exp.National) and str(pattern.name).endswith("%")):
-        for side in ("this", "expression"):  # blanks at the end count in Unicode
+        for side in ("this", "expression"):  # trailing blanks count in Unicode
             node.set(
                 side, exp.DPipe(this=exp.Paren(this=node.args[side]), expression=exp.Literal.string(END))
             )

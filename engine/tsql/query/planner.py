@@ -12,8 +12,8 @@ from engine.tsql.language.lexer import SqlSyntaxError, Token, tokens_of
 from engine.tsql.query.names import BindingContext
 from engine.tsql.query.plans import QueryPlan, References
 
-# sqlglot behind translate.py takes 50 ms, lark and the grammar's tables behind parse.py take 120 ms; a program that
-# asks nothing need not spend them.
+# sqlglot (behind translate.py) takes 50 ms; lark and the grammar's tables (behind parse.py) take 120 ms. A
+# program without queries need not load them.
 
 
 def load() -> None:

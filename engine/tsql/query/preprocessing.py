@@ -33,7 +33,7 @@ def preprocess_text(text: str, depth: int = 0) -> str:
             out += text[copied : token.start] + replaced[place]
             copied = token.end
             continue
-        if token.upper == "REAL" and tokens[place + 1].is_op(")", ","):  # sqlglot takes it for float
+        if token.upper == "REAL" and tokens[place + 1].is_op(")", ","):  # sqlglot treats it as float
             out += text[copied : token.start] + "float(24)"
             copied = token.end
         if token.is_op("$") and tokens[place + 1].kind == "number" and token.end == tokens[place + 1].start:

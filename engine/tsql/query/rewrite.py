@@ -38,7 +38,7 @@ NODE_WORK: Final = 1
 def rewriting(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tuple[str, Rewritten]]:
     """Rewrite everything that SQLite would take in another sense; the text for it and what was found. In steps."""
     query = Rewritten()
-    nodes = list(tree.walk())  # a walk costs as much as what is done in it: none for what is not there
+    nodes = list(tree.walk())  # a walk is expensive: only for nodes that occur
     yield len(nodes) * BIND_WORK
     if _has_node(nodes, forms.BEFORE):
         forms.write_out(tree)
@@ -64,7 +64,7 @@ def rewriting(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tup
             continue
         new = rewrite(node, query)
         if new is not node:
-            derives = derives or isinstance(new, exp.Query)  # FOR XML puts one around
+            derives = derives or isinstance(new, exp.Query)  # FOR XML adds an enclosing query
             if node is tree:
                 tree = new
             else:
@@ -153,7 +153,7 @@ def _rewrite_call(node: exp.Expr, query: Rewritten) -> exp.Expr:
     arguments = list(node.expressions)
     if name in ("percent_rank", "cume_dist") and isinstance(node.parent, exp.Window):
         query.calls.add((written, len(arguments)))
-        return node  # SQLite has it
+        return node  # SQLite supports it
     if (
         name == "rand" and not arguments and not isinstance(node.parent, exp.Subquery)
     ):  # one number for all rows

@@ -157,11 +157,11 @@ class Scratch:
         self._indexes = True
         """True if SQLite may create automatic indexes for a query."""
         self.begin(context, fetch, meter)
-        # Statements are prepared anew each time: one that is kept would go on counting its steps where it stopped.
+        # Statements are prepared again each time: a cached one would continue to count its steps.
         self._connection = sqlite3.connect(
             ":memory:", isolation_level=None, cached_statements=0, check_same_thread=False
         )
-        self._connection.execute("SELECT 1 FROM json_each('[]')")  # makes the table, which no query may
+        self._connection.execute("SELECT 1 FROM json_each('[]')")  # creates the table, which no query may do
         self._configure_connection()
 
     def begin(self, context: Context, fetch: Fetch, meter: Meter) -> None:
@@ -250,7 +250,8 @@ class Scratch:
         self, plan: QueryPlan, values: Callable[[str], Scalar]
     ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
         parameters = {f"p{number}": _value(name, values) for number, name in enumerate(plan.variables)}
-        filled: list[str] = []  # what was not made must not be dropped either: sqlite_master is always there
+        # a table that was not created must not be dropped; sqlite_master always exists
+        filled: list[str] = []
         sizes = Sizes(parameters)
         try:
             sources: dict[str, tuple[Columns, Source]] = {}
@@ -287,7 +288,7 @@ class Scratch:
             self._connection.set_authorizer(None)
             for key in filled:
                 self._connection.execute(f"DROP TABLE IF EXISTS {_quoted(key)}")
-        self._meter.charge(0)  # long texts may have cost too much
+        self._meter.charge(0)  # long texts may have exceeded the limit
         return names, rows
 
     def _table(self, ref: TableRef) -> tuple[Columns, Source]:
@@ -473,7 +474,7 @@ def _read(cursor: sqlite3.Cursor, meter: Meter) -> list[tuple[Scalar, ...]]:
         rows.append(row)
         meter.add(1)
         for value in row:
-            kind = type(value)  # never a subclass; to ask isinstance costs as much as all the rest here
+            kind = type(value)  # never a subclass; isinstance costs as much as everything else here
             if kind is str or kind is bytes:
                 characters += len(value)
             elif kind is float:

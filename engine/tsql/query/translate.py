@@ -85,7 +85,7 @@ def _parse_query(text: str) -> exp.Expr:
     forms.name_columns(tree)
     forms.join_applied(tree)
     forms.alias_queries(tree)
-    for exists in tree.find_all(exp.Exists):  # what it would show is never looked at
+    for exists in tree.find_all(exp.Exists):  # its select list is never evaluated
         if isinstance(exists.this, exp.Select) and [*map(type, exists.this.expressions)] == [exp.Star]:
             exists.this.set("expressions", [exp.Literal.number(1)])
     return tree
@@ -185,7 +185,7 @@ def _references(text: str) -> References:
     variables: dict[str, None] = {}
     tree = _parse_query(text)
     if isinstance(tree, exp.TruncateTable):
-        return References((), ())  # says 4701, where a query says 208
+        return References((), ())  # raises 4701, where a query raises 208
     own = _own_names(tree)
     for node in tree.walk():
         if isinstance(node, exp.Table) and not isinstance(node.this, exp.Anonymous | exp.Dot):
@@ -274,7 +274,7 @@ def _name_columns(select: exp.Select) -> None:
     named: list[exp.Expr] = []
     for projection in select.expressions:
         if isinstance(projection, exp.Concat) and len(projection.expressions) == 2:
-            # two strings side by side: the second one names the column
+            # two adjacent strings: the second one is the column name
             projection = exp.alias_(projection.expressions[0], projection.expressions[1].name, quoted=True)
         if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Literal):
             projection = exp.alias_(projection.expression, projection.this.this, quoted=True)
@@ -472,7 +472,7 @@ def _row_through(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
     if not isinstance(base, exp.Table) or query.args.get("joins") or base.args.get("joins"):
         raise UnsimulatedFeatureError("UPDATE or DELETE through a query of more than one table")
     with_ = query.parent.parent if query.parent is not None else None
-    named = isinstance(base.this, exp.Identifier) and not base.this.args.get("temporary")  # not @t or #t
+    named = isinstance(base.this, exp.Identifier) and not base.this.args.get("temporary")  # neither @t nor #t
     if (
         named
         and isinstance(with_, exp.With)

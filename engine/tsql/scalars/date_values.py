@@ -213,7 +213,7 @@ def _parse_ordered_date(parts: tuple[str, ...], order: str, kind: SqlType, style
     """Return three numbers; four digits are the year wherever they stand."""
     first, middle, last = parts
     if len(first) == 4:
-        # datetime reads 2005-04-03 by DATEFORMAT (as ydm after dmy), the types of 2008 never do. Documented.
+        # datetime reads 2005-04-03 by DATEFORMAT (as ydm after dmy); the types of 2008 never do. Documented.
         by_format = kind.name in OLD_MOMENTS and style is None and order in ("dmy", "ydm")
         month, day = (last, middle) if by_format else (middle, last)
         return _day(int(first), int(month), int(day))
@@ -280,7 +280,7 @@ def fit_to_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
             moment = DateTimeValue(EPOCH, moment.ticks)
         elif name == "datetimeoffset":
             moment = moment._replace(offset=moment.offset or 0)
-            if not DAY <= moment.utc < (LAST_DAY + 1) * DAY:  # the years 1 to 9999 are those of UTC
+            if not DAY <= moment.utc < (LAST_DAY + 1) * DAY:  # the years 1 to 9999 refer to UTC
                 raise SqlError(241)
         else:
             moment = moment._replace(offset=None)
@@ -381,7 +381,7 @@ def text_of(moment: DateTimeValue, kind: SqlType, style: int | None = None, cult
     if kind.name == "date":
         clock_form = ""
     if style == 127 and kind.name == "datetimeoffset":
-        moment = of_total(moment.utc, moment.offset)  # Z says that it is UTC
+        moment = of_total(moment.utc, moment.offset)  # Z means UTC
     known = _pieces(moment, kind, culture, long)
     if style in (126, 127) and kind.name in OLD_MOMENTS and not moment.ticks % TICKS_PER_S:
         clock_form = "{hh}:{mi}:{ss}"

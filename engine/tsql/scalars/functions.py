@@ -131,7 +131,7 @@ def _replace(text: Scalar, pattern: Scalar, replacement: Scalar) -> Scalar:
     if not to_text(pattern):
         return to_text(text)
     by = to_text(replacement)
-    most = TEXT_LIMIT // max(1, len(by)) + 1  # more than these are too long anyway
+    most = TEXT_LIMIT // max(1, len(by)) + 1  # more than these exceed the limit anyway
     template = by.replace("\\", r"\\")  # a text: a function would be called a million times
     return within_limit(
         re.sub(re.escape(to_text(pattern)), template, to_text(text), count=most, flags=re.IGNORECASE)
@@ -253,7 +253,7 @@ def _isnumeric(value: Scalar) -> Scalar:
     text = to_text(value)
     if not text.strip(" "):
         return 0
-    text = text.strip(" \t\n\v\f\r\xa0")  # tabs and ends of lines alone count as numbers
+    text = text.strip(" \t\n\v\f\r\xa0")  # a text of only tabs and line ends counts as a number
     return int(len(text) <= 400 and (not text or _NUMERIC.fullmatch(text) is not None))
 
 

@@ -35,7 +35,7 @@ def find_like(pattern: str, escape: str, text: str, exact: bool = False) -> int 
     if opening is None:
         return None
     if not middle:
-        return 0 if text[opening.end() :].strip(" ") == "" else None  # trailing blanks do not count
+        return 0 if text[opening.end() :].strip(" ") == "" else None  # trailing blanks are ignored
     place, start = opening.end(), None if first.pattern == "" else 0
     for piece in middle[:-1]:
         found = piece.search(text, place)

@@ -158,7 +158,7 @@ def of_literal(text: str) -> SqlType:
     whole, _, part = text.partition(".")
     digits = whole.lstrip("0") + part
     if "." not in text and len(digits) <= 10 and int(text) < 2**31:
-        return SqlType("int", precision=max(1, len(digits)))  # beside a decimal only its digits count
+        return SqlType("int", precision=max(1, len(digits)))  # next to a decimal only its digits count
     if len(digits) > PRECISION_MAX:
         raise SqlError(1007, "number", text)
     return numeric(max(1, len(digits), len(part)), len(part))
@@ -195,7 +195,7 @@ def type_of(text: str, default_length: int = 30) -> SqlType:
     if match is None or name not in NAMES:
         raise SqlError(2715, 1, text.replace("[", "").replace("]", "").partition("(")[0].strip())
     size = None if match[2] is None else MAX if match[2] == "max" else int(match[2][:9])
-    # More than nine digits are too many for any type, and thousands of them for int().
+    # More than nine digits exceed every type, and int() of thousands of digits is slow.
     digits = None if match[3] is None else int(match[3][:9])
     if written == "sysname":
         return SqlType("nvarchar", 128)

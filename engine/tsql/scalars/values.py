@@ -124,7 +124,8 @@ def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int
     if not math.isfinite(number):
         raise SqlError(8115, "expression", name)
     low, high = INT_RANGES[name]
-    # Money is rounded, decimals and floats are cut off [DOC: CAST and CONVERT, Truncating and rounding results].
+    # Money is rounded; decimals and floats are truncated [DOC: CAST and CONVERT, Truncating and rounding
+    # results].
     is_money = source is not None and source.name in MONEYS
     if decimals.is_encoded_decimal(value):
         whole = int(
@@ -534,7 +535,7 @@ def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
 
 def format_value(value: Scalar) -> Scalar:
     """Format a value for a result grid: dates without their mark, binary with 0x."""
-    if decimals.is_encoded_decimal(value):  # its type is not known: a number, if a float holds it
+    if decimals.is_encoded_decimal(value):  # unknown type: a number, if a float can hold it
         digits = decimals.decode_decimal(value).normalize(ANY_DIGITS)
         return to_number(value, "float") if len(digits.as_tuple().digits) <= FLOAT_DIGITS else value[1:]
     if isinstance(value, str):

@@ -28,7 +28,7 @@ def upgrade() -> None:
         sa.Column("taken", sa.Boolean, nullable=False, server_default=sa.false()),
     ):
         op.add_column("seat", column)
-    if op.get_bind().dialect.name == "sqlite":  # it changes no constraint of a table that is there
+    if op.get_bind().dialect.name == "sqlite":  # the migration changes no constraint of an existing table
         op.rename_table("instruction", "instruction_before")
         op.create_table(
             "instruction",

@@ -14,7 +14,7 @@ def upgrade() -> None:
     op.add_column("class", sa.Column("part", sa.String, nullable=False, server_default=""))
     op.add_column("class", sa.Column("current", sa.Boolean, nullable=False, server_default=sa.true()))
     op.add_column("instruction", sa.Column("part", sa.Integer, nullable=False, server_default=sa.text("1")))
-    if op.get_bind().dialect.name == "sqlite":  # it changes no key of a table that is there
+    if op.get_bind().dialect.name == "sqlite":  # the migration changes no key of an existing table
         op.rename_table("act", "act_before")
         op.create_table(
             "act",

@@ -16,7 +16,7 @@ def upgrade() -> None:
     connection = op.get_bind()
     left = connection.execute(sa.text("SELECT run_id FROM branch WHERE parent_id IS NOT NULL"))
     branched = {run_id for (run_id,) in left}
-    # One at a time: a report is some megabytes.
+    # One row at a time: a report has some megabytes.
     for (run_id,) in connection.execute(sa.text("SELECT run_id FROM result")).all():
         text = connection.execute(
             sa.text("SELECT report_json FROM result WHERE run_id = :id"), {"id": run_id}

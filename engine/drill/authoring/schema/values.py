@@ -49,7 +49,7 @@ def _pace(seconds: float) -> float:
 def _readable(text: str) -> str:
     """Reject invisible characters that change the text (controls, text direction, zero width)."""
     if text.replace("\n", "").isprintable() and not any(sign in text for sign in BLANK_LETTERS):
-        return text  # nearly every text; to look at each sign by itself takes long
+        return text  # covers nearly all texts; checking each character is slow
     for index, sign in enumerate(text):
         if sign not in "\n\t\u200c\u200d" and (
             unicodedata.category(sign) in _UNSEEN or sign in BLANK_LETTERS
