@@ -260,6 +260,7 @@ ROWS_OF: Final = {
     "openjson_rows": ("value",),
     "fn_xe_file_target_read_file": ("object_name", "event_data", "file_name", "file_offset", "timestamp_utc"),
     "string_split": ("value", "ordinal"),
+    "generate_series": ("value",),
 }
 """Table-valued functions whose rows depend on their arguments, with their columns."""
 
@@ -278,6 +279,8 @@ def _packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
         return exp.Anonymous(this="open_json_rows", expressions=[one.copy() for one in arguments])
     if name == "string_split" and len(arguments) in (2, 3):
         return exp.Anonymous(this="split_string", expressions=[one.copy() for one in arguments])
+    if name == "generate_series" and len(arguments) in (2, 3):
+        return exp.Anonymous(this="number_series", expressions=[one.copy() for one in arguments])
     return None
 
 
@@ -289,7 +292,7 @@ def _columns_of(name: str, arguments: Sequence[exp.Expr]) -> tuple[str, ...]:
 
 
 PACKED_FUNCTIONS: Final = frozenset(
-    {"openjson", "openjson_rows", "string_split", "fn_xe_file_target_read_file"}
+    {"openjson", "openjson_rows", "string_split", "generate_series", "fn_xe_file_target_read_file"}
 )
 """Functions of the language, without a schema."""
 

@@ -398,7 +398,7 @@ def _infer_call(binder: Binder, node: exp.Expr) -> Kind:
         node.append("expressions", text(kinds[0]))
     if name == "sql_variant_property" and len(kinds) == 2:
         _variant_property(node, kinds[0])
-    if name == "dateadd" and len(kinds) == 3 and result is not None:
+    if (name, len(kinds)) in (("dateadd", 3), ("datetrunc", 2)) and result is not None:
         node.append("expressions", text(result))
     if name == "replicate" and result is not None and len(kinds) == 2:
         node.append("expressions", exp.Literal.number(result.length))
@@ -442,6 +442,11 @@ def _infer_choose(binder: Binder, node: exp.Expr) -> Kind:
     return all_of_one_type(binder, list(node.expressions[1:]))
 
 
+def _infer_extreme_argument(binder: Binder, node: exp.Expr) -> Kind:
+    """Return the type of GREATEST and LEAST: that of the highest precedence, to which all are converted."""
+    return all_of_one_type(binder, list(node.expressions))
+
+
 def _infer_isnull(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of ISNULL's first argument, to which the second one is converted and cut."""
     if len(node.expressions) != 2:
@@ -463,6 +468,8 @@ _SPECIAL: Final[dict[str, Rule]] = {
     "iif": _infer_iif,
     "choose": _infer_choose,
     "isnull": _infer_isnull,
+    "greatest": _infer_extreme_argument,
+    "least": _infer_extreme_argument,
     **aggregates.NAMED,
 }
 """Functions whose arguments need more than their types."""

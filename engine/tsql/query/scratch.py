@@ -432,7 +432,12 @@ _WINDOWED: Final = ("lag", "lead", "first_value", "last_value", "percent_rank", 
 """Window functions of SQLite."""
 
 
-_ROWSETS: Final = {"open_json": "OPENJSON", "open_json_rows": "OPENJSON", "split_string": "STRING_SPLIT"}
+_ROWSETS: Final = {
+    "open_json": "OPENJSON",
+    "open_json_rows": "OPENJSON",
+    "split_string": "STRING_SPLIT",
+    "number_series": "GENERATE_SERIES",
+}
 """Table-valued functions of 2016 by the calls that create their rows (apply.py)."""
 
 
@@ -440,7 +445,7 @@ def check_calls(plan: QueryPlan, version: int) -> None:
     """Raise 195 for a function that there is not, 174 or 189 for a wrong number of arguments, or Unsimulated."""
     for written, count in plan.calls:
         name = written.lower()
-        if name in _ROWSETS and version < 2016:
+        if name in _ROWSETS and version < (2022 if name == "number_series" else 2016):
             raise SqlError(208, _ROWSETS[name])
         if SINCE.get(name, 0) > version:
             raise SqlError(195, written, "built-in function name")

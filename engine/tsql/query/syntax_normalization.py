@@ -22,7 +22,9 @@ def find_end_of_brackets(tokens: Sequence[Token], index: int) -> int:
 
 PLAIN: Final = "plain_"
 """Prefix of calls that sqlglot would turn into nodes of its own."""
-_PLAIN_CALLS: Final = frozenset({"JSON_VALUE", "JSON_QUERY", "CONCAT_WS"})
+_PLAIN_CALLS: Final = frozenset(
+    {"JSON_VALUE", "JSON_QUERY", "CONCAT_WS", "GREATEST", "LEAST", "DATETRUNC", "GENERATE_SERIES"}
+)
 
 
 _JSON: Final = f"{PLAIN}json"

@@ -99,6 +99,33 @@ def dateadd(culture: Culture, name: Scalar, count: Scalar, value: Scalar, kind: 
     return _hold_in_range(moved.toordinal() * DAY + moment.ticks, moment.offset, type_)
 
 
+_UNTRUNCATED: Final = frozenset({"weekday", "tzoffset", "nanosecond"})
+"""Parts to which DATETRUNC does not cut. Documented [DOC: DATETRUNC]."""
+
+
+def datetrunc(culture: Culture, name: Scalar, value: Scalar, kind: Scalar = "") -> Scalar:
+    """Evaluate DATETRUNC: the first moment of the part, in the type of the value. Raises 9810."""
+    part = _part(name)
+    if value is None:
+        return None
+    type_ = _kind(value, kind)
+    if part in _UNTRUNCATED:
+        raise SqlError(9810, part, "datetrunc", type_.name)
+    _check_part(part, type_, "datetrunc")
+    moment = moment_of(value, type_, culture)
+    day = moment.date
+    if part in _CLOCK:
+        return _hold_in_range(
+            moment.day * DAY + moment.ticks - moment.ticks % _STEP[part], moment.offset, type_
+        )
+    if part in _MONTHS:
+        day = day.replace(month=day.month - (day.month - 1) % _MONTHS[part], day=1)
+    elif part in ("week", "iso_week"):
+        first = culture.datefirst if part == "week" else 1
+        day -= timedelta(days=(day.isoweekday() - first) % 7)
+    return _hold_in_range(day.toordinal() * DAY, moment.offset, type_)
+
+
 def _last_day(year: int, month: int) -> int:
     if (year, month) == (9999, 12):
         return 31
@@ -273,6 +300,7 @@ def isdate(culture: Culture, value: Scalar) -> Scalar:
 
 CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
     "dateadd": dateadd,
+    "datetrunc": datetrunc,
     "datediff": datediff,
     "datediff_big": datediff_big,
     "datepart": datepart,

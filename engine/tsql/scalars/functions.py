@@ -33,6 +33,7 @@ from engine.tsql.scalars.values import (
     Scalar,
     code_page,
     comparable,
+    compare,
     convert,
     decimal_text,
     format_as_type,
@@ -401,6 +402,23 @@ def _translate(value: Scalar, characters: Scalar, translations: Scalar) -> str:
     return to_text(value).translate(table)
 
 
+def _find_extreme(sign: int) -> Callable[..., Scalar]:
+    """Return GREATEST (1) or LEAST (-1) of values of one type, which ignores NULL. [DOC: GREATEST]"""
+
+    def find(first: Scalar, *others: Scalar) -> Scalar:
+        found = first
+        for value in others:
+            if value is not None and (found is None or _compare(value, found) * sign > 0):
+                found = value
+        return found
+
+    return find
+
+
+def _compare(a: Scalar, b: Scalar) -> float:
+    return compare(a, b) if isinstance(a, str) and isinstance(b, str) else to_number(a) - to_number(b)
+
+
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **dates.FUNCTIONS,
     **formats.FUNCTIONS,
@@ -410,6 +428,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **xpath.FUNCTIONS,
     **json_values.FUNCTIONS,
     "unpacked": _unpack_value,
+    "greatest": _find_extreme(1),
+    "least": _find_extreme(-1),
     "decimal_text": decimal_text,
     "isnull": _isnull,
     "iif": lambda condition, yes, no: yes if condition else no,
@@ -483,8 +503,8 @@ key_guid key_id min_active_rowversion openxml permissions publishingservername p
 rowcount_big textptr textvalid
 try_cast typeproperty grouping grouping_id checksum_agg
 percentile_cont percentile_disc fn_listextendedproperty rollup cube grouping grouping_id
-compress decompress datediff_big session_context string_escape
-approx_count_distinct date_bucket datetrunc greatest least fn_hadr_distributed_ag_replica
+compress decompress datediff_big session_context
+approx_count_distinct date_bucket fn_hadr_distributed_ag_replica
 json_path_exists get_bit set_bit left_shift right_shift
 """
 INTERNAL: Final = frozenset(
@@ -492,7 +512,7 @@ INTERNAL: Final = frozenset(
         "add", "sub", "mul", "div", "mod", "xor", "text", "decimal_text", "top_percent", "recursion", "pasted",
         "joined", "operate", "negated", "inverted", "charindex_exact", "like_exact", "patindex_exact", "replace_exact",
         "file_found", "xe_events", "object_permissions", "pack", "unpacked", "json_modify_raw", "open_json",
-        "split_string", "open_json_rows", "json_field", "json_fragment", "json_literal", "json_object_of",
+        "number_series", "split_string", "open_json_rows", "json_field", "json_fragment", "json_literal", "json_object_of",
         "json_levels", "json_rows", *xmltext.FUNCTIONS, *xpath.FUNCTIONS,
     }
 )  # fmt: skip

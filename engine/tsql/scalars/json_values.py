@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from engine.messages import SqlError
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import decimals
 from engine.tsql.scalars.values import Scalar, to_text
 
@@ -360,6 +361,34 @@ def string_split(value: Scalar, separator: Scalar, ordinal: Scalar = 0) -> Scala
     )
 
 
+SERIES_MAX: Final = 10_000
+"""Maximum rows of GENERATE_SERIES. Assumed."""
+
+
+def generate_series(start: Scalar, stop: Scalar, step: Scalar = None) -> Scalar:
+    """Return the rows of GENERATE_SERIES, packed. [DOC: GENERATE_SERIES]"""
+    if start is None or stop is None:
+        return "[]"
+    if not isinstance(start, int) or not isinstance(stop, int) or not isinstance(step, int | None):
+        raise UnsimulatedFeatureError("GENERATE_SERIES of other than whole numbers")
+    by = (1 if start <= stop else -1) if step is None else step
+    if not by:
+        raise UnsimulatedFeatureError("GENERATE_SERIES with the step 0")
+    numbers = range(start, stop + (1 if by > 0 else -1), by)
+    if len(numbers) > SERIES_MAX:
+        raise UnsimulatedFeatureError(f"more than {SERIES_MAX} rows of GENERATE_SERIES")
+    return json.dumps([[number] for number in numbers])
+
+
+def string_escape(value: Scalar, kind: Scalar) -> Scalar:
+    """Evaluate STRING_ESCAPE, whose only type is json. [DOC: STRING_ESCAPE]"""
+    if value is None or kind is None:
+        return None
+    if to_text(kind).lower() != "json":
+        raise UnsimulatedFeatureError("STRING_ESCAPE of another type than json")
+    return _quote(to_text(value))[1:-1]
+
+
 # --- FOR JSON (forjson.py writes the calls) ---------------------------------------------------------------
 
 
@@ -439,6 +468,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "json_field": _field,
     "json_fragment": _fragment,
     "split_string": string_split,
+    "number_series": generate_series,
+    "string_escape": string_escape,
     "json_literal": _write_literal,
     "json_object_of": _write_object,
     "json_levels": _write_levels,

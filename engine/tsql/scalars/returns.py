@@ -163,6 +163,13 @@ def _dateadd(types: Types) -> SqlType | None:
     return kind if kind.is_moment else DATETIME
 
 
+def _datetrunc(types: Types) -> SqlType | None:
+    kind = types[1] if len(types) > 1 else None
+    if kind is None or kind.is_moment:
+        return kind
+    return SqlType("datetime2", scale=7)
+
+
 def sum_type(kind: SqlType | None) -> SqlType | None:
     """SUM. Raises 8117 for what cannot be added up."""
     if kind is None:
@@ -210,6 +217,7 @@ RULES: Final[dict[str, Rule]] = {
     "degrees": _angle,
     "radians": _angle,
     "dateadd": _dateadd,
+    "datetrunc": _datetrunc,
     "datetime2fromparts": lambda types: None,
     "serverproperty": lambda types: None,
     "decimal_text": lambda types: varchar(40),
