@@ -62,6 +62,40 @@ def find_unsimulated(tokens: Sequence[Token], version: int) -> str:
     return ""
 
 
+APPROXIMATE: Final = 2019
+"""First version with APPROX_COUNT_DISTINCT. Documented [DOC: APPROX_COUNT_DISTINCT]."""
+
+_CALLS: Final = {"ISJSON": 1, "STRING_SPLIT": 2}
+"""Functions that accept more arguments since 2022."""
+
+
+def _check_calls_before_2022(tokens: Sequence[Token]) -> None:
+    """Raise 102, 174 or 8144 for what older functions accept since 2022, and for a named window."""
+    for place, (word, behind) in enumerate(pairwise(tokens)):
+        if word.upper == "OVER" and behind.kind in ("word", "quoted"):
+            raise make_near_error(behind)
+        if not behind.is_op("("):
+            continue
+        if word.upper == "TRIM" and tokens[place + 2].upper in ("LEADING", "TRAILING", "BOTH"):
+            if not tokens[place + 3].is_op(",", ")") and tokens[place + 3].upper != "FROM":
+                raise make_near_error(tokens[place + 3])
+        elif word.upper in _CALLS and _count_arguments(tokens, place + 1) > _CALLS[word.upper]:
+            if word.upper == "STRING_SPLIT":
+                raise SqlSyntaxError(word.line, 8144, word.text)
+            raise SqlSyntaxError(word.line, 174, word.text.lower(), 1)
+
+
+def _count_arguments(tokens: Sequence[Token], place: int) -> int:
+    """Return the number of arguments in the brackets that open at *place*."""
+    level, count = 0, 1
+    for token in tokens[place:]:
+        level += token.is_op("(") - token.is_op(")")
+        count += level == 1 and token.is_op(",")
+        if not level:
+            break
+    return count
+
+
 JSON: Final = 2016
 """First version with FOR JSON. Documented [DOC: FOR clause]."""
 
@@ -80,6 +114,11 @@ def check(tokens: Sequence[Token], version: int) -> None:
     for word, distinct in pairwise(tokens if version < IS_DISTINCT else ()):
         if distinct.upper == "DISTINCT" and word.upper in ("IS", "NOT"):
             raise make_near_error(distinct)
+    if version < IS_DISTINCT:
+        _check_calls_before_2022(tokens)
+    for name, bracket in pairwise(tokens if version < APPROXIMATE else ()):
+        if name.upper == "APPROX_COUNT_DISTINCT" and bracket.is_op("("):
+            raise SqlSyntaxError(name.line, 195, name.text, "built-in function name")
     if version >= 2012:
         return
     opened: list[str] = []

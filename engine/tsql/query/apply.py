@@ -68,15 +68,22 @@ def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None
     packed = _packed_call(name, arguments)
     select = join.find_ancestor(exp.Select)
     if packed is not None and isinstance(select, exp.Select):
+        names = _alias_columns(join.this) or _columns_of(name, arguments)
         join.set("this", _pack_rows(packed, alias or name))
         join.set("side", "LEFT" if outer else None)
         join.set("on", exp.true())
-        _substitute(select, join, alias or name, _unpack_columns(alias or name, _columns_of(name, arguments)))
+        _substitute(select, join, alias or name, _unpack_columns(alias or name, names))
         return
     table = _function_table(parts, alias or name)
     join.set("this", table)
     join.set("side", "LEFT" if outer else None)
     join.set("on", _matches(PARAMETERS.get(name, ()), arguments, alias or name) or exp.true())
+
+
+def _alias_columns(source: exp.Expr) -> tuple[str, ...]:
+    """Return the names that an alias gives the columns of *source*."""
+    alias = source.args.get("alias")
+    return tuple(column.name for column in alias.columns) if isinstance(alias, exp.TableAlias) else ()
 
 
 def _call_of(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
@@ -123,7 +130,7 @@ def call(table: exp.Table) -> None:
         return
     packed = _packed_call(name, arguments)
     if packed is not None:
-        _replace_with_packed(table, packed, _columns_of(name, arguments))
+        _replace_with_packed(table, packed, _alias_columns(table) or _columns_of(name, arguments))
         return
     place, known = SIMULATED.get(name, (0, ()))
     if known and place < len(arguments) and arguments[place].name.upper() not in known:

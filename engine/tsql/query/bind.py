@@ -314,6 +314,8 @@ class QueryBinder(Grouping):
             if isinstance(applied, exp.Query | exp.Values):
                 refuse_order(applied)
                 columns = _rename_columns(self.query(applied), named)
+            elif infer.is_series(node.this):
+                columns = (((named or ["value"])[0], infer.infer_series(self, node.this)),)
             elif isinstance(node.this, exp.Dot | exp.Anonymous) and named:
                 columns = tuple((column, None) for column in named)
             space.sources.append(QuerySource(name, columns))
@@ -337,6 +339,8 @@ class QueryBinder(Grouping):
         aliased = bool(name)
         if isinstance(node.this, exp.Anonymous | exp.Dot):
             columns: Columns | None = tuple((column, None) for column in named) or None
+            if infer.is_series(node.this):
+                columns = (((named or ["value"])[0], infer.infer_series(self, node.this)),)
             return QuerySource(name or parts[-1], columns, aliased, parts)
         if len(parts) == 1:
             cte = self.space.cte(parts[0])

@@ -402,6 +402,8 @@ def fold_orders(tree: exp.Expr) -> None:
     for node in list(tree.find_all(exp.WithinGroup)):
         call = node.this
         if not isinstance(call, exp.Anonymous) or str(call.this).lower() != "string_agg":
+            if not isinstance(node.parent, exp.Window):
+                node.replace(call)
             continue
         for ordered in node.expression.expressions:
             direction = "desc" if ordered.args.get("desc") else "asc"

@@ -398,8 +398,14 @@ def _infer_call(binder: Binder, node: exp.Expr) -> Kind:
         node.append("expressions", text(kinds[0]))
     if name == "sql_variant_property" and len(kinds) == 2:
         _variant_property(node, kinds[0])
-    if (name, len(kinds)) in (("dateadd", 3), ("datetrunc", 2)) and result is not None:
-        node.append("expressions", text(result))
+    if len(kinds) in _TYPED_LAST.get(name, ()):
+        kind = kinds[0] if name in _BITS else result
+        if name == "date_bucket" and len(kinds) == 3:
+            node.append("expressions", exp.Null())
+        if name == "set_bit" and len(kinds) == 2:
+            node.append("expressions", exp.Literal.number(1))
+        if kind is not None:
+            node.append("expressions", text(kind))
     if name == "replicate" and result is not None and len(kinds) == 2:
         node.append("expressions", exp.Literal.number(result.length))
     if name in returns.FITTED and kinds and kinds[0] is not None:
@@ -408,6 +414,33 @@ def _infer_call(binder: Binder, node: exp.Expr) -> Kind:
         binder.fit(node, result, source=FLOAT if name == "power" else None)
         return result
     return _fit_declared_type(binder, node, result)
+
+
+_BITS: Final = dict.fromkeys(("left_shift", "right_shift", "get_bit"), (2,)) | {
+    "bit_count": (1,),
+    "set_bit": (2, 3),
+}
+_TYPED_LAST: Final = {"dateadd": (3,), "datetrunc": (2,), "date_bucket": (3, 4), **_BITS}
+"""Functions that need the type of their value as a last argument, with their numbers of arguments."""
+
+
+def is_series(call: exp.Expr) -> bool:
+    """Return whether *call* is a call of GENERATE_SERIES."""
+    return isinstance(call, exp.Anonymous) and str(call.this).lower() == "generate_series"
+
+
+def infer_series(binder: Binder, node: exp.Expr) -> Kind:
+    """Return the type that all arguments of GENERATE_SERIES have [DOC: GENERATE_SERIES]. Raises 5373."""
+    kinds = [binder.expr(value) for value in list(node.expressions)]
+    known = [kind for kind in kinds if kind is not None and kind != NULL]
+    names = {"numeric" if kind.name == "decimal" else kind.name for kind in known}
+    if len(names) > 1 or names - {"tinyint", "smallint", "int", "bigint", "numeric"}:
+        binder.problems += [SqlError(206, kind.name, "void type") for kind in known]
+        raise SqlError(5373)
+    target: Kind = NULL
+    for kind in known:
+        target = common(target, kind)
+    return target
 
 
 def _variant_property(node: exp.Expr, kind: Kind) -> None:
@@ -444,7 +477,15 @@ def _infer_choose(binder: Binder, node: exp.Expr) -> Kind:
 
 def _infer_extreme_argument(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of GREATEST and LEAST: that of the highest precedence, to which all are converted."""
+    kinds = [binder.expr(value) for value in list(node.expressions)]
+    for place, kind in enumerate(kinds, 1):
+        if kind is not None and kind.name in _UNORDERED:
+            raise SqlError(8116, kind.name, place, str(node.this).lower())
     return all_of_one_type(binder, list(node.expressions))
+
+
+_UNORDERED: Final = frozenset({"xml", "text", "ntext", "image", "geography", "geometry", "hierarchyid"})
+"""Types that GREATEST and LEAST refuse. Documented [DOC: GREATEST]."""
 
 
 def _infer_isnull(binder: Binder, node: exp.Expr) -> Kind:

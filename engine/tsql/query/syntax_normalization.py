@@ -23,11 +23,15 @@ def find_end_of_brackets(tokens: Sequence[Token], index: int) -> int:
 PLAIN: Final = "plain_"
 """Prefix of calls that sqlglot would turn into nodes of its own."""
 _PLAIN_CALLS: Final = frozenset(
-    {"JSON_VALUE", "JSON_QUERY", "CONCAT_WS", "GREATEST", "LEAST", "DATETRUNC", "GENERATE_SERIES"}
+    {
+        "JSON_VALUE", "JSON_QUERY", "CONCAT_WS", "GREATEST", "LEAST", "DATETRUNC", "GENERATE_SERIES", "DATE_BUCKET",
+        "GET_BIT", "SET_BIT", "LEFT_SHIFT", "RIGHT_SHIFT", "JSON_PATH_EXISTS",
+    }
 )
 
 
 _JSON: Final = f"{PLAIN}json"
+_JSON_KINDS: Final = frozenset({"VALUE", "OBJECT", "ARRAY", "SCALAR"})
 
 
 def _open_json(tokens: Sequence[Token], index: int) -> dict[int, str]:
@@ -79,6 +83,12 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
             found |= _trim(tokens, place)
         elif token.upper in _PLAIN_CALLS and tokens[place + 1].is_op("("):
             found[place] = f"{PLAIN}{token.text}"
+        elif token.upper == "APPROX_COUNT_DISTINCT" and tokens[place + 1].is_op("("):
+            found |= {place: "COUNT_BIG", place + 1: "(DISTINCT "}
+        elif token.upper == "ISJSON" and tokens[place + 1].is_op("("):
+            last = find_end_of_brackets(tokens, place + 1) - 2
+            if tokens[last].upper in _JSON_KINDS and tokens[last - 1].is_op(","):
+                found[last] = f"'{tokens[last].upper}'"
         elif token.upper == "OPENJSON" and tokens[place + 1].is_op("("):
             found |= _open_json(tokens, place)
         elif token.upper == "REPLACE" and place not in found and tokens[place + 1].is_op("("):

@@ -90,26 +90,33 @@ def dateadd(culture: Culture, name: Scalar, count: Scalar, value: Scalar, kind: 
         return _hold_in_range(total, moment.offset, type_)
     if part not in _MONTHS:
         raise SqlError(9810, part, "dateadd", type_.name)
-    day = moment.date
-    months = day.month - 1 + steps * _MONTHS[part]
+    moved = _add_months(moment.date, steps * _MONTHS[part], type_)
+    return _hold_in_range(moved.toordinal() * DAY + moment.ticks, moment.offset, type_)
+
+
+def _add_months(day: date, count: int, kind: SqlType) -> date:
+    """Return the day *count* months later, or the last one of that month. Raises 517."""
+    months = day.month - 1 + count
     year, month = day.year + months // 12, months % 12 + 1
     if not 1 <= year <= 9999:
-        raise SqlError(517, type_.name)
-    moved = date(year, month, min(day.day, _last_day(year, month)))
-    return _hold_in_range(moved.toordinal() * DAY + moment.ticks, moment.offset, type_)
+        raise SqlError(517, kind.name)
+    return date(year, month, min(day.day, _last_day(year, month)))
 
 
 _UNTRUNCATED: Final = frozenset({"weekday", "tzoffset", "nanosecond"})
 """Parts to which DATETRUNC does not cut. Documented [DOC: DATETRUNC]."""
+_DIGITS: Final = {"millisecond": 3, "microsecond": 6}
+"""Fraction digits that a type needs for a part. Documented [DOC: DATETRUNC]."""
 
 
 def datetrunc(culture: Culture, name: Scalar, value: Scalar, kind: Scalar = "") -> Scalar:
-    """Evaluate DATETRUNC: the first moment of the part, in the type of the value. Raises 9810."""
+    """Evaluate DATETRUNC: the first moment of the part, in the type of the value. Raises 9810 and 9837."""
     part = _part(name)
     if value is None:
         return None
     type_ = _kind(value, kind)
-    if part in _UNTRUNCATED:
+    digits = type_.scale if type_.name not in OLD_MOMENTS else 3
+    if part in _UNTRUNCATED or _DIGITS.get(part, 0) > digits:
         raise SqlError(9810, part, "datetrunc", type_.name)
     _check_part(part, type_, "datetrunc")
     moment = moment_of(value, type_, culture)
@@ -122,8 +129,45 @@ def datetrunc(culture: Culture, name: Scalar, value: Scalar, kind: Scalar = "") 
         day = day.replace(month=day.month - (day.month - 1) % _MONTHS[part], day=1)
     elif part in ("week", "iso_week"):
         first = culture.datefirst if part == "week" else 1
-        day -= timedelta(days=(day.isoweekday() - first) % 7)
+        back = (day.isoweekday() - first) % 7
+        if day.toordinal() - back < date_values.FIRST_DAYS.get(type_.name, 1):
+            raise SqlError(9837)
+        day -= timedelta(days=back)
     return _hold_in_range(day.toordinal() * DAY, moment.offset, type_)
+
+
+_BUCKETS: Final = frozenset({*_MONTHS, *_STEP} - {"microsecond"})
+"""Parts that DATE_BUCKET accepts. Documented [DOC: DATE_BUCKET]."""
+
+
+def date_bucket(
+    culture: Culture, name: Scalar, width: Scalar, value: Scalar, origin: Scalar = None, kind: Scalar = ""
+) -> Scalar:
+    """Evaluate DATE_BUCKET: the start of the bucket that contains the value. Raises 9810 and 9834."""
+    part = _part(name)
+    if width is None or value is None:
+        return None
+    type_ = _kind(value, kind)
+    if part not in _BUCKETS:
+        raise SqlError(9810, part, "date_bucket", type_.name)
+    _check_part(part, type_, "date_bucket")
+    if to_integer(width) > INT_RANGES["int"][1]:
+        raise SqlError(8115, "expression", "int")
+    if to_integer(width) <= 0:
+        raise SqlError(9834, "date_bucket")
+    moment = moment_of(value, type_, culture)
+    first = moment_of("1900-01-01" if origin is None else origin, type_, culture)
+    if part in _STEP:
+        step = _STEP[part] * to_integer(width)
+        total = moment.total - (moment.total - first.total) % step
+        if type_.name == "time":
+            return hold(date_values.fit_to_type(DateTimeValue(moment.day, total % DAY), type_), type_)
+        return _hold_in_range(total, moment.offset, type_)
+    months = (moment.date.year - first.date.year) * 12 + moment.date.month - first.date.month
+    if _add_months(first.date, months, type_).toordinal() * DAY + first.ticks > moment.total:
+        months -= 1
+    start = _add_months(first.date, months - months % (_MONTHS[part] * to_integer(width)), type_)
+    return _hold_in_range(start.toordinal() * DAY + first.ticks, moment.offset, type_)
 
 
 def _last_day(year: int, month: int) -> int:
@@ -301,6 +345,7 @@ def isdate(culture: Culture, value: Scalar) -> Scalar:
 CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
     "dateadd": dateadd,
     "datetrunc": datetrunc,
+    "date_bucket": date_bucket,
     "datediff": datediff,
     "datediff_big": datediff_big,
     "datepart": datepart,

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from engine.messages import SqlError
 from engine.tsql.scalars import (
+    bits,
     date_values,
     dates,
     formats,
@@ -461,9 +462,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "trim_characters": strict(lambda side, characters, value: _trim_side(side, value, characters)),
     "trim_of": strict(lambda side, value, characters: _trim_side(side, value, characters)),
     "translate": strict(_translate),
-    "bit_count": strict(
-        lambda value: (to_integer(value) & (2**64 - 1 if to_integer(value) < 0 else -1)).bit_count()
-    ),
+    **bits.FUNCTIONS,
     "quotename": _quotename,
     "concat": _concat,
     "concat_ws": _concat_ws,
@@ -504,8 +503,7 @@ rowcount_big textptr textvalid
 try_cast typeproperty grouping grouping_id checksum_agg
 percentile_cont percentile_disc fn_listextendedproperty rollup cube grouping grouping_id
 compress decompress datediff_big session_context
-approx_count_distinct date_bucket fn_hadr_distributed_ag_replica
-json_path_exists get_bit set_bit left_shift right_shift
+approx_percentile_cont approx_percentile_disc fn_hadr_distributed_ag_replica current_timezone_id
 """
 INTERNAL: Final = frozenset(
     {
@@ -557,10 +555,12 @@ SINCE: Final = {
     ),
     "at_time_zone": 2016,
     **dict.fromkeys(("concat_ws", "string_agg", "translate", "trim", "trim_characters"), 2017),
-    "approx_count_distinct": 2019,
+    **dict.fromkeys(("percentile_cont", "percentile_disc"), 2012),
+    "current_timezone": 2019,
     **dict.fromkeys((
             "date_bucket", "datetrunc", "greatest", "least", "trim_of", "bit_count", "json_path_exists", "get_bit",
-            "set_bit", "left_shift", "right_shift",
+            "set_bit", "left_shift", "right_shift", "approx_percentile_cont", "approx_percentile_disc",
+            "current_timezone_id",
         ), 2022),
 }  # fmt: skip
 """Version of each function that is newer than 2005. Documented [DOC: functions]."""

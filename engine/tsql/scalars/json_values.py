@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import groupby
 from typing import Any, Final
 
@@ -100,12 +102,12 @@ def _container(text: str, start: int, depth: int) -> JsonNode:
             raise _MalformedError(place - 1)
 
 
-def parse(text: str) -> JsonNode:
-    """Return the object or array in *text*. Raises 13609."""
+def parse(text: str, is_scalar_allowed: bool = False) -> JsonNode:
+    """Return the object or array in *text*, or a scalar if one is allowed. Raises 13609."""
     try:
-        node = _node(text, 0, 1)
+        node = _node(text, _skip(text, 0) if is_scalar_allowed else 0, 1)
         end = _skip(text, node.end)
-        if node.kind not in ("object", "array"):
+        if not is_scalar_allowed and node.kind not in ("object", "array"):
             raise _MalformedError(node.start)
         if end != len(text):
             raise _MalformedError(end)
@@ -177,15 +179,34 @@ def scalar_text(text: str, node: JsonNode) -> str | None:
     return str(json.loads(written)) if node.kind == "string" else written
 
 
-def is_json(value: Scalar) -> Scalar:
-    """Evaluate ISJSON."""
+_ISJSON: Final = {
+    "OBJECT": ("object",),
+    "ARRAY": ("array",),
+    "SCALAR": ("number", "string"),
+    "VALUE": ("object", "array", "number", "string", "true", "false", "null"),
+}
+"""Kinds of nodes that each constraint of ISJSON accepts. Documented [DOC: ISJSON]."""
+
+
+def is_json(value: Scalar, constraint: Scalar = None) -> Scalar:
+    """Evaluate ISJSON; without a constraint, an object or an array is JSON."""
     if value is None:
         return None
     try:
-        parse(to_text(value))
+        node = parse(to_text(value), constraint is not None)
     except SqlError:
         return 0
-    return 1
+    return int(constraint is None or node.kind in _ISJSON[to_text(constraint)])
+
+
+def json_path_exists(value: Scalar, path: Scalar) -> Scalar:
+    """Evaluate JSON_PATH_EXISTS, which raises no errors [DOC: JSON_PATH_EXISTS]."""
+    if value is None or path is None:
+        return None
+    try:
+        return int(find(parse(to_text(value)), path_of(to_text(path))) is not None)
+    except SqlError:
+        return 0
 
 
 def json_value(value: Scalar, path: Scalar) -> Scalar:
@@ -367,17 +388,21 @@ SERIES_MAX: Final = 10_000
 
 def generate_series(start: Scalar, stop: Scalar, step: Scalar = None) -> Scalar:
     """Return the rows of GENERATE_SERIES, packed. [DOC: GENERATE_SERIES]"""
-    if start is None or stop is None:
+    first, last = _read_step(start), _read_step(stop)
+    if first is None or last is None:
         return "[]"
-    if not isinstance(start, int) or not isinstance(stop, int) or not isinstance(step, int | None):
-        raise UnsimulatedFeatureError("GENERATE_SERIES of other than whole numbers")
-    by = (1 if start <= stop else -1) if step is None else step
+    by = _read_step(step) if step is not None else Fraction(1 if first <= last else -1)
     if not by:
         raise UnsimulatedFeatureError("GENERATE_SERIES with the step 0")
-    numbers = range(start, stop + (1 if by > 0 else -1), by)
-    if len(numbers) > SERIES_MAX:
+    count = max(0, math.floor((last - first) / by) + 1)
+    if count > SERIES_MAX:
         raise UnsimulatedFeatureError(f"more than {SERIES_MAX} rows of GENERATE_SERIES")
-    return json.dumps([[number] for number in numbers])
+    values = [first + place * by for place in range(count)]
+    return json.dumps([[int(value) if value.denominator == 1 else float(value)] for value in values])
+
+
+def _read_step(value: Scalar) -> Fraction | None:
+    return None if value is None else Fraction(str(value))
 
 
 def string_escape(value: Scalar, kind: Scalar) -> Scalar:
@@ -459,6 +484,7 @@ def _nest_rows(rows: list[list[str]], names: list[str]) -> str:
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "isjson": is_json,
+    "json_path_exists": json_path_exists,
     "json_value": json_value,
     "json_query": json_query,
     "json_modify": _make_modifier(is_fragment=False),

@@ -41,7 +41,8 @@ _FIXED: Final = {
         @@connections cursor_status""",
     "varbinary(128)": "context_info",
     "tinyint": "@@datefirst @@max_precision",
-    "bigint": "datediff_big count_big rowcount_big",
+    "bigint": "datediff_big count_big rowcount_big bit_count",
+    "bit": "get_bit json_path_exists",
     "float": """sqrt square log log10 exp sin cos tan asin acos atan atn2 cot pi rand stdev stdevp var varp percent_rank
         cume_dist""",
     "datetime": "getdate getutcdate current_timestamp agent_datetime datetimefromparts",
@@ -167,7 +168,18 @@ def _datetrunc(types: Types) -> SqlType | None:
     kind = types[1] if len(types) > 1 else None
     if kind is None or kind.is_moment:
         return kind
+    if not kind.is_text and kind != NULL:
+        raise SqlError(8116, kind.name, 2, "datetrunc")
     return SqlType("datetime2", scale=7)
+
+
+def _date_bucket(types: Types) -> SqlType | None:
+    """Return the type of DATE_BUCKET: that of the value and of the origin. Raises 8116."""
+    kind = types[2] if len(types) > 2 else None
+    for place, other in enumerate(types[2:4], 3):
+        if other is not None and (not other.is_moment or (kind is not None and other.name != kind.name)):
+            raise SqlError(8116, "NULL" if other == NULL else other.name, place, "date_bucket")
+    return kind
 
 
 def sum_type(kind: SqlType | None) -> SqlType | None:
@@ -218,6 +230,8 @@ RULES: Final[dict[str, Rule]] = {
     "radians": _angle,
     "dateadd": _dateadd,
     "datetrunc": _datetrunc,
+    "date_bucket": _date_bucket,
+    **dict.fromkeys(("left_shift", "right_shift", "set_bit"), _same_type),
     "datetime2fromparts": lambda types: None,
     "serverproperty": lambda types: None,
     "decimal_text": lambda types: varchar(40),
