@@ -24,8 +24,19 @@ PLAIN: Final = "plain_"
 """Prefix of calls that sqlglot would turn into nodes of its own."""
 _PLAIN_CALLS: Final = frozenset(
     {
-        "JSON_VALUE", "JSON_QUERY", "CONCAT_WS", "GREATEST", "LEAST", "DATETRUNC", "GENERATE_SERIES", "DATE_BUCKET",
-        "GET_BIT", "SET_BIT", "LEFT_SHIFT", "RIGHT_SHIFT", "JSON_PATH_EXISTS",
+        "JSON_VALUE",
+        "JSON_QUERY",
+        "CONCAT_WS",
+        "GREATEST",
+        "LEAST",
+        "DATETRUNC",
+        "GENERATE_SERIES",
+        "DATE_BUCKET",
+        "GET_BIT",
+        "SET_BIT",
+        "LEFT_SHIFT",
+        "RIGHT_SHIFT",
+        "JSON_PATH_EXISTS",
     }
 )
 
