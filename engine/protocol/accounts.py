@@ -72,6 +72,8 @@ def create_login(
         raise SqlError(15025, name)
     if certificate is not None and security.certificate_of(here, certificate) is None:
         raise SqlError(15151, "find", "certificate", certificate)
+    if password is not None and check_policy is not False:
+        _check_password(name, password)
     if sid is not None and any(login.sid == sid for login in here.logins):
         raise SqlError(15433)
     kind = "WINDOWS" if windows else "CERTIFICATE" if certificate is not None else "SQL"
@@ -93,6 +95,22 @@ def create_login(
 def _check_expiration(login: Login) -> None:
     if login.check_expiration and not login.check_policy:
         raise SqlError(15122)
+
+
+COMPLEX_LENGTH, COMPLEX_KINDS = 6, 3
+"""Least characters, and least kinds of characters of four, of a complex password.
+
+Documented [DOC: password must meet complexity requirements].
+"""
+
+
+def _check_password(name: str, password: str) -> None:
+    """Raise 15118 for a password that the policy of Windows refuses [DOC: password policy]."""
+    kinds = (str.isupper, str.islower, str.isdigit, lambda char: not char.isalnum())
+    count = sum(any(is_of(char) for char in password) for is_of in kinds)
+    named = len(name) > 2 and name.lower() in password.lower()
+    if len(password) < COMPLEX_LENGTH or count < COMPLEX_KINDS or named:
+        raise SqlError(15118)
 
 
 def _check_account(world: World, name: str) -> None:
@@ -127,6 +145,8 @@ def alter_login(
         said["disabled"] = state.upper() == "DISABLE"
     changed = replace(login, **said)
     _check_expiration(changed)
+    if changed.check_policy and "password" in said:
+        _check_password(name, str(said["password"]))
     _put_login(world, server, login, changed)
     network.reassess(world)
     return []

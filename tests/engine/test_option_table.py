@@ -17,7 +17,7 @@ from tests.engine.tsql.console import Answer, ask, run_on
 SERVER: Final = "NODE_1"
 PREPARED: Final = r"""CREATE TABLE t (a int NOT NULL, b int); CREATE INDEX i ON t (b)
 GO
-CREATE LOGIN known WITH PASSWORD = 'p'; CREATE LOGIN orphan WITH PASSWORD = 'p', SID = 0xA0
+CREATE LOGIN known WITH PASSWORD = 'Pa55!!'; CREATE LOGIN orphan WITH PASSWORD = 'Pa55!!', SID = 0xA0
 GO
 CREATE USER someone WITHOUT LOGIN
 GO
@@ -36,7 +36,10 @@ TEMPLATES: Final = {
     "CREATE INDEX": ("CREATE INDEX n ON t (a) WITH ({})", "CREATE INDEX n ON t (a)"),
     "COLUMN": ("CREATE TABLE n (a int, b varchar(5) {})", "CREATE TABLE n (a int, b varchar(5))"),
     "CREATE TABLE": ("CREATE TABLE n (a int) WITH ({})", "CREATE TABLE n (a int)"),
-    "CREATE LOGIN": ("CREATE LOGIN n WITH PASSWORD = 'p', {}", "CREATE LOGIN n WITH PASSWORD = 'p'"),
+    "CREATE LOGIN": (
+        "CREATE LOGIN n WITH PASSWORD = 'Pa55!!', {}",
+        "CREATE LOGIN n WITH PASSWORD = 'Pa55!!'",
+    ),
     "ALTER LOGIN": ("ALTER LOGIN known WITH {}", ""),
     "CREATE USER": ("CREATE USER n FOR LOGIN known WITH {}", "CREATE USER n FOR LOGIN known"),
     "ALTER USER": ("ALTER USER someone WITH {}", ""),
@@ -56,21 +59,21 @@ TEMPLATES: Final = {
 """Statement with an option, and the same without it."""
 
 EXAMPLES: Final = {
-    ("CREATE LOGIN", "PASSWORD"): "CREATE LOGIN n WITH PASSWORD = 'q'",
+    ("CREATE LOGIN", "PASSWORD"): "CREATE LOGIN n WITH PASSWORD = 'Qa55!!'",
     ("CREATE LOGIN", "SID"): "SID = 0xAB",
     ("CREATE LOGIN", "DEFAULT_DATABASE"): "DEFAULT_DATABASE = Plain",
     ("CREATE LOGIN", "DEFAULT_LANGUAGE"): "DEFAULT_LANGUAGE = Deutsch",
     ("CREATE LOGIN", "CHECK_POLICY"): "CHECK_POLICY = OFF",
-    ("CREATE LOGIN", "MUST_CHANGE"): "CREATE LOGIN n WITH PASSWORD = 'p' MUST_CHANGE",
+    ("CREATE LOGIN", "MUST_CHANGE"): "CREATE LOGIN n WITH PASSWORD = 'Pa55!!' MUST_CHANGE",
     ("CREATE LOGIN", "HASHED"): "CREATE LOGIN n WITH PASSWORD = 0x01 HASHED",
-    ("ALTER LOGIN", "PASSWORD"): "PASSWORD = 'q'",
+    ("ALTER LOGIN", "PASSWORD"): "PASSWORD = 'Qa55!!'",
     ("ALTER LOGIN", "DEFAULT_DATABASE"): "DEFAULT_DATABASE = Plain",
     ("ALTER LOGIN", "DEFAULT_LANGUAGE"): "DEFAULT_LANGUAGE = Deutsch",
     ("ALTER LOGIN", "CHECK_POLICY"): "CHECK_POLICY = OFF",
-    ("ALTER LOGIN", "MUST_CHANGE"): "PASSWORD = 'q' MUST_CHANGE",
+    ("ALTER LOGIN", "MUST_CHANGE"): "PASSWORD = 'Qa55!!' MUST_CHANGE",
     ("ALTER LOGIN", "HASHED"): "PASSWORD = 0x01 HASHED",
-    ("ALTER LOGIN", "UNLOCK"): "PASSWORD = 'p' UNLOCK",
-    ("ALTER LOGIN", "OLD_PASSWORD"): "PASSWORD = 'p' OLD_PASSWORD = 'p'",
+    ("ALTER LOGIN", "UNLOCK"): "PASSWORD = 'Pa55!!' UNLOCK",
+    ("ALTER LOGIN", "OLD_PASSWORD"): "PASSWORD = 'Pa55!!' OLD_PASSWORD = 'Pa55!!'",
     ("CREATE USER", "CERTIFICATE"): "CREATE USER n FROM CERTIFICATE c",
     ("ALTER USER", "LOGIN"): "LOGIN = orphan",
     ("CREATE INDEX", "DROP_EXISTING ON"): "CREATE INDEX i ON t (a) WITH (DROP_EXISTING = ON)",
@@ -111,7 +114,7 @@ BACKUP_EXAMPLES: Final = {
     "STANDBY": r"STANDBY = 'D:\u.tuf'", "STOPAT": "STOPAT = '2099-01-01'", "FILE": "FILE = 1",
     "RETAINDAYS": "RETAINDAYS = 3", "BLOCKSIZE": "BLOCKSIZE = 512", "BUFFERCOUNT": "BUFFERCOUNT = 5",
     "MAXTRANSFERSIZE": "MAXTRANSFERSIZE = 65536", "STATS": "STATS = 10", "MEDIANAME": "MEDIANAME = 'm'",
-    "MEDIADESCRIPTION": "MEDIADESCRIPTION = 'm'", "PASSWORD": "PASSWORD = 'p'", "CREDENTIAL": "CREDENTIAL = 'c'",
+    "MEDIADESCRIPTION": "MEDIADESCRIPTION = 'm'", "PASSWORD": "PASSWORD = 'Pa55!!'", "CREDENTIAL": "CREDENTIAL = 'c'",
     "STOPATMARK": "STOPATMARK = 'm'", "STOPBEFOREMARK": "STOPBEFOREMARK = 'm'",
     "ENCRYPTION": "ENCRYPTION (ALGORITHM = AES_256, SERVER CERTIFICATE = c)",
 }  # fmt: skip
@@ -269,7 +272,7 @@ def test_no_option_is_listed_twice_with_the_same_value() -> None:
     "statement",
     [
         "CREATE INDEX n ON t (a) WITH (NOSUCH = ON)",
-        "CREATE LOGIN n WITH PASSWORD = 'p', NOSUCH = ON",
+        "CREATE LOGIN n WITH PASSWORD = 'Pa55!!', NOSUCH = ON",
         "CREATE USER n WITH NOSUCH = x",
         "CREATE TABLE n (a int) WITH (NOSUCH = 1)",
     ],
@@ -285,7 +288,7 @@ def test_an_option_that_does_not_exist_is_an_error(base: World, statement: str) 
         ("CREATE INDEX n ON t (a) WITH (IGNORE_DUP_KEY = ON)", 1916),
         ("CREATE INDEX n ON t (a) WITH (DROP_EXISTING = ON)", 7999),
         ("CREATE TABLE n (a int, b AS GETDATE() PERSISTED)", 4936),
-        ("CREATE LOGIN n WITH PASSWORD = 'p', CHECK_POLICY = OFF, CHECK_EXPIRATION = ON", 15122),
+        ("CREATE LOGIN n WITH PASSWORD = 'Pa55!!', CHECK_POLICY = OFF, CHECK_EXPIRATION = ON", 15122),
         (r"CREATE DATABASE n ON (NAME = n, FILENAME = 'Q:\n.mdf')", 5133),
         (r"CREATE DATABASE n ON (NAME = n, FILENAME = 'D:\n.mdf', SIZE = 1MB)", 1803),
     ],
@@ -382,7 +385,7 @@ def test_a_default_of_backups_changes_the_next_backup(base: World, setting: str)
 
 
 def test_sid_of_another_login_is_refused(base: World) -> None:
-    assert run(base, "CREATE LOGIN n WITH PASSWORD = 'p', SID = 0xA0")[0].numbers == [15433]
+    assert run(base, "CREATE LOGIN n WITH PASSWORD = 'Pa55!!', SID = 0xA0")[0].numbers == [15433]
 
 
 @pytest.mark.parametrize(
@@ -410,7 +413,7 @@ def test_version_names_a_windows_that_the_product_supports(version: int, year: s
         ("CREATE DATABASE n ON (NAME = f, FILENAME = 'x')", 5105),
         (r"CREATE DATABASE n ON (NAME = f, FILENAME = 'D:\f.mdf', SIZE = 0)", 5174),
         (r"BACKUP DATABASE Plain TO DISK = 'D:\y.bak' WITH RETAINDAYS = 1e308", 102),
-        ("CREATE LOGIN n WITH PASSWORD = 'p', SID = 0x" + "F" * 99, 15419),
+        ("CREATE LOGIN n WITH PASSWORD = 'Pa55!!', SID = 0x" + "F" * 99, 15419),
     ],
 )
 def test_a_hostile_option_is_an_error_of_the_server(base: World, statement: str, number: int) -> None:

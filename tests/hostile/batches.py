@@ -183,7 +183,7 @@ BATCHES: Final[dict[str, Make]] = {
     ),
     "20,000 tables": lambda: "".join(f"CREATE TABLE #t{n} (a int)\n" for n in range(20_000)),
     "60,000 variables": lambda: "DECLARE " + ",".join(f"@v{n} int" for n in range(60_000)),
-    "15,000 logins": lambda: "".join(f"CREATE LOGIN l{n} WITH PASSWORD='x'\n" for n in range(15_000)),
+    "15,000 logins": lambda: "".join(f"CREATE LOGIN l{n} WITH PASSWORD='Pa55!!'\n" for n in range(15_000)),
     # deep
     "brackets": lambda: "SELECT " + "(" * 5_000 + "1" + ")" * 5_000,
     "brackets to the full": lambda: "SELECT " + "(" * 490_000 + "1" + ")" * 490_000,

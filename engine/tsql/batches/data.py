@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from engine.messages import Message
+from engine.messages import Message, SqlError
 from engine.tsql.language.columns import ColumnDefinition, Constraint
 from engine.tsql.language.script import ScriptBatch, Step
 from engine.tsql.scalars.types import SqlType
@@ -367,3 +367,34 @@ class Window(Struct, frozen=True, kw_only=True):
     def remote(self) -> bool:
         """It is the connection of a program: never made anew unseen, and gone with its session."""
         return self.session is not None and self.session.program is not None
+
+
+DESCRIPTION: Final = "first result"
+"""First argument of a call that describes the first result of a text (function_calls.py)."""
+
+
+def declarations(text: str) -> list[tuple[str, str, bool, str]]:
+    """Return (name, type, output, default) of each parameter in the declaration of sp_executesql."""
+    found = []
+    for part in _split(text):
+        words = part.split(None, 1)
+        if len(words) != 2 or not words[0].startswith("@"):
+            raise SqlError(102, part.strip() or "@")
+        kind = words[1].strip().lower().removeprefix("as ")
+        output = kind.split()[-1] in ("output", "out")
+        kind = kind.rsplit(None, 1)[0] if output else kind
+        kind, _, default = kind.partition("=")
+        found.append((words[0].lower(), kind.strip(), output, default.strip()))
+    return found
+
+
+def _split(text: str) -> list[str]:
+    """Return the parts between commas that are in no brackets."""
+    parts, level = [""], 0
+    for char in text:
+        level += (char == "(") - (char == ")")
+        if char == "," and not level:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part for part in parts if part.strip()]

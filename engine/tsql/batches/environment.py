@@ -21,7 +21,7 @@ from engine.tsql.batches import (
     stored_messages,
 )
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import CONSOLE
+from engine.tsql.batches.data import CONSOLE, DESCRIPTION
 from engine.tsql.batches.objects import schemas
 from engine.tsql.catalog import availability, folders, host, security
 from engine.tsql.language.permissions import ON_OBJECT, PERMISSIONS
@@ -353,6 +353,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "cursor_status": lambda context, kind, name: _cursor_status(context, kind, name),
     "next_value_for": _next_value_for,
     "trigger_nestlevel": lambda context: 0,
+    "first_result_rows": lambda context, *arguments: context.call and context.call((DESCRIPTION, *arguments)),
     "scalar_function_value": lambda context, *arguments: context.call(arguments) if context.call else None,
     "fn_hadr_is_primary_replica": lambda context, database: availability.is_primary(
         context, to_text(database)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from engine.messages import SqlError
-from engine.tsql.batches import locks, objects
-from engine.tsql.batches.data import Declared, Submission
+from engine.tsql.batches import first_result, locks, objects
+from engine.tsql.batches.data import DESCRIPTION, Declared, Submission
 from engine.tsql.batches.scope import Scope
 from engine.tsql.language import program
 from engine.tsql.language import statements as s
@@ -101,6 +101,8 @@ def _run(machine: Machine, scope: Scope, returns: str) -> Scalar:
 def call_from_sqlite(machine: Machine, arguments: Sequence[Scalar]) -> Scalar:
     """Run `call` for SQLite, which loses unknown exceptions: a wait for a lock is stored in the machine."""
     try:
+        if arguments[0] == DESCRIPTION:
+            return first_result.describe_packed(machine, *arguments[1:])
         return call(machine, arguments[0], arguments[1:])
     except locks.LockConflictError as found:
         machine.blocked = found

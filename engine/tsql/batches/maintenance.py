@@ -32,6 +32,9 @@ def dbcc(machine: Machine, statement: s.Dbcc) -> None:
     if run is None:
         raise UnsimulatedFeatureError(f"DBCC {statement.command}")
     quiet = "NO_INFOMSGS" in statement.options
+    for option in statement.options:
+        if option not in OPTIONS.get(statement.command, ()) and option not in ("WITH", ",", "NO_INFOMSGS"):
+            raise UnsimulatedFeatureError(f"DBCC {statement.command} WITH {option}")
     arguments = tuple(machine.value(value) for value in statement.arguments)
     if statement.command == "CHECKDB":
         _checkdb(machine, arguments, quiet)
@@ -40,6 +43,19 @@ def dbcc(machine: Machine, statement: s.Dbcc) -> None:
     if not quiet:
         machine.say_number(2528)
     machine.note(error=0, rowcount=0)
+
+
+OPTIONS: Final = {
+    "CHECKDB": (
+        "ALL_ERRORMSGS",
+        "EXTENDED_LOGICAL_CHECKS",
+        "TABLOCK",
+        "PHYSICAL_ONLY",
+        "DATA_PURITY",
+        "MAXDOP",
+    ),
+}
+"""Options besides NO_INFOMSGS that do not change the answer. Documented [DOC: DBCC CHECKDB]."""
 
 
 # --- trace flags -----------------------------------------------------------------------------------------

@@ -405,7 +405,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "group": lambda c: ["(", *c, ")"],
     "group_item": lambda c: c[0] if c else ",",
     "any_word": lambda c: c[0] if c else ",",
-    "words": lambda c: {"words": tuple(_upper(word) for word in c)},
+    "words": lambda c: {"words": tuple(_upper(word) for word in c if str(word.type) == "NAME")},
     "merged": _merge_parts,
     "owner": lambda c: {"owner": c[0]},
     # availability groups

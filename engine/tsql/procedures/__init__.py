@@ -8,7 +8,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.batches import gate, objects, permissions
-from engine.tsql.batches.data import Declared
+from engine.tsql.batches.data import Declared, declarations
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.view import SYSTEM_PROCEDURES
 from engine.tsql.clients import linked_servers
@@ -40,7 +40,6 @@ from engine.tsql.procedures.call import (
     Procedures,
     bind_arguments,
     check_parameters,
-    declarations,
     procedure,
 )
 from engine.tsql.query.plans import UnsimulatedFeatureError

@@ -88,33 +88,6 @@ def procedure(run: Callable[[ProcedureCall], None], parameters: str = "") -> Pro
     )
 
 
-def declarations(text: str) -> list[tuple[str, str, bool, str]]:
-    """Return (name, type, output, default) of each parameter in the declaration of sp_executesql."""
-    found = []
-    for part in _split(text):
-        words = part.split(None, 1)
-        if len(words) != 2 or not words[0].startswith("@"):
-            raise SqlError(102, part.strip() or "@")
-        kind = words[1].strip().lower().removeprefix("as ")
-        output = kind.split()[-1] in ("output", "out")
-        kind = kind.rsplit(None, 1)[0] if output else kind
-        kind, _, default = kind.partition("=")
-        found.append((words[0].lower(), kind.strip(), output, default.strip()))
-    return found
-
-
-def _split(text: str) -> list[str]:
-    """Return the parts between commas that are in no brackets."""
-    parts, level = [""], 0
-    for char in text:
-        level += (char == "(") - (char == ")")
-        if char == "," and not level:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return [part for part in parts if part.strip()]
-
-
 INTEGERS: Final = frozenset(
     {
         "@active_end_date", "@active_end_time", "@active_start_date", "@active_start_time", "@category_id",

@@ -11,7 +11,7 @@ from engine.tsql.query.conversions import Binder, Kind, Rule, convert_to, text, 
 from engine.tsql.query.forms import KEYS
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import returns
-from engine.tsql.scalars.types import BIGINT, FLOAT, INT, MAX, NULL, nvarchar, varchar
+from engine.tsql.scalars.types import BIGINT, FLOAT, INT, MAX, NULL, common, nvarchar, varchar
 
 
 def _count(binder: Binder, node: exp.Expr) -> Kind:
@@ -149,6 +149,25 @@ def _of_another_row(binder: Binder, node: exp.Expr) -> Kind:
 def _row_number(binder: Binder, node: exp.Expr) -> Kind:
     binder.parts(node)
     return BIGINT
+
+
+def is_series(call: exp.Expr) -> bool:
+    """Return whether *call* is a call of GENERATE_SERIES."""
+    return isinstance(call, exp.Anonymous) and str(call.this).lower() == "generate_series"
+
+
+def infer_series(binder: Binder, node: exp.Expr) -> Kind:
+    """Return the type that all arguments of GENERATE_SERIES have [DOC: GENERATE_SERIES]. Raises 5373."""
+    kinds = [binder.expr(value) for value in list(node.expressions)]
+    known = [kind for kind in kinds if kind is not None and kind != NULL]
+    names = {"numeric" if kind.name == "decimal" else kind.name for kind in known}
+    if len(names) > 1 or names - {"tinyint", "smallint", "int", "bigint", "numeric"}:
+        binder.problems += [SqlError(206, kind.name, "void type") for kind in known]
+        raise SqlError(5373)
+    target: Kind = NULL
+    for kind in known:
+        target = common(target, kind)
+    return target
 
 
 RULES: Final[dict[type[exp.Expr], Rule]] = {

@@ -8,7 +8,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.catalog.shapes import TABLE_FUNCTIONS
+from engine.tsql.catalog.shapes import SHAPES, TABLE_FUNCTIONS
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.query.trees import COPIED_MAX, cells, projection_name, size
 from engine.tsql.scalars import xpath
@@ -263,6 +263,9 @@ def _unpack_columns(alias: str, names: Sequence[str]) -> dict[str, exp.Expr]:
 ROWS_OF: Final = {
     "dm_os_file_exists": ("file_exists", "file_is_a_directory", "parent_directory_exists"),
     "fn_my_permissions": ("entity_name", "subentity_name", "permission_name"),
+    "dm_exec_describe_first_result_set": tuple(
+        column.name for column in SHAPES["sys.dm_exec_describe_first_result_set()"].columns_in(2012)
+    ),
     "openjson": ("key", "value", "type"),
     "openjson_rows": ("value",),
     "fn_xe_file_target_read_file": ("object_name", "event_data", "file_name", "file_offset", "timestamp_utc"),
@@ -278,6 +281,8 @@ def _packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
         return exp.Anonymous(this="file_found", expressions=[arguments[0].copy()])
     if name == "fn_my_permissions" and len(arguments) == 2 and arguments[1].name.upper() == "OBJECT":
         return exp.Anonymous(this="object_permissions", expressions=[arguments[0].copy()])
+    if name == "dm_exec_describe_first_result_set" and len(arguments) == 3:
+        return exp.Anonymous(this="first_result_rows", expressions=[one.copy() for one in arguments])
     if name == "openjson" and len(arguments) in (1, 2):
         return exp.Anonymous(this="open_json", expressions=[one.copy() for one in arguments])
     if name == "fn_xe_file_target_read_file" and len(arguments) == 4:

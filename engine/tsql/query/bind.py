@@ -12,7 +12,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query import forjson, forms, infer
+from engine.tsql.query import aggregates, forjson, forms, infer
 from engine.tsql.query.conversions import Kind, as_float, convert_to, text, wrap_in_call
 from engine.tsql.query.group_by_checks import Grouping, check_aggregates, has_aggregate, value_of
 from engine.tsql.query.grouping_sets import AGAIN
@@ -314,8 +314,8 @@ class QueryBinder(Grouping):
             if isinstance(applied, exp.Query | exp.Values):
                 refuse_order(applied)
                 columns = _rename_columns(self.query(applied), named)
-            elif infer.is_series(node.this):
-                columns = (((named or ["value"])[0], infer.infer_series(self, node.this)),)
+            elif aggregates.is_series(node.this):
+                columns = (((named or ["value"])[0], aggregates.infer_series(self, node.this)),)
             elif isinstance(node.this, exp.Dot | exp.Anonymous) and named:
                 columns = tuple((column, None) for column in named)
             space.sources.append(QuerySource(name, columns))
@@ -339,8 +339,8 @@ class QueryBinder(Grouping):
         aliased = bool(name)
         if isinstance(node.this, exp.Anonymous | exp.Dot):
             columns: Columns | None = tuple((column, None) for column in named) or None
-            if infer.is_series(node.this):
-                columns = (((named or ["value"])[0], infer.infer_series(self, node.this)),)
+            if aggregates.is_series(node.this):
+                columns = (((named or ["value"])[0], aggregates.infer_series(self, node.this)),)
             return QuerySource(name or parts[-1], columns, aliased, parts)
         if len(parts) == 1:
             cte = self.space.cte(parts[0])

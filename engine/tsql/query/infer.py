@@ -424,25 +424,6 @@ _TYPED_LAST: Final = {"dateadd": (3,), "datetrunc": (2,), "date_bucket": (3, 4),
 """Functions that need the type of their value as a last argument, with their numbers of arguments."""
 
 
-def is_series(call: exp.Expr) -> bool:
-    """Return whether *call* is a call of GENERATE_SERIES."""
-    return isinstance(call, exp.Anonymous) and str(call.this).lower() == "generate_series"
-
-
-def infer_series(binder: Binder, node: exp.Expr) -> Kind:
-    """Return the type that all arguments of GENERATE_SERIES have [DOC: GENERATE_SERIES]. Raises 5373."""
-    kinds = [binder.expr(value) for value in list(node.expressions)]
-    known = [kind for kind in kinds if kind is not None and kind != NULL]
-    names = {"numeric" if kind.name == "decimal" else kind.name for kind in known}
-    if len(names) > 1 or names - {"tinyint", "smallint", "int", "bigint", "numeric"}:
-        binder.problems += [SqlError(206, kind.name, "void type") for kind in known]
-        raise SqlError(5373)
-    target: Kind = NULL
-    for kind in known:
-        target = common(target, kind)
-    return target
-
-
 def _variant_property(node: exp.Expr, kind: Kind) -> None:
     """Give SQL_VARIANT_PROPERTY its type. Raises Unsimulated for a value without its own type here."""
     if kind is not None and kind.name == "sql_variant":

@@ -404,7 +404,7 @@ def _translate(value: Scalar, characters: Scalar, translations: Scalar) -> str:
 
 
 def _find_extreme(sign: int) -> Callable[..., Scalar]:
-    """Return GREATEST (1) or LEAST (-1) of values of one type, which ignores NULL. [DOC: GREATEST]"""
+    """Return GREATEST (1) or LEAST (-1) of values of one type, which ignores NULL [DOC: GREATEST]."""
 
     def find(first: Scalar, *others: Scalar) -> Scalar:
         found = first
@@ -509,8 +509,10 @@ INTERNAL: Final = frozenset(
     {
         "add", "sub", "mul", "div", "mod", "xor", "text", "decimal_text", "top_percent", "recursion", "pasted",
         "joined", "operate", "negated", "inverted", "charindex_exact", "like_exact", "patindex_exact", "replace_exact",
-        "file_found", "xe_events", "object_permissions", "pack", "unpacked", "json_modify_raw", "open_json",
-        "number_series", "split_string", "open_json_rows", "json_field", "json_fragment", "json_literal", "json_object_of",
+        "file_found", "first_result_rows", "xe_events", "object_permissions", "pack", "unpacked", "json_modify_raw",
+        "open_json",
+        "number_series", "split_string", "open_json_rows", "json_field", "json_fragment", "json_literal",
+        "json_object_of",
         "json_levels", "json_rows", *xmltext.FUNCTIONS, *xpath.FUNCTIONS,
     }
 )  # fmt: skip

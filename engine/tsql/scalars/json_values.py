@@ -387,7 +387,7 @@ SERIES_MAX: Final = 10_000
 
 
 def generate_series(start: Scalar, stop: Scalar, step: Scalar = None) -> Scalar:
-    """Return the rows of GENERATE_SERIES, packed. [DOC: GENERATE_SERIES]"""
+    """Return the rows of GENERATE_SERIES, packed [DOC: GENERATE_SERIES]."""
     first, last = _read_step(start), _read_step(stop)
     if first is None or last is None:
         return "[]"
@@ -406,7 +406,7 @@ def _read_step(value: Scalar) -> Fraction | None:
 
 
 def string_escape(value: Scalar, kind: Scalar) -> Scalar:
-    """Evaluate STRING_ESCAPE, whose only type is json. [DOC: STRING_ESCAPE]"""
+    """Evaluate STRING_ESCAPE, whose only type is json [DOC: STRING_ESCAPE]."""
     if value is None or kind is None:
         return None
     if to_text(kind).lower() != "json":

@@ -185,7 +185,7 @@ def test_a_scenario_with_standard_edition_has_basic_groups_only() -> None:
 def test_permissions_on_a_group_are_not_simulated_and_say_so(verb: str) -> None:
     """[DOC: GRANT availability group permissions]"""
     world = ag_lab()
-    assert sql(world, "NODE_1", "CREATE LOGIN pm WITH PASSWORD = 'x1'") == []
+    assert sql(world, "NODE_1", "CREATE LOGIN pm WITH PASSWORD = 'Pa55!!'") == []
     begin, end = verb.split(" {} ")
     on = f"{begin} ALTER, CONTROL, VIEW DEFINITION ON AVAILABILITY GROUP::{{}} {end} {{}}"
     answer = done(world, "NODE_1", on.format("AG1", "pm"))["messages"]

@@ -14,7 +14,7 @@ from tests.there import there
 
 def app_with_login(world: World) -> None:
     """The application logs in as `app`, a SQL login of SERVER_A and a user of Sales."""
-    accounts.create_login(world, P, "app", password="secret")
+    accounts.create_login(world, P, "app", password="Secret#1")
     accounts.create_user(world, P, DB, "app")
     world.clients["APP"] = replace(world.clients["APP"], login="app")
     wait(world, 5.0)
@@ -52,7 +52,7 @@ def test_an_application_without_its_login_is_turned_away_until_the_login_has_the
         e for e in wait(world, 20.0) if e.kind == "errorlog" and e.server == M and e.get("number") == 18456
     ]
     assert said, "SERVER_B says in its ERRORLOG that the login failed"
-    accounts.create_login(world, M, "app", password="secret")
+    accounts.create_login(world, M, "app", password="Secret#1")
     events = wait(world, 20.0)
     assert world.clients["APP"].connected_to is None, "the login has another SID than the user"
     assert any(e.get("number") == 4060 for e in events if e.kind == "client")

@@ -175,7 +175,7 @@ def test_only_the_log_that_was_named_is_filled() -> None:
 
 def test_a_login_is_of_its_kind_and_sa_stays() -> None:
     world = lab()
-    accounts.create_login(world, P, "app", password="secret")
+    accounts.create_login(world, P, "app", password="Secret#1")
     accounts.create_login(world, P, "CORP\\web", windows=True)
     here = world.instances[P]
     assert [there(security.login_of(here, name)).kind for name in ("app", "CORP\\web")] == ["SQL", "WINDOWS"]
@@ -185,7 +185,7 @@ def test_a_login_is_of_its_kind_and_sa_stays() -> None:
 def test_dropping_a_login_takes_its_grant_and_no_other() -> None:
     world = lab()
     for name in ("first", "second", "third"):
-        accounts.create_login(world, P, name, password="secret")
+        accounts.create_login(world, P, name, password="Secret#1")
     end = there(world.instances[P].endpoint)
     granted = (*end.granted, "first", "second", "third")
     world.update_instance(P, endpoint=replace(end, granted=granted))

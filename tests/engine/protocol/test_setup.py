@@ -288,7 +288,7 @@ def with_certificates(world: World, *, grant: bool = True) -> None:
         for peer in (P, M, W):
             if peer != me:
                 carry(world, f"D:\\{peer}.cer", peer, me)
-                accounts.create_login(world, me, f"{peer}_login", password="x")
+                accounts.create_login(world, me, f"{peer}_login", password="Secret#1")
                 accounts.create_user(world, me, "master", f"{peer}_user", login=f"{peer}_login")
                 accounts.create_certificate(
                     world, me, f"{peer}_cert", owner=f"{peer}_user", file=f"D:\\{peer}.cer"

@@ -20,8 +20,12 @@ def busy() -> World:
     world = lab()
     for server in world.instances:
         world.update_instance(server, version=VERSIONS[-1])
-    ask(world, P, "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'x' CREATE CERTIFICATE c WITH SUBJECT = 'c'")
-    ask(world, P, "CREATE LOGIN l WITH PASSWORD = 'x' GRANT CONNECT ON ENDPOINT::Mirroring TO l")
+    ask(
+        world,
+        P,
+        "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Pa55!!' CREATE CERTIFICATE c WITH SUBJECT = 'c'",
+    )
+    ask(world, P, "CREATE LOGIN l WITH PASSWORD = 'Pa55!!' GRANT CONNECT ON ENDPOINT::Mirroring TO l")
     ask(
         world,
         P,

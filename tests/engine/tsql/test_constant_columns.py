@@ -146,7 +146,7 @@ def test_views_agree_in_random_play_of_groups(seed: int) -> None:
             1,
         ),
         (
-            "CREATE LOGIN l WITH PASSWORD = 'p', DEFAULT_LANGUAGE = Deutsch",
+            "CREATE LOGIN l WITH PASSWORD = 'Pa55!!', DEFAULT_LANGUAGE = Deutsch",
             "default_language_name FROM sys.server_principals WHERE name = 'l'",
             "Deutsch",
         ),

@@ -21,7 +21,7 @@ def test_top_100_percent_is_everything_and_another_share_the_next_whole_number()
 
 def test_the_name_of_a_login_is_that_of_its_sid() -> None:
     world = lab()
-    ask(world, P, "CREATE LOGIN app WITH PASSWORD = 'p'")
+    ask(world, P, "CREATE LOGIN app WITH PASSWORD = 'Pa55!!'")
     query = "SELECT SUSER_SNAME(0x01), SUSER_NAME(1), SUSER_SNAME(SUSER_SID('app')), SUSER_SNAME(0x77), SUSER_SNAME()"
     assert ask(world, P, query).grids == [[["sa", "sa", "app", None, "CORP\\dba"]]]
 

@@ -93,7 +93,7 @@ def test_nobody_hides_behind_the_story() -> None:
 
 def test_conditions_see_what_surrounds_a_database() -> None:
     lines = (
-        "sql SERVER_A CREATE LOGIN shop WITH PASSWORD = 'x'; USE Sales; CREATE USER shop FOR LOGIN shop",
+        "sql SERVER_A CREATE LOGIN shop WITH PASSWORD = 'Pa55!!'; USE Sales; CREATE USER shop FOR LOGIN shop",
         "sql SERVER_A USE msdb; EXEC sp_add_job 'load'; EXEC sp_dbmmonitoraddmonitoring; "
         "EXEC sp_dbmmonitorchangealert Sales, 2, 100, 1; EXEC sp_dbmmonitorchangealert Sales, 5, 8, 1",
         "copy-jobs SERVER_A SERVER_B",

@@ -103,7 +103,7 @@ def test_what_a_login_has_agreed_is_seen_and_outlasts_a_reset() -> None:
 def test_a_login_without_a_database_comes_to_its_own_and_not_where_that_is_a_mirror() -> None:
     world = lab()
     for server in (P, M):
-        made = ask(world, server, "CREATE LOGIN app WITH PASSWORD = 'Aa1!', DEFAULT_DATABASE = Sales")
+        made = ask(world, server, "CREATE LOGIN app WITH PASSWORD = 'Aa1!xx', DEFAULT_DATABASE = Sales")
         assert made.numbers == []
     connect(world, P, login="app", database="")
     assert batch(world, "SELECT DB_NAME()").get("results")[0]["rows"] == [["Sales"]]

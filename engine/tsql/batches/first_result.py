@@ -1,0 +1,128 @@
+"""Columns of the first result of a batch, which drivers request before they run it.
+
+[DOC: sp_describe_first_result_set]
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec.structs import replace
+
+from engine.messages import wording
+from engine.tsql.batches.data import Declared, Submission, declarations
+from engine.tsql.catalog.column_types import type_record
+from engine.tsql.catalog.shapes import SHAPES
+from engine.tsql.query.plans import UNNAMED, UnsimulatedFeatureError
+from engine.tsql.scalars.values import Scalar, to_number, to_text
+
+if TYPE_CHECKING:
+    from engine.tsql.batches.machine import Machine
+
+Record = dict[str, Scalar]
+
+
+class Note(NamedTuple):
+    """Error message about a described text."""
+
+    number: int
+    severity: int
+    state: int
+    text: str
+
+
+AT_COMPILATION, AT_RUN_TIME = 11501, 11529
+"""Last errors about a text that cannot be compiled, and about one that names a missing object."""
+_MISSING: Final = frozenset({208, 2812})
+_TYPES: Final = {AT_COMPILATION: (2, "SYNTAX"), AT_RUN_TIME: (1, "MISC")}
+
+COLUMNS: Final = tuple(
+    column.name for column in SHAPES["sys.dm_exec_describe_first_result_set()"].columns_in(2012)
+)
+"""Columns of the function. Documented [DOC: sys.dm_exec_describe_first_result_set]."""
+OF_TDS: Final = ("tds_type_id", "tds_length", "tds_collation_id", "tds_collation_sort_id")
+"""Columns of the procedure that replace the error columns of the function."""
+_TDS_TYPES: Final = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), 38), "bit": 104, "float": 109, "real": 109, "money": 110,
+    "smallmoney": 110, "datetime": 111, "smalldatetime": 111, "text": 35, "ntext": 99, "image": 34,
+}  # fmt: skip
+"""Type ids of nullable types; the others have their system_type_id [MS-TDS 2.2.5.4]."""
+_COLLATION_ID, _SORT_ID = 13632521, 52
+"""Ids of SQL_Latin1_General_CP1_CI_AS, as in an answer in the procedure's documentation."""
+
+
+def describe(machine: Machine, text: str, parameters: str) -> tuple[list[Record], list[Note]]:
+    """Return the columns of the first result of *text*, and the error messages instead of them.
+
+    Runs the text as with SET FMTONLY ON and NULL parameters. Which columns are never NULL is unknown.
+    """
+    options = {**dict(machine.session.options), "FMTONLY": "ON"}
+    there = machine.create_sibling(
+        Submission(id=0, text=text, steps=()),
+        replace(machine.session, options=tuple(options.items())),
+        machine.meter,
+    )
+    there.enter(text, {name: Declared(kind, None) for name, kind, _, _ in declarations(parameters)})
+    there.advance()
+    for said in there.messages:
+        if not said.is_error and not said.number:
+            machine.remark(said.text.removeprefix("Not simulated: "))
+    errors = [
+        Note(said.number, said.severity, said.state, said.text) for said in there.messages if said.is_error
+    ]
+    if errors and errors[0].number:
+        last = AT_RUN_TIME if errors[0].number in _MISSING else AT_COMPILATION
+        errors.append(Note(last, 16, 1, wording(last, machine.context.version).text))
+    if errors or not there.results:
+        return [], errors
+    found = there.results[0]
+    return [
+        _column(place, name, found.types[place - 1] or "nvarchar(4000)")
+        for place, name in enumerate(found.columns, 1)
+    ], []
+
+
+def describe_packed(machine: Machine, text: Scalar, parameters: Scalar, *_: Scalar) -> Scalar:
+    """Return the rows of sys.dm_exec_describe_first_result_set, packed; an error is one row."""
+    columns, errors = describe(machine, to_text(text), to_text(parameters))
+    if errors and not errors[-1].number:
+        raise UnsimulatedFeatureError(errors[-1].text.removeprefix("Not simulated: "))
+    for note in errors[-1:]:
+        kind = _TYPES[note.number]
+        found = {"error_number": note.number, "error_severity": note.severity, "error_state": note.state}
+        columns = [{**found, "error_message": note.text, "error_type": kind[0], "error_type_desc": kind[1]}]
+    return json.dumps([[row.get(column) for column in COLUMNS] for row in columns])
+
+
+def _column(position: int, name: str, type_text: str) -> Record:
+    kind = type_record(type_text)
+    text = kind["collation_name"] is not None
+    length = to_number(kind["max_length"])
+    return {
+        "is_hidden": 0,
+        "column_ordinal": position,
+        "name": None if name == UNNAMED else name,
+        "is_nullable": 1,
+        "system_type_id": kind["system_type_id"],
+        "system_type_name": type_text,
+        "max_length": kind["max_length"],
+        "precision": kind["precision"],
+        "scale": kind["scale"],
+        "collation_name": kind["collation_name"],
+        "is_xml_document": 0,
+        "is_case_sensitive": 0,
+        "is_fixed_length_clr_type": 0,
+        "is_identity_column": 0,
+        "is_updateable": 0,
+        "is_computed_column": 0,
+        "is_sparse_column_set": 0,
+        "tds_type_id": _TDS_TYPES.get(to_text(kind["DATA_TYPE"]), kind["system_type_id"]),
+        "tds_length": 65_535
+        if length == -1
+        else 17
+        if type_text.startswith(("decimal", "numeric"))
+        else length,
+        "tds_collation_id": _COLLATION_ID if text else None,
+        "tds_collation_sort_id": _SORT_ID if text else None,
+    }
