@@ -132,7 +132,7 @@ def _write_part(
         "state": part.state,
         "instructions": [
             {"number": one.number, "seat": one.seat_id, "tick": one.tick, "kind": one.kind, "text": one.text}
-            for one in record.instructions()
+            for one in (*record.instructions(), *record.marks())
             if person is None or (one.seat_id in (None, person) and one.group_name in (None, *groups))
         ],
     }

@@ -220,10 +220,25 @@ class Give(WireMessage):
 
 
 class Show(WireMessage):
-    """Show the run of a seat, as it stands, to all others; None: each has its own again."""
+    """Show the run of a seat to all, or of two seats side by side; None: each seat has its own again.
+
+    The same seats at another tick move the shared position.
+    """
 
     kind: Literal["show"] = "show"
     seat: int | None = None
+    other: int | None = None
+    tick: Tick | None = None
+    """None: the present time of the seats."""
+
+
+class SetMark(SeatTarget):
+    """Mark a time of a seat, or of the class, with a text."""
+
+    kind: Literal["mark"] = "mark"
+    tick: Tick | None = None
+    """None: the present time."""
+    text: Annotated[str, Field(min_length=1, max_length=HAND_MAX)]
 
 
 class HandIn(WireMessage):
@@ -251,6 +266,7 @@ Request = (
     | Steer
     | Instruct
     | HandIn
+    | SetMark
     | OfSeat
     | OfPace
 )
@@ -275,6 +291,7 @@ MAY: Final[dict[str, tuple[type[WireMessage], ...]]] = {
         TakeOverSeat,
         Give,
         Show,
+        SetMark,
     ),
 }
 """Requests that each role may send."""

@@ -19,6 +19,7 @@ from app.classroom.client_messages import WELCOME_BYTES_MAX, HandIn, ProtocolErr
 from app.classroom.code import SECRET_LETTERS, Invitation, dialled_here
 from app.classroom.link import take_message_chunk
 from app.classroom.models import ClassPart
+from app.classroom.server_messages import ReplayMoments
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.json_text import parse_json
@@ -42,14 +43,18 @@ _LINES: Final = tuple(
         r"(?P<kind>break)\s+(?P<minutes>\d{1,3}(?:\.\d+)?)",
         r"(?P<kind>clock)\s+(?:own|(?P<speed>\d{1,4}(?:\.\d+)?))",
         r"(?P<kind>group)\s+(?P<seat>\d{1,9})\s+(?:none|(?P<name>[^\s@]{1,30}))",
-        r"(?P<kind>lower|take|give|look|show)\s+(?P<seat>\d{1,9})",
+        r"(?P<kind>lower|take|give|look)\s+(?P<seat>\d{1,9})",
+        rf"(?P<kind>show)\s+(?P<seat>\d{{1,9}})(?:\s+and\s+(?P<other>\d{{1,9}}))?(?:\s+at\s+(?P<tick>{_TIME}))?",
+        rf"(?P<kind>mark)\s+{_WHO}\s+(?:at\s+(?P<tick>{_TIME})\s+)?(?P<text>\S.*)",
         r"(?P<kind>look|show)\s+none",
     )
 )
 """Patterns of valid lines. Their named groups are the fields of the request."""
+PARTINGS: Final = "partings"
+"""Line that the console answers from the record: moments at which seats made different choices."""
 _HAND_IN: Final = re.compile(r"hand in\s+(?P<file>\S.*)")
 _READ: Final[dict[str, Callable[[str], object]]] = {
-    "seat": int, "tick": lambda said: _parse_ticks(said), "ticks": lambda said: _parse_ticks(said),
+    "seat": int, "other": int, "tick": lambda said: _parse_ticks(said), "ticks": lambda said: _parse_ticks(said),
     "minutes": float, "speed": float,
 }  # fmt: skip
 """Fields that are no text."""
@@ -71,8 +76,9 @@ def request(line: str) -> Request:
             tr("Unknown command {line!r}. Expected one of: freeze [WHO] [at TIME], go [WHO], "
                 "finish, next, message WHO [at TIME] TEXT, inject WHO [at TIME] COMMAND, back WHO "
                 "TIME [WHY], reset WHO [WHY], extend WHO TIME, break MINUTES, clock SPEED, clock "
-                "own, group SEAT NAME, group SEAT none, lower, take, give, look or show SEAT, look "
-                "none, show none, hand in FILE. WHO is all, the number of a seat, or @GROUP. TIME is "
+                "own, group SEAT NAME, group SEAT none, lower, take, give or look SEAT, look none, "
+                "show SEAT [and SEAT] [at TIME], show none, mark WHO [at TIME] TEXT, "
+                "partings, hand in FILE. WHO is all, the number of a seat, or @GROUP. TIME is "
                 "in seconds or as 2:30.").format(line=line)
         )  # fmt: skip
     parts = {name: part for name, part in found.groupdict().items() if part is not None}
@@ -172,15 +178,25 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
         await socket.close()
 
 
-def steer(the_class: ClassPart, lines: TextIO, show: Callable[[str], object]) -> None:
+def steer(
+    the_class: ClassPart,
+    lines: TextIO,
+    show: Callable[[str], object],
+    find_moments: Callable[[], ReplayMoments],
+) -> None:
     """Send each of *lines*; what the host says goes to *show* as lines of JSON, until *lines* end.
 
-    Raises HostUnavailableError.
+    *find_moments* answers the line `partings`. Raises HostUnavailableError.
     """
-    asyncio.run(_steer(the_class, lines, show))
+    asyncio.run(_steer(the_class, lines, show, find_moments))
 
 
-async def _steer(the_class: ClassPart, lines: TextIO, show: Callable[[str], object]) -> None:
+async def _steer(
+    the_class: ClassPart,
+    lines: TextIO,
+    show: Callable[[str], object],
+    find_moments: Callable[[], ReplayMoments],
+) -> None:
     loop, typed = asyncio.get_running_loop(), asyncio.Queue[str | None]()
 
     def listen() -> None:
@@ -196,7 +212,7 @@ async def _steer(the_class: ClassPart, lines: TextIO, show: Callable[[str], obje
                 tries = 0
                 if listening.ident is None:
                     listening.start()
-                if await _talk(socket, typed, show):
+                if await _talk(socket, typed, show, find_moments):
                     return
         except HostUnavailableError:
             if listening.ident is None or tries == TRIES:
@@ -206,7 +222,10 @@ async def _steer(the_class: ClassPart, lines: TextIO, show: Callable[[str], obje
 
 
 async def _talk(
-    socket: ClientConnection, typed: asyncio.Queue[str | None], show: Callable[[str], object]
+    socket: ClientConnection,
+    typed: asyncio.Queue[str | None],
+    show: Callable[[str], object],
+    find_moments: Callable[[], ReplayMoments],
 ) -> bool:
     """Send until there is nothing more, which is announced, or the host has hung up."""
     open_requests, answered = 0, asyncio.Condition()
@@ -224,6 +243,9 @@ async def _talk(
         nonlocal open_requests
         while (line := await typed.get()) is not None:
             if not line:
+                continue
+            if line == PARTINGS:
+                show(json.dumps(await asyncio.to_thread(find_moments)))
                 continue
             try:
                 asked = requests(line)

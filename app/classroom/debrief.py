@@ -14,7 +14,7 @@ from app.classroom.divergences import ClassDivergence, SeatAction, SeatHistory, 
 from app.classroom.models import ClassPart
 from app.classroom.record import ERASED, ClassRecord
 from app.classroom.scenario import loaded
-from app.classroom.server_messages import LogVerdict
+from app.classroom.server_messages import ClassMark, LogVerdict, ReplayMoments
 from app.classroom.verdict import Rerun, build_failed_verdict, is_instructor_input
 from app.export.page import page
 from app.export.source import source_of
@@ -35,6 +35,7 @@ from engine.drill.par.regret import build_account, exclude_finish, exclude_moves
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
 from engine.inputs import Input, InputError
+from engine.localization import as_json
 from engine.verbs import REMARKS
 from engine.verbs.input_descriptions import describe_input
 from engine.verbs.lines import parse_line
@@ -125,6 +126,8 @@ class ClassReview:
     """The most frequent first."""
     calibration: Calibration | None
     """Of all answers of all seats."""
+    marks: tuple[ClassMark, ...] = ()
+    """Times that the instructor has marked."""
 
 
 def logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None) -> list[Log]:
@@ -195,8 +198,7 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
         outcome = {**outcome, "last_act": shown["last_act"], "parted": shown["parted"] or "another state"}
         if not same:  # the run depends on a name: omit the page rather than show a wrong one
             return SeatReview(log.number, log.name, log.group, outcome, (), (), "")
-    own = _parse_inputs(act for act in effective(acts) if act.line and not act.instruction)
-    deeds = tuple(SeatAction(item.tick, _key(item), describe_input(item)) for item in own if _acts(item))
+    deeds = _list_actions(acts)
     foreign = tuple(_parse_inputs(act for act in effective(acts) if is_instructor_input(act)))
     helped = tuple(SeatAction(item.tick, _key(item), describe_input(item)) for item in foreign)
     drill = run.drill
@@ -259,8 +261,24 @@ def _read_reflection(log: Log) -> Reflection | None:
     )
 
 
-def review_class(seat_logs: Sequence[Log], seats: Iterable[SeatReview]) -> ClassReview:
-    """Return the class, from each seat of *found* looked back on. Raises ValueError where there is none."""
+def list_marks(record: ClassRecord, names: bool, part: ClassPart | None = None) -> tuple[ClassMark, ...]:
+    """Return the marks of the instructor in the order of time. Without *names* their texts name nobody."""
+    one = part or record.the_class()
+    if part is not None:
+        record = record.select_part(part.id)
+    people = {seat.id: seat.name for seat in record.seats()}
+    hide = () if names or one is None else pairs(people, [], one.scenario_text)
+    marks = [
+        ClassMark(seat=mark.seat_id, t_s=(mark.tick or 0) / TICKS_PER_S, text=anonymize_text(mark.text, hide))
+        for mark in record.marks()
+    ]
+    return tuple(sorted(marks, key=lambda mark: mark["t_s"]))
+
+
+def review_class(
+    seat_logs: Sequence[Log], seats: Iterable[SeatReview], marks: tuple[ClassMark, ...] = ()
+) -> ClassReview:
+    """Return the class, from the reviews of its *seats*. Raises ValueError where there is none."""
     if not seat_logs:
         raise ValueError("a class without seats")
     first, reviews = seat_logs[0], tuple(seats)
@@ -286,7 +304,40 @@ def review_class(seat_logs: Sequence[Log], seats: Iterable[SeatReview]) -> Class
         tuple(one for one in find_divergences(courses) if one.cost > 0.0),
         tuple(_find_common_mistakes(reviews)),
         calibration(row for seat in reviews for row in seat.answers),
+        marks,
     )
+
+
+def find_replay_moments(record: ClassRecord) -> ReplayMoments:
+    """Return the moments at which seats have parted so far. A run that cannot be played is left out."""
+    courses = []
+    for log in logs(record):
+        with suppress(UnplayableError, InputError), guarded():
+            run = Rerun(_scenario(log.text, log.scenario), log.seed, log.mode)
+            run.play(log.acts)
+            score = run.verdict()["score"]
+            if score is not None:
+                courses.append(SeatHistory(log.number, _list_actions(log.acts), score))
+    return {
+        "kind": "partings",
+        "moments": [
+            {
+                "t_s": one.tick / TICKS_PER_S,
+                "cost": one.cost,
+                "choices": [
+                    {"words": as_json(each.words), "seats": list(each.seats), "mean": each.mean}
+                    for each in one.choices
+                ],
+            }
+            for one in find_divergences(courses)
+        ],
+    }
+
+
+def _list_actions(acts: Iterable[LogEntry]) -> tuple[SeatAction, ...]:
+    """Return the seat's own actions in effect, without inspections."""
+    own = _parse_inputs(act for act in effective(acts) if act.line and not act.instruction)
+    return tuple(SeatAction(item.tick, _key(item), describe_input(item)) for item in own if _acts(item))
 
 
 def _find_common_mistakes(reviews: Sequence[SeatReview]) -> Iterator[CommonMistake]:

@@ -6,7 +6,6 @@ Everything here happens on one event loop; the database has a thread that writes
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
@@ -25,30 +24,28 @@ from app.classroom.bus import (
     HandLoweredNews,
     Hello,
     News,
-    RunShownNews,
     SeatNews,
     Seats,
 )
 from app.classroom.client_messages import LATER, REFUSED, ProtocolError
-from app.classroom.conversation import RequestRefusedError, check_permission, close, hear, send, send_message
+from app.classroom.conversation import RequestRefusedError, check_permission, close, hear, send_message
 from app.classroom.instructions import answered, as_message, check_answers, is_recipient
 from app.classroom.live_board import LiveBoard
-from app.classroom.models import BACK, INJECT, OVER, ClassInstruction, ClassPart, Seat
+from app.classroom.models import BACK, INJECT, MARK, OVER, ClassInstruction, ClassPart, Seat
 from app.classroom.pace import ClassPace, SeatSpeed
 from app.classroom.peer_hosts import PeerHosts
 from app.classroom.rate_limit import is_same_secret
 from app.classroom.record import ClassRecord
 from app.classroom.replay_verifier import ReplayVerifier
 from app.classroom.scenario import build_assignment, loaded
+from app.classroom.seat_attention import SeatAttention
 from app.classroom.seat_log import build_welcome
-from app.classroom.seat_observers import SeatObservers
 from app.classroom.seat_state import SeatState, select_seats, state_of
 from app.classroom.server_messages import LogVerdict
 from app.classroom.verdict import FINISH, NOT_IN_A_CLASS
 from app.classroom.writer import RecordWriter
 from app.learning.reflection import Reflection
 from app.words.language import tr
-from engine.drill.running.modes import DrillMode
 from engine.inputs import InputError
 from engine.verbs.lines import parse_line
 
@@ -92,11 +89,16 @@ class ClassHost:
         """Assignment that every seat plays."""
         self._reflect = bool(the_class.plan) and plan.of_text(the_class.plan).reflect
         self._board = LiveBoard(the_class, len(self._parts), self._lines, self._instructions, self.pace)
+        self._board.marks = record.marks()
         self._admission = Admission(the_class, self._assignment, record, self._writer, self._lines, self.pace)
-        self._looks = SeatObservers(the_class, self._lines, self._log_of, self._look_changed)
+        self._attention = SeatAttention(
+            the_class, self._lines, self._log_of, self._store_takeover, self._to_seats
+        )
+        self._looks = self._attention.observers
         self._strangers = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._neighbours = PeerHosts(bus, self._lines, self._looks.observed_seats, self._do)
+        self._attention.peers = self._neighbours
 
     def begin(self) -> None:
         """Start what goes on beside the connections; runs that were left are judged."""
@@ -216,8 +218,9 @@ class ClassHost:
                 ),
             )
             await send_message(socket, self.pace.build_state_message(line))
-            await self._attend_to(line)
+            await self._attention.notify(line)
             await self._instruct(line)
+            await send_message(socket, self._attention.replay.message)
             self._board.changed.add(line.number)
             while True:
                 said = await hear(socket)
@@ -436,70 +439,21 @@ class ClassHost:
             ]
         )
 
-    # --- one seat at a time
+    async def _store_takeover(self, line: SeatState, taken: bool) -> None:
+        await self._writer.keep(self._record.change_seats, [line.number], taken=taken)
+        line.taken = taken
 
-    async def _about_seat(self, console: WebSocket, message: client_messages.OfSeat) -> None:
-        """Execute a request about a seat. Raises Refused."""
-        line = self._lines.get(message.seat) if message.seat is not None else None
-        if message.seat is not None and line is None:
-            raise RequestRefusedError(tr("seat {number} does not exist").format(number=message.seat))
-        if (
-            isinstance(message, client_messages.ObserveSeat | client_messages.Show)
-            and line is not None
-            and not line.consent
-        ):
-            why = tr("{name} (seat {n}) does not allow watching")
-            raise RequestRefusedError(why.format(name=line.name, n=line.number))
-        if isinstance(message, client_messages.ObserveSeat):
-            await (self._looks.end(console) if line is None else self._looks.begin(console, line))
-        elif isinstance(message, client_messages.Show):
-            await self._show_to_all(line)
-            self._neighbours.tell(RunShownNews(show=message))
-        elif line is not None and isinstance(message, client_messages.Lower):
-            if not line.connected:
-                raise RequestRefusedError(tr("{name} is not connected").format(name=line.name))
-            await self._lower(line)
-            self._neighbours.tell(HandLoweredNews(seat=line.number))
-        elif line is not None:
-            taken = isinstance(message, client_messages.TakeOverSeat)
-            await self._writer.keep(self._record.change_seats, [line.number], taken=taken)
-            line.taken = taken
-            await self._attend_to(line)
-            self._neighbours.tell(Changed())
-
-    async def _lower(self, line: SeatState) -> None:
-        if line.socket is not None:
-            with suppress(WebSocketDisconnect, RuntimeError):
-                await send_message(line.socket, {"kind": "lowered"})
-
-    async def _attend_to(self, line: SeatState) -> None:
-        """Tell the seat what the instructor does with it."""
-        looked_at = line.number in self._looks.observed_seats() or self._neighbours.look_at(line.number)
-        if line.socket is not None:
-            with suppress(WebSocketDisconnect, RuntimeError):  # the seat receives it when it returns
-                await send_message(
-                    line.socket, {"kind": "attention", "looked_at": looked_at, "held": line.taken}
-                )
-
-    async def _look_changed(self, line: SeatState) -> None:
-        """Note that a console begins or ceases to observe it."""
-        self._neighbours.tell_of()
-        await self._attend_to(line)
-
-    async def _show_to_all(self, line: SeatState | None) -> None:
-        """Show a seat to all. Raises Refused."""
-        if line is not None and DrillMode(self._class.mode) is DrillMode.EXAM:
-            raise RequestRefusedError(tr("you cannot show another seat during an exam"))
-        name = line.name if line is not None else None
-        log = await self._writer.read(self._record.acts, line.number) if line is not None else []
-        log = acts.effective(log)
-        text = json.dumps({"kind": "shown", "name": name, "acts": log}, ensure_ascii=False)
-
-        async def tell(viewer: SeatState) -> None:
-            if viewer.socket is not None and viewer is not line:
-                await send(viewer.socket, text)
-
-        await self._to_seats(tell)
+    async def _set_mark(self, request: client_messages.SetMark) -> None:
+        """Store a mark at the time of a seat, or at that of the class. Raises RequestRefusedError."""
+        lines = select_seats(request, self._lines)
+        now = self.pace.class_tick(lines) if request.seat is None else lines[0].tick
+        tick = now if request.tick is None else request.tick
+        mark = ClassInstruction(
+            seat_id=request.seat, group_name=request.group, tick=tick, kind=MARK, text=request.text
+        )
+        self._board.marks += await self._writer.keep(self._record.instruct, [mark])
+        self._board.turn()
+        self._neighbours.tell(Changed())
 
     # --- the board
 
@@ -545,16 +499,16 @@ class ClassHost:
             for one in message.seats:
                 await self._merge_seat_status(message.host, one)
             for number in looks:
-                await self._attend_to(self._lines[number])
+                await self._attention.notify(self._lines[number])
         elif isinstance(message, Changed):
             await self._hear_changes()
         elif isinstance(message, Hello):
             await self._hear_changes()  # announces the new address
             self._neighbours.tell_of(self._lines.values())
         elif isinstance(message, HandLoweredNews):
-            await self._lower(self._lines[message.seat])
+            await self._attention.lower(self._lines[message.seat])
         else:
-            await self._show_to_all(self._lines[message.show.seat] if message.show.seat is not None else None)
+            await self._attention.show(message.show)
 
     async def _merge_seat_status(self, host: str, status: SeatNews) -> None:
         """Merge the status of a seat from another host. If two hosts have the seat, its latest connection decides."""
@@ -586,6 +540,7 @@ class ClassHost:
             setattr(self._class, column, getattr(the_class, column))
         for given in await self._writer.read(self._record.instructions):
             self._instructions.setdefault(given.number, given)
+        self._board.marks = await self._writer.read(self._record.marks)
         attended = []
         for seat in await self._writer.read(self._record.seats):
             line = self._lines.setdefault(seat.id, state_of(seat, 0))
@@ -600,7 +555,7 @@ class ClassHost:
         self._board.changed |= set(self._lines)
         await self._to_seats(self._tell_pace)
         for line in attended:
-            await self._attend_to(line)
+            await self._attention.notify(line)
 
     # --- the instructor
 
@@ -615,9 +570,11 @@ class ClassHost:
                     if isinstance(said, client_messages.Instruct):
                         await self._send_instruction(said)
                     elif isinstance(said, client_messages.OfSeat):
-                        await self._about_seat(socket, said)
+                        await self._attention.execute(socket, said)
                     elif isinstance(said, client_messages.OfPace):
                         await self._steer(said)
+                    elif isinstance(said, client_messages.SetMark):
+                        await self._set_mark(said)
                     elif isinstance(said, client_messages.HandIn):
                         await self._hand_in(said)
                     await send_message(socket, {"kind": "done", "of": said.kind})

@@ -12,6 +12,7 @@ from app.classroom.models import ClassInstruction, ClassPart
 from app.classroom.pace import ClassPace
 from app.classroom.seat_state import SeatState, build_tile
 from app.classroom.server_messages import DashboardUpdate
+from engine.constants import TICKS_PER_S
 
 
 class LiveBoard:
@@ -29,6 +30,8 @@ class LiveBoard:
         self._class, self._parts, self._lines = the_class, parts, lines
         self._instructions, self._pace = instructions, pace
         self.consoles: set[WebSocket] = set()
+        self.marks: list[ClassInstruction] = []
+        """Marks of the instructor."""
         self._hands: list[int] = []
         """Seats with raised hands, in the order in which they were raised."""
         self.changed: set[int] = set()
@@ -63,6 +66,10 @@ class LiveBoard:
             "break_s": self._pace.break_s(),
             "clock_s": self._pace.clock_s(),
             "tiles": [build_tile(line, self._pace, given, self._hands) for line in wanted],
+            "marks": [
+                {"seat": one.seat_id, "t_s": (one.tick or 0) / TICKS_PER_S, "text": one.text}
+                for one in self.marks
+            ],
         }
 
     def news(self) -> list[int] | None:

@@ -6,7 +6,7 @@ from sqlalchemy import BigInteger, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 RUNNING, FROZEN, OVER = "running", "frozen", "over"
-MESSAGE, INJECT, BACK = "message", "inject", "back"
+MESSAGE, INJECT, BACK, MARK = "message", "inject", "back", "mark"
 
 
 class Base(DeclarativeBase):
@@ -81,7 +81,10 @@ class KeptAct(Base):
 
 
 class ClassInstruction(Base):
-    """Instruction of the instructor: a text to read, an input line that is applied at the seat, or a rewind."""
+    """Instruction of the instructor: a text to read, an input line that is applied at the seat, or a rewind.
+
+    A mark is for nobody: it names a time of a seat, or of the class.
+    """
 
     __tablename__ = "instruction"
 

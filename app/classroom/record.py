@@ -35,7 +35,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from app.classroom.acts import LogEntry
-from app.classroom.models import INJECT, ClassInstruction, ClassPart, KeptAct, KeptReflection, Seat
+from app.classroom.models import INJECT, MARK, ClassInstruction, ClassPart, KeptAct, KeptReflection, Seat
 from app.learning.reflection import Reflection
 from app.words.language import tr
 
@@ -285,9 +285,16 @@ class ClassRecord:
     # --- instructions
 
     def instructions(self) -> list[ClassInstruction]:
-        """Return all instructions, in their order."""
+        """Return all instructions to seats, in their order."""
+        return self._read_instructions(ClassInstruction.kind != MARK)
+
+    def marks(self) -> list[ClassInstruction]:
+        """Return the marks of the instructor, in their order."""
+        return self._read_instructions(ClassInstruction.kind == MARK)
+
+    def _read_instructions(self, selected: ColumnElement[bool]) -> list[ClassInstruction]:
         with Session(self._engine) as session:
-            wanted = select(ClassInstruction).where(ClassInstruction.part == self._part)
+            wanted = select(ClassInstruction).where(ClassInstruction.part == self._part, selected)
             return list(session.scalars(wanted.order_by(ClassInstruction.number)))
 
     def instruct(self, instructions: Sequence[ClassInstruction]) -> list[ClassInstruction]:

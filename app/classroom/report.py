@@ -161,6 +161,7 @@ def _body(review: ClassReview, links: bool, draw: Drawn) -> str:
             if parted
             else paragraph(tr("No differences: all seats made the same choices or scored the same.")),
             *(_format_divergence(one) for one in parted),
+            *_marks(review),
             *_curves(review, draw),
             heading(2, tr("Most frequent mistakes")),
             _mistakes(review),
@@ -210,6 +211,17 @@ def _format_divergence(divergence: ClassDivergence) -> str:
 
 def _describe_choice(choice: DivergenceChoice) -> str:
     return shown(choice.words) or tr("waited")
+
+
+def _marks(review: ClassReview) -> Iterator[str]:
+    """Yield the marks of the instructor."""
+    if review.marks:
+        rows = [
+            (formatting.run_time(one["t_s"]), tr("all") if one["seat"] is None else one["seat"], one["text"])
+            for one in review.marks
+        ]
+        yield heading(2, tr("Marks of the instructor"))
+        yield table(tr("Time in the run of a seat"), (tr("Time"), tr("Seat"), tr("Text")), rows)
 
 
 def _typed(tick: Tick) -> str:
@@ -431,6 +443,11 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
             ),
         ),
     )
+    if review.marks:
+        yield (
+            "marks.csv",
+            as_csv(("t_s", "seat", "text"), ((one["t_s"], one["seat"], one["text"]) for one in review.marks)),
+        )
     yield (
         "mistakes.csv",
         as_csv(

@@ -10,11 +10,19 @@ from typing import Final
 
 from app.classroom.acts import SENT_BACK, LogEntry, answered, effective
 from app.classroom.client_messages import HAND_MAX
+from app.classroom.led_replay import list_shown_runs
 from app.classroom.link import HostLink
 from app.classroom.models import BACK, FROZEN, INJECT, MESSAGE, OVER
 from app.classroom.scenario import loaded
 from app.classroom.seat_log import SeatLog
-from app.classroom.server_messages import Attention, ClassClock, InstructionMessage, LogVerdict, PaceState
+from app.classroom.server_messages import (
+    Attention,
+    ClassClock,
+    InstructionMessage,
+    LogVerdict,
+    PaceState,
+    RunShown,
+)
 from app.classroom.verdict import NOT_IN_A_CLASS
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -111,6 +119,9 @@ class SeatRun:
         self._limit = Limit()
         self._seat_log, self._link, self._speed, self._show = kept, link, speed, show
         self._frozen, self._looked_at = False, False
+        self._shown: RunShown | None = None
+        self._told_shown: dict[int, set[int]] = {}
+        """Seat that is shown -> entries of its log that the person has read."""
         self._pending: dict[int, tuple[Tick, InstructionMessage]] = {}
         self._answered = answered(kept.acts)
         self._play_again(effective(kept.acts))
@@ -261,13 +272,27 @@ class SeatRun:
             elif said["kind"] == "lowered":
                 self._link.hand = None
                 self._link.wake()
-            elif said["kind"] == "shown" and said["name"] is not None:
-                self._tell_person(tr("The instructor shows the run of {name}:").format(name=said["name"]))
-                for _, tick, line, *_ in said["acts"]:
-                    if line:
-                        self._tell_person(f"{tick / TICKS_PER_S:g} {line}")
+            elif said["kind"] == "shown":
+                self._shown = said if said["name"] is not None else None
+                self._tell_shown(said.get("tick"))
+            elif said["kind"] == "shown_at":
+                self._tell_shown(said["tick"])
             elif said["kind"] == "instruction" and said["number"] not in self._answered | set(self._pending):
                 self._pending[said["number"]] = (said["tick"] or 0, said)
+
+    def _tell_shown(self, tick: Tick | None) -> None:
+        """List the inputs of the runs that the instructor shows, up to the shared time."""
+        if self._shown is None:
+            self._told_shown.clear()
+            return
+        for seat, name, acts in list_shown_runs(self._shown):
+            if seat not in self._told_shown:
+                self._told_shown[seat] = set()
+                self._tell_person(tr("The instructor shows the run of {name}:").format(name=name))
+            for number, at, line, *_ in acts:
+                if line and (tick is None or at <= tick) and number not in self._told_shown[seat]:
+                    self._told_shown[seat].add(number)
+                    self._tell_person(f"{name}: {at / TICKS_PER_S:g} {line}")
 
     def _skip_to(self, tick: Tick) -> None:
         """Skip to the time that the host gives: in an exam a kill gives no time back; a late comer may begin later."""

@@ -146,12 +146,31 @@ class HandLowered(TypedDict):
     kind: Literal["lowered"]
 
 
+class ShownRun(TypedDict):
+    """Run of a seat that all seats see."""
+
+    seat: int
+    name: str
+    acts: Sequence[LogEntry]
+
+
 class RunShown(TypedDict):
-    """The run of a seat, to look at; None: one's own again."""
+    """Runs of one or two seats to look at, at a shared time. Without a name each seat has its own again."""
 
     kind: Literal["shown"]
     name: str | None
     acts: Sequence[LogEntry]
+    seat: NotRequired[int]
+    other: NotRequired[ShownRun | None]
+    """Run at its side."""
+    tick: NotRequired[int]
+
+
+class ShownPosition(TypedDict):
+    """Another time of the runs that are shown."""
+
+    kind: Literal["shown_at"]
+    tick: int
 
 
 class VerdictMessage(TypedDict):
@@ -176,6 +195,7 @@ ToSeat = (
     | Attention
     | HandLowered
     | RunShown
+    | ShownPosition
     | VerdictMessage
     | SeatRefusal
 )
@@ -223,6 +243,15 @@ class Tile(TypedDict):
     """Seconds of its run, and the points that it could still reach from there; they never rise."""
 
 
+class ClassMark(TypedDict):
+    """Time that the instructor has marked."""
+
+    seat: int | None
+    """None: a time of the class."""
+    t_s: float
+    text: str
+
+
 class DashboardUpdate(TypedDict):
     """The class, and the tiles of some or all of its seats."""
 
@@ -241,6 +270,8 @@ class DashboardUpdate(TypedDict):
     clock_s: float | None
     """The class clock; None: each seat has its own pace."""
     tiles: list[Tile]
+    marks: NotRequired[list[ClassMark]]
+    """Marks in their order; absent from hosts before 1.1."""
 
 
 class ObservedRun(TypedDict):
@@ -274,6 +305,32 @@ class Unseen(TypedDict):
     text: str
 
 
+class ReplayMoments(TypedDict):
+    """Moments at which seats made different choices, the dearest first; from the console's own replay."""
+
+    kind: Literal["partings"]
+    moments: list[ReplayMoment]
+
+
+class ReplayMoment(TypedDict):
+    """Moment at which seats made different choices."""
+
+    t_s: float
+    cost: float
+    """Points that all weaker choices together came to less than the best one."""
+    choices: list[ReplayChoice]
+    """The best one first."""
+
+
+class ReplayChoice(TypedDict):
+    """Next action of some seats."""
+
+    words: str | dict[str, object]
+    """Description as `engine.localization.as_json` has it; empty: they waited."""
+    seats: list[int]
+    mean: float
+
+
 class RequestDone(TypedDict):
     """Success of an instructor's request."""
 
@@ -289,4 +346,6 @@ class RequestFailed(TypedDict):
     text: str
 
 
-ToInstructor = DashboardUpdate | ObservedRun | ObservedRunUpdate | Unseen | RequestDone | RequestFailed
+ToInstructor = (
+    DashboardUpdate | ObservedRun | ObservedRunUpdate | Unseen | ReplayMoments | RequestDone | RequestFailed
+)

@@ -466,7 +466,8 @@ def _report(options: argparse.Namespace) -> int:
                 # ends its processes and its thread, which would otherwise remain
                 get_reusable_executor().shutdown()
         key = part.code[SECRET_LETTERS:].lower() + ("" if is_only_part else f"/{part.id}")
-        review = debrief.review_class(logs, seats)
+        marks = debrief.list_marks(record, options.names, None if is_only_part else part)
+        review = debrief.review_class(logs, seats, marks)
         return report.archive(review, key, options.names, options.pdf), review
 
     def build_report(record: ClassRecord) -> bytes:
@@ -564,14 +565,15 @@ def _write_output(options: argparse.Namespace, build_content: Callable[[ClassRec
 
 def _console(options: argparse.Namespace) -> int:
     from app.classroom.console import HostUnavailableError, steer
+    from app.classroom.debrief import find_replay_moments
     from app.classroom.record import ClassRecord, RecordUnavailableError
 
     try:
         with closing(ClassRecord(_locate_database(options), new=False)) as record:
             the_class = record.the_class()
-        if the_class is None:
-            raise UsageError("the database holds no class")
-        steer(the_class, sys.stdin, partial(print, flush=True))
+            if the_class is None:
+                raise UsageError("the database holds no class")
+            steer(the_class, sys.stdin, partial(print, flush=True), partial(find_replay_moments, record))
     except (RecordUnavailableError, HostUnavailableError) as problem:
         raise UsageError(str(problem)) from problem
     return AS_ASKED

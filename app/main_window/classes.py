@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 
 from app import settings
 from app.classroom import class_files
+from app.classroom.acts import effective
 from app.classroom.addresses import EVERYWHERE, list_addresses
 from app.classroom.code import PORT as JOIN_PORT
 from app.classroom.code import InvalidJoinCodeError, invitation
@@ -32,6 +33,7 @@ from app.classroom.seat_sheet import build_sheet
 from app.classroom.server_messages import (
     ObservedRun,
     ObservedRunUpdate,
+    ReplayMoment,
     ToInstructor,
 )
 from app.classroom.suggested_answers import suggest_answers
@@ -45,14 +47,16 @@ from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
 from app.main_window.window_seat import WindowSeat, apply_actions
 from app.settings import WindowSettings
-from app.views.classroom import ClassBoard, JoinClass, StartClass
+from app.views.classroom import ClassBoard, JoinClass, JumpTarget, ReplayPage, StartClass
 from app.views.topology import Topology
 from app.widgets.notice import NoticeBar
 from app.words import language
 from app.words.language import mark, tr
+from app.words.localization import localize
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.time.history import History
+from engine.localization import from_json
 
 PORT: Final = JOIN_PORT
 """Port at which a class of this window accepts seats."""
@@ -170,6 +174,9 @@ class Classes(QObject):
         self.board.report_wanted.connect(self._report)
         self.board.lobby.check_wanted.connect(self._check_room)
         self.board.end_wanted.connect(lambda: self._irrevocable.confirm("close_class", self.stop_host))
+        replay = ReplayPage(Topology)
+        replay.runs_wanted.connect(self._show_replay)
+        self.board.set_replay(replay)
         self.board.show()
         self._host = self._process(
             "host", self._hear_host, *words, "--listen", f"{address}:{PORT}", "--end-with-input"
@@ -230,8 +237,12 @@ class Classes(QObject):
             return
         if said["kind"] == "board":
             self.board.show_board(said)
+        elif said["kind"] == "partings":
+            self._show_partings(said["moments"])
         elif said["kind"] in ("refused", "unseen"):
             self.board.show_problem(said["text"])
+            if said["kind"] == "refused" and said["of"] == "show" and self.board.replay is not None:
+                self.board.replay.stop_sharing()
             if said["kind"] == "unseen":
                 self.board.show_watched(None)
         elif said["kind"] == "seen":
@@ -261,6 +272,43 @@ class Classes(QObject):
             scenario.title, scenario.facilitator or "", list(dict.fromkeys(lines)),
             partial(suggest_answers, scenario),
         )  # fmt: skip
+
+    def _show_replay(self, seats: Sequence[int]) -> None:
+        """Show the runs of *seats*, as the record has them, in the replay."""
+        if self.board is None or self.board.replay is None:
+            return
+        try:
+            with closing(ClassRecord(str(self._database), new=False)) as record:
+                part = record.the_class()
+                names = {seat.id: seat.name for seat in record.seats()}
+                logs = {number: effective(record.acts(number)) for number in seats}
+        except RecordUnavailableError as problem:
+            self._show_on_dashboard(str(problem))
+            return
+        assert part is not None, "the class has a part"
+        scenario, runs = loaded(part.scenario_text, part.scenario_name), []
+        for number, acts in logs.items():
+            history = History(Drill(scenario, part.seed, DrillMode.PRACTICE))
+            apply_actions(history, acts, 0)
+            runs.append((self.board.title_seat(number, names[number]), history))
+        self.board.replay.show_runs(runs)
+
+    def _show_partings(self, moments: Sequence[ReplayMoment]) -> None:
+        """Offer the moments at which seats parted: the best choice next to the most frequent other one."""
+        if self.board is None or self.board.replay is None:
+            return
+        targets = []
+        for one in moments:
+            best, *others = one["choices"]
+            other = max(others, key=lambda choice: len(choice["seats"]))
+            words = [localize(from_json(each["words"])) or tr("waited") for each in (best, other)]
+            text = tr("{best} ({n}), or {other} ({m})").format(
+                best=words[0], n=len(best["seats"]), other=words[1], m=len(other["seats"])
+            )
+            targets.append(JumpTarget(one["t_s"], text, (tuple(best["seats"]), tuple(other["seats"]))))
+        self.board.replay.show_partings(targets)
+        if not targets:
+            self._show_on_dashboard(tr("So far all seats have made the same choices."))
 
     def _show_seat_run(self, message: ObservedRun) -> None:
         """Show the run of a seat live in the station."""
@@ -416,7 +464,7 @@ class Classes(QObject):
             self._show_join_problem(str(problem))
             return
         keep_seat(self._store, SeatKey(code, name, consent, open=True))
-        self.seat = seat = WindowSeat(attendance, self._session, self._play, self._notice, self)
+        self.seat = seat = WindowSeat(attendance, self._session, self._play, self._notice, self, self._parent)
         seat.said.connect(self.seat_said)
         seat.trying.connect(self._show_join_progress)
         seat.failed.connect(self._show_join_problem)

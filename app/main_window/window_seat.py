@@ -10,10 +10,11 @@ from queue import Empty
 from typing import Any, Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QApplication, QDialog, QVBoxLayout
+from PySide6.QtWidgets import QApplication, QDialog, QVBoxLayout, QWidget
 
 from app.classroom.acts import LogEntry
 from app.classroom.gui_seat import GuiSeat
+from app.classroom.led_replay import list_shown_runs
 from app.classroom.models import BACK, FROZEN, INJECT, OVER
 from app.classroom.seat import HELD, LOOKED_AT, Limit, format_rewind
 from app.classroom.seat_phase import LABELS, SeatEvent, SeatPhase
@@ -28,11 +29,14 @@ from app.classroom.server_messages import (
 from app.learning.reflection import Reflection
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
+from app.views.classroom import SeatReplay
 from app.views.debrief.reflection import ReflectionForm
+from app.views.topology import Topology
 from app.widgets.notice import NoticeBar
 from app.words.language import tr
 from engine.drill.judging.report import program_version
 from engine.drill.running.drill import Drill
+from engine.drill.running.modes import DrillMode
 from engine.drill.time.cooperative_tasks import Slices, replay_inputs
 from engine.drill.time.history import History
 from engine.inputs import InputError
@@ -78,9 +82,11 @@ class WindowSeat(QObject):
         play: RunController,
         notice: NoticeBar,
         parent: QObject,
+        window: QWidget,
     ) -> None:
         super().__init__(parent)
         self._attendance, self._session, self._play, self._notice = attendance, session, play, notice
+        self._window = window
         self._reflects, self._thought = False, False
         """Two flags: the class asks for a reflection; the person has answered or skipped it."""
         self._points = ""
@@ -88,18 +94,17 @@ class WindowSeat(QObject):
         self.form: QDialog | None = None
         """Form for the reflection, where no debrief asks for it."""
         self._history: History | None = None
-        self._shown_history: History | None = None
-        """Run of another seat that the instructor shows to all."""
-        self._ran_before_show = False
+        self.replay: SeatReplay | None = None
+        """Window with runs that the instructor shows to all."""
         self._looked_at = False
         self._frozen = False
         self._is_reported = False
         """True if the seat has shown the path of the log that the learner must hand in."""
         self._ran = False
-        """True if the run was running before the class was frozen."""
+        """True if the run continues when nothing stops it any more."""
         self._limit = Limit()
-        self._at_limit, self._is_behind = False, False
-        """Two flags: the run has reached its limit; the class clock is behind it."""
+        self._at_limit, self._is_ahead = False, False
+        """Two flags: the run has reached its limit; it is ahead of the class clock."""
         self._since = time.monotonic()
         self._is_over = False
         """True if the instructor has ended the class."""
@@ -118,6 +123,7 @@ class WindowSeat(QObject):
         self._timer.stop()
         self._session.running_changed.disconnect(self._keep_frozen)
         self._play.reflected.disconnect(self._reflect)
+        self._return_to_own_run()
         self._attendance.end()
         self.said.emit("")
 
@@ -192,29 +198,34 @@ class WindowSeat(QObject):
             self.said.emit(label)
 
     def _show(self, message: RunShown) -> None:
-        """Show the run of another seat, or one's own."""
+        """Show the runs of other seats over the desk, which waits; without a name the own run continues."""
         history = self._history
-        if history is None:
+        if history is None or (message["name"] is None and self.replay is None):
             return
         if message["name"] is None:
-            if self._shown_history is not None:
-                self._return_to_own_run()
+            self._return_to_own_run()
             return
-        if self._shown_history is None:
-            self._ran_before_show = self._session.running
-        mine = history.drill
-        self._shown_history = shown = History(Drill(mine.scenario, mine.seed, mine.mode))
-        apply_actions(shown, message["acts"], 0)
-        self._session.watch(shown)
-        self._notice.show_info(tr("The instructor shows the run of {name}.").format(name=message["name"]))
+        runs = []
+        for seat, name, acts in list_shown_runs(message):
+            shown = History(Drill(history.drill.scenario, history.drill.seed, DrillMode.PRACTICE))
+            apply_actions(shown, acts, 0)
+            number = tr("Seat {n}").format(n=seat)
+            runs.append((f"{number}, {name}" if seat else name, shown))
+        if self.replay is None:
+            self.replay = SeatReplay(Topology, self._window)
+            self.replay.left.connect(self._return_to_own_run)
+            self.replay.showMaximized()
+        self.replay.pair.show_runs(runs)
+        self.replay.show_time(message.get("tick") or 0)
+        self._follow_instructor()
 
     def _return_to_own_run(self) -> None:
         """Continue the seat's own run after the instructor has shown another one."""
-        assert self._history is not None, "the seat has a run"
-        self._shown_history = None
-        self._play.attend(self._history, self._attendance, self._reflects)
-        if self._ran_before_show and not (self._frozen or self._at_limit or self._is_over):
-            self._session.play()
+        if self.replay is not None:
+            self.replay.close()
+            self.replay.deleteLater()
+            self.replay = None
+        self._follow_instructor()
 
     @property
     def _exam(self) -> bool:
@@ -233,8 +244,9 @@ class WindowSeat(QObject):
             self.trying.emit(self._describe_attempt())
         self._attendance.move(SeatEvent.CONNECT if self._attendance.link.connected else SeatEvent.DISCONNECT)
         self._emit_state()
-        mine = (self._history, self._shown_history)
-        if self._history is not None and not any(self._session.history is one for one in mine if one):
+        if self.replay is not None:  # nobody can end it while the host is away
+            self.replay.leave.setVisible(not self._attendance.link.connected)
+        if self._history is not None and self._session.history is not self._history:
             self._attendance.move(SeatEvent.END)  # another run is on screen
             if self._attendance.is_delivered:
                 self._give_up()
@@ -278,6 +290,8 @@ class WindowSeat(QObject):
                 self.raise_hand(None)
             case "shown":
                 self._show(message)
+            case "shown_at" if self.replay is not None:
+                self.replay.show_time(message["tick"])
             case "result":
                 score = message["verdict"]["score"]
                 if score is not None:
@@ -317,8 +331,8 @@ class WindowSeat(QObject):
         def attend_class(history: History) -> None:
             self._play.attend(history, self._attendance, self._reflects)
             self._notice.show_info(self._describe_seat(welcome))
-            if not (self._frozen or self._is_over):
-                self._session.play()
+            self._ran = True
+            self._follow_instructor()
 
         self._play_again(replay_inputs(history, inputs, tick, lenient=True), attend_class)
 
@@ -381,7 +395,6 @@ class WindowSeat(QObject):
 
     def _end_class(self) -> None:
         """Open the debrief of the run that the instructor has ended; what is not sent yet goes to the host."""
-        self._session.pause()
         self._attendance.move(SeatEvent.END)
         self._emit_state()
         self.class_over.emit()
@@ -393,24 +406,37 @@ class WindowSeat(QObject):
     def _turn(self, state: str) -> None:
         """Freeze, go on, end."""
         frozen = state == FROZEN
-        if frozen and not self._frozen:
-            self._ran = self._session.running or not self._attendance.has_run
-            self._frozen = True
-            self._session.pause()
-            if self._attendance.is_recording:
+        if frozen != self._frozen:
+            self._frozen = frozen
+            if not frozen:
+                self._notice.clear()
+            elif self._attendance.is_recording:
                 self._notice.show_info(tr("The instructor has frozen the class."))
-        elif self._frozen and not frozen:
-            self._frozen = False
-            self._notice.clear()
-            if self._ran and state != OVER:
-                self._session.play()
         if state == OVER:
             self._is_over = True
-            self._session.pause()
-            if self._shown_history is not None:
-                self._return_to_own_run()
-        self._attendance.tell_frozen(self._frozen or self._at_limit)
+            self._return_to_own_run()
+        self._follow_instructor()
         self._emit_state()
+
+    @property
+    def _is_held_back(self) -> bool:
+        """Return whether the run must stand still."""
+        return (
+            self._frozen or self._at_limit or self._is_ahead or self._is_over
+            or self.replay is not None or not self._attendance.is_recording
+        )  # fmt: skip
+
+    def _follow_instructor(self) -> None:
+        """Pause the run while the instructor holds it back; afterwards it continues if it ran before."""
+        if self._session.history is not self._history or self._history is None:
+            return
+        if self._is_held_back and self._session.running:
+            self._ran = True
+            self._session.pause()
+        elif self._ran and not self._is_held_back:
+            self._ran = False
+            self._session.play()
+        self._attendance.tell_frozen(self._frozen or self._at_limit or self.replay is not None)
 
     def _announce_break(self, message: PaceState) -> None:
         if message["break_s"] is not None:
@@ -422,25 +448,16 @@ class WindowSeat(QObject):
         live = self._session.live
         if live is None or self._session.history is not self._history:
             return
-        at_limit = self._limit.reached(live.tick)
+        at_limit, limit = self._limit.reached(live.tick), self._limit.tick()
         if at_limit != self._at_limit:
             self._at_limit = at_limit
             if at_limit:
-                self._session.pause()
                 self._notice.show_info(tr("The instructor stopped your run here."))
-            elif not self._frozen:
+            else:
                 self._notice.clear()
-                self._session.play()
-            self._attendance.tell_frozen(self._frozen or at_limit)
-        limit = self._limit.tick()
-        behind = not at_limit and limit is not None and live.tick > limit
-        if behind and self._session.running:
-            self._is_behind = True
-            self._session.pause()
-        elif self._is_behind and not behind:
-            self._is_behind = False
-            if not (self._frozen or at_limit):
-                self._session.play()
+                self._ran = True
+        self._is_ahead = not at_limit and limit is not None and live.tick > limit
+        self._follow_instructor()
 
     def _rewind(self, number: int, instruction: InstructionMessage) -> None:
         """Rewind to the time that the instructor requests."""
@@ -452,26 +469,25 @@ class WindowSeat(QObject):
             self._attendance.finish_rewind(number)
             self._play.attend(replayed_run, self._attendance, self._reflects)
             self._notice.show_info(format_rewind(tick, instruction["text"]))
-            if not (self._frozen or self._is_over):
-                self._session.play()
+            self._ran = True
+            self._follow_instructor()
 
         self._play_again(replay_inputs(history, inputs, tick, lenient=True), resume_class)
 
     def _keep_frozen(self, running: bool) -> None:
-        stopped = self._frozen or self._at_limit or self._is_over or not self._attendance.is_recording
-        if running and stopped and self._session.history is self._history:
-            self._session.pause()
+        if running and self._is_held_back and self._session.history is self._history:
+            self._follow_instructor()
             if self._frozen and not self._is_over:
                 self._notice.show_info(tr("The instructor has frozen the class."))
 
     def _carry_out(self) -> None:
         for number, one in sorted(self._pending.items()):
-            if one["what"] == BACK and self._attendance.is_recording and self._shown_history is None:
+            if one["what"] == BACK and self._attendance.is_recording and self.replay is None:
                 del self._pending[number]
                 self._rewind(number, one)
                 return
         live = self._session.live
-        if live is None or not self._attendance.has_run or self._shown_history is not None:
+        if live is None or not self._attendance.has_run or self.replay is not None:
             return
         for number, one in sorted(self._pending.items()):
             if (one["tick"] or 0) <= live.tick:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
@@ -21,15 +21,16 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QSplitter,
+    QStackedWidget,
     QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from app.classroom.plan import KINDS
-from app.classroom.server_messages import DashboardUpdate, Tile
+from app.classroom.server_messages import ClassMark, DashboardUpdate, Tile
 from app.views.classroom import roster
 from app.views.classroom.dialogs import seat_files
+from app.views.classroom.led_replay import JumpTarget, ReplayPage
 from app.views.classroom.lobby import Lobby, ProjectorView
 from app.views.classroom.roster import COLUMNS, ORDERS
 from app.widgets import theme
@@ -76,6 +77,7 @@ ASKED: Final[dict[str, tuple[str, str]]] = {
     mark("Send back to"): ("back {who} {text}", mark("Run time such as 2:30, then a reason")),
     mark("Restart"): ("reset {who} {text}?", mark("Why")),
     mark("Assign the selected seat to group"): ("group {seat} {text}", mark("Group name, or none")),
+    mark("Mark this time"): ("mark {who} {text}", mark("Text of the mark (optionally start with “at 2:30”)")),
     mark("Break"): ("break {text}", mark("Minutes")),
     mark("Class clock"): (
         "clock {text}",
@@ -110,6 +112,8 @@ class ClassBoard(QDialog):
         self._places: list[int] = []
         """Numbers of the seats, as the rows stand."""
         self._watched: int | None = None
+        self._shown = ""
+        """Line that began the shared replay."""
         self._suggest: Suggest = lambda _question, _met: []
         self._begun = False
         self._board: DashboardUpdate | None = None
@@ -195,12 +199,11 @@ class ClassBoard(QDialog):
             "take": _button(tr("&Take control")),
             "give": _button(tr("Return &control")),
             "lower": _button(tr("Lower &hand")),
-            "show": _button(tr("Show to &all")),
         }
         for word, button in self.of_seat.items():
             button.clicked.connect(lambda _=False, word=word: self._send_seat_line(word))
-        self.unshow = _button(tr("Stop &sharing"))
-        self.unshow.clicked.connect(lambda: self._send_line("show none"))
+        self.open_replay = _button(tr("Re&play and show to all"))
+        self.open_replay.clicked.connect(self._open_replay)
 
     def _make_side(self) -> None:
         """Build what stands next to the roster: lobby, seat, prepared events, notes and what was sent."""
@@ -218,6 +221,8 @@ class ClassBoard(QDialog):
         self.suggestions.setToolTipsVisible(True)
         self.suggestions.aboutToShow.connect(self._list_suggestions)
         self.suggested.setMenu(self.suggestions)
+        self.pages = QStackedWidget()
+        self.replay: ReplayPage | None = None
         view_place = QWidget()
         self._view_place = QVBoxLayout(view_place)
         self._view_place.setContentsMargins(0, 0, 0, 0)
@@ -233,7 +238,7 @@ class ClassBoard(QDialog):
             column.addWidget(part)
         column.addWidget(self.suggested, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(view_place, 1)
-        column.addLayout(_row(*self.of_seat.values(), self.unshow))
+        column.addLayout(_row(*self.of_seat.values(), self.open_replay))
         self.side = QTabWidget()
         for page, name in (
             (scrolling(self.lobby), tr("Lobby")),
@@ -261,7 +266,8 @@ class ClassBoard(QDialog):
         layout.addWidget(self.title)
         layout.addLayout(_row(self.code, self.copy, self.sheet, self.paper, self.without))
         layout.addWidget(self.state)
-        layout.addWidget(split, 1)
+        self.pages.addWidget(split)
+        layout.addWidget(self.pages, 1)
         layout.addWidget(self.answer)
         line = QHBoxLayout()
         for part in (self.what, self.who, self.text, self.send):
@@ -301,6 +307,33 @@ class ClassBoard(QDialog):
     def set_view(self, view: QWidget) -> None:
         """Show *view* as the live picture of the watched seat."""
         self._view_place.addWidget(view)
+
+    def set_replay(self, page: ReplayPage) -> None:
+        """Offer *page*, which leads the class through runs."""
+        self.replay = page
+        self.pages.addWidget(page)
+        page.closed.connect(lambda: self.pages.setCurrentIndex(0))
+        page.line_wanted.connect(self._send_quietly)
+
+    def _open_replay(self) -> None:
+        """Open the replay, with the run of the selected seat."""
+        if self.replay is None:
+            return
+        tile = next(iter(self._tiles.values()), None)
+        if self.selected_seat is not None:
+            tile = self._tiles[self.selected_seat]
+        self.pages.setCurrentWidget(self.replay)
+        if tile is not None:
+            self.replay.open_seat(tile["seat"], tile["at_s"])
+
+    def _send_quietly(self, line: str) -> None:
+        """Send a line of the replay; only the first position of a shared replay is listed as sent."""
+        shown = line.partition(" at ")[0]
+        if shown == self._shown and shown != "partings":
+            self.said.emit(line, "")
+            return
+        self._shown = shown
+        self._send_line(line)
 
     def show_watched(self, seat: int | None, at_s: float = 0.0) -> None:
         """Name the seat that is watched, and its time."""
@@ -348,6 +381,10 @@ class ClassBoard(QDialog):
         self._show_selected()
         tiles = list(self._tiles.values())
         self.lobby.show_tiles(tiles)
+        if self.replay is not None:
+            allowed = [tile for tile in tiles if tile["consent"] or board["state"] == "over"]
+            self.replay.show_seats([(tile["seat"], self._describe_seat(tile)) for tile in allowed])
+            self.replay.show_marks(list(map(_mark, board.get("marks", []))))
         if self.projector is not None:
             self.projector.show_board(board, tiles)
         begun = any(map(roster.has_begun, tiles)) or board["state"] != "frozen"
@@ -357,7 +394,7 @@ class ClassBoard(QDialog):
         self._begun = begun
         needy = sum(map(roster.needs_help, tiles))
         self.needy.setText(trn("{n} needs you", "{n} need you", needy).format(n=needy) if needy else "")
-        self.state.setText(self._format_status(board))
+        self.state.setText(roster.describe_class(board, tiles, self.nameless.isChecked()))
         self.freeze.setEnabled(board["state"] == "running")
         stopped = any(tile["stopped"] for tile in self._tiles.values())
         self.go.setEnabled(board["state"] == "frozen" or (stopped and board["state"] != "over"))
@@ -435,10 +472,13 @@ class ClassBoard(QDialog):
         self.text.setCursorPosition(0)
         self.text.setFocus()
 
-    def _describe_seat(self, tile: Tile) -> str:
+    def title_seat(self, number: int, name: str) -> str:
         """Describe a seat by its number, and by its name unless names are hidden."""
-        number = tr("Seat {n}").format(n=tile["seat"])
-        return number if self.nameless.isChecked() else f"{number}, {tile['name']}"
+        title = tr("Seat {n}").format(n=number)
+        return title if self.nameless.isChecked() else f"{title}, {name}"
+
+    def _describe_seat(self, tile: Tile) -> str:
+        return self.title_seat(tile["seat"], tile["name"])
 
     def _name(self, tile: Tile) -> str:
         return tr("Seat {n}").format(n=tile["seat"]) if self.nameless.isChecked() else str(tile["name"])
@@ -462,38 +502,6 @@ class ClassBoard(QDialog):
         self.show_problem("")
         self.sent.appendPlainText(f"{datetime.now():%H:%M:%S}  {who}: {line}")
         self.said.emit(line, who)
-
-    def _format_status(self, board: DashboardUpdate) -> str:
-        tiles = self._tiles.values()
-        there = sum(bool(tile["connected"]) for tile in tiles)
-        said = trn("{n} seat", "{n} seats", len(tiles)).format(n=len(tiles))
-        if board["part"]:
-            part = tr("Part {n} of {all}: {name}.").format(
-                n=board["part_number"], all=board["parts"], name=tr(KINDS[board["part"]])
-            )
-            said = f"{part} {said}"
-        said += ", " + tr("{n} connected").format(n=there)
-        if board["clock_s"] is not None:
-            said += ", " + tr("class clock {t}").format(t=formatting.run_time(board["clock_s"]))
-        if board["ends_in_s"] is not None:
-            ends = datetime.now() + timedelta(seconds=board["ends_in_s"])
-            said += ", " + tr("end at about {time}").format(time=f"{ends:%H:%M}")
-        if board["break_s"] is not None:
-            back = datetime.now() + timedelta(seconds=board["break_s"])
-            said += ", " + tr("break until {time}").format(time=f"{back:%H:%M}")
-        if board["state"] == "over":
-            if board["part_number"] < board["parts"]:
-                return f"{said}. " + tr("This part has ended.")
-            return f"{said}. " + tr("The class has ended.")
-        if board["not_frozen"]:
-            return f"{said}. " + (
-                tr("Not frozen yet: {n}.").format(n=len(board["not_frozen"]))
-                if self.nameless.isChecked()
-                else tr("Not frozen yet: {names}.").format(names=", ".join(board["not_frozen"]))
-            )
-        if board["state"] == "frozen" and not any(map(roster.has_begun, tiles)):
-            return f"{said}. " + tr("Waiting for the start.")
-        return f"{said}. " + (tr("Frozen.") if board["state"] == "frozen" else tr("Running."))
 
     def show_problem(self, text: str) -> None:
         """Show the host's reply to the last request. It stays until the next one."""
@@ -529,7 +537,7 @@ class ClassBoard(QDialog):
         self.who.setEnabled("{who}" in line)
 
     def _enable(self, enabled: bool) -> None:
-        of_seat = (*self.of_seat.values(), self.unshow)
+        of_seat = (*self.of_seat.values(), self.open_replay)
         others = (
             self.copy, self.sheet, self.paper, self.without, self.report, self.freeze, self.go, self.finish, self.send,
         )  # fmt: skip
@@ -570,6 +578,10 @@ class ClassBoard(QDialog):
         super().closeEvent(event)
         if self.projector is not None:
             self.projector.close()
+
+
+def _mark(mark: ClassMark) -> JumpTarget:
+    return JumpTarget(mark["t_s"], mark["text"], () if mark["seat"] is None else ((mark["seat"],),))
 
 
 def _button(text: str) -> QPushButton:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from typing import Final
 
-from app.classroom.server_messages import Tile
+from app.classroom.plan import KINDS
+from app.classroom.server_messages import DashboardUpdate, Tile
 from app.widgets.tables import TableColumn
 from app.words import formatting
 from app.words.input_lines import describe_input
-from app.words.language import mark, tr
+from app.words.language import mark, tr, trn
 from engine.drill.judging.report import program_version
 
 TOLD_LINES: Final = 12
@@ -109,6 +111,39 @@ def _last_act(tile: Tile) -> str:
 def _format_deviation(tile: Tile) -> str:
     """Return the difference of the seat from its log, or its whole question."""
     return (tile["verdict"]["parted"] if tile["verdict"] is not None else "") or tile["hand"] or ""
+
+
+def describe_class(board: DashboardUpdate, tiles: Sequence[Tile], nameless: bool) -> str:
+    """Describe seats, times and state of the class in one line."""
+    there = sum(bool(tile["connected"]) for tile in tiles)
+    said = trn("{n} seat", "{n} seats", len(tiles)).format(n=len(tiles))
+    if board["part"]:
+        part = tr("Part {n} of {all}: {name}.").format(
+            n=board["part_number"], all=board["parts"], name=tr(KINDS[board["part"]])
+        )
+        said = f"{part} {said}"
+    said += ", " + tr("{n} connected").format(n=there)
+    if board["clock_s"] is not None:
+        said += ", " + tr("class clock {t}").format(t=formatting.run_time(board["clock_s"]))
+    if board["ends_in_s"] is not None:
+        ends = datetime.now() + timedelta(seconds=board["ends_in_s"])
+        said += ", " + tr("end at about {time}").format(time=f"{ends:%H:%M}")
+    if board["break_s"] is not None:
+        back = datetime.now() + timedelta(seconds=board["break_s"])
+        said += ", " + tr("break until {time}").format(time=f"{back:%H:%M}")
+    if board["state"] == "over":
+        if board["part_number"] < board["parts"]:
+            return f"{said}. " + tr("This part has ended.")
+        return f"{said}. " + tr("The class has ended.")
+    if board["not_frozen"]:
+        return f"{said}. " + (
+            tr("Not frozen yet: {n}.").format(n=len(board["not_frozen"]))
+            if nameless
+            else tr("Not frozen yet: {names}.").format(names=", ".join(board["not_frozen"]))
+        )
+    if board["state"] == "frozen" and not any(map(has_begun, tiles)):
+        return f"{said}. " + tr("Waiting for the start.")
+    return f"{said}. " + (tr("Frozen.") if board["state"] == "frozen" else tr("Running."))
 
 
 COLUMNS: Final = (

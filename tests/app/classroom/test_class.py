@@ -287,6 +287,41 @@ def test_hands_queue_and_a_seat_is_looked_at_only_as_long_as_it_allows_it(
         assert (board(folder)["Ida"]["held"], board(folder)["Hal"]["hand_place"]) == (True, None)
 
 
+def test_class_is_led_through_runs_at_the_position_of_the_instructor(tmp_path: Path) -> None:
+    with hosted(tmp_path / "class.sqlite", SCENARIO) as host:
+        with Stranger(host.invited) as ann, Stranger(host.invited) as bob:
+            for seat, name, line in ((ann, "Ann", "power-off SERVER_A"), (bob, "Bob", "power-off SERVER_B")):
+                welcome = seat.asks({**join(host.invited, name, name * 8), "consent": True}, "welcome")
+                assert seat.hears("shown")["name"] is None
+                seat.asks(acts(act(1, 200 * welcome["seat"], line)), "acknowledged")
+            steer(tmp_path, "show 1 and 2 at 3.5", "show 1 and 2 at 4")
+            for seat in (ann, bob):
+                shown = seat.hears("shown")
+                assert (shown["seat"], shown["other"]["seat"], shown["tick"]) == (1, 2, 350)
+                assert [[entry[2] for entry in run["acts"]] for run in (shown, shown["other"])] == [
+                    ["power-off SERVER_A"], ["power-off SERVER_B"],
+                ]  # fmt: skip
+                assert seat.hears()["tick"] == 400
+            with Stranger(host.invited) as late:
+                late.asks(join(host.invited, "Cyd", "c" * 32), "welcome")
+                assert (shown := late.hears("shown"))["tick"] == 400, "a late comer is led as well"
+                assert shown["other"]["name"] == "Bob"
+            steer(tmp_path, "show none", "mark 2 why this server?", "mark all at 1:00 end of the part")
+            assert ann.hears("shown")["name"] is None
+            (found,) = [said for said in steer(tmp_path, "partings") if said["kind"] == "partings"]
+            assert [one["t_s"] for one in found["moments"]] == [2.0]
+            assert sorted(each["seats"] for each in found["moments"][0]["choices"]) == [[1], [2], [3]]
+        host.kill()
+        host.start()
+        marks = steer(tmp_path, "go")[0]["marks"]
+        assert [(one["seat"], one["t_s"], one["text"]) for one in marks] == [
+            (2, 4.0, "why this server?"), (None, 60.0, "end of the part"),
+        ]  # fmt: skip
+        with Stranger(host.invited) as ann:
+            ann.asks(join(host.invited, "Ann", "Ann" * 8), "welcome")
+            assert ann.hears("shown")["name"] is None, "marks are no instructions"
+
+
 def test_freeze_is_acknowledged_and_the_board_names_who_is_not_frozen(
     host: HostProcess, folder: Path
 ) -> None:

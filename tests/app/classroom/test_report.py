@@ -98,6 +98,25 @@ def test_no_name_is_in_the_report_unless_it_is_wanted(database: Path) -> None:
     assert PEOPLE[1] in named["people/0002.html"].decode()
 
 
+def test_report_lists_the_marks_of_the_instructor_without_names(database: Path) -> None:
+    record = ClassRecord(str(database), new=False)
+    record.instruct(
+        [
+            ClassInstruction(kind="mark", tick=9000, text="all are stuck"),
+            ClassInstruction(kind="mark", seat_id=2, tick=3000, text=f"{PEOPLE[1]} asks why"),
+        ]
+    )
+    assert not any(one.kind == "mark" for one in record.instructions())
+    record.close()
+    found = report(database)
+    page = found["class.html"].decode()
+    assert page.index("0:30") < page.index("all are stuck"), "in the order of time"
+    assert list(csv.DictReader(io.StringIO(found["marks.csv"].decode()))) == [
+        {"t_s": "30.0", "seat": "2", "text": "Seat 2 asks why"},
+        {"t_s": "90.0", "seat": "", "text": "all are stuck"},
+    ]
+
+
 @pytest.mark.usefixtures("qapp")  # PDF
 def test_it_tells_of_the_class_what_its_seats_came_to(database: Path) -> None:
     found = report(database, "--pdf")

@@ -20,7 +20,7 @@ from app.classroom.link import HostLink
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import SeatLog, read_handout
 from app.classroom.seat_phase import SeatEvent, SeatPhase, next_phase
-from app.classroom.server_messages import ObservedRun, PaceState
+from app.classroom.server_messages import ObservedRun, PaceState, ShownRun
 from app.learning.reflection import Reflection
 from app.main_window import class_offers
 from app.main_window.assembly import Assembly
@@ -101,6 +101,46 @@ def test_a_seat_plays_freezes_and_is_judged_by_the_host(
     )
     seat._apply_limit()
     assert window.session.running
+    classes.stop()
+
+
+def test_seat_follows_a_led_replay_and_continues_where_it_was(
+    hands: Hands, qtbot: QtBot, host: HostProcess
+) -> None:
+    window = hands.window
+    classes = classes_of(window)
+    classes.join(host.code, "Lee")
+    seat = classes.seat
+    assert seat is not None
+    qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
+    hands.wait(5.0)
+    tick, history = hands.drill.tick, window.session.history
+    acts = [LogEntry(1, 100, "power-off SERVER_A", "", 0), LogEntry(2, 2000, "", "", 0)]
+    other: ShownRun = {"seat": 2, "name": "Bob", "acts": [LogEntry(1, 2500, "", "", 0)]}
+    seat._handle_message(
+        {"kind": "shown", "name": "Ann", "seat": 1, "acts": acts, "other": other, "tick": 1500}
+    )
+    replay = seat.replay
+    assert replay is not None
+    assert replay.isVisible()
+    assert [pane.title.text() for pane in replay.pair.panes] == ["Seat 1, Ann", "Seat 2, Bob"]
+    assert "SERVER_A" in replay.pair.panes[0].commands.toPlainText()
+    assert "0:15" in replay.time.text()
+    seat._handle_message({"kind": "shown_at", "tick": 50})
+    assert replay.pair.panes[0].commands.toPlainText() == ""
+    assert window.session.history is history, "the desk shows the own run"
+    window.session.play()
+    window.session.on_frame(100.0)
+    assert (hands.drill.tick, window.session.running) == (tick, False), "the own run waits"
+    assert seat._attendance.link.frozen
+    seat._handle_message({"kind": "shown", "name": None, "acts": []})
+    assert seat.replay is None
+    assert window.session.running
+    assert not seat._attendance.link.frozen
+    window.session.pause()
+    for message in ({"name": "Ann", "acts": acts}, {"name": None, "acts": []}):  # of an older host
+        seat._handle_message({"kind": "shown", **message})
+    assert not window.session.running, "whoever has paused finds it paused"
     classes.stop()
 
 

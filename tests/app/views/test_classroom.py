@@ -7,18 +7,21 @@ from typing import Any
 import pytest
 import segno
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.classroom.console import request
 from app.classroom.room_check import RoomFinding
 from app.classroom.server_messages import DashboardUpdate, Tile
 from app.classroom.verdict import verdict
-from app.views.classroom import ClassBoard
+from app.views.classroom import ClassBoard, JumpTarget, ReplayPage
 from app.views.help import PAGES
 from app.widgets import theme
 from app.words import language
 from engine.drill.judging.report import program_version
+from engine.drill.running.drill import Drill
+from engine.drill.running.modes import DrillMode
+from engine.drill.time.history import History
 from tests import painted
 from tests.shipped import shipped
 
@@ -209,7 +212,7 @@ def test_all_that_can_be_sent_is_understood_and_groups_can_be_meant(board: Class
     meant = [(getattr(request(line), "seat", None), getattr(request(line), "group", None)) for line in said]
     assert meant[:8] == [(None, "Blue")] * 8
     assert [request(line).kind for line in said[2:]] == [
-        "freeze", "go", "freeze", "extend", "back", "back", "group", "break", "clock",
+        "freeze", "go", "freeze", "extend", "back", "back", "group", "mark", "break", "clock",
     ]  # fmt: skip
 
 
@@ -377,3 +380,78 @@ def test_picture_of_a_seat_acts_only_under_control(board: ClassBoard) -> None:
     board.show_watched(7, 113.0)
     board.send_to_watched("power-on SERVER_A")
     assert said == ["inject 7 power-on SERVER_A"]
+
+
+class StubPicture(QWidget):
+    """Picture that notes which times it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ticks: list[int] = []
+
+    def show_drill(self, drill: Drill) -> None:
+        self.ticks.append(drill.tick)
+
+
+def build_history(*lines: tuple[int, str], until: int = 3000) -> History:
+    history = History(Drill(LAB, LAB.seed, DrillMode.PRACTICE))
+    for tick, line in lines:
+        history.advance_to(tick)
+        history.do(line)
+    history.advance_to(until)
+    return history
+
+
+def test_led_replay_shows_two_runs_at_one_time_and_sends_it_to_the_seats(
+    board: ClassBoard, qtbot: QtBot
+) -> None:
+    said: list[str] = []
+    asked: list[list[int]] = []
+    board.said.connect(lambda line, _: said.append(line))
+    page = ReplayPage(StubPicture)
+    page.runs_wanted.connect(asked.append)
+    board.set_replay(page)
+    marks: Any = [{"seat": 2, "t_s": 12.0, "text": "why?"}, {"seat": None, "t_s": 3.0, "text": "start"}]
+    tiles = [tile(1, "Ann", consent=True), tile(2, "Bob", consent=True), tile(3, "Cyd")]
+    board.show_board({**board_of(*tiles), "marks": marks})
+    assert [page.seats[0].itemData(row) for row in range(page.seats[0].count())] == [1, 2], (
+        "Cyd allows nothing"
+    )
+    board.tiles.selectRow(board._places.index(2))
+    board.open_replay.click()
+    assert board.pages.currentWidget() is page
+    assert asked[-1] == [2]
+    page.show_partings([JumpTarget(10.0, "one, or other", ((3, 1), (2,)))])
+    assert asked[-1] == [1, 2], "the first seats of each choice that allow it"
+    page.show_runs([("Seat 1", build_history((1000, "power-off SERVER_A"))), ("Seat 2", build_history())])
+    assert page.t_s == 10.0
+    left, right = page.pair.panes
+    assert "SERVER_A" in left.commands.toPlainText()
+    assert right.commands.toPlainText() == ""
+    page.share.setChecked(True)
+    assert said[-1] == "show 1 and 2 at 10"
+    page.slider.setValue(20)
+    qtbot.waitUntil(lambda: said[-1] == "show 1 and 2 at 20", timeout=5000)
+    request(said[-1])
+    page.jumps.setCurrentIndex(1)
+    page.jumps.activated.emit(1)
+    assert asked[-1] == [2], "a mark of a seat shows that seat"
+    page.show_runs([("Seat 2", build_history())])
+    assert (page.t_s, right.isHidden()) == (12.0, True)
+    assert [marker.text for marker in left.strip.markers] == ["start", "why?"]
+    assert said[-1] == "show 2 at 12"
+    page.share.setChecked(False)
+    assert said[-1] == "show none"
+    assert len([line for line in board.sent.toPlainText().splitlines() if "show" in line]) == 3
+
+
+def test_replay_plays_to_the_end_of_the_longer_run(qtbot: QtBot) -> None:
+    page = ReplayPage(StubPicture)
+    qtbot.addWidget(page)
+    page.show_seats([(1, "Ann"), (2, "Bob")])
+    page.jump_to(JumpTarget(0.0, "", ((1,), (2,))))
+    page.show_runs([("Seat 1", build_history(until=300)), ("Seat 2", build_history(until=500))])
+    page.speed.setCurrentIndex(3)
+    page.play.click()
+    qtbot.waitUntil(lambda: not page.play.isChecked(), timeout=5000)
+    assert page.t_s == 5.0

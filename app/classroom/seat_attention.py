@@ -1,0 +1,108 @@
+"""Attention of the instructor to single seats: watch, take control, lower a hand, show a run to all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from app.classroom import client_messages
+from app.classroom.acts import LogEntry
+from app.classroom.bus import Changed, HandLoweredNews, RunShownNews
+from app.classroom.conversation import RequestRefusedError, send, send_message
+from app.classroom.led_replay import LedReplay
+from app.classroom.models import ClassPart
+from app.classroom.peer_hosts import PeerHosts
+from app.classroom.seat_observers import SeatObservers
+from app.classroom.seat_state import SeatState
+from app.words.language import tr
+from engine.drill.running.modes import DrillMode
+
+
+class SeatAttention:
+    """Executes requests of consoles about single seats."""
+
+    def __init__(
+        self,
+        the_class: ClassPart,
+        seats: Mapping[int, SeatState],
+        read_log: Callable[[int], Awaitable[list[LogEntry]]],
+        store_takeover: Callable[[SeatState, bool], Awaitable[None]],
+        send_to_all: Callable[[Callable[[SeatState], Awaitable[None]]], Awaitable[None]],
+    ) -> None:
+        """Create it; *store_takeover* writes who controls a seat, *send_to_all* calls a function for each one."""
+        self._class, self._seats = the_class, seats
+        self._store_takeover, self._send_to_all = store_takeover, send_to_all
+        self.observers = SeatObservers(the_class, seats, read_log, self._on_observers_changed)
+        self.replay = LedReplay(read_log)
+        self.peers: PeerHosts | None = None
+        """Peer hosts; set before the first request."""
+
+    async def execute(self, console: WebSocket, request: client_messages.OfSeat) -> None:
+        """Execute a request about a seat. Raises RequestRefusedError."""
+        assert self.peers is not None
+        line = self._find_seat(request.seat)
+        if isinstance(request, client_messages.ObserveSeat):
+            self._check_consent(line)
+            await (self.observers.end(console) if line is None else self.observers.begin(console, line))
+        elif isinstance(request, client_messages.Show):
+            await self.show(request)
+            self.peers.tell(RunShownNews(show=request))
+        elif line is not None and isinstance(request, client_messages.Lower):
+            if not line.connected:
+                raise RequestRefusedError(tr("{name} is not connected").format(name=line.name))
+            await self.lower(line)
+            self.peers.tell(HandLoweredNews(seat=line.number))
+        elif line is not None:
+            await self._store_takeover(line, isinstance(request, client_messages.TakeOverSeat))
+            await self.notify(line)
+            self.peers.tell(Changed())
+
+    def _find_seat(self, number: int | None) -> SeatState | None:
+        if number is not None and number not in self._seats:
+            raise RequestRefusedError(tr("seat {number} does not exist").format(number=number))
+        return None if number is None else self._seats[number]
+
+    def _check_consent(self, line: SeatState | None) -> None:
+        if line is not None and not line.consent:
+            why = tr("{name} (seat {n}) does not allow watching")
+            raise RequestRefusedError(why.format(name=line.name, n=line.number))
+
+    async def lower(self, line: SeatState) -> None:
+        """Lower the hand of a seat."""
+        if line.socket is not None:
+            with suppress(WebSocketDisconnect, RuntimeError):
+                await send_message(line.socket, {"kind": "lowered"})
+
+    async def notify(self, line: SeatState) -> None:
+        """Inform the seat whether it is watched and controlled."""
+        assert self.peers is not None
+        looked_at = line.number in self.observers.observed_seats() or self.peers.look_at(line.number)
+        if line.socket is not None:
+            with suppress(WebSocketDisconnect, RuntimeError):  # the seat receives it when it returns
+                await send_message(
+                    line.socket, {"kind": "attention", "looked_at": looked_at, "held": line.taken}
+                )
+
+    async def _on_observers_changed(self, line: SeatState) -> None:
+        """Note that a console begins or ceases to observe it."""
+        assert self.peers is not None
+        self.peers.tell_of()
+        await self.notify(line)
+
+    async def show(self, request: client_messages.Show) -> None:
+        """Show one or two runs to all, or each seat its own again. Raises RequestRefusedError."""
+        lines = [one for number in (request.seat, request.other) if (one := self._find_seat(number))]
+        for line in lines:
+            self._check_consent(line)
+        if lines and DrillMode(self._class.mode) is DrillMode.EXAM:
+            raise RequestRefusedError(tr("you cannot show another seat during an exam"))
+        text = json.dumps(await self.replay.lead(lines, request.tick), ensure_ascii=False)
+
+        async def tell(viewer: SeatState) -> None:
+            if viewer.socket is not None:
+                await send(viewer.socket, text)
+
+        await self._send_to_all(tell)

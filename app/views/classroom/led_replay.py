@@ -1,0 +1,428 @@
+"""Led replay: the runs of one or two seats at one shared time, for the instructor and on every seat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QInputDialog,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QSlider,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.view_models.course import RunTimeline, TimelineMarker, asynchronous, find_synchronized_databases
+from app.widgets import theme
+from app.widgets.flow import FlowLayout
+from app.widgets.strip import TimeStrip
+from app.words import formatting
+from app.words.input_lines import describe_input
+from app.words.language import tr
+from engine.constants import TICKS_PER_S
+from engine.drill.judging.client_service import clients_at_start
+from engine.drill.running.drill import Drill
+from engine.drill.time.history import History
+from engine.model import Tick, ticks
+
+FRAME_MS: Final = 100
+"""Wall time between two moments while the replay plays."""
+SHARE_MS: Final = 400
+"""Wall time between two positions that go to the seats."""
+SPEEDS: Final = (1, 2, 5, 10)
+"""Simulated seconds per second."""
+COMMAND_LINES: Final = 6
+"""Height of the list of commands."""
+
+
+class RunPicture(Protocol):
+    """Topology that shows a run."""
+
+    def show_drill(self, drill: Drill) -> None:
+        """Show another moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class JumpTarget:
+    """Time to which the instructor can jump: a mark, or a moment at which seats parted."""
+
+    t_s: float
+    text: str
+    groups: tuple[tuple[int, ...], ...] = ()
+    """Seats of which the first allowed one is shown, left and right; empty: those that are shown already."""
+
+
+class RunPane(QWidget):
+    """Run of one seat at one time: name, timeline, topology, and commands up to that time."""
+
+    moment_chosen = Signal(float)
+
+    def __init__(self, picture: QWidget) -> None:
+        super().__init__()
+        self._picture = picture
+        self._history: History | None = None
+        self._tick: Tick = -1
+        self.title = QLabel()
+        self.title.setFont(theme.sized(self.title.font(), 1.2, bold=True))
+        self.strip = TimeStrip()
+        self.strip.moment_chosen.connect(self.moment_chosen)
+        self.commands = QPlainTextEdit()
+        self.commands.setReadOnly(True)
+        self.commands.setAccessibleName(tr("Commands"))
+        self.commands.setFont(theme.fixed_font())
+        self.commands.setMaximumHeight(self.fontMetrics().lineSpacing() * (COMMAND_LINES + 1))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        for part in (self.title, self.strip):
+            column.addWidget(part)
+        column.addWidget(picture, 1)
+        column.addWidget(self.commands)
+
+    @property
+    def end_tick(self) -> Tick:
+        """Length of the run."""
+        return 0 if self._history is None else self._history.drill.tick
+
+    def show_run(self, title: str, history: History, marks: Sequence[TimelineMarker]) -> None:
+        """Show another run from its beginning, with *marks* on its timeline."""
+        self._history, self._tick = history, -1
+        self.title.setText(title)
+        self.title.setAccessibleName(title)
+        drill = history.drill
+        course = RunTimeline(
+            drill.world.availability,
+            find_synchronized_databases(drill.scenario),
+            asynchronous(drill.scenario),
+            clients_at_start(drill.scenario),
+        )
+        course.add(event.as_json() for event in drill.events)
+        for one in marks:
+            course.add_marker(one)
+        self.strip.show_course(course, drill.world.t_s, live=False)
+
+    def show_time(self, tick: Tick) -> None:
+        """Show the run at *tick*, or at its end if it is shorter."""
+        if self._history is None or tick == self._tick:
+            return
+        self._tick = tick
+        drill = self._history.seek(tick)
+        picture: RunPicture = self._picture  # type: ignore[assignment]
+        picture.show_drill(drill)
+        self.strip.show_time(tick / TICKS_PER_S)
+        lines = [
+            f"{formatting.run_time(item.tick / TICKS_PER_S)}  {describe_input(item.line_without_time, {})}"
+            for item in drill.journal
+        ]
+        self.commands.setPlainText("\n".join(lines))
+        self.commands.moveCursor(QTextCursor.MoveOperation.End)
+
+
+class RunPair(QWidget):
+    """One run, or two side by side, at one shared time."""
+
+    moment_chosen = Signal(float)
+    """Signal: seconds since the start, from a click on a timeline."""
+
+    def __init__(self, make_picture: Callable[[], QWidget]) -> None:
+        super().__init__()
+        self.panes = (RunPane(make_picture()), RunPane(make_picture()))
+        split = QSplitter()
+        split.setChildrenCollapsible(False)
+        for pane in self.panes:
+            pane.moment_chosen.connect(self.moment_chosen)
+            split.addWidget(pane)
+        split.setSizes([1_000, 1_000])
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(split)
+
+    @property
+    def end_tick(self) -> Tick:
+        """Length of the longer run."""
+        return max(pane.end_tick for pane in self.panes if not pane.isHidden())
+
+    def show_runs(
+        self, runs: Sequence[tuple[str, History]], marks: Sequence[Sequence[TimelineMarker]] = ((), ())
+    ) -> None:
+        """Show one or two runs, each with its title and its marks."""
+        for pane, run, own in zip(self.panes, runs, marks, strict=False):
+            pane.show_run(*run, own)
+        self.panes[1].setVisible(len(runs) > 1)
+
+    def show_time(self, tick: Tick) -> None:
+        """Show all runs at *tick*."""
+        for pane in self.panes:
+            if not pane.isHidden():
+                pane.show_time(tick)
+
+
+class SeatReplay(QWidget):
+    """Window of a seat: runs that the instructor shows, at the instructor's position."""
+
+    left = Signal()
+    """Signal: the person returns to the own run."""
+
+    def __init__(self, make_picture: Callable[[], QWidget], parent: QWidget | None = None) -> None:
+        super().__init__(
+            parent, Qt.WindowType.Window | Qt.WindowType.CustomizeWindowHint | Qt.WindowType.WindowTitleHint
+        )
+        self.setWindowTitle(tr("Replay with the instructor"))
+        self.setWindowModality(Qt.WindowModality.WindowModal)
+        self.pair = RunPair(make_picture)
+        self.time = QLabel()
+        self.time.setFont(theme.sized(self.time.font(), 1.2, bold=True))
+        self.leave = QPushButton(tr("Return to my run"))
+        self.leave.setToolTip(tr("The connection to the class is lost"))
+        self.leave.clicked.connect(self.left)
+        self.leave.hide()
+        row = QHBoxLayout()
+        row.addWidget(self.time, 1)
+        row.addWidget(self.leave)
+        column = QVBoxLayout(self)
+        column.addLayout(row)
+        column.addWidget(self.pair, 1)
+
+    def show_time(self, tick: Tick) -> None:
+        """Show the position of the instructor."""
+        self.time.setText(
+            tr("The instructor shows {t}. Your own run waits.").format(
+                t=formatting.run_time(tick / TICKS_PER_S)
+            )
+        )
+        self.pair.show_time(tick)
+
+
+class ReplayPage(QWidget):
+    """Page of the station that leads the class through runs: choose seats and a moment, play, show to all."""
+
+    runs_wanted = Signal(list)
+    """Signal: numbers of the seats to show."""
+    line_wanted = Signal(str)
+    """Signal: a line for the console."""
+    closed = Signal()
+
+    def __init__(self, make_picture: Callable[[], QWidget]) -> None:
+        super().__init__()
+        self._tick: Tick = 0
+        self._wanted_tick: Tick | None = None
+        """Time to show after the runs have arrived."""
+        self._marks: list[JumpTarget] = []
+        self._partings: list[JumpTarget] = []
+        self.seats = (QComboBox(), QComboBox())
+        for box, name in zip(self.seats, (tr("Seat on the left"), tr("Seat on the right")), strict=True):
+            box.setAccessibleName(name)
+            box.setToolTip(name)
+            box.activated.connect(lambda _: self._ask_for_runs(self._tick))
+        self.jumps = QComboBox()
+        self.jumps.setAccessibleName(tr("Marks, and moments at which seats parted"))
+        self.jumps.activated.connect(self._jump)
+        self.find_partings = _button(tr("&Find where seats parted"))
+        self.find_partings.clicked.connect(self._find_partings)
+        self.pair = RunPair(make_picture)
+        self.pair.moment_chosen.connect(lambda t_s: self.move_to(ticks(t_s)))
+        self.play = _button(tr("&Play"))
+        self.play.setCheckable(True)
+        self.play.toggled.connect(self._toggle_play)
+        self.speed = QComboBox()
+        self.speed.setAccessibleName(tr("Speed"))
+        for speed in SPEEDS:
+            self.speed.addItem(f"{speed}×", speed)
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setAccessibleName(tr("Time"))
+        self.slider.setPageStep(10)
+        self.slider.valueChanged.connect(lambda value: self.move_to(value * TICKS_PER_S))
+        self.time = QLabel()
+        self.mark = _button(tr("&Mark this time…"))
+        self.mark.clicked.connect(self._ask_for_mark)
+        self.share = _button(tr("Show to &all"))
+        self.share.setCheckable(True)
+        self.share.setProperty("primary", "true")
+        self.share.toggled.connect(self._toggle_share)
+        self.back = _button(tr("&Back to the roster"))
+        self.back.clicked.connect(self.closed)
+        top, below = FlowLayout(6), QHBoxLayout()
+        for chooser in (self.back, *self.seats, self.jumps, self.find_partings, self.mark, self.share):
+            top.addWidget(chooser)
+        for part in (self.play, self.speed, self.slider, self.time):
+            below.addWidget(part)
+        below.setStretchFactor(self.slider, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addLayout(top)
+        column.addWidget(self.pair, 1)
+        column.addLayout(below)
+        self._player = QTimer(self, interval=FRAME_MS)
+        self._player.timeout.connect(self._advance)
+        self._sharer = QTimer(self, interval=SHARE_MS, singleShot=True)
+        self._sharer.timeout.connect(self._send_position)
+        self._show_jumps()
+
+    # --- what there is
+
+    def show_seats(self, seats: Sequence[tuple[int, str]]) -> None:
+        """Offer the seats of the class; what is chosen stays chosen."""
+        for place, box in enumerate(self.seats):
+            known = [(None, tr("no second seat"))] if place else []
+            wanted = [*known, *seats]
+            if [box.itemData(row) for row in range(box.count())] != [number for number, _ in wanted]:
+                chosen = box.currentData()
+                box.clear()
+                for number, name in wanted:
+                    box.addItem(name, number)
+                box.setCurrentIndex(max(0, box.findData(chosen)))
+
+    def show_marks(self, marks: Sequence[JumpTarget]) -> None:
+        """Offer the marks of the instructor as jump targets."""
+        if list(marks) != self._marks:
+            self._marks = list(marks)
+            self._show_jumps()
+
+    def show_partings(self, partings: Sequence[JumpTarget]) -> None:
+        """Offer the moments at which seats parted as jump targets."""
+        self._partings = list(partings)
+        self.find_partings.setEnabled(True)
+        self._show_jumps()
+        if partings:
+            self.jumps.setCurrentIndex(1 + len(self._marks))
+            self._jump(self.jumps.currentIndex())
+
+    def _show_jumps(self) -> None:
+        self.jumps.clear()
+        count = len(self._marks) + len(self._partings)
+        self.jumps.addItem(tr("Go to…") if count else tr("No marks yet"))
+        for one in (*self._marks, *self._partings):
+            self.jumps.addItem(f"{formatting.run_time(one.t_s)}  {one.text}")
+
+    def _find_partings(self) -> None:
+        self.find_partings.setEnabled(False)
+        self.line_wanted.emit("partings")
+
+    def _jump(self, row: int) -> None:
+        if row > 0:
+            self.jump_to((*self._marks, *self._partings)[row - 1])
+
+    def jump_to(self, target: JumpTarget) -> None:
+        """Show *target*, with its seats."""
+        rows = [
+            next((row for number in group if (row := self.seats[0].findData(number)) >= 0), None)
+            for group in target.groups
+        ]
+        shown = [self.seats[0].itemData(row) for row in rows if row is not None]
+        if target.groups and not shown:
+            self.time.setText(tr("The seats of this moment do not allow watching."))
+            return
+        if shown:
+            for box, number in zip(self.seats, (*shown, None), strict=False):
+                box.setCurrentIndex(max(0, box.findData(number)))
+        self._ask_for_runs(ticks(target.t_s))
+
+    def open_seat(self, seat: int, t_s: float) -> None:
+        """Show the run of one seat."""
+        self.jump_to(JumpTarget(t_s, "", ((seat,),)))
+
+    def _ask_for_runs(self, tick: Tick) -> None:
+        self._wanted_tick = tick
+        if self.chosen_seats:
+            self.runs_wanted.emit(self.chosen_seats)
+
+    @property
+    def chosen_seats(self) -> list[int]:
+        """Numbers of the seats that are chosen."""
+        numbers = [box.currentData() for box in self.seats]
+        return list(dict.fromkeys(number for number in numbers if number is not None))
+
+    def show_runs(self, runs: Sequence[tuple[str, History]]) -> None:
+        """Show the runs that were asked for."""
+        marks = [
+            [
+                TimelineMarker(one.t_s, "note", one.text)
+                for one in self._marks
+                if not one.groups or seat in one.groups[0]
+            ]
+            for seat in self.chosen_seats
+        ]
+        self.pair.show_runs(runs, marks)
+        self.slider.setMaximum(self.pair.end_tick // TICKS_PER_S)
+        tick, self._wanted_tick = self._wanted_tick or 0, None
+        self._tick = -1
+        self.move_to(tick)
+        self._send_position()
+
+    def _ask_for_mark(self) -> None:
+        """Ask for the text of a mark at the shown time of the left seat."""
+        dialog = QInputDialog(self)
+        dialog.setWindowTitle(tr("Mark this time"))
+        dialog.setLabelText(tr("Text of the mark"))
+        at_s, seats = self.t_s, self.chosen_seats
+        dialog.textValueSelected.connect(
+            lambda text: self.line_wanted.emit(f"mark {seats[0]} at {at_s:g} {text.strip()}")
+        )
+        if seats:
+            dialog.open()
+
+    # --- its position
+
+    @property
+    def t_s(self) -> float:
+        """Time that is shown."""
+        return self._tick / TICKS_PER_S
+
+    def move_to(self, tick: Tick) -> None:
+        """Show *tick*; while the runs are shared, all seats follow."""
+        tick = min(max(0, tick), self.pair.end_tick)
+        if tick // TICKS_PER_S == self._tick // TICKS_PER_S and self.sender() is self.slider:
+            return  # the slider has followed the replay
+        if tick == self._tick:
+            return
+        self._tick = tick
+        self.slider.setValue(tick // TICKS_PER_S)
+        self.time.setText(
+            f"{formatting.run_time(self.t_s)} / {formatting.run_time(self.pair.end_tick / TICKS_PER_S)}"
+        )
+        self.pair.show_time(tick)
+        if not self._sharer.isActive():
+            self._sharer.start()
+
+    def _advance(self) -> None:
+        self.move_to(self._tick + self.speed.currentData() * TICKS_PER_S * FRAME_MS // 1000)
+        if self._tick >= self.pair.end_tick:
+            self.play.setChecked(False)
+
+    def _toggle_play(self, plays: bool) -> None:
+        self.play.setText(tr("&Pause") if plays else tr("&Play"))
+        self._player.start() if plays else self._player.stop()
+
+    def _toggle_share(self, shares: bool) -> None:
+        self.share.setText(tr("Stop &sharing") if shares else tr("Show to &all"))
+        if shares:
+            self._send_position()
+        else:
+            self.line_wanted.emit("show none")
+
+    def _send_position(self) -> None:
+        if self.share.isChecked() and self.chosen_seats:
+            self.line_wanted.emit(
+                f"show {' and '.join(map(str, self.chosen_seats))} at {max(0.0, self.t_s):g}"
+            )
+
+    def stop_sharing(self) -> None:
+        """Note that the host has refused to show these runs."""
+        self.share.blockSignals(True)
+        self.share.setChecked(False)
+        self.share.setText(tr("Show to &all"))
+        self.share.blockSignals(False)
+
+
+def _button(text: str) -> QPushButton:
+    made = QPushButton(text)
+    made.setAutoDefault(False)
+    return made
