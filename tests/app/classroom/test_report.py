@@ -112,7 +112,7 @@ def test_report_lists_the_marks_of_the_instructor_without_names(database: Path) 
     page = found["class.html"].decode()
     assert page.index("0:30") < page.index("all are stuck"), "in the order of time"
     assert list(csv.DictReader(io.StringIO(found["marks.csv"].decode()))) == [
-        {"t_s": "30.0", "seat": "2", "text": "Seat 2 asks why"},
+        {"t_s": "30.0", "seat": "2", "text": "seat_2 asks why"},
         {"t_s": "90.0", "seat": "", "text": "all are stuck"},
     ]
 
