@@ -74,6 +74,7 @@ HANDLERS: Final[Handlers] = {
     **threads.HANDLERS,
     "database.recovered": service.recovered,
     "computer.off": service.computer_off,
+    "computer.on": service.power_on,
     "session.meet": session.meet,
     "failover.ask": failover.ask,
     "failover.decide": failover.decide,

@@ -18,6 +18,7 @@ from engine.model import (
     AvailabilityListener,
     DatabaseCopy,
     DbState,
+    EndpointState,
     Failover,
     FailoverMode,
     FieldOf,
@@ -248,7 +249,9 @@ def online(world: World, guid: int, server: str, since_tick: int) -> None:
     for copy in replicas.copies(world, server, guid):
         replicas.set_state(world, (server, copy.database), SyncState.SYNCHRONIZED)
         failover = running(world, copy)
-        if failover is not None:
+        if failover is not None and failover.to_server != server:
+            _step(world, _update(world, failover, why=replicas.ELSEWHERE), "cancelled")
+        elif failover is not None:
             undo = failover.undo_s
             errorlog.write(
                 world, server, 3421, copy.database, copy.database_id, int(undo), 0, 0, int(undo * 1000)
@@ -417,12 +420,25 @@ def listener_online(world: World, guid: int) -> None:
 def listen(world: World, server: str, listener: AvailabilityListener) -> None:
     """Bring the network name and the address of the server's subnet online, and update the name server."""
     register(world, server, listener)
-    errorlog.write(world, server, 26069, listener.name)
+    if world.listeners[listener.name] is None:
+        errorlog.write(world, server, 26024, listener.name, "ipv4", listener.port, ADDRESS_IN_USE)
+    else:
+        errorlog.write(world, server, 26069, listener.name)
+
+
+ADDRESS_IN_USE: Final = 0x2740
+"""Windows error 10048 in 26024: another program has the port."""
+
+
+def is_port_taken(world: World, server: str, port: int) -> bool:
+    """Return whether the endpoint of the instance listens on a port, so that no listener can. [DOC: 19486]"""
+    endpoint = world.instances[server].endpoint
+    return endpoint is not None and endpoint.state is EndpointState.STARTED and endpoint.port == port
 
 
 def register(world: World, server: str, listener: AvailabilityListener) -> None:
     """Apply RegisterAllProvidersIP and HostRecordTTL from now on. [DOC: availability group listeners]."""
-    world.listeners[listener.name] = server
+    world.listeners[listener.name] = None if is_port_taken(world, server, listener.port) else server
     node = config.node_of(world, server)
     subnet = node.subnet if node is not None else ""
     online = next((one for one in listener.addresses if one.rpartition(".")[0] == subnet), "")

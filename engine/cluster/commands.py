@@ -28,7 +28,7 @@ def stop(world: World, name: str) -> None:
 def start(world: World, name: str, prevent: bool = False) -> None:
     """Start the cluster service: it joins a running cluster, or forms one with enough votes."""
     node = world.nodes[name]
-    if not world.computers[name].powered:
+    if not world.computers[name].powered or world.computers[name].shutting_down:
         text = say("{node} is off; the cluster service starts when you power it on", node=name)
         world.emit("cluster", text, server=name, what="off")
         return
@@ -52,7 +52,8 @@ def start(world: World, name: str, prevent: bool = False) -> None:
 def force_quorum(world: World, name: str) -> None:
     """Force quorum: the node forms the cluster alone, and its database counts. [DOC: Start-ClusterNode]."""
     node = world.nodes[name]
-    if not world.computers[name].powered or node.service in ("off", "starting"):
+    computer = world.computers[name]
+    if not computer.powered or computer.shutting_down or node.service in ("off", "starting"):
         raise InputError(say("{node} is off", node=name))
     if node.partition:
         raise InputError(

@@ -18,14 +18,35 @@ def _announce(world: World, server: str, text: str) -> None:
     world.emit("service", text, server=server)
 
 
+PRESS_AGAIN_S: Final = 1.0
+"""Interval at which a person looks whether a computer is off, to power it on again. Assumed."""
+
+
 def power_off(world: World, name: str) -> None:
     """Cut the power of a computer, named by itself or by an instance on it: no log lines, no messages to others."""
-    computer = world.computer_named(name).name
+    world.cancel_calls("computer.on", world.computer_named(name).name)
+    _end_power(world, name, say("power off"))
+
+
+def _press_again(world: World, computer: str) -> None:
+    world.cancel_calls("computer.on", computer)
+    world.call_after(PRESS_AGAIN_S, "computer.on", computer)
+
+
+def _lose_power(world: World, computer: str) -> None:
+    """Switch a computer off; a person who waits to switch it on sees it off for a moment."""
     world.update_computer(computer, powered=False, shutting_down=False)
+    if any(name == "computer.on" and args == (computer,) for _, _, name, args in world.timers):
+        _press_again(world, computer)
+
+
+def _end_power(world: World, name: str, text: str) -> None:
+    computer = world.computer_named(name).name
+    _lose_power(world, computer)
     for server in world.instances_on(computer):
         world.update_instance(server, service=Service.STOPPED, hung=False, start_wanted=False)
         world.cancel_calls("service.start", server)
-    _announce(world, name, say("power off"))
+    _announce(world, name, text)
     for server in world.instances_on(computer):
         _drop_process(world, server)
     if not world.instances_on(computer):
@@ -37,8 +58,7 @@ def power_on(world: World, name: str) -> None:
     computer = world.computer_named(name)
     local = [server for server in world.instances_on(computer.name) if not world.instances[server].clustered]
     if computer.shutting_down:
-        for server in local:
-            world.update_instance(server, start_wanted=True)
+        _press_again(world, computer.name)
     if computer.powered:
         return
     world.update_computer(computer.name, powered=True)
@@ -53,9 +73,8 @@ def shut_down(world: World, name: str) -> None:
     """Shut down the operating system of a computer: its services stop, then it is off."""
     computer = world.computer_named(name).name
     running = [server for server in world.instances_on(computer) if world.instances[server].running]
-    if not running:
-        power_off(world, name)
-    if any(world.instances[server].clustered for server in running):  # the cluster service takes them offline
+    clustered = [world.instances[server].clustered for server in running]
+    if any(clustered) or not running:  # the cluster service leaves, and takes the instances offline
         world.update_computer(computer, shutting_down=True)
         world.call_after(SHUTDOWN_AFTER_SERVICE_S, "computer.off", computer)
     for server in running:
@@ -119,19 +138,16 @@ def switched_off(world: World, server: str, started_tick: int) -> None:
     """Power off after the operating system has shut down (timer)."""
     state = world.instances[server]
     if state.service is Service.STOPPED and state.started_tick == started_tick:
-        again = state.start_wanted
-        world.update_computer(state.computer, powered=False, shutting_down=False)
+        _lose_power(world, state.computer)
         world.update_instance(server, start_wanted=False)
         _announce(world, server, say("server is shut down"))
         network.reassess(world)
-        if again:
-            power_on(world, server)
 
 
 def computer_off(world: World, computer: str) -> None:
-    """Power off a node whose instances have moved while it shut down (timer)."""
+    """Power off a computer without instances of its own after its shutdown (timer)."""
     if world.computers[computer].shutting_down:
-        power_off(world, computer)
+        _end_power(world, computer, say("server is shut down"))
 
 
 def begin_boot(world: World, server: str) -> bool:

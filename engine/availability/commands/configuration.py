@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container
+from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
@@ -19,9 +20,19 @@ from engine.model import AvailabilityGroup, CommitMode, FailoverMode, Replica, W
 
 Value = str | tuple[str, ...]
 Options = tuple[tuple[str, Value], ...]
+Replicas = tuple[tuple[str, Options], ...]
+"""Names of servers, each with the options of its replica."""
 
-URL: Final = re.compile(r"TCP://[^:/]+:\d{1,5}/?$", re.IGNORECASE)
+URL: Final = re.compile(r"TCP://[^:/]+:(\d{1,5})/?$", re.IGNORECASE)
 """TCP://system-address:port. [DOC: CREATE AVAILABILITY GROUP]"""
+
+PORT_MAX: Final = 65_535
+
+
+def is_url(value: Value) -> bool:
+    """Return whether *value* has the form TCP://system-address:port."""
+    found = URL.match(value) if isinstance(value, str) else None
+    return found is not None and 1 <= int(found[1]) <= PORT_MAX
 
 SINCE: Final = {
     "SEEDING_MODE": 2016, "DB_FAILOVER": 2016, "DTC_SUPPORT": 2016, "BASIC": 2016, "CLUSTER_TYPE": 2017,
@@ -73,11 +84,42 @@ def read_keyword(value: Value, *allowed: str) -> str:
     return value.upper()
 
 
+NUMBER_MAX: Final = 2**32 - 1
+"""Maximum health check timeout in ms, the largest number of an option. [DOC: CREATE AVAILABILITY GROUP]"""
+
+
 def number(value: Value) -> int:
     """Read an integer as value; 102 for any other."""
-    if not isinstance(value, str) or not value.isdigit():
+    if not isinstance(value, str) or not value.isdigit() or int(value) > NUMBER_MAX:
         raise SqlError(102, value if isinstance(value, str) else "(")
     return int(value)
+
+
+def check_repetition(options: Options) -> None:
+    """Raise 102 for an option that is given twice. Derived."""
+    names = [name for name, _ in options]
+    repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if repeated is not None:
+        raise SqlError(102, repeated.split()[-1])
+
+
+def check_syntax(server: str, name: str, options: Options, replica_options: Replicas, version: int) -> None:
+    """Raise the errors of syntax, which the server finds before it looks at any group."""
+    group = AvailabilityGroup(name=name, guid=0, primary=server, replicas=())
+    nobody = Replica(server="", endpoint_url="")
+    changes: list[Callable[[], object]] = [partial(with_options, group, options, version)]
+    for target, one in replica_options:
+        if not one:
+            raise SqlError(102, target)
+        check_repetition(one)
+        changes.append(partial(replica_with, nobody, one, "", version))
+    check_repetition(options)
+    for change in changes:
+        try:
+            change()
+        except SqlError as problem:
+            if problem.number in (0, 102):
+                raise
 
 
 # --- options of a group -------------------------------------------------------------------------------------
@@ -139,12 +181,13 @@ def with_options(group: AvailabilityGroup, options: Options, version: int) -> Av
 
 def set_options(world: World, server: str, name: str, options: Options) -> list[Message]:
     """SET (option = value): one in a statement, 102 near a second."""
-    group = checks.primary(world, server, name, "set", "option")
+    version = world.instances[server].version
     if len(options) > 1:
         raise SqlError(102, ",")
     if options[0][0] in ("BASIC", "CLUSTER_TYPE", "CONTAINED"):
         raise SqlError(102, options[0][0])
-    version = world.instances[server].version
+    check_syntax(server, name, options, (), version)
+    group = checks.primary(world, server, name, "set", "option")
     with_options(group, options, version)
     replicas.change(world, server, group.guid, lambda old: with_options(old, options, version))
     return []
@@ -172,13 +215,13 @@ def _priority(replica: Replica, value: Value, operation: str) -> Replica:
 
 
 def _endpoint(replica: Replica, value: Value, operation: str) -> Replica:
-    if not isinstance(value, str) or not URL.match(value):
+    if not isinstance(value, str) or not is_url(value):
         raise SqlError(35232, value if isinstance(value, str) else "")
     return replace(replica, endpoint_url=value)
 
 
 def _routing_url(replica: Replica, value: Value, operation: str) -> Replica:
-    if not isinstance(value, str) or not URL.match(value):
+    if not isinstance(value, str) or not is_url(value):
         raise SqlError(19401, value if isinstance(value, str) else "", replica.server)
     return replace(replica, read_only_routing_url=value)
 
@@ -193,7 +236,10 @@ def _routing_list(replica: Replica, value: Value, operation: str) -> Replica:
     names = value if isinstance(value, tuple) else ()
     if isinstance(value, str):
         read_keyword(value, "NONE")
-    double = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    elif not names:
+        raise SqlError(102, ")")
+    folded = [name.lower() for name in names]
+    double = next((name for place, name in enumerate(names) if name.lower() in folded[:place]), None)
     if double is not None:
         raise SqlError(19402, double, replica.server)
     return replace(replica, read_only_routing_list=names, routing_priorities=())
@@ -283,17 +329,18 @@ def spelled(world: World, name: str) -> str:
 
 
 def modify_replica(
-    world: World, server: str, name: str, replica_options: tuple[tuple[str, Options], ...]
+    world: World, server: str, name: str, replica_options: Replicas
 ) -> list[Message]:
     """Execute MODIFY REPLICA ON 'server' WITH (option = value), with one option; 35210, 41185 for no change."""
-    group = checks.primary(world, server, name, "modify", "replica")
+    version = world.instances[server].version
     (target, options), *more = replica_options
     if more or sum(name != NESTED for name, _ in options) > 1:
         raise SqlError(102, ",")
+    check_syntax(server, name, (), replica_options, version)
+    group = checks.primary(world, server, name, "modify", "replica")
     old = group.replica(spelled(world, target))
     if old is None:
         raise SqlError(35210, target, group.name)
-    version = world.instances[server].version
     new = replica_with(old, options, "MODIFY REPLICA", version)
     changed = replace(group, replicas=tuple(new if one is old else one for one in group.replicas))
     check_group(world, changed, "MODIFY REPLICA", version)
@@ -334,11 +381,12 @@ def _clustered(world: World, replica: Replica) -> bool:
 
 
 def add_replica(
-    world: World, server: str, name: str, replica_options: tuple[tuple[str, Options], ...]
+    world: World, server: str, name: str, replica_options: Replicas
 ) -> list[Message]:
     """ADD REPLICA: configured at the primary; the new server joins on its own. 35282, 35223."""
-    group = checks.primary(world, server, name, "add", "replica")
     version = world.instances[server].version
+    check_syntax(server, name, (), replica_options, version)
+    group = checks.primary(world, server, name, "add", "replica")
     most = BASIC_REPLICAS_MAX if group.basic else limits(version)[0]
     if len(group.replicas) + len(replica_options) > most:
         raise SqlError(35223, len(replica_options), group.name, len(group.replicas), most)
@@ -357,9 +405,11 @@ def add_replica(
 
 
 def remove_replica(
-    world: World, server: str, name: str, replica_options: tuple[tuple[str, Options], ...]
+    world: World, server: str, name: str, replica_options: Replicas
 ) -> list[Message]:
     """REMOVE REPLICA: its databases are left RESTORING. 35283 none of that name, 35284 the primary itself."""
+    if any(options for _, options in replica_options):
+        raise SqlError(156, "WITH")
     group = checks.primary(world, server, name, "remove", "replica")
     gone: set[str] = set()
     for target, _ in replica_options:

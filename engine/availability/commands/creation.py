@@ -49,8 +49,11 @@ def create(
     41199 edition, 41042 the name exists, 41171 a role has it, 35235 replica twice, 35237 this server is none, 35233 too
     many, then the options, the nodes and the databases.
     """
-    node = checks.node(world, server)
     instance = world.instances[server]
+    configuration.check_syntax(server, name, options, replica_options, instance.version)
+    if address is not None:
+        listener.check_syntax("ADD", address[1])
+    node = checks.node(world, server)
     basic = any(option == "BASIC" for option, _ in options) and instance.version >= 2016
     if instance.edition not in ENTERPRISE and not basic:
         raise SqlError(41199, "")
@@ -62,6 +65,7 @@ def create(
     configuration.check_group(world, group, OPERATION, instance.version)
     configuration.check_nodes(world, group)
     copies = databases.find_eligible_copies(world, server, names, name, None, group.basic)
+    listens = listener.plan(world, server, group, *address) if address is not None else None
     if instance.system_lacks:
         return statements.Pending(world.tick + ticks(ONLINE_TIMEOUT_S), "availability.not_created", (name,))
     if not config.update(world, node.name, groups=(*node.config.groups, group)):
@@ -75,8 +79,8 @@ def create(
     config.update(world, node.name, roles=(*world.nodes[node.name].config.roles, role))
     errorlog.write(world, server, 41058, name)
     databases.enter(world, server, group.guid, copies)
-    if address is not None:
-        listener.configure(world, server, group, *address)
+    if listens is not None:
+        listener.configure(world, server, group, listens)
     roles.bring_online(world, node.name, role, node.name)
     return statements.Pending(world.tick + ticks(failover.ONLINE_S), "availability.created", ())
 

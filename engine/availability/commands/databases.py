@@ -176,9 +176,7 @@ def leave(world: World, server: str, database: str) -> list[Message]:
     """
     if not replicas.enabled(world, server):
         checks.node(world, server)
-    copy = checks.copy_named(world, server, database)
-    if copy is None:
-        raise SqlError(911, database)
+    copy = _find_copy(world, server, database)
     guid = copy.availability.guid
     group = replicas.group_of(world, server, guid) if guid is not None else None
     if guid is None or group is None:
@@ -197,13 +195,23 @@ def leave(world: World, server: str, database: str) -> list[Message]:
 # --- SUSPEND and RESUME -------------------------------------------------------------------------------------
 
 
+def _find_copy(world: World, server: str, database: str) -> DatabaseCopy:
+    """Return the copy of a user database. 35261 a system database, 911 none of that name."""
+    if database.lower() in SYSTEM_DATABASES:
+        raise SqlError(35261, database)
+    copy = checks.copy_named(world, server, database)
+    if copy is None:
+        raise SqlError(911, database)
+    return copy
+
+
 def _joined(world: World, server: str, database: str) -> tuple[DatabaseCopy, int]:
     """Return the copy of *database* on *server* and the number of its group; 35239 if it has no role in one."""
     checks.node(world, server)
-    copy = checks.copy_named(world, server, database)
-    guid = copy.availability.guid if copy is not None else None
+    copy = _find_copy(world, server, database)
+    guid = copy.availability.guid
     group = replicas.group_of(world, server, guid) if guid is not None else None
-    if copy is None or guid is None or copy.availability.role is ReplicaRole.RESOLVING:
+    if guid is None or copy.availability.role is ReplicaRole.RESOLVING:
         raise SqlError(35239, database, group.name if group is not None else "")
     return copy, guid
 

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from engine.availability import failover, replicas
-from engine.availability.commands import checks
+from engine.availability.commands import checks, configuration
 from engine.availability.commands.configuration import Options
 from engine.availability.role import role_of
 from engine.cluster import config, roles
@@ -23,13 +24,34 @@ from engine.protocol import errorlog
 NAME_MAX: Final = 63
 """Maximum characters of a DNS name. [DOC: availability group listeners]"""
 
-PORT_MAX: Final = 65_535
+NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
+"""Form of a DNS name. [DOC: ALTER AVAILABILITY GROUP]"""
+
+
+def check_syntax(verb: str, options: Options) -> None:
+    """Raise 102 or 156 for options that the statement does not have: ADD WITH IP or DHCP, MODIFY one of ADD IP, PORT."""
+    names = [name for name, _ in options]
+    if verb == "ADD":
+        if not names or names[0] not in ("WITH IP", "DHCP"):
+            raise SqlError(102, names[0] if names else "LISTENER")
+        following = [name for name in names if name != names[0]]
+        if following not in ([], ["PORT"]):
+            raise SqlError(102, ",")
+    elif verb == "MODIFY":
+        if not names or names[0] in ("WITH IP", "DHCP"):
+            raise SqlError(156, "WITH") if names else SqlError(102, "LISTENER")
+        if len(names) > 1:
+            raise SqlError(102, ",")
+    elif names:
+        raise SqlError(102, "(")
+    if any(not value for name, value in options if name.endswith("IP")):
+        raise SqlError(102, ")")
 
 
 def _port(options: Options, default: int) -> int:
     given = next((str(value) for name, value in options if name == "PORT"), None)
     port = default if given is None else int(given)
-    if not 1 <= port <= PORT_MAX:
+    if not 1 <= port <= configuration.PORT_MAX:
         raise SqlError(19482, port)
     return port
 
@@ -45,13 +67,10 @@ def _addresses(
     found = list(existing_addresses)
     used = _used_addresses(world, server)
     for name, value in options:
-        if name != "IP":
+        if not name.endswith("IP"):
             continue
         address = value[0]
-        try:
-            ipaddress.ip_address(address)
-        except ValueError:
-            raise SqlError(19483, address) from None
+        _check_address(value)
         if address in found:
             raise SqlError(19484, address)
         same = next((one for one in found if _subnet(one) == _subnet(address)), None)
@@ -65,6 +84,41 @@ def _addresses(
     if static and node is not None and node.subnet not in map(_subnet, static):
         raise SqlError(19456, server)
     return tuple(found)
+
+
+def _check_address(value: Sequence[str]) -> None:
+    """Raise 19483 unless *value* is an IPv4 address with its mask, or an IPv6 address."""
+    address, *mask = value
+    wrong = address
+    try:
+        if ":" in address:
+            # the documentation has an address in which :: stands for no group
+            ipaddress.IPv6Address(address.replace("::", ":") if address.count(":") == 8 else address)
+            return
+        ipaddress.IPv4Address(address)
+        if mask:
+            wrong = mask[0]
+            ipaddress.IPv4Address(wrong)
+            ipaddress.IPv4Network(f"{address}/{wrong}", strict=False)
+            return
+    except ValueError:
+        pass
+    raise SqlError(19483, wrong)
+
+
+def _check_dhcp(world: World, server: str, group: AvailabilityGroup, options: Options) -> None:
+    """Check the subnet of an address from DHCP. 19483, 19456 not one of the server, 19458 nodes in several subnets."""
+    given = next((value for name, value in options if name == "DHCP"), None)
+    if given is None:
+        return
+    nodes = [config.node_of(world, replica.server) for replica in group.replicas]
+    subnets = {node.subnet for node in nodes if node is not None}
+    if len(subnets) > 1:
+        raise SqlError(19458)
+    if given:
+        _check_address(given)
+        if _subnet(given[0]) not in subnets:
+            raise SqlError(19456, server)
 
 
 def _used_addresses(world: World, server: str) -> set[str]:
@@ -82,17 +136,26 @@ def _subnet(address: str) -> str:
     return address.rpartition(".")[0] or address.rpartition(":")[0]
 
 
-def configure(world: World, server: str, group: AvailabilityGroup, name: str, options: Options) -> None:
-    """Give the group a listener: its name, its resources; 19485, 19482, and the errors of its addresses."""
+def plan(
+    world: World, server: str, group: AvailabilityGroup, name: str, options: Options
+) -> AvailabilityListener:
+    """Return the listener for a group. 19485, 19476, 19471, 19482, and the errors of its addresses."""
     if not 1 <= len(name) <= NAME_MAX:
         raise SqlError(19485, name)
+    if not NAME.fullmatch(name):
+        raise SqlError(19476)
+    _check_dhcp(world, server, group, options)
     if any(one.lower() == name.lower() for one in (*world.listeners, *world.computers, *world.clusters)):
         raise SqlError(19471, name)
-    made = AvailabilityListener(
+    return AvailabilityListener(
         name=name, port=_port(options, 1433), addresses=_addresses(world, server, options, ())
     )
+
+
+def configure(world: World, server: str, group: AvailabilityGroup, made: AvailabilityListener) -> None:
+    """Give the group a listener: its name and its resources."""
     replicas.change(world, server, group.guid, lambda old: replace(old, listener=made))
-    world.listeners[name] = None
+    world.listeners[made.name] = None
     _fit_resources(world, replace(group, listener=made))
 
 
@@ -118,18 +181,29 @@ def _find_listener(
 
 def add(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
     """ADD LISTENER: it listens at once. 19477 there is one."""
+    check_syntax("ADD", options)
     group = checks.primary(world, server, name, "add", "listener")
     if group.listener is not None:
         raise SqlError(19477, group.name, group.listener.name)
-    configure(world, server, group, listener, options)
+    configure(world, server, group, plan(world, server, group, listener, options))
     world.call_after(failover.LISTENER_S, "availability.listener", group.guid)
+    _check_port(world, server, listener, group)
     return []
+
+
+def _check_port(world: World, server: str, listener: str, group: AvailabilityGroup) -> None:
+    """Raise 19486 after a change, if the endpoint of the instance has the port: nobody listens then."""
+    changed = replicas.group_of(world, server, group.guid)
+    made = changed.listener if changed is not None else None
+    if made is not None and failover.is_port_taken(world, server, made.port):
+        raise SqlError(19486, listener, made.port)
 
 
 def modify(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
     """Execute MODIFY LISTENER (PORT = n) or (ADD IP (address, mask)); 19460 if its address comes from DHCP."""
+    check_syntax("MODIFY", options)
     group, old = _find_listener(world, server, name, "modify", listener)
-    if any(option == "IP" for option, _ in options) and not old.addresses:
+    if any(option == "ADD IP" for option, _ in options) and not old.addresses:
         raise SqlError(19460, old.name)
     port = _port(options, old.port)
     if port == old.port and any(option == "PORT" for option, _ in options):
@@ -139,6 +213,9 @@ def modify(world: World, server: str, name: str, listener: str, options: Options
     _fit_resources(world, replace(group, listener=new))
     if new.addresses != old.addresses and world.listeners.get(old.name) == server:
         failover.register(world, server, new)
+    if new.port != old.port:
+        failover.listen(world, server, new)
+    _check_port(world, server, old.name, group)
     return []
 
 
@@ -153,6 +230,7 @@ def restart(world: World, server: str, name: str, listener: str, options: Option
 
 def remove(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
     """REMOVE LISTENER: clients that connect by its name find nobody."""
+    check_syntax("REMOVE", options)
     group, old = _find_listener(world, server, name, "remove", listener)
     errorlog.write(world, server, 26070, old.name)
     replicas.change(world, server, group.guid, lambda now: replace(now, listener=None))

@@ -428,8 +428,10 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "group_replica": lambda c: (c[0], _merge_parts(c).get("options", ())),
     "group_option": _group_option,
     "group_options": lambda c: {"options": tuple(pair for pairs in c for pair in pairs)},
-    "listener_ips": lambda c: [("IP", _texts(address)) for address in c],
-    "listener_static": lambda c: c[-1],
+    "listener_ips": lambda c: [_texts(address) for address in c],
+    "listener_static": lambda c: [
+        ("ADD IP" if isinstance(c[0], Token) else "WITH IP", address) for address in c[-1]
+    ],
     "listener_dhcp": lambda c: [("DHCP", _texts(c[0]) if c else "")],
     "listener_tcp": lambda c: [("PORT", str(c[0]))],
     "listener": lambda c: {"options": tuple(pair for pairs in c for pair in pairs)},

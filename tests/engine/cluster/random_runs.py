@@ -45,6 +45,36 @@ LABS: dict[str, Callable[[int], World]] = {
     "pair-cloud": _pair("cloud"),
     "pair-none": _pair("none"),
 }
+REPLICA = "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON '{target}' WITH "
+GROUP_STATEMENTS = (
+    "ALTER AVAILABILITY GROUP AG1 FAILOVER",
+    "ALTER AVAILABILITY GROUP AG1 SET (HEALTH_CHECK_TIMEOUT = 15000)",
+    "ALTER AVAILABILITY GROUP AG1 SET (FAILURE_CONDITION_LEVEL = 5)",
+    "ALTER AVAILABILITY GROUP AG1 OFFLINE",
+    REPLICA + "(SESSION_TIMEOUT = 5)",
+    REPLICA + "(SESSION_TIMEOUT = 60)",
+    REPLICA + "(SEEDING_MODE = AUTOMATIC)",
+    REPLICA + "(AVAILABILITY_MODE = SYNCHRONOUS_COMMIT)",
+    REPLICA + "(FAILOVER_MODE = AUTOMATIC)",
+    REPLICA + "(FAILOVER_MODE = MANUAL)",
+    "ALTER DATABASE Sales SET HADR SUSPEND",
+    "ALTER DATABASE Sales SET HADR RESUME",
+    "ALTER ENDPOINT Hadr_endpoint STATE = STOPPED",
+    "ALTER ENDPOINT Hadr_endpoint STATE = STARTED",
+)
+"""Statements that may be refused, or that change who may take over; none of them accepts a loss."""
+
+SESSION_STATEMENTS = (
+    "ALTER DATABASE Sales SET PARTNER FAILOVER",
+    "ALTER DATABASE Sales SET PARTNER TIMEOUT 5",
+    "ALTER DATABASE Sales SET PARTNER TIMEOUT 60",
+    "ALTER DATABASE Sales SET PARTNER SUSPEND",
+    "ALTER DATABASE Sales SET PARTNER RESUME",
+    "ALTER DATABASE Sales SET PARTNER SAFETY FULL",
+    "ALTER ENDPOINT Mirroring STATE = STOPPED",
+    "ALTER ENDPOINT Mirroring STATE = STARTED",
+)
+
 KINDS = {"Physical Disk": "disk", "File Share Witness": "file share", "Cloud Witness": "cloud"}
 
 
@@ -102,8 +132,12 @@ class Run:
             found += [f"move-role {role.name} {node}" for role in config.current(self.world, cluster).roles]
         if "FSW" in self.world.computers:
             found += ["power-off FSW", "power-on FSW"]
-        if self.world.groups and self.world.nodes:
-            found.append(f"sql {server} ALTER AVAILABILITY GROUP AG1 FAILOVER")
+        found += [f"fail-disk {server} Sales", f"mend-disk {server} Sales",
+                  f"slow-disk {server} data factor={chance.choice((1, 10))}"]  # fmt: skip
+        statements = GROUP_STATEMENTS if self.world.groups and self.world.nodes else SESSION_STATEMENTS
+        statement = chance.choice(statements)
+        target = chance.choice(list(self.world.instances))
+        found += [f"sql {server} {statement.format(target=target)}"] * 2
         return found
 
     def apply(self, line: str) -> None:
@@ -227,8 +261,11 @@ class Run:
             for other in self.world.computers:
                 if name < other:
                     self.apply(f"mend {name} {other}")
+        endpoint = "Hadr_endpoint" if self.world.nodes else "Mirroring"
         for server in self.world.instances:
             self.apply(f"unhang {server}")
+            self.apply(f"mend-disk {server} Sales")
+            self.apply(f"slow-disk {server} data factor=1")
         for cluster in self.world.clusters:
             self.apply(f"mend-witness {cluster}")
         self.wait(150)
@@ -241,6 +278,7 @@ class Run:
         for server, instance in self.world.instances.items():
             if not instance.clustered:
                 self.apply(f"start-service {server}")
+                self.apply(f"sql {server} ALTER ENDPOINT {endpoint} STATE = STARTED")
         self.wait(HEALED_S - 300)
         if not self.serving() and self.forced:
             self.force()
@@ -254,7 +292,7 @@ class Run:
             self.problems.append(f"acknowledged and lost: {sorted(lost)} of {len(self.acknowledged)}")
 
     def _rows(self, server: str) -> set[int]:
-        tsql.submit(self.world, server, "SELECT n FROM Sales.dbo.marker")
+        tsql.submit(self.world, f"{server}#9", "SELECT n FROM Sales.dbo.marker WITH (NOLOCK)")
         done = [e for e in until(self.world, self.world.t_s + 30) if e.kind == "sql_done"]
         grids = [
             grid["rows"]

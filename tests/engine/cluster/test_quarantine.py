@@ -143,3 +143,17 @@ def test_a_quarantined_node_refuses_to_start() -> None:
     ask(world, "Start-ClusterNode NODE_2 -ClearQuarantine")
     until(world, world.t_s + 20)
     assert world.nodes["NODE_2"].partition
+
+
+def test_a_node_without_an_instance_shuts_down_in_good_order_and_boots_again() -> None:
+    world = fci_lab()
+    until(world, 5)
+    do(world, "shutdown-server NODE_4")
+    until(world, 6)
+    assert world.computers["NODE_4"].powered
+    assert world.nodes["NODE_4"].partition == 0
+    do(world, "power-on NODE_4")
+    until(world, 12)
+    assert not world.nodes["NODE_4"].partition
+    until(world, 200)
+    assert world.nodes["NODE_4"].partition

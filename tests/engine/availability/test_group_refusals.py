@@ -1,0 +1,143 @@
+"""Refusals of statements about groups: malformed clauses, wrong values, taken ports; nothing is half done.
+
+[DOC: CREATE AVAILABILITY GROUP; ALTER AVAILABILITY GROUP] The grammar decides first, on every replica and without
+quorum.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from engine.model import World
+from tests.engine.availability.test_statements import AG, say
+from tests.engine.availability.worlds import ag_lab, do, until
+
+URL = "ENDPOINT_URL = 'TCP://NODE_1:5022'"
+MODES = "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL"
+CREATE = "CREATE AVAILABILITY GROUP AG2 {with_}FOR REPLICA ON 'NODE_1' WITH ({url}, {modes}{more}){listener}"
+
+
+def create(with_: str = "", more: str = "", listener: str = "", url: str = URL) -> str:
+    return CREATE.format(with_=with_, url=url, modes=MODES, more=more, listener=listener)
+
+
+def replica(option: str) -> str:
+    return f"{AG}MODIFY REPLICA ON 'NODE_2' WITH ({option})"
+
+
+@cache
+def well(version: int = 2016) -> World:
+    world = ag_lab(version=version)
+    until(world, 5)
+    return world
+
+
+@cache
+def without_quorum() -> World:
+    world = well().fork()
+    do(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
+    until(world, 40)
+    return world
+
+
+MALFORMED = [
+    AG + "SET (FOO = 1)",
+    AG + "SET (BASIC)",
+    AG + "SET (FAILURE_CONDITION_LEVEL = ON)",
+    AG + "SET (HEALTH_CHECK_TIMEOUT = 4294967296)",
+    AG + "SET (AUTOMATED_BACKUP_PREFERENCE = TERTIARY)",
+    AG + "SET (FAILURE_CONDITION_LEVEL = 2, HEALTH_CHECK_TIMEOUT = 40000)",
+    AG + "MODIFY REPLICA ON 'NODE_2'",
+    AG + "ADD REPLICA ON 'NODE_4'",
+    replica("SESSION_TIMEOUT = 10, BACKUP_PRIORITY = 1"),
+    replica("SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_WRITE)"),
+    replica("PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ())"),
+    create("WITH (FAILURE_CONDITION_LEVEL = 3, FAILURE_CONDITION_LEVEL = 4) "),
+    create(more=", SESSION_TIMEOUT = 10, SESSION_TIMEOUT = 12"),
+    create(more=", FOO = 1"),
+    create(listener=" LISTENER 'L2' (PORT = 1500)"),
+    AG + "ADD LISTENER 'L2'",
+    AG + "ADD LISTENER 'L2' (PORT = 1500)",
+    AG + "ADD LISTENER 'L2' (WITH IP ())",
+    AG + "ADD LISTENER 'L2' (WITH DHCP, WITH IP (('10.0.0.90', '255.255.255.0')))",
+    AG + "MODIFY LISTENER 'AGL1'",
+    AG + "MODIFY LISTENER 'AGL1' (PORT = 1500, ADD IP ('10.0.1.90', '255.255.255.0'))",
+]
+
+
+@pytest.mark.parametrize("statement", MALFORMED)
+def test_the_grammar_decides_on_every_replica_and_without_quorum(statement: str) -> None:
+    places = [(well(), "NODE_1"), (well(), "NODE_2"), (without_quorum(), "NODE_1")]
+    assert [say(world.fork(), server, statement) for world, server in places] == [[102]] * 3
+
+
+WITH_IP = "(WITH IP (({})){})"
+REFUSED = [
+    ("REMOVE REPLICA ON 'NODE_2' WITH (SESSION_TIMEOUT = 10)", 156),
+    ("MODIFY LISTENER 'AGL1' (WITH DHCP)", 156),
+    ("MODIFY REPLICA ON 'NODE_2' WITH (ENDPOINT_URL = 'TCP://NODE_2:99999')", 35232),
+    ("MODIFY REPLICA ON 'NODE_2' WITH (SECONDARY_ROLE (READ_ONLY_ROUTING_URL = 'TCP://NODE_2:0'))", 19401),
+    (
+        "MODIFY REPLICA ON 'NODE_2' WITH (PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_1', 'node_1')))",
+        19402,
+    ),
+]
+LISTENERS = [
+    ("L 2", "(WITH DHCP)", 19476),
+    ("L.2", "(WITH DHCP)", 19476),
+    ("L2", "(WITH DHCP ON ('10.99.0.0', '255.255.255.0'))", 19456),
+    ("L2", "(WITH DHCP ON ('net', '255.255.255.0'))", 19483),
+    ("L2", WITH_IP.format("'10.0.0.90'", ""), 19483),
+    ("L2", WITH_IP.format("'10.0.0.90', '255.0.255.0'", ""), 19483),
+    ("L2", WITH_IP.format("'10.0.0.90', 'mask'", ""), 19483),
+    ("L2", WITH_IP.format("'300.0.0.90', '255.255.255.0'", ""), 19483),
+    ("L2", WITH_IP.format("'10.9.0.90', '255.255.255.0'", ""), 19456),
+    ("L2", WITH_IP.format("'10.0.0.90', '255.255.255.0'", ", PORT = 70000"), 19482),
+]
+
+
+@pytest.mark.parametrize(("clause", "number"), REFUSED)
+def test_a_wrong_clause_changes_nothing(clause: str, number: int) -> None:
+    world = well().fork()
+    before = world.nodes["NODE_1"].config
+    assert say(world, "NODE_1", AG + clause) == [number]
+    assert world.nodes["NODE_1"].config == before
+
+
+@pytest.mark.parametrize(("name", "clause", "number"), LISTENERS)
+def test_a_wrong_listener_leaves_no_group_behind(name: str, clause: str, number: int) -> None:
+    world = well().fork()
+    before = world.nodes["NODE_1"].config
+    assert say(world, "NODE_1", create(listener=f" LISTENER '{name}' {clause}")) == [number]
+    assert world.nodes["NODE_1"].config == before
+    assert say(world, "NODE_1", AG + "REMOVE LISTENER 'AGL1'") == []
+    assert say(world, "NODE_1", f"{AG}ADD LISTENER '{name}' {clause}") == [number]
+
+
+def test_an_address_of_the_documentation_is_valid() -> None:
+    world = well().fork()
+    assert say(world, "NODE_1", AG + "REMOVE LISTENER 'AGL1'") == []
+    addresses = "('10.0.0.90', '255.255.255.0'), ('2001::4898:23:1002:20f:1fff:feff:b3a3')"
+    assert say(world, "NODE_1", f"{AG}ADD LISTENER 'L2' (WITH IP ({addresses}), PORT = 7777)", 5) == []
+    assert world.listeners["L2"] == "NODE_1"
+
+
+def test_a_listener_on_the_port_of_the_endpoint_is_configured_but_does_not_listen() -> None:
+    world = well().fork()
+    assert say(world, "NODE_1", AG + "MODIFY LISTENER 'AGL1' (PORT = 5022)") == [19486]
+    assert world.listeners["AGL1"] is None
+    assert any(line[1] == 26024 for line in world.errorlog["NODE_1"])
+    assert say(world, "NODE_2", AG + "FAILOVER", 20) == []
+    assert world.listeners["AGL1"] is None
+    assert say(world, "NODE_2", AG + "MODIFY LISTENER 'AGL1' (PORT = 1433)") == []
+    assert world.listeners["AGL1"] == "NODE_2"
+
+
+@pytest.mark.parametrize(
+    ("database", "number"), [("master", 35261), ("msdb", 35261), ("TempDB", 35261), ("Nowhere", 911)]
+)
+@pytest.mark.parametrize("action", ["SUSPEND", "RESUME", "OFF"])
+def test_databases_that_no_group_can_have(database: str, action: str, number: int) -> None:
+    assert say(well().fork(), "NODE_2", f"ALTER DATABASE {database} SET HADR {action}") == [number]
