@@ -34,6 +34,7 @@ def is_url(value: Value) -> bool:
     found = URL.match(value) if isinstance(value, str) else None
     return found is not None and 1 <= int(found[1]) <= PORT_MAX
 
+
 SINCE: Final = {
     "SEEDING_MODE": 2016, "DB_FAILOVER": 2016, "DTC_SUPPORT": 2016, "BASIC": 2016, "CLUSTER_TYPE": 2017,
     "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": 2017, "PRIMARY_ROLE READ_WRITE_ROUTING_URL": 2019,
@@ -328,9 +329,7 @@ def spelled(world: World, name: str) -> str:
     return next((server for server in world.instances if server.lower() == name.lower()), name)
 
 
-def modify_replica(
-    world: World, server: str, name: str, replica_options: Replicas
-) -> list[Message]:
+def modify_replica(world: World, server: str, name: str, replica_options: Replicas) -> list[Message]:
     """Execute MODIFY REPLICA ON 'server' WITH (option = value), with one option; 35210, 41185 for no change."""
     version = world.instances[server].version
     (target, options), *more = replica_options
@@ -380,9 +379,7 @@ def _clustered(world: World, replica: Replica) -> bool:
     return world.instances[replica.server].clustered
 
 
-def add_replica(
-    world: World, server: str, name: str, replica_options: Replicas
-) -> list[Message]:
+def add_replica(world: World, server: str, name: str, replica_options: Replicas) -> list[Message]:
     """ADD REPLICA: configured at the primary; the new server joins on its own. 35282, 35223."""
     version = world.instances[server].version
     check_syntax(server, name, (), replica_options, version)
@@ -404,9 +401,7 @@ def add_replica(
     return []
 
 
-def remove_replica(
-    world: World, server: str, name: str, replica_options: Replicas
-) -> list[Message]:
+def remove_replica(world: World, server: str, name: str, replica_options: Replicas) -> list[Message]:
     """REMOVE REPLICA: its databases are left RESTORING. 35283 none of that name, 35284 the primary itself."""
     if any(options for _, options in replica_options):
         raise SqlError(156, "WITH")
