@@ -431,7 +431,7 @@ ADDRESS_IN_USE: Final = 0x2740
 
 
 def is_port_taken(world: World, server: str, port: int) -> bool:
-    """Return whether the endpoint of the instance listens on a port, so that no listener can. [DOC: 19486]"""
+    """Return whether the endpoint of the instance listens on a port, so that no listener can."""
     endpoint = world.instances[server].endpoint
     return endpoint is not None and endpoint.state is EndpointState.STARTED and endpoint.port == port
 
