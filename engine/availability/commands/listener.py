@@ -29,7 +29,7 @@ NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def check_syntax(verb: str, options: Options) -> None:
-    """Raise 102 or 156 for options that the statement does not have: ADD WITH IP or DHCP, MODIFY one of ADD IP, PORT."""
+    """Raise 102 or 156 unless ADD has WITH IP or WITH DHCP, and MODIFY has either ADD IP or PORT."""
     names = [name for name, _ in options]
     if verb == "ADD":
         if not names or names[0] not in ("WITH IP", "DHCP"):
