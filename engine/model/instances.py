@@ -153,6 +153,8 @@ class Instance(Struct, frozen=True, kw_only=True, gc=False):
     start_wanted: bool = False
     """True if a start was requested while the service was stopping."""
     started_tick: Tick = 0
+    crashed_tick: Tick = -1
+    """Tick at which the process last ended without a checkpoint."""
     service_account: str = "CORP\\sqlservice"
     endpoint: Endpoint | None = field(default_factory=Endpoint)
     tcp_enabled: bool = True

@@ -44,7 +44,7 @@ def _end_power(world: World, name: str, text: str) -> None:
     computer = world.computer_named(name).name
     _lose_power(world, computer)
     for server in world.instances_on(computer):
-        world.update_instance(server, service=Service.STOPPED, hung=False, start_wanted=False)
+        _end_without_checkpoint(world, server)
         world.cancel_calls("service.start", server)
     _announce(world, name, text)
     for server in world.instances_on(computer):
@@ -83,9 +83,17 @@ def shut_down(world: World, name: str) -> None:
         stop(world, server, Cause.SHUTDOWN_SERVER, "power-off", ((17147, ()),))
 
 
+def _end_without_checkpoint(world: World, server: str) -> None:
+    here = world.instances[server]
+    crashed_tick = world.tick if here.service is not Service.STOPPED else here.crashed_tick
+    world.update_instance(
+        server, service=Service.STOPPED, hung=False, start_wanted=False, crashed_tick=crashed_tick
+    )
+
+
 def kill(world: World, server: str) -> None:
     """End the process of an instance at once, without messages."""
-    world.update_instance(server, service=Service.STOPPED, hung=False, start_wanted=False)
+    _end_without_checkpoint(world, server)
     _announce(world, server, say("SQL Server has stopped"))
     _drop_process(world, server)
 
@@ -112,6 +120,8 @@ def stop(
             close_s = max(close_s, closing_s(world.flow, stream, cause, world.chance))
     world.update_computer(world.computer_of(server).name, shutting_down=next_action == "power-off")
     world.update_instance(server, service=Service.STOPPING, hung=False, start_wanted=next_action == "restart")
+    if cause is Cause.NOWAIT:
+        world.update_instance(server, crashed_tick=world.tick)
     _announce(world, server, say("SQL Server is stopping"))
     for copy in world.copies.values():
         if copy.server == server:

@@ -33,6 +33,8 @@ class Table(Struct, frozen=True):
     columns: tuple[ColumnDefinition, ...]
     rows: tuple[Row, ...] = ()
     next_identity: int = 1
+    identity_cache: tuple[str, int, int] = ("", 0, 0)
+    """Server and start of the service that cached identity values, and the last cached value (tables.py)."""
     characters: int = 0
     """Number of characters in all its texts."""
     ids: tuple[int, ...] = ()
@@ -58,6 +60,7 @@ class RowChanges(Struct, frozen=True):
     rows: tuple[tuple[int, Row | None], ...]
     next_identity: int
     next_id: int
+    identity_cache: tuple[str, int, int] = ("", 0, 0)
 
 
 class ApplicationLock(Struct, frozen=True):

@@ -11,7 +11,7 @@ from engine.messages import SqlError
 from engine.mirroring import pages
 from engine.protocol import errorlog, groups, logspace, startup
 from engine.protocol.lineage import lsn
-from engine.tsql.batches import ledger, locks, sources
+from engine.tsql.batches import ledger, locks, sources, tables
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.configurations import configured_value, option_value, options
 from engine.tsql.catalog.databases import log_space, virtual_log_files
@@ -274,6 +274,7 @@ def _check_identity(machine: Machine, arguments: Arguments) -> None:
     place = next((at for at, column in enumerate(table.columns) if column.identity is not None), None)
     if place is None:
         raise SqlError(7997, name)
+    table = tables.restore_identity(table, machine.context.server)
     seed, step = table.columns[place].identity or (1, 1)
     used = table.next_id > 1 or table.next_identity != seed
     last = table.next_identity - step if used else None
@@ -286,7 +287,7 @@ def _check_identity(machine: Machine, arguments: Arguments) -> None:
     elif rest[:1] != ["NORESEED"] and column is not None:
         following = max(following, column + step)
     if following != table.next_identity:
-        sources.store_table(machine, ref, replace(table, next_identity=following))
+        sources.store_table(machine, ref, replace(table, next_identity=following, identity_cache=("", 0, 0)))
 
 
 _KNOWN: Final = """

@@ -319,7 +319,10 @@ def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Ro
     require_permission(machine, ref, "INSERT")
     own = dict(machine.session.options).get("IDENTITY_INSERT", "").lower() == ref.parts[-1].lower()
     try:
-        after, identity = tables.insert(ref.parts[-1], before, columns, rows, machine.evaluate, own)
+        start = tables.restore_identity(before, machine.context.server)
+        after, identity = tables.insert(ref.parts[-1], start, columns, rows, machine.evaluate, own)
+        if not ref.parts[-1].startswith(("#", "@")):
+            after = tables.cache_identity(after, start.next_identity, identity, machine.context.server)
         after = constraints.enforce_constraints(machine, ref, before, after, "INSERT")
     except SqlError as problem:
         qualify_table_name(machine, ref, problem)

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.messages import SqlError
+from engine.model import Instance
 from engine.tsql.batches.data import Row, RowChanges, Table
 from engine.tsql.language.columns import ColumnDefinition, Constraint
 from engine.tsql.query.plans import UnsimulatedFeatureError
@@ -232,19 +233,54 @@ def delete(table: Table, numbers: Sequence[Row]) -> Table:
 # --- what a transaction changes --------------------------------------------------------------------------
 
 
+CACHED_VALUES: Final = {"int": 1_000, "bigint": 10_000}
+"""Identity values that the server caches, by column type [DOC: trace flag 272]. Other types: none. Assumed."""
+CACHES_IDENTITY: Final = 2012
+"""First version that caches identity values."""
+
+
+def restore_identity(table: Table, server: Instance) -> Table:
+    """Return the table with the identity value after the cached ones if a crash or failover lost the cache."""
+    name, started_tick, last = table.identity_cache
+    step = next((column.identity[1] for column in table.columns if column.identity is not None), 1)
+    if not name or server.version < CACHES_IDENTITY:
+        return table
+    same_run = name == server.name and started_tick == server.started_tick
+    if same_run or (name == server.name and server.crashed_tick < started_tick):
+        return table
+    return replace(table, next_identity=last + step, identity_cache=("", 0, 0))
+
+
+def cache_identity(table: Table, first: int, value: int | None, server: Instance) -> Table:
+    """Return the table after its values *first* to *value* have been used: the server caches further values."""
+    column = next((column for column in table.columns if column.identity is not None), None)
+    count = CACHED_VALUES.get(column.type.lower(), 0) if column is not None else 0
+    if value is None or column is None or column.identity is None or not count:
+        return table
+    step = column.identity[1]
+    name, started_tick, last = table.identity_cache
+    if (name, started_tick) != (server.name, server.started_tick):
+        last = first + count * step
+    elif (last - value) * step >= 0:
+        return table
+    while (value - last) * step > 0:
+        last += count * step
+    return replace(table, identity_cache=(server.name, server.started_tick, last))
+
+
 def compare_rows(old_table: Table, new_table: Table) -> RowChanges:
     """Return the row changes that turn *old_table* into *new_table*, a table with the same columns."""
     before = dict(zip(old_table.ids, old_table.rows, strict=True))
     after = dict(zip(new_table.ids, new_table.rows, strict=True))
     put = [(number, row) for number, row in after.items() if before.get(number) is not row]
     gone = [(number, None) for number in before if number not in after]
-    return RowChanges((*put, *gone), new_table.next_identity, new_table.next_id)
+    return RowChanges((*put, *gone), new_table.next_identity, new_table.next_id, new_table.identity_cache)
 
 
 def merge_row_changes(first_changes: RowChanges, second_changes: RowChanges) -> RowChanges:
     """Return both, one after the other."""
     rows = {**dict(first_changes.rows), **dict(second_changes.rows)}
-    return RowChanges(tuple(rows.items()), second_changes.next_identity, second_changes.next_id)
+    return replace(second_changes, rows=tuple(rows.items()))
 
 
 def _append_rows(table: Table, row_changes: RowChanges, new_rows: tuple[tuple[int, Row], ...]) -> Table:
@@ -255,6 +291,7 @@ def _append_rows(table: Table, row_changes: RowChanges, new_rows: tuple[tuple[in
         rows=table.rows + rows,
         ids=table.ids + tuple(number for number, _ in new_rows),
         next_identity=max(table.next_identity, row_changes.next_identity),
+        identity_cache=row_changes.identity_cache,
         next_id=max(table.next_id, row_changes.next_id),
         characters=table.characters + characters_in(rows),
     )
@@ -277,6 +314,7 @@ def apply_row_changes(table: Table, row_changes: RowChanges) -> Table:
         ids=tuple(number for number, _ in ordered),
         rows=tuple(row for _, row in ordered),
         next_identity=max(table.next_identity, row_changes.next_identity),
+        identity_cache=row_changes.identity_cache,
         next_id=max(table.next_id, row_changes.next_id),
         characters=characters_in(row for _, row in ordered),
     )

@@ -134,7 +134,7 @@ def _collect_used_identities(machine: Machine, edits: dict[Place, object]) -> di
             and isinstance(table, Table)
             and table.next_identity != edit.next_identity
         ):
-            kept[place] = RowChanges((), edit.next_identity, table.next_id)
+            kept[place] = RowChanges((), edit.next_identity, table.next_id, edit.identity_cache)
     return kept
 
 

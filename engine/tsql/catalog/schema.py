@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
-from engine.tsql.batches import constraints, objects
+from engine.tsql.batches import constraints, objects, tables
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Table
 from engine.tsql.catalog import shipped
@@ -149,6 +149,7 @@ def _last_values(context: Context) -> Iterable[Record]:
     for name, number, table in _tables(context):
         for place, column in enumerate(table.columns, start=1):
             if column.identity is not None:
+                table = tables.restore_identity(table, context.server)
                 last = table.next_identity - column.identity[1]
                 used = table.next_identity != column.identity[0]
                 yield {

@@ -336,3 +336,39 @@ def test_what_forced_service_says_is_lost_is_what_is_missing(safety: Safety, ste
     found = set(rows_on(world, M))
     assert found <= told | doubtful
     assert len(told - found) == world.availability[DB].lost_transactions
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "ends", "next_value"),
+    [
+        ("int", 2014, f"power-off {P}", 1002),
+        ("bigint", 2014, f"power-off {P}", 10002),
+        ("int", 2014, f"sql {P} SHUTDOWN WITH NOWAIT", 1002),
+        ("int", 2014, f"stop-service {P}", 3),
+        ("int", 2008, f"power-off {P}", 3),
+    ],
+)
+def test_a_crash_loses_the_cached_identity_values(
+    kind: str, version: int, ends: str, next_value: int
+) -> None:
+    world = lab(workload="none", witness=False)
+    world.update_instance(P, version=version)
+    ask(world, P, f"CREATE TABLE Sales.dbo.i (i {kind} IDENTITY, n int)", then_s=2)
+    ask(world, P, "INSERT Sales.dbo.i (n) VALUES (1), (2)", then_s=2)
+    do(world, ends, then_s=60)
+    do(world, f"power-on {P}" if "power" in ends else f"start-service {P}", then_s=120)
+    last = ask(world, P, "USE Sales SELECT IDENT_CURRENT('i')", then_s=2).value
+    assert int(last) == next_value - 1
+    ask(world, P, "INSERT Sales.dbo.i (n) VALUES (3)", then_s=2)
+    assert rows_on(world, P, "(SELECT i n FROM Sales.dbo.i) i") == [1, 2, next_value]
+
+
+def test_a_failover_loses_the_cached_identity_values() -> None:
+    world = lab(workload="none")
+    for server in (P, M):
+        world.update_instance(server, version=2014)
+    ask(world, P, "CREATE TABLE Sales.dbo.i (i int IDENTITY, n int)", then_s=2)
+    ask(world, P, "INSERT Sales.dbo.i (n) VALUES (1), (2)", then_s=2)
+    do(world, f"sql {P} ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
+    ask(world, M, "INSERT Sales.dbo.i (n) VALUES (3)", then_s=2)
+    assert rows_on(world, M, "(SELECT i n FROM Sales.dbo.i) i") == [1, 2, 1002]
