@@ -258,12 +258,12 @@ DATA = modules("scenarios", "assets")
 
 
 @pytest.mark.parametrize("name", CODE)
-def test_modules_keep_to_the_walls(name: str) -> None:
+def test_modules_respect_the_layers(name: str) -> None:
     assert breaches_of(name, parsed(CODE[name])) == []
 
 
 @pytest.mark.parametrize("name", DATA)
-def test_data_folders_hold_no_code(name: str) -> None:
+def test_data_folders_contain_no_code(name: str) -> None:
     statements = parsed(DATA[name]).body
     assert all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in statements)
 
@@ -295,7 +295,7 @@ def test_data_folders_hold_no_code(name: str) -> None:
         ("app.cli.runs", "import app.views.console"),
     ],
 )
-def test_a_breach_is_seen(name: str, source: str) -> None:
+def test_a_violation_is_found(name: str, source: str) -> None:
     assert breaches_of(name, ast.parse(source))
 
 
@@ -315,7 +315,7 @@ def test_a_breach_is_seen(name: str, source: str) -> None:
         ),
     ],
 )
-def test_what_is_allowed_passes(name: str, source: str) -> None:
+def test_an_allowed_import_passes(name: str, source: str) -> None:
     assert breaches_of(name, ast.parse(source)) == []
 
 
@@ -343,7 +343,7 @@ for name in wanted:
         ((*DATABASE, "pyqtgraph", "numpy", "pydantic", "lark", "sqlglot"), "app.main_window.start"),
     ],  # the last: the start page comes on screen before the slow ones
 )
-def test_imports_need_none_of_what_is_blocked(blocked: tuple[str, ...], wanted: str) -> None:
+def test_imports_do_not_need_blocked_packages(blocked: tuple[str, ...], wanted: str) -> None:
     command = [sys.executable, "-c", IMPORT_WITHOUT, " ".join(blocked), wanted]
     finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert finished.returncode == 0, finished.stderr
@@ -376,7 +376,7 @@ def circles(code: Mapping[str, tuple[str, ...]]) -> list[set[str]]:
     return [set(ring) for ring in rings if len(ring) > 1]
 
 
-def test_a_circle_is_found() -> None:
+def test_an_import_cycle_is_found() -> None:
     code = {
         "a": ast.parse("from b import x"),
         "b": ast.parse("if TYPE_CHECKING:\n    import c"),
@@ -386,13 +386,13 @@ def test_a_circle_is_found() -> None:
     assert circles({name: imports(tree) for name, tree in code.items()}) == [{"a", "b", "c"}]
 
 
-def test_no_module_is_in_a_circle() -> None:
+def test_no_module_is_in_an_import_cycle() -> None:
     assert [sorted(ring) for ring in circles({name: imported(name) for name in CODE})] == []
 
 
 ROOT_MODULES_MAX = 8
 
 
-def test_the_root_of_the_program_holds_only_what_starts_it() -> None:
+def test_the_program_root_contains_only_entry_points() -> None:
     loose = sorted(path.name for path in (ROOT / "app").glob("*.py"))
     assert len(loose) <= ROOT_MODULES_MAX, loose

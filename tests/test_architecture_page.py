@@ -12,12 +12,12 @@ from tests import architecture_picture as picture
 PAGE = (Path(__file__).parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
 
 
-def test_the_picture_is_of_this_code() -> None:
+def test_the_picture_matches_the_code() -> None:
     drawn = picture.PICTURE.read_text(encoding="utf-8")
     assert drawn == picture.picture(), "stale: python -m tests.architecture_picture"
 
 
-def test_the_picture_has_every_room() -> None:
+def test_the_picture_contains_every_package() -> None:
     shown = re.findall(r'<text class="name"[^>]*>(\w+)</text>', picture.picture())
     rooms = {
         name.partition(".")[2] for name in picture.CODE if name.count(".") == 1 and picture.is_room(name)
@@ -28,5 +28,5 @@ def test_the_picture_has_every_room() -> None:
 @pytest.mark.parametrize(
     "named", sorted(set(re.findall(r"`((?:app|engine|tests|assets|docs|scenarios)/[\w/.]*)`", PAGE)))
 )
-def test_what_the_page_names_is_there(named: str) -> None:
+def test_names_on_the_page_exist(named: str) -> None:
     assert (Path(__file__).parents[1] / named).exists()

@@ -133,7 +133,7 @@ def test_addresses_are_of_the_documentation() -> None:
         "[WP, DOC: quorum]",
     ],
 )
-def test_a_false_citation_is_seen(text: str) -> None:
+def test_a_false_citation_is_found(text: str) -> None:
     assert any(unresolved(one) for one in citations(text))
 
 
@@ -170,7 +170,7 @@ def facts(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("folder", [*CITING, *PAGES])
-def test_every_fact_is_there(folder: str) -> None:
+def test_every_cited_fact_exists(folder: str) -> None:
     said = texts(folder).items()
     problems = [f"{path}: facts {n}" for path, text in said for n in facts(text) if n not in FACTS]
     problems += [f"{path}: fact sheet" for path, text in said if "fact sheet" in text.casefold()]
@@ -228,7 +228,7 @@ def missing_files(path: str, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("folder", [*CITING, *PAGES])
-def test_every_file_that_is_named_is_there(folder: str) -> None:
+def test_every_named_file_exists(folder: str) -> None:
     problems = [
         f"{path} names {name}"
         for path, text in texts(folder).items()
@@ -238,13 +238,13 @@ def test_every_file_that_is_named_is_there(folder: str) -> None:
     assert not problems, "\n".join(problems)
 
 
-def test_a_missing_file_is_seen() -> None:
+def test_a_missing_file_is_found() -> None:
     said = "# as design.md says; see engine/nowhere.py, flow/sites.py and flow/cities.py\nopen('tests/none.toml')"
     assert missing_files("x.py", said) == ["design.md", "engine/nowhere.py", "flow/cities.py"]
 
 
 @pytest.mark.parametrize("page", [path for path in texts(*PAGES) if path.endswith(".md")])
-def test_links_lead_somewhere(page: str) -> None:
+def test_links_have_targets(page: str) -> None:
     folder = (ROOT / page).parent
     links = re.findall(r"\]\(([^)#\s]+)", (ROOT / page).read_text(encoding="utf-8"))
     assert not [link for link in links if "://" not in link and not (folder / link).exists()]

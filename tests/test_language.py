@@ -73,7 +73,7 @@ def assert_share(wrong: list[str], total: int, most: float) -> None:
     assert len(wrong) <= most * total, f"{len(wrong)} of {total}: {wrong[:20]}"
 
 
-def test_functions_have_a_verb_or_a_noun_in_their_names() -> None:
+def test_function_names_contain_a_verb_or_a_noun() -> None:
     names = [
         node.name
         for _, node in nodes()
@@ -98,7 +98,7 @@ def test_classes_and_modules_are_nouns() -> None:
     assert [name for name in (*classes, *modules) if is_empty_name(name)] == []
 
 
-def test_two_concepts_share_no_class_name() -> None:
+def test_class_names_are_unique() -> None:
     count = collections.Counter(node.name for _, node in nodes() if isinstance(node, ast.ClassDef))
     assert {name for name, times in count.items() if times > 1} <= SHARED_CLASSES.keys()
 

@@ -47,7 +47,7 @@ def parts(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version))
 
 
-def test_lower_bounds_are_versions_that_can_work() -> None:
+def test_lower_bounds_are_working_versions() -> None:
     """None is above what the lock installs, and none below what the program needs of that package."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = dict(re.findall(r"^([a-z0-9-]+)>=([\d.]+)", "\n".join(project["dependencies"]), re.M))
@@ -77,7 +77,7 @@ LINKED_ANYWHERE = re.compile(r"lib(c|m|dl|pthread|gcc_s|stdc\+\+|z|zstd|gthread-
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Qt's packages hold all that Qt needs")
-def test_every_library_that_qt_links_to_has_its_package() -> None:
+def test_every_library_linked_by_qt_has_its_package() -> None:
     """`.ci/prepare` and the message of `mirrordrill` read the same list."""
     qt = Path(PySide6.__file__).parent / "Qt"
     linked: set[str] = set()

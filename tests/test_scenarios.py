@@ -34,7 +34,7 @@ def test_the_lab_and_six_drills_are_shipped() -> None:
     }
 
 
-def test_the_lab_is_as_everybody_relies_on() -> None:
+def test_the_lab_keeps_its_layout() -> None:
     lab = shipped("lab")
     assert not lab.scored
     assert [server.name for server in lab.servers] == ["SERVER_A", "SERVER_B", "SERVER_W"]
@@ -45,7 +45,7 @@ def test_the_lab_is_as_everybody_relies_on() -> None:
 
 
 @pytest.mark.parametrize("name", DRILLS)
-def test_the_solution_solves(name: str) -> None:
+def test_the_solution_solves_the_drill(name: str) -> None:
     score = solved(name).score()
     assert score.finished, score
     assert score.total >= SOLUTION_POINTS_MIN, score
@@ -53,13 +53,13 @@ def test_the_solution_solves(name: str) -> None:
 
 @pytest.mark.slow  # `check` below plays the seeds of variants
 @pytest.mark.parametrize("name", DRILLS)
-def test_the_solution_solves_whatever_the_seed(name: str) -> None:
+def test_the_solution_works_with_any_seed(name: str) -> None:
     for seed in range(5):
         assert play_reference(shipped(name), seed).score().total >= SOLUTION_POINTS_MIN, seed
 
 
 @pytest.mark.parametrize("name", DRILLS)
-def test_the_solution_is_refused_nothing(name: str) -> None:
+def test_no_step_of_the_solution_is_refused(name: str) -> None:
     sent = [batch for batch in solved(name).report()["sql"] if not is_story_window(batch["window"])]
     assert not [batch for batch in sent for m in batch["messages"] if m["severity"] > 10]
 
@@ -74,7 +74,7 @@ def test_doing_nothing_does_not_pass(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", one_in(8, NAMES))
-def test_check_finds_nothing(name: str) -> None:
+def test_check_finds_no_problem(name: str) -> None:
     assert lint(shipped(name), f"{name}.toml") == []
 
 
@@ -97,7 +97,7 @@ def test_set_witness_off_does_not_help_an_isolated_principal() -> None:
     assert conduct.points < conduct.max
 
 
-def test_whoever_forgets_resume_does_not_finish() -> None:
+def test_forgetting_resume_does_not_finish_the_drill() -> None:
     taken = Drill(shipped("forced-service"))
     while not taken.holds("Sales on SERVER_B is DISCONNECTED"):
         taken.advance_to(taken.tick + 100)
@@ -108,7 +108,7 @@ def test_whoever_forgets_resume_does_not_finish() -> None:
     assert not taken.score().finished
 
 
-def test_the_log_fills_up_if_nobody_acts() -> None:
+def test_the_log_fills_up_without_action() -> None:
     taken = play_idle(shipped("mirror-lost"))
     assert any(event.kind == "log" and event.get("what") == "full" for event in taken.events)
     assert taken.report()["availability"]["downtime_s"] > 60.0

@@ -94,7 +94,7 @@ def record(text: str) -> str:
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
-def test_transcript(path: Path, request: pytest.FixtureRequest) -> None:
+def test_transcripts_are_reproduced(path: Path, request: pytest.FixtureRequest) -> None:
     text = path.read_text(encoding="utf-8")
     now = record(text)
     if request.config.getoption("--rewrite"):

@@ -7,7 +7,7 @@ import sys
 from PySide6.QtGui import QPen
 
 
-def test_calls_that_return_nothing_cost_no_reference_to_none() -> None:
+def test_void_calls_do_not_change_the_reference_count_of_none() -> None:
     """PySide6 6.12.0 dropped one in every call; before Python 3.12 that ends the process after some minutes."""
     pen = QPen()
     pen.setCosmetic(True)

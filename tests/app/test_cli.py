@@ -68,7 +68,7 @@ def test_run_lab_reports_one_automatic_failover(call: Any, inputs: str) -> None:
     assert report["ended_at_s"] == 150.0
 
 
-def test_the_same_in_two_processes_and_from_standard_input() -> None:
+def test_output_is_the_same_in_two_processes_and_from_standard_input() -> None:
     def state_hash() -> str:
         command = [sys.executable, "-m", "app", "run", "lab", "--inputs", "-", "--json", "-"]
         ran = subprocess.run(command, input=ONE_LINE, capture_output=True, text=True, check=True, cwd=ROOT)
@@ -87,7 +87,7 @@ def test_run_to_a_file_prints_nothing(call: Any, inputs: str, tmp_path: Path) ->
     assert json.loads(file.read_text())["scenario"] == "lab"
 
 
-def test_seed_and_until(call: Any, inputs: str) -> None:
+def test_options_seed_and_until_work(call: Any, inputs: str) -> None:
     _, out, _ = call("run", "lab", "--inputs", inputs, "--seed", "9", "--until", "31.5", "--json", "-")
     report = json.loads(out)
     assert (report["seed"], report["ended_at_s"]) == (9, 31.5)
@@ -95,20 +95,20 @@ def test_seed_and_until(call: Any, inputs: str) -> None:
     assert json.loads(out)["failovers"] == []
 
 
-def test_a_missed_goal_is_a_no(call: Any) -> None:
+def test_a_missed_goal_exits_with_1(call: Any) -> None:
     code, out, _ = call("run", "isolated-principal")
     assert code == 1
     assert "[ ]" in out
 
 
-def test_the_solution_is_a_yes(call: Any) -> None:
+def test_the_solution_exits_with_0(call: Any) -> None:
     code, out, _ = call("run", "isolated-principal", "--solution")
     assert code == 0
     assert "[x]" in out
     assert "score 100" in out
 
 
-def test_for_people_it_names_the_failover_and_its_published_time(call: Any, inputs: str) -> None:
+def test_text_output_names_the_failover_and_its_published_time(call: Any, inputs: str) -> None:
     _, out, _ = call("run", "lab", "--inputs", inputs)
     assert "automatic failover SERVER_A -> SERVER_B (power-off)" in out
     assert "published 2.6 s" in out
@@ -123,7 +123,7 @@ def test_for_people_it_names_the_failover_and_its_published_time(call: Any, inpu
         ("30", "line 1"),
     ],
 )
-def test_unusable_inputs(call: Any, tmp_path: Path, lines: str, said: str) -> None:
+def test_unusable_inputs_are_refused(call: Any, tmp_path: Path, lines: str, said: str) -> None:
     file = tmp_path / "bad.txt"
     file.write_text(f"{lines}\n")
     code, out, err = call("run", "lab", "--inputs", str(file), "--json", "-")
@@ -132,15 +132,13 @@ def test_unusable_inputs(call: Any, tmp_path: Path, lines: str, said: str) -> No
     assert "Traceback" not in err
 
 
-def test_inputs_from_standard_input(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inputs_are_read_from_standard_input(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("1 note hello\n"))
     _, out, _ = call("run", "lab", "--inputs", "-", "--json", "-")
     assert [event["text"] for event in json.loads(out)["events"]] == ["hello"]
 
 
-def test_what_cannot_be_done_when_its_time_comes_is_told_and_the_run_goes_on(
-    call: Any, tmp_path: Path
-) -> None:
+def test_a_refused_line_is_reported_and_the_run_continues(call: Any, tmp_path: Path) -> None:
     file = tmp_path / "inputs.txt"
     file.write_text("1 workload Sales Nothing\n2 note on\n")
     code, out, err = call("run", "lab", "--inputs", str(file), "--until", "3", "--json", "-")
@@ -168,7 +166,7 @@ def test_what_cannot_be_done_when_its_time_comes_is_told_and_the_run_goes_on(
         ("drill", "no-such"),
     ],
 )
-def test_unusable_arguments(call: Any, arguments: tuple[str, ...]) -> None:
+def test_unusable_arguments_are_refused(call: Any, arguments: tuple[str, ...]) -> None:
     code, out, err = call(*arguments)
     assert code == 2
     assert out == ""
@@ -214,9 +212,7 @@ def test_the_course_lists_every_drill_of_groups_once_and_migration_last(call: An
     )
 
 
-def test_list_tells_of_own_scenarios_that_are_broken_and_lists_the_others(
-    call: Any, profile_folder: Path
-) -> None:
+def test_list_reports_broken_own_scenarios_and_lists_the_others(call: Any, profile_folder: Path) -> None:
     own = profile_folder / "scenarios"
     own.mkdir(parents=True)
     (own / "broken.toml").write_text("title = 3\n")
@@ -228,13 +224,13 @@ def test_list_tells_of_own_scenarios_that_are_broken_and_lists_the_others(
     assert "UTF-8" in err
 
 
-def test_check_of_a_sound_file(call: Any, tmp_path: Path) -> None:
+def test_check_accepts_a_valid_file(call: Any, tmp_path: Path) -> None:
     file = tmp_path / "small.toml"
     file.write_text(SMALL)
     assert call("check", str(file)) == (0, "1 file(s), no problem\n", "")
 
 
-def test_check_tells_every_problem_with_its_place(call: Any, tmp_path: Path) -> None:
+def test_check_reports_every_problem_with_its_position(call: Any, tmp_path: Path) -> None:
     one, two = tmp_path / "one.toml", tmp_path / "two.toml"
     one.write_text(changed(("minutes = 5", "minuts = 5"), ("points = 40", "points = 4")))
     two.write_text(changed(("+5 power-on SERVER_A", "+5 note done")))
@@ -249,7 +245,7 @@ def test_check_tells_every_problem_with_its_place(call: Any, tmp_path: Path) -> 
     assert set(problems[0]) == {"file", "line", "column", "where", "text", "expected"}
 
 
-def test_the_schema_for_editors(call: Any) -> None:
+def test_the_json_schema_is_printed(call: Any) -> None:
     code, out, _ = call("check", "--schema")
     assert code == 0
     assert "rubric" in json.loads(out)["properties"]
@@ -269,13 +265,13 @@ def test_drill_opens_the_window_on_that_scenario() -> None:
     assert opened[1] is None
 
 
-def test_no_command_line_work_brings_qt_in() -> None:
+def test_command_line_work_never_imports_qt() -> None:
     program = "import sys; from app import cli; cli.main(['run', 'lab', '--until', '1'], lambda s: 0); \
 sys.exit(any(name.startswith('PySide6') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True).returncode == 0
 
 
-def test_a_name_that_no_file_can_have() -> None:
+def test_an_impossible_file_name_is_refused() -> None:
     with pytest.raises(scenario_files.ScenarioNotFoundError):
         scenario_files.find("x" * 5000)
 
@@ -292,7 +288,7 @@ def row(verdict: str, reason: str | None = None) -> FigureRow:
 @pytest.mark.parametrize(
     ("rows", "expected"), [([row("pass")], 0), ([row("fail", "known")], 0), ([row("pass"), row("fail")], 1)]
 )
-def test_fidelity_says_no_to_a_failure_without_a_reason(
+def test_fidelity_fails_on_a_failure_without_a_reason(
     call: Any, monkeypatch: pytest.MonkeyPatch, rows: list[FigureRow], expected: int
 ) -> None:
     monkeypatch.setattr(engine.published.fidelity, "fidelity_rows", lambda: rows)
@@ -302,9 +298,7 @@ def test_fidelity_says_no_to_a_failure_without_a_reason(
     assert "log rate" in call("fidelity")[1]
 
 
-def test_bench_prints_each_figure_with_what_it_is_compared_with(
-    call: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bench_prints_each_figure_with_its_reference(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     figure = bench.BenchmarkFigure("engine, 1 databases", 161500.0, "simulated s/s", "real time", 161500.0)
     monkeypatch.setattr(bench, "bench_rows", lambda: [figure])
     assert json.loads(call("bench", "--json", "-")[1]) == {"figures": [figure.as_json()]}
@@ -314,7 +308,7 @@ def test_bench_prints_each_figure_with_what_it_is_compared_with(
 # --- doctor -------------------------------------------------------------------------------------------------
 
 
-def test_doctor_finds_nothing_wrong_here(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_finds_no_problem_here(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         golden, "recorded", golden.play
     )  # whether it is up to date is the next test's question
@@ -325,7 +319,7 @@ def test_doctor_finds_nothing_wrong_here(call: Any, monkeypatch: pytest.MonkeyPa
     }  # fmt: skip
 
 
-def test_doctor_says_that_no_profile_can_be_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_doctor_reports_an_uncreatable_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A folder below a file cannot be made, not even by root."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path / "file" / "folder"))
@@ -334,12 +328,12 @@ def test_doctor_says_that_no_profile_can_be_made(monkeypatch: pytest.MonkeyPatch
     assert "cannot create" in finding.text
 
 
-def test_the_recorded_run_is_this_versions() -> None:
+def test_the_recorded_run_belongs_to_this_version() -> None:
     """After a change of the engine: mirrordrill doctor --renew-replay assets/golden.json"""
     assert golden.play() == golden.recorded()
 
 
-def test_doctor_says_no_where_replay_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_fails_if_replay_differs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(golden, "recorded", lambda: golden.Golden("other", "other"))
     assert not {finding.name: finding for finding in doctor.examine()}["replay"].well
 
@@ -360,13 +354,15 @@ def test_doctor_says_no_where_replay_differs(monkeypatch: pytest.MonkeyPatch) ->
         ("", {}, "nothing"),
     ],
 )
-def test_why_qt_cannot_start(said: str, environment: dict[str, str], expected: str) -> None:
+def test_the_reason_why_qt_cannot_start_is_printed(
+    said: str, environment: dict[str, str], expected: str
+) -> None:
     sentence = qt_probe.explain_failure(said, environment)
     assert expected in sentence
     assert "\n" not in sentence
 
 
-def test_the_printed_command_names_each_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_printed_command_lists_each_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(qt_probe, "_can_load", lambda library: library != "libglib-2.0.so.0")
     monkeypatch.setattr("shutil.which", lambda name: None)
     sentence = qt_probe.explain_failure("libglib-2.0.so.0: cannot open shared object file", {})
@@ -374,7 +370,7 @@ def test_the_printed_command_names_each_missing_package(monkeypatch: pytest.Monk
     assert sentence.endswith(f"su -c '{command}'")
 
 
-def test_a_window_without_a_display_ends_in_one_sentence() -> None:
+def test_a_window_without_a_display_ends_with_one_message() -> None:
     environment = {"PATH": "/usr/bin:/bin", "QT_QPA_PLATFORM": "xcb", "HOME": "/nonexistent"}
     ran = subprocess.run(
         [sys.executable, "-m", "app"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
@@ -387,13 +383,13 @@ def test_a_window_without_a_display_ends_in_one_sentence() -> None:
 # --- agents -------------------------------------------------------------------------------------------------
 
 
-def test_agents_rank_in_order(call: Any) -> None:
+def test_agents_are_ranked_in_order(call: Any) -> None:
     code, out, err = call("agents", "isolated-principal", "--seed", "7")
     assert (code, err) == (0, "")
     assert out.endswith("1 scenario(s), all in order\n")
 
 
-def test_agents_say_no_when_points_go_to_the_wrong_ones(call: Any, tmp_path: Path) -> None:
+def test_agents_fails_if_the_wrong_players_get_points(call: Any, tmp_path: Path) -> None:
     file = tmp_path / "bad.toml"
     file.write_text(changed(("+5 power-on SERVER_A", "+5 note done")))
     code, out, _ = call("agents", str(file), "--json", "-")
@@ -423,7 +419,7 @@ def test_run_writes_debriefs(call: Any, inputs: str, tmp_path: Path, qapp: objec
     assert "Manual step: SERVER_A ▸ Power off" in (tmp_path / "runbook.sql").read_text()
 
 
-def test_a_debrief_that_cannot_be_written(call: Any, inputs: str, tmp_path: Path) -> None:
+def test_an_unwritable_debrief_is_reported(call: Any, inputs: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     code, _, err = call(
         "run", "lab", "--inputs", inputs, "--until", "31", "--html", str(tmp_path / "file" / "x.html")
@@ -444,7 +440,7 @@ def recorded(call: Any, tmp_path: Path) -> Path:
     return file
 
 
-def test_a_recorded_run_is_told_what_it_lost(call: Any, tmp_path: Path) -> None:
+def test_losses_of_a_recorded_run_are_printed(call: Any, tmp_path: Path) -> None:
     inputs, run = tmp_path / "in.txt", tmp_path / "run.json"
     inputs.write_text("40 power-off SERVER_B\n")
     call("run", "automatic-failover", "--inputs", str(inputs), "--json", str(run))
@@ -461,7 +457,7 @@ def test_a_recorded_run_is_told_what_it_lost(call: Any, tmp_path: Path) -> None:
     )
 
 
-def test_a_recorded_run_plays_again_to_the_same_states(call: Any, recorded: Path) -> None:
+def test_a_recorded_run_replays_to_the_same_states(call: Any, recorded: Path) -> None:
     code, out, err = call("replay", str(recorded))
     assert (code, err) == (0, "")
     assert json.loads(recorded.read_text())["state_hash"] in out
@@ -488,7 +484,7 @@ def test_the_first_divergence_of_a_replay_is_named(call: Any, recorded: Path) ->
         ({"inputs": ["nonsense"]}, "nonsense"),
     ],
 )
-def test_what_is_no_run_is_refused_with_a_sentence(
+def test_a_file_that_is_not_a_run_is_refused_with_a_message(
     call: Any, recorded: Path, change: dict[str, Any], said: str
 ) -> None:
     recorded.write_text(json.dumps({**json.loads(recorded.read_text()), **change}))
@@ -504,7 +500,7 @@ def test_a_run_without_its_scenario_finds_it_by_name(call: Any, recorded: Path) 
     assert call("replay", str(recorded))[0] == 0
 
 
-def test_a_run_becomes_a_scenario_that_its_solution_solves(call: Any, recorded: Path, tmp_path: Path) -> None:
+def test_a_run_becomes_a_scenario_solved_by_its_solution(call: Any, recorded: Path, tmp_path: Path) -> None:
     made = tmp_path / "my-drill.toml"
     code, out, _ = call("record", str(recorded), "--as", str(made))
     assert code == 0
@@ -517,7 +513,7 @@ def test_a_run_becomes_a_scenario_that_its_solution_solves(call: Any, recorded: 
 # --- par ----------------------------------------------------------------------------------------------------
 
 
-def test_the_plan_of_par_is_played_again_to_the_same_total_and_state(call: Any, tmp_path: Path) -> None:
+def test_the_par_plan_replays_to_the_same_total_and_state(call: Any, tmp_path: Path) -> None:
     file, plan = tmp_path / "small.toml", tmp_path / "plan.txt"
     file.write_text(changed(), encoding="utf-8")
     code, out, err = call("par", str(file), "--seconds", "0", "--json", "-")
@@ -532,7 +528,7 @@ def test_the_plan_of_par_is_played_again_to_the_same_total_and_state(call: Any, 
 
 
 @pytest.mark.parametrize(("wanted", "code"), [("intermediate", 0), ("expert", 1)])
-def test_a_new_drill_is_told_with_its_measured_level(
+def test_a_generated_drill_is_printed_with_its_measured_level(
     wanted: str, code: int, call: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proved = {"par": {"score": 100.0}, "nodes": 90, "blunder_share": 0.2, "acts_tried": 40, "choices": 2}

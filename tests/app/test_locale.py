@@ -40,7 +40,7 @@ raise SystemExit(main_window.open_window(None))
 
 
 @pytest.mark.parametrize("name", LOCALES)
-def test_starts_in(name: str, tmp_path: Path) -> None:
+def test_the_program_starts_in_every_locale(name: str, tmp_path: Path) -> None:
     """The real window."""
     surroundings = {
         **os.environ,
@@ -71,7 +71,9 @@ def test_starts_in(name: str, tmp_path: Path) -> None:
         r"@DateTime(\0\0\0\x9\x7f\xff\xff\xff)",
     ],
 )
-def test_a_damaged_value_is_left_out(value: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_damaged_locale_value_is_ignored(
+    value: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
     file = tmp_path / "window.ini"
     file.write_text(
@@ -84,7 +86,7 @@ def test_a_damaged_value_is_left_out(value: str, monkeypatch: pytest.MonkeyPatch
     assert bytes(kept.value("window/layout").data()) == b"\0\x01\xff"
 
 
-def test_a_sound_file_stays_as_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_valid_settings_file_is_unchanged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
     WindowSettings().set(THEME, "dark")
     before = (tmp_path / "window.ini").read_bytes() if (tmp_path / "window.ini").exists() else b""

@@ -23,7 +23,7 @@ def before(tmp_path: Path) -> QSettings:
     return QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "Mirrordrill", "window")
 
 
-def test_they_are_written_into_the_profile_folder_only(before: QSettings, profile_folder: Path) -> None:
+def test_settings_are_written_only_into_the_profile_folder(before: QSettings, profile_folder: Path) -> None:
     store = WindowSettings()
     store.set(settings.THEME, "dark")
     store.sync()
@@ -32,7 +32,7 @@ def test_they_are_written_into_the_profile_folder_only(before: QSettings, profil
     assert WindowSettings().get(settings.THEME) == "dark"
 
 
-def test_those_of_the_first_version_are_moved_once(before: QSettings, profile_folder: Path) -> None:
+def test_settings_of_the_first_version_are_moved_once(before: QSettings, profile_folder: Path) -> None:
     before.setValue(settings.THEME.name, "dark")
     before.setValue(settings.FONT_SCALE.name, "1.5")
     before.sync()
@@ -50,7 +50,7 @@ def test_those_of_the_first_version_are_moved_once(before: QSettings, profile_fo
 @pytest.mark.parametrize(
     "stored", ["nan", "inf", "-inf", "0", "-1", "1e308", "", "\u202e", "x" * 100_000, "[]"]
 )
-def test_a_text_size_that_nobody_can_have_chosen_counts_as_none(stored: str, profile_folder: Path) -> None:
+def test_an_impossible_text_size_is_ignored(stored: str, profile_folder: Path) -> None:
     """Infinite, it made the fonts of the window infinite, too."""
     file = QSettings(str(profile_folder / settings.FILE_NAME), QSettings.Format.IniFormat)
     file.setValue(settings.FONT_SCALE.name, stored)
@@ -59,7 +59,7 @@ def test_a_text_size_that_nobody_can_have_chosen_counts_as_none(stored: str, pro
 
 
 @pytest.mark.parametrize("stored", ["", "null", "[NaN]", "[" * 100_000, "{", '{"a": -Infinity}'])
-def test_what_is_no_json_says_nothing(stored: str, profile_folder: Path) -> None:
+def test_invalid_json_is_ignored(stored: str, profile_folder: Path) -> None:
     store = WindowSettings()
     store.set(settings.PLACES, stored)
     assert store.json(settings.PLACES) is None
@@ -74,7 +74,7 @@ def test_what_is_no_json_says_nothing(stored: str, profile_folder: Path) -> None
         '{"lab": {"SERVER_A": [NaN, 0]}}',
     ],
 )
-def test_places_that_make_no_sense_are_left_out(stored: str, profile_folder: Path) -> None:
+def test_invalid_positions_are_ignored(stored: str, profile_folder: Path) -> None:
     """The drill could not be begun any more."""
     store = WindowSettings()
     store.set(settings.PLACES, stored)
@@ -83,7 +83,7 @@ def test_places_that_make_no_sense_are_left_out(stored: str, profile_folder: Pat
     assert teaching_tools._notes(store) == {}
 
 
-def test_names_of_recent_files_are_read_with_care(qapp: QApplication, profile_folder: Path) -> None:
+def test_recent_file_names_are_validated(qapp: QApplication, profile_folder: Path) -> None:
     store = WindowSettings()
     store.set(settings.RECENT, json.dumps(["a\0b", 5, None, "x\u202e<b>.toml", *map(str, range(50))]))
     parent = QWidget()
@@ -95,7 +95,7 @@ def test_names_of_recent_files_are_read_with_care(qapp: QApplication, profile_fo
     assert "<b>" not in first.toolTip()
 
 
-def test_settings_that_cannot_be_written_are_told_and_are_written_when_there_is_room_again(
+def test_unwritable_settings_are_reported_and_written_later(
     profile_folder: Path,
 ) -> None:
     store = WindowSettings()
@@ -118,7 +118,7 @@ def test_settings_that_cannot_be_written_are_told_and_are_written_when_there_is_
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps a user's folders from others")
-def test_no_other_user_reads_the_windows_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_settings_are_readable_by_their_owner_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "profile"
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(folder))
     settings = WindowSettings()

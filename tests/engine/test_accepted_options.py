@@ -31,7 +31,7 @@ def says_not_simulated(texts: list[str]) -> bool:
 # --- the grammar --------------------------------------------------------------------------------------------
 
 
-def test_every_rule_of_the_grammar_leaves_something_or_is_listed() -> None:
+def test_every_grammar_rule_keeps_its_input_or_is_listed() -> None:
     """A rule whose builder gives nothing for its words is either refused or explained."""
     lost = set()
     for rule, build in parse._BUILD.items():
@@ -62,7 +62,7 @@ CLAUSES = {
 
 
 @pytest.mark.parametrize("rule", sorted(parse.UNSIMULATED_CLAUSES))
-def test_a_statement_with_a_clause_that_is_not_simulated_does_nothing(rule: str) -> None:
+def test_a_statement_with_an_unsimulated_clause_does_nothing(rule: str) -> None:
     world = lab()
     before = parts(world)
     answer = ask(world, P, CLAUSES[rule], 1.0)
@@ -102,7 +102,7 @@ def test_each_property_of_modify_file_changes_the_database_or_is_not_simulated(n
 
 
 @pytest.mark.parametrize("cmdlet", sorted(prompt.CMDLETS))
-def test_no_cmdlet_takes_a_parameter_that_it_does_not_know(cmdlet: str) -> None:
+def test_no_cmdlet_accepts_an_unknown_parameter(cmdlet: str) -> None:
     """With it, a cmdlet changes nothing and says something."""
     for arguments in ("", " NODE_2", " AG1", " -Name NODE_2", " -Name AG1"):
         world = ag_lab()

@@ -22,12 +22,12 @@ def test_a_long_chain_is_pickled_and_copied_and_keeps_its_digest() -> None:
     assert len(repr(last)) < 100
 
 
-def test_another_past_is_another_digest() -> None:
+def test_a_different_past_has_a_different_digest() -> None:
     other = chain(((1.0, 0.5, 1, (("t", "other"),)), *LONG[1:]))
     assert repr(other) != repr(chain(LONG))
 
 
-def test_a_path_has_what_its_position_covers() -> None:
+def test_a_path_contains_the_commits_up_to_its_position() -> None:
     world = lab(workload="none")
     world.commits[1, 0] = trunk = there(chain(LONG[:10]))
     world.commits[1, 7] = branch = there(chain((*LONG[:4], (100.0, 0.5, 1, ()))))
@@ -52,7 +52,7 @@ def test_users_follow_the_chain() -> None:
     assert (dict(made.previous.users), dict(made.users)) == ({"a": "A"}, {"b": "B"})
 
 
-def test_forks_part_and_the_hash_tells_them_apart() -> None:
+def test_diverged_forks_have_different_hashes() -> None:
     world = lab(workload="none")
     ask(world, P, "CREATE TABLE Sales.dbo.t (n int)", then_s=1)
     one, two = world.fork(), world.fork()

@@ -169,7 +169,7 @@ def findings(source: str) -> list[tuple[int, str]]:
         "def f(a, b):\n    return tuple(set(a) - set(b))",
     ],
 )
-def test_the_rule_sees(source: str) -> None:
+def test_the_determinism_rule_finds_violations(source: str) -> None:
     assert findings(source)
 
 
@@ -184,11 +184,11 @@ def test_the_rule_sees(source: str) -> None:
         "def f(a):\n    there = {x for x in a}\n    return any(x in there for x in a)",
     ],
 )
-def test_the_rule_lets_pass(source: str) -> None:
+def test_the_determinism_rule_accepts_valid_code(source: str) -> None:
     assert not findings(source)
 
 
-def test_the_engine_computes_the_same_everywhere() -> None:
+def test_every_engine_module_obeys_the_determinism_rule() -> None:
     found = [
         f"{path.relative_to(ENGINE.parent)}:{line}: {what}"
         for path in sorted(ENGINE.rglob("*.py"))
@@ -214,7 +214,7 @@ RANGES = {
 
 
 @pytest.mark.parametrize("name", RANGES)
-def test_agrees_with_libm_but_for_the_last_digit(name: str) -> None:
+def test_functions_agree_with_libm_up_to_the_last_digit(name: str) -> None:
     chosen = random.Random(1)
     for _ in range(200):
         x = chosen.uniform(*RANGES[name])
@@ -226,7 +226,7 @@ def test_agrees_with_libm_but_for_the_last_digit(name: str) -> None:
     ("base", "exponent", "result"),
     [(2.0, 10.0, 1024.0), (-2.0, 3.0, -8.0), (0.0, 3.0, 0.0), (10.0, -2.0, 0.01), (9.0, 0.5, 3.0)],
 )
-def test_powers(base: float, exponent: float, result: float) -> None:
+def test_powers_are_computed(base: float, exponent: float, result: float) -> None:
     assert arithmetic.power(base, exponent) == result
 
 
@@ -242,12 +242,12 @@ def test_powers(base: float, exponent: float, result: float) -> None:
         (lambda: arithmetic.sin(math.inf), ValueError),
     ],
 )
-def test_refuses_what_has_no_result(call, error) -> None:
+def test_undefined_results_are_refused(call, error) -> None:
     with pytest.raises(error):
         call()
 
 
-def test_a_total_is_rounded_after_each_number() -> None:
+def test_a_sum_is_rounded_after_each_number() -> None:
     assert arithmetic.total([0.1] * 10) == 0.9999999999999999  # the built-in sum says 1.0 from Python 3.12 on
     assert arithmetic.total([1e16, 1.0, -1e16]) == 0.0
     assert isinstance(arithmetic.total([1, 2]), int)

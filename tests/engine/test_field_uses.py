@@ -41,7 +41,7 @@ def test_a_new_field_without_metadata_is_found() -> None:
     assert list_parts_without_use(Grown) == ["quorum_notes"]
 
 
-def test_a_fork_has_copies_of_its_own() -> None:
+def test_a_fork_has_its_own_copies() -> None:
     world = World(seed=1, chance=Chance.from_seed(1), flow=Flow.empty(), tick=7, counter=3, settlings=2)
     twin = world.fork()
     for each in fields(World):
@@ -52,7 +52,7 @@ def test_a_fork_has_copies_of_its_own() -> None:
             assert own == other, each.name
 
 
-def test_what_the_hash_reads_is_forked_and_kept() -> None:
+def test_hashed_fields_are_forked_and_stored() -> None:
     for each in fields(World):
         use = each.metadata.get("use", FieldUse.NONE)
         if use & (FieldUse.HASH | FieldUse.HASH_IF_ANY | FieldUse.DECIDE | FieldUse.COMPARE | FieldUse.ASK):

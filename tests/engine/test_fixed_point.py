@@ -39,13 +39,13 @@ def units(number: Decimal | int) -> Fraction:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_same_bits_as_decimal(name: str) -> None:
+def test_results_equal_decimal_bit_for_bit(name: str) -> None:
     for x in numbers(name):
         assert getattr(arithmetic, name)(x) == float(by_decimal(name, x)), x
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_both_are_as_near_as_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_are_within_the_stated_limit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[tuple[int, int]] = []
 
     def note(number: int, off: int = fixed_point.OFF) -> float:
@@ -65,7 +65,7 @@ def test_both_are_as_near_as_said(name: str, monkeypatch: pytest.MonkeyPatch) ->
     assert len(chosen) > 50
 
 
-def test_near_the_middle_between_two_floats_decimal_has_the_word() -> None:
+def test_near_a_rounding_boundary_decimal_decides() -> None:
     one, half = (
         1 << fixed_point.BITS,
         1 << fixed_point.BITS - 53,

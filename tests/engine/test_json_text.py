@@ -18,7 +18,7 @@ def test_text_that_does_not_parse_is_a_value_error(text: str | bytes) -> None:
         parse_json(text)
 
 
-def test_value_of_a_text() -> None:
+def test_a_text_parses_to_its_value() -> None:
     assert parse_json('{"a": [1, null, "ä"]}') == {"a": [1, None, "ä"]}
 
 

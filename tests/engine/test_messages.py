@@ -35,11 +35,11 @@ def uses() -> list[tuple[str, int, int]]:
     return found
 
 
-def test_there_are_uses_to_look_at() -> None:
+def test_raised_message_numbers_are_found_in_the_code() -> None:
     assert len(uses()) > 150
 
 
-def test_every_number_that_is_raised_is_in_the_table() -> None:
+def test_every_raised_number_is_in_the_table() -> None:
     assert [use for use in uses() if use[1] not in MESSAGES] == []
 
 
@@ -49,7 +49,7 @@ def needed(number: int) -> int:
     return max(count_placeholders(text) - len(LEADING.get((number, since), ())) for since, text in texts)
 
 
-def test_every_raise_gives_what_the_text_needs() -> None:
+def test_every_raise_provides_the_arguments_of_its_text() -> None:
     short = [use for use in uses() if use[2] < needed(use[1]) and use[1] not in FILLED_LATER]
     assert short == []
 
@@ -59,7 +59,7 @@ FILLED_LATER = {0, 3013, 10054, 64, 53, 2}
 
 
 @pytest.mark.parametrize("number", [9002, 1408, 1468, 1480, 3104])
-def test_wording_changed_in_2012(number: int) -> None:
+def test_texts_changed_in_2012_are_versioned(number: int) -> None:
     arguments = ("Sales", "PRINCIPAL", "MIRROR", "Failover")
     old, new = (
         fill_message(number, *arguments, version=2008)[1],
@@ -119,13 +119,13 @@ DOCUMENTED = [
 
 
 @pytest.mark.parametrize(("number", "severity", "logged", "piece"), DOCUMENTED)
-def test_rows_are_those_of_the_message_tables(number: int, severity: int, logged: bool, piece: str) -> None:
+def test_rows_match_the_message_tables(number: int, severity: int, logged: bool, piece: str) -> None:
     row = next(row for row in list_messages(2005) if row.number == number)
     assert (row.severity, row.logged) == (severity, logged)
     assert piece in row.text
 
 
-def test_whole_ranges_that_are_searched_are_there() -> None:
+def test_complete_ranges_are_present() -> None:
     assert len([row for row in list_messages(2005) if 1401 <= row.number <= 1499]) >= 85
     assert {row.number for row in list_messages(2014)} >= {
         *range(28027, 28044),
@@ -136,13 +136,13 @@ def test_whole_ranges_that_are_searched_are_there() -> None:
     assert 976 not in {row.number for row in list_messages(2008)}
 
 
-def test_what_is_our_wording_is_not_listed() -> None:
+def test_own_wordings_are_not_listed_as_official() -> None:
     ours = {row[0].number for row in MESSAGES.values() if row[0].source not in ("doc", "log")}
     assert ours
     assert not ours & {row.number for row in list_messages(2014)}
 
 
-def test_numbers_are_filled_as_their_placeholders_say() -> None:
+def test_numbers_are_formatted_by_their_placeholders() -> None:
     text = fill_message(823, "2(not found)", "read", 8192, "D:\\Data\\Sales.mdf")[1]
     assert "during a read at offset 0x00000000002000 in file 'D:" in text
     assert fill_message(3450, "Sales", 5, 100, 0, 3)[1].startswith(
@@ -151,13 +151,13 @@ def test_numbers_are_filled_as_their_placeholders_say() -> None:
     assert fill_message(3014, "BACKUP LOG", 12, 0, 7, 3, 40)[1].endswith("in 0.007 seconds (3.040 MB/sec).")
 
 
-def test_no_text_keeps_a_place_of_another_kind() -> None:
+def test_no_text_keeps_a_foreign_placeholder() -> None:
     left = [row.number for rows in MESSAGES.values() for row in rows if re.search(r"\{\d\}", row.text)]
     assert left == []
     assert PLACEHOLDER.search("%S_PGID")
 
 
-def test_unknown_number_is_our_mistake() -> None:
+def test_an_unknown_number_is_an_internal_error() -> None:
     with pytest.raises(KeyError):
         fill_message(999_999)
 
@@ -173,5 +173,5 @@ def test_unknown_number_is_our_mistake() -> None:
         (443, 2008, "a side-effecting operator"),
     ],
 )
-def test_a_text_changes_with_the_version(number: int, version: int, part: str) -> None:
+def test_a_text_depends_on_the_version(number: int, version: int, part: str) -> None:
     assert part in fill_message(number, "x", version=version)[1]

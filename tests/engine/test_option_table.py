@@ -237,7 +237,7 @@ def run(base: World, statement: str) -> tuple[Answer, World]:
     ],
     ids=lambda rule: f"{rule.statement} {rule.option} {'|'.join(rule.values)}",
 )
-def test_each_line_of_the_table_is_true(base: World, rule: OptionRule) -> None:
+def test_each_line_of_the_option_table_is_true(base: World, rule: OptionRule) -> None:
     answer, world = run(base, statement_of(rule))
     refused = [text for text in answer.texts if text.startswith("Not simulated: ")]
     errors = [m for m in answer.event.get("messages") if m["severity"] > 10]
@@ -277,7 +277,7 @@ def test_no_option_is_listed_twice_with_the_same_value() -> None:
         "CREATE TABLE n (a int) WITH (NOSUCH = 1)",
     ],
 )
-def test_an_option_that_does_not_exist_is_an_error(base: World, statement: str) -> None:
+def test_an_unknown_option_is_an_error(base: World, statement: str) -> None:
     assert run(base, statement)[0].numbers == [155]
 
 
@@ -293,9 +293,7 @@ def test_an_option_that_does_not_exist_is_an_error(base: World, statement: str) 
         (r"CREATE DATABASE n ON (NAME = n, FILENAME = 'D:\n.mdf', SIZE = 1MB)", 1803),
     ],
 )
-def test_an_option_with_a_wrong_value_raises_the_error_of_the_server(
-    base: World, statement: str, number: int
-) -> None:
+def test_an_invalid_option_value_raises_the_servers_error(base: World, statement: str, number: int) -> None:
     assert run(base, statement)[0].numbers[:1] == [number]
 
 
@@ -335,7 +333,7 @@ def test_a_static_configuration_option_waits_for_the_next_start(base: World) -> 
 BACKED_UP = r"BACKUP DATABASE Plain TO DISK = 'D:\x.bak'"
 
 
-def test_what_a_backup_keeps_of_its_options_is_in_msdb(base: World) -> None:
+def test_stored_backup_options_are_in_msdb(base: World) -> None:
     world = base.fork()
     options = "NAME = N'full', DESCRIPTION = 'before', CHECKSUM, COMPRESSION, STATS = 25, RETAINDAYS = 2"
     said = ask(world, SERVER, f"{BACKED_UP} WITH {options}", 60).texts
@@ -358,7 +356,7 @@ def test_what_a_backup_keeps_of_its_options_is_in_msdb(base: World) -> None:
     assert 3014 in ask(world, SERVER, f"{BACKED_UP} WITH INIT, SKIP", 60).numbers
 
 
-def test_restore_history_tells_of_replace_and_stopat(base: World) -> None:
+def test_restore_history_records_replace_and_stopat(base: World) -> None:
     world = base.fork()
     ask(world, SERVER, BACKED_UP, 60)
     restore = r"RESTORE DATABASE Plain FROM DISK = 'D:\x.bak' WITH "
@@ -370,7 +368,7 @@ def test_restore_history_tells_of_replace_and_stopat(base: World) -> None:
 
 
 @pytest.mark.parametrize("setting", ["backup compression default", "backup checksum default"])
-def test_a_default_of_backups_changes_the_next_backup(base: World, setting: str) -> None:
+def test_a_backup_default_applies_to_the_next_backup(base: World, setting: str) -> None:
     world = base.fork()
     ask(world, SERVER, f"EXEC sp_configure '{setting}', 1; RECONFIGURE", 1)
     ask(world, SERVER, BACKED_UP, 60)
@@ -391,7 +389,7 @@ def test_sid_of_another_login_is_refused(base: World) -> None:
 @pytest.mark.parametrize(
     ("version", "year"), [(2014, "6.3"), (2017, "2012 R2"), (2019, "2016"), (2022, "2016")]
 )
-def test_version_names_a_windows_that_the_product_supports(version: int, year: str) -> None:
+def test_version_names_a_supported_windows(version: int, year: str) -> None:
     assert year in ask(ag_lab(version=version), SERVER, "SELECT @@VERSION", 1).value
 
 
@@ -421,7 +419,7 @@ def test_a_hostile_option_is_an_error_of_the_server(base: World, statement: str,
 
 
 @pytest.mark.parametrize("value", ["\u0661\u0662", "\u00b2", "'x'"])
-def test_a_number_of_other_digits_is_refused(base: World, value: str) -> None:
+def test_non_ascii_digits_are_refused(base: World, value: str) -> None:
     answer, _ = run(base, f"CREATE INDEX n ON t (a) WITH (FILLFACTOR = {value})")
     assert any(text.startswith("Not simulated") for text in answer.texts)
 
@@ -436,7 +434,7 @@ def test_a_number_of_other_digits_is_refused(base: World, value: str) -> None:
         ("p bigint NOT NULL", False),
     ],
 )
-def test_alter_column_widens_a_text_that_a_key_or_check_uses(base: World, column: str, allowed: bool) -> None:
+def test_alter_column_widens_a_text_used_by_a_key_or_check(base: World, column: str, allowed: bool) -> None:
     world = base.fork()
     text = """CREATE TABLE n (p int PRIMARY KEY, u varchar(50) NOT NULL UNIQUE, k varchar(9),
         c varchar(9) CHECK (c > ''))

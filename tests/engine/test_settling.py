@@ -39,7 +39,7 @@ def left_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.mark.parametrize(
     "name", ["automatic-failover", "logins-after-failover", "ag-log-held", "fci-tempdb-path"]
 )
-def test_to_take_note_after_a_vain_look_changes_nothing(name: str, left_out: list[int]) -> None:
+def test_after_a_query_without_effect_fault_detection_can_be_skipped(name: str, left_out: list[int]) -> None:
     drill = Drill(shipped(name))
     servers = list(drill.world.instances)
     for number, line in enumerate(LINES):
@@ -49,7 +49,7 @@ def test_to_take_note_after_a_vain_look_changes_nothing(name: str, left_out: lis
     assert left_out
 
 
-def test_a_look_that_finds_something_is_taken_note_of(left_out: list[int]) -> None:
+def test_a_query_with_an_effect_is_noted(left_out: list[int]) -> None:
     drill = Drill(shipped("redo-queue"))
     play_solution(drill)
     assert left_out

@@ -68,7 +68,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
     return found
 
 
-def test_right_lines_pass_the_type_checker(findings: dict[int, str]) -> None:
+def test_valid_lines_pass_the_type_checker(findings: dict[int, str]) -> None:
     assert not [line for number, line in enumerate(RIGHT, 1) if number in findings]
 
 

@@ -13,20 +13,20 @@ from tests.engine.drill.texts import drill, run
 JOB = Job(name="a", every_s=1.0)
 
 
-def test_items_read_as_their_sorted_list_does_whatever_changes() -> None:
+def test_items_read_as_a_sorted_list_after_any_change() -> None:
     written = ReprCache()
     for parts in ({"b": JOB, "a": 1}, {"b": JOB, "a": 1.0}, {"b": replace(JOB, every_s=2.0)}, {}):
         assert b"".join(written.items("x", parts)).decode() == repr(sorted(parts.items()))
         assert b"".join(written.items("y", {"b": 0})) == b"[('b', 0)]"
 
 
-def test_values_read_as_their_list_does() -> None:
+def test_values_read_as_their_list() -> None:
     written = ReprCache()
     for parts in ([JOB, 1], [JOB, True], [1, JOB], list(range(2 * AT_ONCE + 1)), [0] * AT_ONCE, []):
         assert b"".join(written.values("x", parts)).decode() == repr(parts)
 
 
-def test_a_part_that_is_the_same_is_not_written_again() -> None:
+def test_an_unchanged_part_is_not_written_again() -> None:
     class Counted:
         said = 0
 
@@ -40,7 +40,7 @@ def test_a_part_that_is_the_same_is_not_written_again() -> None:
     assert part.said == 1
 
 
-def test_a_hash_tells_what_is_remembered_from_what_has_changed() -> None:
+def test_a_hash_distinguishes_cached_and_changed_parts() -> None:
     """A world that has been hashed all along and one that never was agree."""
     taken = run(drill(), 40)
     taken.do("power-off SERVER_B")

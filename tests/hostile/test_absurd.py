@@ -67,7 +67,7 @@ PLACES: Final[dict[str, Callable[[str], str]]] = {
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_what_is_right_nowhere_is_refused_by_name_and_place(name: str) -> None:
+def test_values_valid_nowhere_are_refused_by_name_and_position(name: str) -> None:
     for value in NEVER:
         with pytest.raises(ScenarioError) as caught:
             load_scenario(PLACES[name](value), "absurd.toml")
@@ -85,7 +85,7 @@ def _loaded(name: str, value: str) -> Drill | None:
 
 
 @pytest.mark.parametrize(("name", "value"), list(product(PLACES, TINY)))
-def test_what_is_hardly_anything_is_refused_or_runs(name: str, value: str) -> None:
+def test_tiny_values_are_refused_or_run(name: str, value: str) -> None:
     drill = _loaded(name, value)
     if drill is not None:
         drill.advance_to(1_000)
@@ -107,7 +107,7 @@ ODD: Final = (
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_what_is_odd_is_refused_or_runs(name: str) -> None:
+def test_odd_values_are_refused_or_run(name: str) -> None:
     for value in ODD:
         drill = _loaded(name, value)
         if drill is not None:
@@ -116,7 +116,7 @@ def test_what_is_odd_is_refused_or_runs(name: str) -> None:
             assert np.isfinite(drill.samples.sources.values).all(), value
 
 
-def test_a_job_without_pause_does_not_stop_the_clock() -> None:
+def test_a_job_without_a_pause_does_not_stop_the_clock() -> None:
     """It began again within the same tick, for ever."""
     assert _loaded("log_backup_every", "0") is not None
     assert _loaded("log_backup_every", "9.99") is None

@@ -32,7 +32,9 @@ def _call(*arguments: str) -> int:
     return cli.main(["bundle", *arguments], lambda scenario: 9)
 
 
-def test_they_are_listed_in_a_line_each(profile_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_accepted_files_are_listed_one_per_line(
+    profile_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     _keep(profile_folder, ONE, OTHER, OWN)
     assert _call("accepted") == AS_ASKED
     first, second = capsys.readouterr().out.splitlines()
@@ -43,7 +45,7 @@ def test_they_are_listed_in_a_line_each(profile_folder: Path, capsys: pytest.Cap
     assert second.endswith(", by Ada L.")
 
 
-def test_one_is_forgotten_by_how_it_begins_and_all_at_once(profile_folder: Path) -> None:
+def test_one_file_is_forgotten_by_its_prefix_and_all_at_once(profile_folder: Path) -> None:
     _keep(profile_folder, ONE, OTHER, OWN)
     assert _call("forget", ONE.sha256[:8]) == AS_ASKED
     assert _known(profile_folder) == [OTHER.sha256, OWN.sha256]
@@ -54,7 +56,7 @@ def test_one_is_forgotten_by_how_it_begins_and_all_at_once(profile_folder: Path)
 @pytest.mark.parametrize(
     "arguments", [[], ["1111"], ["4" * 64], ["3" * 64], ["--all", "1" * 64], ["1" * 64, "x" * 8]]
 )
-def test_what_means_no_one_file_forgets_none(
+def test_an_ambiguous_prefix_forgets_no_file(
     profile_folder: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     _keep(profile_folder, ONE, OTHER, OWN)
@@ -63,7 +65,7 @@ def test_what_means_no_one_file_forgets_none(
     assert len(_known(profile_folder)) == 3
 
 
-def test_looking_makes_no_profile_and_a_window_in_use_is_said(
+def test_listing_creates_no_profile_and_an_open_window_is_reported(
     profile_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _call("accepted") == AS_ASKED
@@ -79,13 +81,13 @@ def test_looking_makes_no_profile_and_a_window_in_use_is_said(
     ["", "5", "{}", "[" * 100_000, json.dumps([{"sha256": "1" * 64, "title": "x" * 201}]), "[NaN]",
      json.dumps([{"sha256": "1" * 64, "own": "yes"}]), json.dumps([["1" * 64], "1" * 63])],
 )  # fmt: skip
-def test_a_list_that_makes_no_sense_trusts_nothing(profile_folder: Path, raw: str) -> None:
+def test_an_invalid_list_trusts_nothing(profile_folder: Path, raw: str) -> None:
     with open_profile(profile_folder) as profile:
         profile.settings.set(ACCEPTED, raw)
     assert _known(profile_folder) == []
 
 
-def test_the_oldest_are_asked_about_again() -> None:
+def test_the_oldest_files_must_be_accepted_again() -> None:
     known: list[Accepted] = []
     for number in range(ACCEPTED_MAX + 5):
         known = accepted_files.add_entry(known, Accepted(f"{number:064x}", "t" * 5_000))

@@ -126,7 +126,7 @@ def _refusal(world: World, line: str) -> str:
 
 
 @pytest.mark.parametrize("name", VERBS)
-def test_refused_by_name_or_done_and_finite(name: str, labs: tuple[World, World]) -> None:
+def test_extreme_arguments_are_refused_by_name_or_stay_finite(name: str, labs: tuple[World, World]) -> None:
     begun = labs[_of_clusters(VERBS[name])]
     for line in _lines(VERBS[name]):
         world = begun.fork()
@@ -139,7 +139,7 @@ def test_refused_by_name_or_done_and_finite(name: str, labs: tuple[World, World]
 
 
 @pytest.mark.parametrize("name", VERBS)
-def test_the_other_doors_say_the_same(name: str) -> None:
+def test_input_files_and_timelines_refuse_the_same_lines(name: str) -> None:
     """A file of input lines, and the timeline of a scenario."""
     for line in _lines(VERBS[name]):
         if not any(value in line.split()[-1] for value in ("nan", "1e308", "-1", "=")):
@@ -175,7 +175,7 @@ why = "x"
 """
 
 
-def test_an_answer_of_many_digits_is_refused() -> None:
+def test_an_answer_with_many_digits_is_refused() -> None:
     drill = Drill(load_scenario(WORLD + QUESTION, "asked.toml"), mode="guided")
     drill.advance_to(200)
     for value in ABSURD:

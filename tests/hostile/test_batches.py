@@ -39,13 +39,13 @@ def _ended(text: str, ticks: int = 100) -> Event:
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_answered_and_stopped(name: str) -> None:
+def test_hostile_batches_end_or_can_be_stopped(name: str) -> None:
     assert _ended(BATCHES[name]()).get("messages")
     assert not list(Path("/tmp").glob("mirrordrill-escaped*"))
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_no_tick_does_more_than_its_share(name: str) -> None:
+def test_work_per_tick_is_limited(name: str) -> None:
     """Counted, not timed: what one statement may cost, and one turn, whatever the text is."""
     world = lab(workload="none")
     most = work.BURST + work.TURN + 2 * work.STATEMENT_MAX + STATEMENT_READ_MAX
@@ -103,11 +103,11 @@ def _said(text: str) -> str:
         ),
     ],
 )
-def test_each_bound_is_said(text: str, said: str) -> None:
+def test_each_limit_is_reported(text: str, said: str) -> None:
     assert said in _said(text)
 
 
-def test_results_do_not_pile_up() -> None:
+def test_results_do_not_accumulate() -> None:
     tracemalloc.start()
     try:
         said = _said("SELECT REPLICATE('x',8000) FROM sys.messages " * 12)
@@ -126,7 +126,7 @@ def test_results_do_not_pile_up() -> None:
         ("FORMAT(CONVERT(datetime,'2012-05-06'),REPLICATE('yyyy',1000))", "2012" * 1_000),
     ],
 )
-def test_format_asks_for_no_more_than_it_gets(value: str, shown: str | None) -> None:
+def test_format_allocates_no_more_than_its_result(value: str, shown: str | None) -> None:
     world = lab(workload="none")
     world.update_instance("SERVER_A", version=2012)
     tsql.submit(world, "SERVER_A", f"SELECT {value}")
@@ -134,7 +134,7 @@ def test_format_asks_for_no_more_than_it_gets(value: str, shown: str | None) -> 
     assert done.get("results")[0]["rows"] == [[shown]]
 
 
-def test_the_agent_says_what_it_does_not_come_to() -> None:
+def test_the_agent_reports_that_it_cannot_keep_up() -> None:
     world = lab(workload="none")
     tsql.submit(world, "SERVER_A", BATCHES["an alert for everything, often"]())
     notes = [event.text for event in simulator.advance(world, 300) if event.kind == "note"]

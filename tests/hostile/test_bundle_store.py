@@ -32,7 +32,7 @@ def command(*words: object) -> int:
     return cli.main(["bundle", *map(str, words)], lambda scenario: 9)
 
 
-def test_what_is_taken_in_is_found_with_its_origin() -> None:
+def test_an_imported_bundle_is_found_with_its_origin() -> None:
     found = made(small=DRILL, other=OTHER)
     (file,) = bundle_store.import_bundle(found, ["small"])
     assert file == scenario_files.bundles_folder() / found.sha256[:16] / "small.toml"
@@ -49,14 +49,14 @@ def test_what_is_taken_in_is_found_with_its_origin() -> None:
     )
 
 
-def test_taking_in_again_adds_only_what_is_new() -> None:
+def test_a_second_import_adds_only_new_files() -> None:
     found = made(small=DRILL, other=OTHER)
     bundle_store.import_bundle(found, ["small"])
     assert [file.stem for file in bundle_store.import_bundle(found, ["small", "other"])] == ["other"]
     assert bundle_store.import_bundle(found, ["small", "other"]) == []
 
 
-def test_nothing_is_ever_replaced() -> None:
+def test_an_import_never_replaces_a_file() -> None:
     own = scenario_files.own_folder()
     own.mkdir(parents=True)
     (own / "small.toml").write_text(OTHER, encoding="utf-8")
@@ -73,7 +73,7 @@ def test_nothing_is_ever_replaced() -> None:
     assert not scenario_files.bundles_folder().exists()
 
 
-def test_another_bundle_with_the_same_name_has_to_wait() -> None:
+def test_another_bundle_with_the_same_name_is_refused() -> None:
     first, second = made(small=DRILL), made(small=OTHER)
     bundle_store.import_bundle(first, ["small"])
     (offer,) = bundle_store.offers(second)
@@ -83,7 +83,7 @@ def test_another_bundle_with_the_same_name_has_to_wait() -> None:
     assert scenario_files.find("small").text == OTHER
 
 
-def test_an_own_drill_of_the_same_name_comes_first_and_it_is_said() -> None:
+def test_an_own_drill_of_the_same_name_wins_and_this_is_reported() -> None:
     bundle_store.import_bundle(made(small=DRILL), ["small"])
     (scenario_files.own_folder() / "small.toml").write_text(OTHER, encoding="utf-8")
     files, problems = scenario_files.all_files()
@@ -95,14 +95,14 @@ def test_an_own_drill_of_the_same_name_comes_first_and_it_is_said() -> None:
 @pytest.mark.parametrize(
     "key", ["", ".", "..", "../..", "0123456789abcdef", "*", "0123456789ABCDEF", "a" * 16 + "/.."]
 )
-def test_only_a_bundle_is_removed(key: str) -> None:
+def test_only_bundles_can_be_removed(key: str) -> None:
     bundle_store.import_bundle(made(small=DRILL), ["small"])
     with pytest.raises(ScenarioNotFoundError):
         bundle_store.remove(key)
     assert len(bundle_store.list_imported_bundles()) == 1
 
 
-def test_a_link_in_the_place_of_a_bundle_is_not_followed(tmp_path: Path) -> None:
+def test_a_link_instead_of_a_bundle_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "x.toml").write_text("")
     scenario_files.bundles_folder().mkdir(parents=True)
@@ -113,7 +113,7 @@ def test_a_link_in_the_place_of_a_bundle_is_not_followed(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("raw", [b"", b"\xff", b"title = 3", b"a." * 30_000, b"title = [" * 5000, b"x = 'y'"])
-def test_a_label_that_somebody_has_spoilt_costs_only_the_title(raw: bytes) -> None:
+def test_a_damaged_label_loses_only_the_title(raw: bytes) -> None:
     found = made(small=DRILL)
     bundle_store.import_bundle(found, ["small"])
     (scenario_files.bundles_folder() / found.sha256[:16] / scenario_files.LABEL).write_bytes(raw)
@@ -121,7 +121,7 @@ def test_a_label_that_somebody_has_spoilt_costs_only_the_title(raw: bytes) -> No
     assert scenario_files.find("small").origin == found.sha256[:16]
 
 
-def test_a_place_that_cannot_be_written_is_said() -> None:
+def test_an_unwritable_folder_is_reported() -> None:
     scenario_files.own_folder().mkdir(parents=True)
     scenario_files.bundles_folder().write_text("a file in the way")
     with pytest.raises(BundleStoreError, match="cannot be written"):
@@ -131,7 +131,7 @@ def test_a_place_that_cannot_be_written_is_said() -> None:
 # --- the command line ---------------------------------------------------------------------------------------
 
 
-def test_a_course_from_one_to_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_course_is_passed_on_as_a_bundle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lab = Drill(shipped("lab"), 5)
     lab.advance_to(300)
     lab.do("power-off SERVER_B")
@@ -158,7 +158,7 @@ def test_a_course_from_one_to_another(tmp_path: Path, capsys: pytest.CaptureFixt
     assert bundle_store.list_imported_bundles() == []
 
 
-def test_what_cannot_be_taken_in_is_told_and_the_rest_is(
+def test_a_refused_file_is_reported_and_the_rest_imported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "x.mirrordrill"
@@ -173,7 +173,7 @@ def test_what_cannot_be_taken_in_is_told_and_the_rest_is(
     assert "runs/bad.json" in said
 
 
-def test_a_hostile_one_is_refused_with_every_reason(
+def test_a_hostile_bundle_is_refused_with_every_reason(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "x.mirrordrill"
@@ -215,7 +215,7 @@ print("\\n".join(path for path in written if "__pycache__" not in path), file=sy
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names below an open folder are looked up in /proc")
-def test_reading_and_adding_writes_below_the_profile_only(tmp_path: Path, profile_folder: Path) -> None:
+def test_import_writes_only_below_the_profile(tmp_path: Path, profile_folder: Path) -> None:
     """Good and hostile ones, by the interpreter's own audit of every file that is opened, moved or removed."""
     raws = [
         listed(drill()), listed(drill(b"scenarios/../../x.toml")), listed(drill(mode=0o120777)),
@@ -244,7 +244,7 @@ sys.exit(cli.main(["bundle", "add", sys.argv[1]], lambda scenario: 9))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_FSIZE and SIGXFSZ")
-def test_a_full_disk_leaves_no_half_of_a_drill(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_no_partial_drill(tmp_path: Path) -> None:
     """There is room for the label, not for the drill."""
     file = tmp_path / "x.mirrordrill"
     file.write_bytes(listed(drill()))

@@ -21,7 +21,7 @@ def refused(raw: bytes) -> str:
     return str(caught.value)
 
 
-def test_the_good_one_is_read() -> None:
+def test_a_valid_bundle_is_read() -> None:
     found = bundle.parse(listed(drill()), "x.mirrordrill")
     assert found.manifest.title == "A course"
     assert dict(found.scenarios) == {"small": DRILL}
@@ -46,7 +46,7 @@ def test_the_good_one_is_read() -> None:
         (b"", "not allowed in a bundle"),
     ],
 )  # fmt: skip
-def test_a_name_that_is_not_expected(name: bytes, why: str) -> None:
+def test_an_unexpected_name_is_refused(name: bytes, why: str) -> None:
     flags = 0x800 if not name.isascii() else 0
     assert why in refused(archive([manifest([drill()]), drill(), Entry(name, b"x", flags=flags)]))
 
@@ -65,18 +65,18 @@ def test_a_name_that_is_not_expected(name: bytes, why: str) -> None:
         (drill(content=b"#" * 4_000_001, method=0), "too large"),
     ],
 )  # fmt: skip
-def test_a_member_that_is_not_what_it_says(entry: Entry, why: str) -> None:
+def test_a_mislabeled_member_is_refused(entry: Entry, why: str) -> None:
     assert why in refused(listed(entry))
 
 
-def test_what_stands_there_twice() -> None:
+def test_duplicate_members_are_refused() -> None:
     twice = refused(archive([manifest([drill()]), drill(), drill(content=b"another")]))
     assert twice.count("several members") == 1
     assert "letter case" in refused(archive([manifest([drill()]), drill(), drill(b"scenarios/SMALL.toml")]))
     assert "listed more than once" in refused(archive([manifest([drill(), drill()]), drill()]))
 
 
-def test_what_is_listed_and_what_is_there() -> None:
+def test_listed_and_actual_members_must_agree() -> None:
     assert "listed in bundle.toml, but" in refused(
         archive([manifest([drill(), drill(b"runs/a.json")]), drill()])
     )
@@ -99,11 +99,11 @@ def test_what_is_listed_and_what_is_there() -> None:
         ("format = 1\ntitle = '" + "x" * 300 + "'\n", "title:"),
     ],
 )  # fmt: skip
-def test_a_list_that_cannot_be_read(head: str, why: str) -> None:
+def test_an_unreadable_list_is_refused(head: str, why: str) -> None:
     assert why in refused(listed(drill(), head=head))
 
 
-def test_all_that_is_wrong_is_said_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     said = refused(
         archive([Entry(b"../a"), Entry(b"b.exe"), drill(flags=1), drill(b"runs/x.json", mode=0o120777)])
     )
@@ -122,11 +122,11 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
     ],
     ids=range(11),
 )  # fmt: skip
-def test_what_is_no_archive_of_ours(raw: bytes) -> None:
+def test_a_foreign_archive_is_refused(raw: bytes) -> None:
     refused(raw)
 
 
-def test_bombs_cost_little() -> None:
+def test_zip_bombs_are_refused_cheaply() -> None:
     """A member that grows a thousandfold, 200 that share one body, and a directory of a hundred thousand entries."""
     big = Entry(b"runs/a.json", b"0" * 19_000_000)
     body = drill(b"runs/x0.json", b"0" * 19_000_000)
@@ -150,7 +150,7 @@ def test_bombs_cost_little() -> None:
         tracemalloc.stop()
 
 
-def test_the_largest_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
+def test_a_file_over_the_limit_is_refused_before_it_is_read(tmp_path: Path) -> None:
     file = tmp_path / "x.mirrordrill"
     with file.open("wb") as opened:
         opened.truncate(10**12)  # a hole
@@ -161,7 +161,7 @@ def test_the_largest_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
             bundle.read(nothing)
 
 
-def test_what_is_written_is_read_and_the_same_bytes_each_time(tmp_path: Path) -> None:
+def test_a_written_bundle_is_readable_and_reproducible(tmp_path: Path) -> None:
     runs = {"empty": b"0" * 1_000_000}  # would look like a bomb if it were packed
     first = bundle.write(
         tmp_path / "a.mirrordrill", "Über “x”\\", {"small": DRILL}, runs, author="Ada", licence="CC0-1.0"
@@ -181,7 +181,7 @@ def test_what_is_written_is_read_and_the_same_bytes_each_time(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("title", ["", "a\u202eb", "\x7f", "\ud800", "x" * 201])
-def test_nothing_is_written_that_could_not_be_read(title: str, tmp_path: Path) -> None:
+def test_an_unreadable_bundle_is_never_written(title: str, tmp_path: Path) -> None:
     with pytest.raises(BundleError):
         bundle.write(tmp_path / "a.mirrordrill", title, {"small": DRILL})
     for names in ({"Small": DRILL}, {"../x": DRILL}, {"nul": DRILL}, {}):
@@ -190,7 +190,7 @@ def test_nothing_is_written_that_could_not_be_read(title: str, tmp_path: Path) -
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_is_replaced_only_if_asked(tmp_path: Path) -> None:
+def test_a_file_is_replaced_only_on_request(tmp_path: Path) -> None:
     file = tmp_path / "a.mirrordrill"
     file.write_text("mine")
     with pytest.raises(FileExistsError):

@@ -13,7 +13,7 @@ from tests.engine.drill.texts import COURSE, WORLD
 from tests.shipped import NAMES, shipped
 
 
-def test_it_says_what_is_in_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_summary_lists_the_contents_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     text = WORLD + COURSE + "\n[[before]]\ndo = 'sql SERVER_A SELECT 1'\n"
     scenario = load_scenario(text, "foreign.toml")
     monkeypatch.setattr("engine.simulator.apply_input", lambda *_: pytest.fail("something was done"))
@@ -38,7 +38,7 @@ def test_every_shipped_scenario_has_a_summary() -> None:
         )
 
 
-def test_author_links_and_pictures_are_named_and_what_is_unseen_is_seen() -> None:
+def test_author_links_and_pictures_are_named_and_invisible_text_is_revealed() -> None:
     brief = "will lose ![x](http://example.com/x.png) and www.example.org or \\\\\\\\host\\\\share"
     text = 'author = "Ada"\n' + WORLD.replace("will lose", brief)
     found = contents(load_scenario(text, "foreign.toml"))
@@ -49,6 +49,6 @@ def test_author_links_and_pictures_are_named_and_what_is_unseen_is_seen() -> Non
 
 
 @pytest.mark.parametrize("author", ['"' + "x" * 201 + '"', '"a\\u202eb"', "7", '""'])
-def test_an_author_is_a_short_plain_text(author: str) -> None:
+def test_an_author_is_short_plain_text(author: str) -> None:
     with pytest.raises(ScenarioError, match="author"):
         load_scenario(f"author = {author}\n{WORLD}", "foreign.toml")

@@ -78,7 +78,7 @@ def lines(profile: Profile) -> list[list[str]]:
     return [[line.text for line in run.lines] for run in profile.unfinished()]
 
 
-def test_an_act_that_finds_no_room_is_refused_and_can_be_done_again(heard: Heard, profile: Profile) -> None:
+def test_an_input_on_a_full_disk_is_refused_and_can_be_repeated(heard: Heard, profile: Profile) -> None:
     heard.begin()
     assert heard.session.do("note before")
     with full(profile):
@@ -90,9 +90,7 @@ def test_an_act_that_finds_no_room_is_refused_and_can_be_done_again(heard: Heard
     assert len(lines(profile)[0]) == 2
 
 
-def test_a_run_that_is_begun_without_room_is_recorded_whole_as_soon_as_there_is_some(
-    heard: Heard, profile: Profile
-) -> None:
+def test_a_run_started_on_a_full_disk_is_recorded_when_space_is_free(heard: Heard, profile: Profile) -> None:
     with full(profile):
         heard.begin()
         assert len(heard.said) == 1
@@ -110,9 +108,7 @@ def test_a_run_that_is_begun_without_room_is_recorded_whole_as_soon_as_there_is_
     assert [len(profile.journal(row.run_id)) for row in profile.results()] == [4]
 
 
-def test_a_run_that_ends_before_there_is_room_says_that_nothing_of_it_is_kept(
-    heard: Heard, profile: Profile
-) -> None:
+def test_a_run_that_ends_on_a_full_disk_reports_that_it_is_not_stored(heard: Heard, profile: Profile) -> None:
     with full(profile):
         heard.begin()
         heard.session.do("finish")
@@ -120,7 +116,7 @@ def test_a_run_that_ends_before_there_is_room_says_that_nothing_of_it_is_kept(
     assert (profile.results(), lines(profile)) == ([], [])
 
 
-def test_a_result_that_finds_no_room_comes_with_the_next_start(
+def test_a_result_on_a_full_disk_is_stored_at_the_next_start(
     heard: Heard, profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard.begin()
@@ -146,7 +142,7 @@ def test_a_result_that_finds_no_room_comes_with_the_next_start(
     assert (len(profile.results()), profile.unfinished()) == (2, [])
 
 
-def test_a_run_under_way_is_recorded_with_all_of_it_or_not_at_all(heard: Heard, profile: Profile) -> None:
+def test_a_run_in_progress_is_recorded_completely_or_not_at_all(heard: Heard, profile: Profile) -> None:
     """As a branch, which begins with what was done before."""
     heard.begin()
     for _ in range(5):
@@ -160,7 +156,7 @@ def test_a_run_under_way_is_recorded_with_all_of_it_or_not_at_all(heard: Heard, 
 
 
 @pytest.mark.parametrize("then", ["removed", "renamed"])
-def test_a_profile_that_is_taken_away_is_told_and_taken_up_when_it_is_back(
+def test_a_removed_profile_is_reported_and_used_again_when_it_returns(
     then: str, heard: Heard, profile: Profile, profile_folder: Path
 ) -> None:
     heard.begin()
@@ -183,9 +179,7 @@ def test_a_profile_that_is_taken_away_is_told_and_taken_up_when_it_is_back(
         assert not heard.session.do("note still lost")
 
 
-def test_a_text_that_goes_on_changing_is_kept_all_the_same(
-    qapp: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_constantly_changing_text_is_saved(qapp: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Colors of a long text count as changes, too: it was kept only when the last of it had got its own."""
     parent = QObject()
     pause = Pause(100_000, parent)
@@ -201,7 +195,7 @@ def test_a_text_that_goes_on_changing_is_kept_all_the_same(
     assert pause.remainingTime() <= before + 100_000
 
 
-def test_serve_on_a_full_disk_ends_with_a_sentence(tmp_path: Path) -> None:
+def test_serve_on_a_full_disk_ends_with_a_message(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     code = (
         "import resource, sys; from app import cli; "

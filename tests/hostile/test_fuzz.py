@@ -50,19 +50,19 @@ def _soup(words: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 @settings(max_examples=150, deadline=None)
 @given(_soup(_TOML))
-def test_scenario(text: str) -> None:
+def test_a_random_scenario_is_read_or_refused(text: str) -> None:
     TARGETS["scenario"](text)
 
 
 @settings(max_examples=150, deadline=None)
 @given(_soup(_CONDITION))
-def test_condition(text: str) -> None:
+def test_a_random_condition_is_read_or_refused(text: str) -> None:
     TARGETS["condition"](text)
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.one_of(_ANY, st.lists(_LINE, max_size=6).map("\n".join)))
-def test_lines(text: str) -> None:
+def test_random_lines_are_read_or_refused(text: str) -> None:
     TARGETS["lines"](text)
 
 
@@ -71,7 +71,7 @@ def test_lines(text: str) -> None:
     st.lists(st.tuples(st.integers(0, len(GOOD_BUNDLE) - 1), st.integers(0, 255)), max_size=6),
     st.tuples(st.integers(0, len(GOOD_BUNDLE)), st.binary(max_size=40), st.booleans()),
 )
-def test_a_bundle_with_bytes_turned_put_in_or_cut_off(
+def test_a_bundle_with_changed_bytes_is_read_or_refused(
     turned: list[tuple[int, int]], put: tuple[int, bytes, bool]
 ) -> None:
     raw = bytearray(GOOD_BUNDLE)
@@ -100,7 +100,7 @@ _CONTENTS = st.one_of(
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(_NAMES, _CONTENTS), max_size=6))
-def test_a_bundle_of_any_members(members: list[tuple[str, str]]) -> None:
+def test_a_bundle_of_random_members_is_read_or_refused(members: list[tuple[str, str]]) -> None:
     texts = [part.replace("\0", "") for member in members for part in member]
     BYTES_TARGETS["members"]("\0".join(texts).encode("utf-8", "replace"))
 
@@ -124,15 +124,15 @@ _RUN: dict[str, object] = {
 @given(
     st.one_of(_JSON, st.dictionaries(st.sampled_from(_RUN_KEYS), _JSON, max_size=2).map(lambda d: _RUN | d))
 )
-def test_a_recorded_run(value: object) -> None:
+def test_a_random_run_file_is_read_or_refused(value: object) -> None:
     BYTES_TARGETS["run_file"](json.dumps(value).encode())
 
 
 @pytest.mark.parametrize("file", BYTES_CORPUS, ids=lambda file: file.stem)
-def test_bytes_that_are_kept(file: Path) -> None:
+def test_random_stored_bytes_are_ignored(file: Path) -> None:
     BYTES_TARGETS[file.stem.partition("-")[0]](file.read_bytes())
 
 
 @pytest.mark.parametrize("file", CORPUS, ids=lambda file: file.stem)
-def test_what_was_once_a_fault(file: Path) -> None:
+def test_former_failures_stay_fixed(file: Path) -> None:
     TARGETS[file.stem.partition("-")[0]](file.read_text(encoding="utf-8"))

@@ -77,7 +77,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_a_line_of_a_seat_is_a_finding_about_that_seat(scenario: Scenario, line: str) -> None:
+def test_an_unplayable_line_is_reported_for_its_seat(scenario: Scenario, line: str) -> None:
     acts = [
         LogEntry(1, 100, line, "", 0),
         LogEntry(2, 300, "power-off SERVER_B", "", 0),
@@ -92,7 +92,7 @@ def test_a_line_of_a_seat_is_a_finding_about_that_seat(scenario: Scenario, line:
 
 
 @pytest.mark.usefixtures("broken")
-def test_an_error_of_the_engine_leaves_the_state_before_the_input(scenario: Scenario) -> None:
+def test_an_engine_error_restores_the_state_before_the_input(scenario: Scenario) -> None:
     run = Rerun(scenario, 1, "lab")
     run.play([LogEntry(1, 100, "power-off SERVER_W", "", 0), LogEntry(2, 200, "", "", 0)])
     assert run.drill.world.computers["SERVER_B"].powered
@@ -103,7 +103,7 @@ def test_an_error_of_the_engine_leaves_the_state_before_the_input(scenario: Scen
     assert run.drill.tick < 208, "after some errors the run is not played further"
 
 
-def test_a_run_that_takes_too_much_work_is_not_played_further(scenario: Scenario) -> None:
+def test_a_run_that_takes_too_much_work_is_stopped(scenario: Scenario) -> None:
     acts = [LogEntry(1, 100, "sql SERVER_A WHILE 1=1 PRINT 1", "", 0), LogEntry(2, 2_000_000, "", "", 0)]
     found = verdict(scenario, 1, "lab", acts, Budget(3_000_000, 0.3, 0.0, 0.3))
     assert "processor time" in found["parted"]
@@ -169,7 +169,7 @@ def test_one_seat_never_ends_the_judging_of_the_others(monkeypatch: pytest.Monke
     assert (found[2]["parted"], found[2]["acts"], found[3]["acts"]) == ("", 1, 0)
 
 
-def test_a_seat_that_ends_its_worker_is_given_up_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_seat_that_ends_its_worker_is_abandoned_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     good = [LogEntry(1, 500, "power-off SERVER_B", "", 0)]
     found = judged({1: good, 2: good, 3: good}, end=2)
@@ -236,7 +236,7 @@ MEMBERS: Final = (
 
 
 @pytest.mark.parametrize("member", MEMBERS, ids=lambda member: repr(member[:60]))
-def test_one_log_of_an_archive_is_a_finding_about_that_log(
+def test_a_bad_log_of_an_archive_is_reported_for_that_log(
     tmp_path: Path, scenario: Scenario, member: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
     members = good_archive(tmp_path, scenario) | {"seats/0002.jsonl": member}
@@ -272,7 +272,7 @@ def outcome(file: Path) -> list[LogCheck] | str:
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
-def test_a_damaged_archive_is_refused_in_a_sentence(tmp_path: Path, scenario: Scenario, method: int) -> None:
+def test_a_damaged_archive_is_refused_with_a_message(tmp_path: Path, scenario: Scenario, method: int) -> None:
     members = good_archive(tmp_path, scenario)
     raw = written(tmp_path, members, method).read_bytes()
     file = tmp_path / "damaged.zip"
@@ -288,9 +288,7 @@ def test_a_damaged_archive_is_refused_in_a_sentence(tmp_path: Path, scenario: Sc
     "change",
     [{"seed": 2**70}, {"seed": None}, {"mode": []}, {"text": 5}, {"part": 1e308}, {"scenario": "../x"}],
 )
-def test_what_all_seats_share_may_be_anything(
-    tmp_path: Path, scenario: Scenario, change: dict[str, Any]
-) -> None:
+def test_hostile_class_data_is_reported(tmp_path: Path, scenario: Scenario, change: dict[str, Any]) -> None:
     members = good_archive(tmp_path, scenario)
     shared = json.loads(members["class.json"]) | change
     found = outcome(written(tmp_path, members | {"class.json": json.dumps(shared).encode()}))
@@ -323,7 +321,7 @@ def cut_off(text: str, *entries: str) -> bytes:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry[:50])
-def test_a_run_that_was_cut_off_is_refused_in_a_sentence(
+def test_a_truncated_run_is_refused_with_a_message(
     tmp_path: Path, scenario: Scenario, entry: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "run.json"
@@ -333,9 +331,7 @@ def test_a_run_that_was_cut_off_is_refused_in_a_sentence(
     assert capsys.readouterr().err.count("\n") == 2
 
 
-def test_nothing_of_a_run_is_played_before_it_is_accepted(
-    scenario: Scenario, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_run_is_played_before_it_is_accepted(scenario: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = json.dumps({"tick": 6_000, "line": "5 sql SERVER_A WHILE 1=1 PRINT 1", "hashes": []})
 
     def played(*_: object) -> None:
@@ -347,7 +343,7 @@ def test_nothing_of_a_run_is_played_before_it_is_accepted(
     assert text == scenario.text
 
 
-def test_a_report_cannot_say_that_it_was_cut_off(scenario: Scenario) -> None:
+def test_a_report_cannot_claim_that_it_was_truncated(scenario: Scenario) -> None:
     drill = Drill(scenario, 1, "lab")
     drill.advance_to(100)
     report = json.loads(json.dumps(drill.report())) | {"cut_off": True, "scenario_text": scenario.text}

@@ -9,7 +9,7 @@ import pytest
 
 
 @pytest.mark.parametrize("points", [4, pytest.param(24, marks=pytest.mark.slow)])
-def test_runs_that_were_killed_end_as_runs_that_were_not(points: int) -> None:
+def test_killed_runs_end_like_uninterrupted_ones(points: int) -> None:
     command = [
         sys.executable,
         "-m",

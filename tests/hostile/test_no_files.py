@@ -60,7 +60,7 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", [settings.FILE_NAME, settings.FILE_NAME + ".lock"])
-def test_the_window_starts_with_its_usual_settings_and_says_so(
+def test_the_window_starts_with_defaults_and_reports_it(
     name: str, put: Callable[[Path], None], profile_folder: Path, qapp: QApplication
 ) -> None:
     put(profile_folder / name)
@@ -78,7 +78,7 @@ def test_the_window_starts_with_its_usual_settings_and_says_so(
 
 
 @pytest.mark.parametrize("end", ["", "-wal", "-journal", "-shm"])
-def test_the_profile_is_refused_in_a_sentence(
+def test_the_profile_is_refused_with_a_message(
     end: str, put: Callable[[Path], None], profile_folder: Path, tmp_path: Path
 ) -> None:
     file = profile_folder / "profile.sqlite"
@@ -93,7 +93,7 @@ def test_the_profile_is_refused_in_a_sentence(
             export_profile(file, tmp_path / "export.json")
 
 
-def test_the_mark_of_the_journal_is_done_without(put: Callable[[Path], None], profile_folder: Path) -> None:
+def test_a_blocked_journal_mark_is_ignored(put: Callable[[Path], None], profile_folder: Path) -> None:
     open_profile().close()
     put(profile_folder / "journal.mark")
     with open_profile() as profile:
@@ -106,7 +106,7 @@ def test_the_mark_of_the_journal_is_done_without(put: Callable[[Path], None], pr
 @pytest.mark.parametrize(
     "name", [SUMMARIES, f".{SUMMARIES}.{os.getpid()}{atomic_write.ENDING}"], ids=["it", "it, unfinished"]
 )
-def test_the_kept_list_of_drills_is_made_anew(
+def test_the_cached_list_of_drills_is_rebuilt(
     name: str, put: Callable[[Path], None], profile_folder: Path
 ) -> None:
     put(profile_folder / name)
@@ -115,7 +115,7 @@ def test_the_kept_list_of_drills_is_made_anew(
     assert ([one.name for one in found], problems) == (["lab"], [])
 
 
-def test_own_drills_and_labels_that_are_no_files_are_left_out(put: Callable[[Path], None]) -> None:
+def test_entries_that_are_not_files_are_ignored(put: Callable[[Path], None]) -> None:
     put(scenario_files.own_folder() / "mine.toml")
     folder = scenario_files.bundles_folder() / "0123456789abcdef"
     put(folder / scenario_files.LABEL)
@@ -125,7 +125,7 @@ def test_own_drills_and_labels_that_are_no_files_are_left_out(put: Callable[[Pat
     assert scenario_files.label(folder) == {"title": folder.name}
 
 
-def test_nothing_is_written_through_what_stands_in_the_place_of_an_unfinished_file(
+def test_no_temporary_file_is_written_through_a_link(
     tmp_path: Path,
 ) -> None:
     elsewhere, file = tmp_path / "elsewhere", tmp_path / "label"

@@ -50,7 +50,7 @@ PLACES: Final = (
 
 
 @pytest.mark.parametrize("value", VALUES, ids=[value[:30] for value in VALUES])
-def test_nothing_is_infinite(value: str) -> None:
+def test_infinite_numbers_are_refused(value: str) -> None:
     for place in PLACES:
         world = lab(workload="none")
         tsql.submit(world, "SERVER_A", place.format(value))
@@ -69,7 +69,7 @@ def test_nothing_is_infinite(value: str) -> None:
         ("CAST('.5' AS float)", 0.5),
     ],
 )
-def test_what_is_a_number_still_is(value: str, shown: object) -> None:
+def test_valid_numbers_are_accepted(value: str, shown: object) -> None:
     world = lab(workload="none")
     tsql.submit(world, "SERVER_A", f"SELECT {value}")
     (done,) = [event for event in simulator.advance(world, 100) if event.kind == "sql_done"]

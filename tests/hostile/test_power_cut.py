@@ -36,7 +36,7 @@ def _found(folder: Path) -> str:
         return "told"
 
 
-def test_a_journal_torn_at_any_byte_is_never_shorter_in_silence(profile_folder: Path, tmp_path: Path) -> None:
+def test_a_journal_torn_at_any_byte_is_detected(profile_folder: Path, tmp_path: Path) -> None:
     left, torn = tmp_path / "left", tmp_path / "torn"
     _played(profile_folder, left)
     whole = (left / FILES[1]).read_bytes()
@@ -51,16 +51,14 @@ def test_a_journal_torn_at_any_byte_is_never_shorter_in_silence(profile_folder: 
         assert ends[end] in ("", found)
 
 
-def test_a_log_that_is_gone_altogether_is_told(profile_folder: Path, tmp_path: Path) -> None:
+def test_a_missing_log_is_reported(profile_folder: Path, tmp_path: Path) -> None:
     left = tmp_path / "left"
     _played(profile_folder, left)
     (left / FILES[1]).unlink()
     assert _found(left) == "told"
 
 
-def test_a_mark_that_makes_no_sense_or_cannot_be_written_is_no_harm(
-    profile_folder: Path, tmp_path: Path
-) -> None:
+def test_an_invalid_or_unwritable_mark_does_no_harm(profile_folder: Path, tmp_path: Path) -> None:
     left = tmp_path / "left"
     _played(profile_folder, left)
     for raw in (b"", b"run", b"\0" * 64, b"run 1 lines 99999999999999999999999999", b"\xff" * 64):
@@ -76,7 +74,7 @@ def test_a_mark_that_makes_no_sense_or_cannot_be_written_is_no_harm(
         profile.append(run.run_id, 99, "99 note on")
 
 
-def test_whoever_starts_anew_is_not_asked_about_old_runs(profile_folder: Path, tmp_path: Path) -> None:
+def test_a_new_profile_does_not_report_old_runs(profile_folder: Path, tmp_path: Path) -> None:
     _played(profile_folder, tmp_path / "left")
     (profile_folder / FILES[0]).unlink()
     with open_profile(profile_folder) as profile:

@@ -34,7 +34,7 @@ def _newer(file: Path) -> None:
         connection.execute("INSERT INTO thing_of_the_future VALUES ('a', x'00ff')")
 
 
-def test_a_newer_profile_is_refused_and_can_be_read(profile_folder: Path, tmp_path: Path) -> None:
+def test_a_newer_profile_is_refused_and_stays_readable(profile_folder: Path, tmp_path: Path) -> None:
     file = _made(profile_folder, 3)
     _newer(file)
     before = file.read_bytes()
@@ -49,7 +49,7 @@ def test_a_newer_profile_is_refused_and_can_be_read(profile_folder: Path, tmp_pa
     assert file.read_bytes() == before
 
 
-def test_what_is_not_a_profile_is_not_exported(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_profile_is_not_exported(tmp_path: Path) -> None:
     stranger, text = tmp_path / "stranger.sqlite", tmp_path / "text.sqlite"
     with closing(sqlite3.connect(stranger)) as connection:
         connection.execute("CREATE TABLE secrets (a)")
@@ -63,7 +63,7 @@ def test_what_is_not_a_profile_is_not_exported(tmp_path: Path) -> None:
     assert not (tmp_path / "out.json").exists()
 
 
-def test_a_damaged_profile_is_told_or_unharmed(profile_folder: Path) -> None:
+def test_a_damaged_profile_is_reported_or_works(profile_folder: Path) -> None:
     """Bits turned and ends cut off at random: refused, found by the check, or without effect; nothing else."""
     file = _made(profile_folder)
     whole, chance = file.read_bytes(), random.Random(11)
@@ -87,7 +87,7 @@ def test_a_damaged_profile_is_told_or_unharmed(profile_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("change", ["seed = -5", "tick = 9223372036854775807", "tick = -1"])
-def test_a_run_that_nobody_can_have_played_is_not_taken_up(profile_folder: Path, change: str) -> None:
+def test_an_impossible_run_is_not_resumed(profile_folder: Path, change: str) -> None:
     with open_profile(profile_folder) as profile:
         profile.begin_run("lab", "", "5ca1ab1e", 7, "0.1.0", "lab")
     with closing(sqlite3.connect(profile_folder / FILE_NAME)) as file, file:
@@ -151,7 +151,7 @@ def _changed(folder: Path, *statements: str) -> Path:
         ["CREATE VIRTUAL TABLE x USING fts5(a)"],
     ],
 )
-def test_what_would_run_by_itself_is_refused_before_anything_is_written(
+def test_executable_database_objects_are_refused_before_any_write(
     profile_folder: Path, statements: list[str]
 ) -> None:
     file = _changed(profile_folder, *statements)
@@ -172,7 +172,7 @@ def test_what_would_run_by_itself_is_refused_before_anything_is_written(
         "UPDATE result SET score = 'high'", "UPDATE result SET downtime_s = x'ff'",
     ],
 )  # fmt: skip
-def test_tables_and_values_that_are_not_ours_are_a_sentence(profile_folder: Path, statement: str) -> None:
+def test_foreign_tables_and_values_are_reported(profile_folder: Path, statement: str) -> None:
     _changed(profile_folder, "PRAGMA ignore_check_constraints = ON", statement)
     with pytest.raises(StorageError) as caught:
         open_profile(profile_folder)
@@ -183,7 +183,7 @@ def test_tables_and_values_that_are_not_ours_are_a_sentence(profile_folder: Path
 @pytest.mark.parametrize(
     "moment", ["10:12:59.999500", "23:59:59.999999", "00:00:00.000000", "10:12:33.999800"]
 )
-def test_any_moment_of_a_second_is_a_date(profile_folder: Path, moment: str) -> None:
+def test_any_fraction_of_a_second_is_a_valid_date(profile_folder: Path, moment: str) -> None:
     """SQLite rounds to the thousandth: one profile in 2,000 was refused as damaged."""
     with open_profile(profile_folder) as profile:
         profile.begin_run("lab", "text", "hash", 1, "0.1.0", "lab")
@@ -195,7 +195,7 @@ def test_any_moment_of_a_second_is_a_date(profile_folder: Path, moment: str) -> 
 
 
 @pytest.mark.parametrize("raw", ["", "{bad", "[" * 100_000, "NaN", '"x', "9" * 10_000])
-def test_a_setting_that_cannot_be_read_counts_as_none(profile_folder: Path, raw: str) -> None:
+def test_an_unreadable_setting_is_ignored(profile_folder: Path, raw: str) -> None:
     key = SettingKey("quarantine/accepted", "[]")
     _changed(profile_folder, f"INSERT INTO setting VALUES ('{key.name}', '{raw}')")
     with open_profile(profile_folder) as profile:
@@ -205,7 +205,9 @@ def test_a_setting_that_cannot_be_read_counts_as_none(profile_folder: Path, raw:
         assert profile.settings.get(key) == "[1]"
 
 
-def test_a_clock_that_jumps_changes_no_order(profile_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_change_does_not_change_the_order(
+    profile_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Runs are in the order in which they were begun, whatever the clock said: 1970, 2099, then now."""
     for year in (2026, 2099, 1970):
         moment = datetime(year, 1, 1, tzinfo=UTC)
@@ -244,7 +246,7 @@ with open_profile(Path(sys.argv[1])) as profile:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_FSIZE and SIGXFSZ")
-def test_a_file_that_may_not_grow_any_more_costs_only_the_act_in_progress(profile_folder: Path) -> None:
+def test_a_file_at_its_size_limit_loses_only_the_current_input(profile_folder: Path) -> None:
     """The kernel itself refuses the write, for all files of the process."""
     done = subprocess.run(
         [sys.executable, "-c", FULL, str(profile_folder)], capture_output=True, text=True, timeout=60

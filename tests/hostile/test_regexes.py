@@ -165,12 +165,12 @@ def _grows(search: Callable[[str], object], texts: Callable[[int], str]) -> bool
         r"\[[^]\n]*\\[^]\n]*]",
     ],
 )
-def test_what_is_not_linear_is_found(pattern: str) -> None:
+def test_slow_patterns_are_found(pattern: str) -> None:
     assert slow(re.compile(pattern))
 
 
 @pytest.mark.parametrize("path", WITH_PATTERNS)
-def test_linear(path: str) -> None:
+def test_every_pattern_runs_in_linear_time(path: str) -> None:
     found = [
         (line, text)
         for line, pattern, flags, functions in patterns(path)
@@ -179,5 +179,5 @@ def test_linear(path: str) -> None:
     assert not found
 
 
-def test_most_modules_with_patterns_have_them_written_out() -> None:
+def test_most_modules_with_patterns_write_them_as_literals() -> None:
     assert sum(bool(list(patterns(path))) for path in WITH_PATTERNS[::8]) > len(WITH_PATTERNS) // 16

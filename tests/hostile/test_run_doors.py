@@ -67,7 +67,7 @@ def _spoilt(good: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "inputs to nobody", good | {"inputs": ["3 power-off " + "x" * 100_000]}
 
 
-def test_replay_says_it_in_a_line(
+def test_replay_reports_a_refusal_in_one_line(
     good: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "run.json"
@@ -81,7 +81,7 @@ def test_replay_says_it_in_a_line(
 
 
 @pytest.mark.parametrize("table", ["hashes", "events"])
-def test_a_time_that_is_none_is_refused(
+def test_an_invalid_time_is_refused(
     table: str, good: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for value in TIMES:
@@ -106,9 +106,7 @@ def _open(window: OpenWindow, file: Path, report: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-def test_the_window_shows_what_it_has_found_itself(
-    good: dict[str, Any], tmp_path: Path, qapp: QApplication
-) -> None:
+def test_the_window_shows_its_own_result(good: dict[str, Any], tmp_path: Path, qapp: QApplication) -> None:
     """Tables of the debrief with values of their own stopped the window; and nobody's own figures are a score."""
     window = furnished(None, WindowSettings(), by_itself=False)
     file = tmp_path / "run.json"

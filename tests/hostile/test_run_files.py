@@ -30,7 +30,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "run.json"
 
 
-def test_the_good_one_is_read(file: Path) -> None:
+def test_a_valid_run_file_is_read(file: Path) -> None:
     good = GOOD | {"inputs": ["1 note 𝄞"]}
     file.write_text(json.dumps(good))  # as two halves, escaped
     assert run_files.read(file)[0] == good
@@ -39,11 +39,13 @@ def test_the_good_one_is_read(file: Path) -> None:
 @pytest.mark.parametrize(
     "raw", [b"[" * 100_000, b'{"a":' * 100_000, b"\xff\xfe", b"", b'{"a":1', b"9" * 10_000]
 )
-def test_what_is_no_json(file: Path, raw: bytes) -> None:
+def test_invalid_json_is_refused(file: Path, raw: bytes) -> None:
     refused(file, raw)
 
 
-def test_too_much_is_refused_before_it_is_parsed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_oversized_file_is_refused_before_it_is_parsed(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("app.files.run_files.json.loads", lambda _: pytest.fail("parsed"))
     assert "more values" in refused(file, b"[" + b"{}," * (run_files.NESTS_MAX + 1) + b"{}]")
     with file.open("wb") as opened:
@@ -62,5 +64,5 @@ def test_too_much_is_refused_before_it_is_parsed(file: Path, monkeypatch: pytest
         ("hashes", [1]), ("hashes", [{}]), ("events", [[]]), ("availability", None),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_named(file: Path, name: str, value: object) -> None:
+def test_inconsistencies_are_named(file: Path, name: str, value: object) -> None:
     assert "is not a Mirrordrill run" in refused(file, GOOD | {name: value})

@@ -19,7 +19,7 @@ CORPUS = Path(__file__).parent / "corpus"
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_refused_in_sentences(name: str) -> None:
+def test_hostile_texts_are_refused_with_messages(name: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         load_scenario(REFUSED[name](), "hostile.toml")
     problems = caught.value.problems
@@ -28,11 +28,11 @@ def test_refused_in_sentences(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HARMLESS)
-def test_strange_but_runs(name: str) -> None:
+def test_strange_texts_run(name: str) -> None:
     Drill(load_scenario(HARMLESS[name](), "hostile.toml")).advance_to(700)
 
 
-def test_limits_are_looked_at_before_anything_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_are_checked_before_parsing(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(text: str) -> None:
         raise AssertionError("parsed")
 
@@ -44,11 +44,11 @@ def test_limits_are_looked_at_before_anything_is_parsed(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     "quoted", ['"[[[[[[[[[[[[[[[[[[[["', "'''[[[[[[[[[[[[[[[[[\n[[[['''", '"""a.b.c.d.e.f.g.h.i.j.k"""']
 )
-def test_what_stands_in_quotes_counts_for_nothing(quoted: str) -> None:
+def test_quoted_text_does_not_count_towards_limits(quoted: str) -> None:
     assert limits.find_excess(f"brief = {quoted} # [[[[[[[[[[[[[[[[[[[[\n") is None
 
 
-def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+def test_an_oversized_file_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "large.toml"
     with file.open("wb") as opened:
         opened.truncate(10**11)  # a hole: reading it would take a hundred gigabytes of memory
@@ -56,14 +56,14 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
         scenario_files.find(str(file))
 
 
-def test_what_windows_marks_as_utf_8_is_read(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     file = tmp_path / "small.toml"
     file.write_bytes(b"\xef\xbb\xbf" + WORLD.replace("\n", "\r\n").encode())
     assert scenario_files.find(str(file)).text == WORLD
     assert scenario_files.find(str(file)).load().title
 
 
-def test_a_pipe_among_the_own_scenarios_does_not_stop_the_list(profile_folder: Path) -> None:
+def test_a_pipe_among_the_own_scenarios_does_not_block_the_list(profile_folder: Path) -> None:
     import os
 
     folder = profile_folder / "scenarios"

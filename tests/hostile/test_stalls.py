@@ -72,19 +72,19 @@ def test_a_batch_ends_or_is_refused(name: str) -> None:
     ["\n# " + "a." * 60_000, "\n# http://" + "a." * 60_000, "\n# " + "www.a/" * 20_000],
     ids=["dots", "an address", "addresses"],
 )
-def test_what_a_file_holds_is_known_before_it_is_accepted(more: str) -> None:
+def test_the_contents_of_a_file_are_known_before_acceptance(more: str) -> None:
     with soon(), suppress(ScenarioError):
         contents(load_scenario(SMALL + more, "small"))
 
 
 @pytest.mark.parametrize("key", ['length = "5min"', 'at = "20s"'])
-def test_blanks_are_no_time(key: str) -> None:
+def test_a_duration_of_many_blanks_is_refused_quickly(key: str) -> None:
     text = changed((key, f'{key.partition(" ")[0]} = "1{" " * 100_000}x"'), text=SMALL)
     with soon(), pytest.raises(ScenarioError):
         load_scenario(text, "small")
 
 
-def test_conditions_over_what_was_run_do_not_read_it_all_each_second() -> None:
+def test_conditions_on_past_batches_are_evaluated_incrementally() -> None:
     scenario = load_scenario(SMALL, "small")
     assert "ran " in SMALL
     drill = Drill(scenario)
@@ -95,7 +95,7 @@ def test_conditions_over_what_was_run_do_not_read_it_all_each_second() -> None:
         drill.advance_to(1500)
 
 
-def test_conditions_over_comments_without_end_are_read_once() -> None:
+def test_conditions_on_huge_comments_read_them_once() -> None:
     drill = Drill(load_scenario(SMALL, "small"))
     drill.advance_to(100)
     for number in range(5):

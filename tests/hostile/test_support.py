@@ -42,13 +42,13 @@ def _bundle(folder: Path, file: Path) -> dict[str, str]:
         return {name: bundle.read(name).decode() for name in names}
 
 
-def test_nothing_in_it_names_the_sender(profile_folder: Path, tmp_path: Path) -> None:
+def test_the_bundle_does_not_name_the_sender(profile_folder: Path, tmp_path: Path) -> None:
     members = _bundle(profile_folder, tmp_path / "bundle.zip")
     assert "gerda" not in "".join(members.values()).lower()
     assert "call" not in members["journal.txt"]
 
 
-def test_it_holds_what_helps(profile_folder: Path, tmp_path: Path) -> None:
+def test_the_bundle_contains_helpful_data(profile_folder: Path, tmp_path: Path) -> None:
     members = _bundle(profile_folder, tmp_path / "bundle.zip")
     assert members["journal.txt"].splitlines() == [
         "0 note …",
@@ -86,7 +86,7 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize("text", SCRIPTS)
-def test_of_a_script_only_what_it_does_is_told(text: str) -> None:
+def test_only_the_structure_of_a_script_is_included(text: str) -> None:
     assert sql(text, NameMasks()) == SCRIPTS[text].replace("\n    ", "\n")
 
 
@@ -108,7 +108,7 @@ ACTS = {
 
 
 @pytest.mark.parametrize("line", ACTS)
-def test_of_an_act_only_what_was_done_is_told(line: str) -> None:
+def test_only_the_verb_of_an_input_is_included(line: str) -> None:
     assert act(line, NameMasks()) == ACTS[line]
 
 
@@ -143,7 +143,7 @@ IN_FINDINGS = (
 @given(SECRETS, st.sampled_from(IN_SQL), st.sampled_from(IN_ACTS), st.sampled_from(IN_FINDINGS))
 @example("Ada_Sand", IN_SQL[0], IN_ACTS[0], IN_FINDINGS[0])
 @settings(max_examples=300, deadline=None)
-def test_no_secret_in_any_place_is_kept(secret: str, script: str, line: str, finding: str) -> None:
+def test_no_secret_is_included_from_any_place(secret: str, script: str, line: str, finding: str) -> None:
     names = NameMasks()
     said = [
         sql(script.replace("{}", secret), names),
@@ -156,7 +156,7 @@ def test_no_secret_in_any_place_is_kept(secret: str, script: str, line: str, fin
 
 
 @pytest.mark.parametrize("name", WORST)
-def test_a_name_that_is_a_word_is_not_said_either(name: str) -> None:
+def test_a_name_that_is_a_common_word_is_masked(name: str) -> None:
     said = [
         act(f"1 power-off {name}", NameMasks()),
         act(f"1 set-service-account SERVER_A {name}", NameMasks()),
@@ -166,7 +166,7 @@ def test_a_name_that_is_a_word_is_not_said_either(name: str) -> None:
     assert not [text for text in said if name in text]
 
 
-def test_whole_bundles_keep_no_secret(
+def test_complete_bundles_contain_no_secret(
     profile_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = "wzqxkj"
@@ -186,7 +186,7 @@ def test_whole_bundles_keep_no_secret(
             assert secret not in bundle.read(member).decode() + str(member)
 
 
-def test_the_command_writes_it_and_exports(
+def test_the_command_writes_the_bundle_and_exports(
     profile_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(doctor, "examine", lambda: iter([CheckResult("all", True, "well")]))

@@ -224,7 +224,7 @@ def _outside(paths: list[str], *allowed: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_whole_session_in_the_window_writes_into_the_profile_folder_only(tmp_path: Path) -> None:
+def test_a_window_session_writes_only_into_the_profile_folder(tmp_path: Path) -> None:
     """Every path that was opened to write, and every file below a home folder of its own afterwards."""
     home = tmp_path / "home"
     found = _watched(SESSION, home)
@@ -243,7 +243,7 @@ def test_a_whole_session_in_the_window_writes_into_the_profile_folder_only(tmp_p
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="an open folder has no name there")
-def test_commands_write_what_was_asked_for_and_into_the_profile_folder(tmp_path: Path) -> None:
+def test_commands_write_only_the_requested_files_and_the_profile_folder(tmp_path: Path) -> None:
     """The doctor makes a profile in the temporary folder, and leaves nothing there."""
     home = tmp_path / "home"
     found = _watched(COMMANDS, home)

@@ -23,13 +23,13 @@ def env() -> DrillEnv:
     return DrillEnv(texts.small())
 
 
-def test_gymnasium_finds_nothing_against_it(env: DrillEnv) -> None:
+def test_gymnasium_check_env_passes(env: DrillEnv) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(env, skip_render_check=True)
 
 
-def test_the_seat_sees_symptoms_and_not_the_fault(env: DrillEnv) -> None:
+def test_a_seat_sees_symptoms_but_not_the_fault(env: DrillEnv) -> None:
     observation, _ = env.reset(seed=3)
     assert observation["told"] == ()
     env.step(WAIT)
@@ -41,7 +41,7 @@ def test_the_seat_sees_symptoms_and_not_the_fault(env: DrillEnv) -> None:
     assert env.render().splitlines() == list(told["told"])
 
 
-def test_a_batch_answers_with_its_rows_and_messages(env: DrillEnv) -> None:
+def test_a_batch_returns_its_rows_and_messages(env: DrillEnv) -> None:
     _, info = env.reset(seed=3)
     assert info["brief"] == env.scenario.brief
     assert info["goals"] == [goal.text for goal in env.scenario.goals]
@@ -56,7 +56,7 @@ def test_a_batch_answers_with_its_rows_and_messages(env: DrillEnv) -> None:
     assert env.observation_space.contains(observation)
 
 
-def test_rewards_add_up_to_the_total_and_a_wrong_line_is_told(env: DrillEnv) -> None:
+def test_rewards_sum_to_the_total_and_a_wrong_line_is_reported(env: DrillEnv) -> None:
     env.reset(seed=3)
     observation, _, over, cut, info = env.step("power-on SERVER_X")
     assert observation["told"][0].startswith("power-on SERVER_X: there is no server 'SERVER_X'")
@@ -78,25 +78,25 @@ def test_rewards_add_up_to_the_total_and_a_wrong_line_is_told(env: DrillEnv) -> 
     assert late == info | {"refused": "the game is over; reset begins the next one"}
 
 
-def test_a_game_has_a_seed_with_which_it_can_be_played_again(env: DrillEnv) -> None:
+def test_a_game_reports_the_seed_that_replays_it(env: DrillEnv) -> None:
     env.reset(seed=2**63 - 1)
     with pytest.raises(ValueError, match=r"is not from 0 to 2\*\*63 - 1"):
         env.reset(seed=2**63)
 
 
 @pytest.mark.parametrize("step_s", [0.0, -1.0, 0.001, float("nan"), float("inf")])
-def test_time_has_to_pass_in_a_step(step_s: float) -> None:
+def test_every_step_advances_time(step_s: float) -> None:
     with pytest.raises(ValueError, match=r"is not from 0\.01 to"):
         DrillEnv(texts.small(), step_s)
 
 
 @pytest.mark.parametrize("action", [None, 3, b"power-on SERVER_A"])
-def test_an_action_is_a_line(env: DrillEnv, action: Any) -> None:
+def test_an_action_is_an_input_line(env: DrillEnv, action: Any) -> None:
     with pytest.raises(InvalidAction, match="an action is an input line"):
         env.step(action)
 
 
-def test_who_looks_ahead_plays_better_than_chance(env: DrillEnv) -> None:
+def test_the_greedy_agent_beats_the_random_agent(env: DrillEnv) -> None:
     assert game(env, greedy, 3) > game(env, at_random, 3)
 
 
@@ -114,7 +114,7 @@ def test_who_looks_ahead_plays_better_than_chance(env: DrillEnv) -> None:
         ("forced", ["plug-cable A1", "mend A1 B1"]),
     ],
 )
-def test_the_vocabulary_has_what_solves_groups_and_clusters_and_each_can_be_read(
+def test_the_vocabulary_covers_groups_and_clusters_and_every_word_parses(
     name: str, needed: list[str]
 ) -> None:
     env = DrillEnv(next(each for each in par_drills.scenarios() if each.name == name))

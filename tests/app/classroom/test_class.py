@@ -84,7 +84,7 @@ def board(folder: Path) -> dict[str, dict[str, Any]]:
     return {tile["name"]: tile for tile in asyncio.run(ask())["tiles"]}
 
 
-def test_a_seat_that_comes_back_goes_on_from_what_was_acknowledged(host: HostProcess, folder: Path) -> None:
+def test_a_returning_seat_continues_from_the_acknowledged_inputs(host: HostProcess, folder: Path) -> None:
     hello = join(host.invited, "Ann", "a" * 32)
     with Stranger(host.invited) as seat:
         number = seat.asks(hello, "welcome")["seat"]
@@ -98,7 +98,7 @@ def test_a_seat_that_comes_back_goes_on_from_what_was_acknowledged(host: HostPro
     assert board(folder)["Ann"]["acknowledged"] == 3
 
 
-def test_an_exam_sends_no_answer(host: HostProcess) -> None:
+def test_an_exam_sends_no_answers(host: HostProcess) -> None:
     with Stranger(host.invited) as seat:
         text = seat.asks(join(host.invited, "Eve", "e" * 32), "welcome")["text"]
     assert "solution" not in text
@@ -119,7 +119,7 @@ def test_an_exam_sends_no_answer(host: HostProcess) -> None:
         ("x" * 500_000, ""),  # too long: the connection ends
     ],
 )
-def test_a_stranger_is_turned_away(host: HostProcess, said: object, why: str) -> None:
+def test_an_unauthorized_client_is_refused(host: HostProcess, said: object, why: str) -> None:
     with Stranger(host.invited) as stranger:
         assert why in stranger.turned_away(said)
 
@@ -141,9 +141,7 @@ def test_a_stranger_is_turned_away(host: HostProcess, said: object, why: str) ->
         ({"kind": "score", "total": 100}, "Input tag 'score'"),
     ],
 )
-def test_a_hostile_seat_is_turned_away_and_the_class_goes_on(
-    host: HostProcess, said: object, why: str
-) -> None:
+def test_a_hostile_seat_is_refused_and_the_class_continues(host: HostProcess, said: object, why: str) -> None:
     with Stranger(host.invited) as good, Stranger(host.invited) as bad:
         number = good.asks(join(host.invited, "Good", "g" * 32), "welcome")["acknowledged"]
         bad.asks(join(host.invited, "Bad", "b" * 32), "welcome")
@@ -151,7 +149,7 @@ def test_a_hostile_seat_is_turned_away_and_the_class_goes_on(
         assert good.asks(acts(act(number + 1, 5 * number)), "acknowledged")["number"] == number + 1
 
 
-def test_instructions_reach_one_or_all_and_are_sent_again_until_they_are_answered(
+def test_instructions_reach_one_seat_or_all_and_are_repeated_until_answered(
     host: HostProcess, folder: Path
 ) -> None:
     with Stranger(host.invited) as one, Stranger(host.invited) as other:
@@ -173,7 +171,7 @@ def test_instructions_reach_one_or_all_and_are_sent_again_until_they_are_answere
         assert "input 2 does not match the instruction that it answers (inject)" in one.turned_away(forged)
 
 
-def test_an_instruction_is_answered_once_and_only_by_what_it_asks_for(
+def test_an_instruction_is_answered_once_and_only_by_the_seat_it_addresses(
     host: HostProcess, folder: Path
 ) -> None:
     def joined(seat: Stranger) -> int:
@@ -221,7 +219,7 @@ def test_an_instruction_is_answered_once_and_only_by_what_it_asks_for(
     assert later["number"] not in board(folder)["Lea"]["unanswered"]
 
 
-def test_an_inject_that_is_refused_is_answered_by_its_line() -> None:
+def test_a_refused_inject_is_reported_with_its_line() -> None:
     scenario = scenario_files.find("planned-failover").load()
     inject = ClassInstruction(
         number=1, seat_id=1, group_name=None, tick=None, kind="inject", text="power-off NOWHERE"
@@ -234,9 +232,7 @@ def test_an_inject_that_is_refused_is_answered_by_its_line() -> None:
     assert verdict(scenario, scenario.seed, "practice", [tried])["parted"] == ""
 
 
-def test_hands_queue_and_a_seat_is_looked_at_only_as_long_as_it_allows_it(
-    host: HostProcess, folder: Path
-) -> None:
+def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProcess, folder: Path) -> None:
     def at(**other: object) -> dict[str, Any]:
         return {"kind": "at", "tick": 0, "frozen": False, **other}
 
@@ -322,7 +318,7 @@ def test_class_is_led_through_runs_at_the_position_of_the_instructor(tmp_path: P
             assert ann.hears("shown")["name"] is None, "marks are no instructions"
 
 
-def test_freeze_is_acknowledged_and_the_board_names_who_is_not_frozen(
+def test_freeze_is_acknowledged_and_the_board_names_seats_that_are_not_frozen(
     host: HostProcess, folder: Path
 ) -> None:
     with Stranger(host.invited) as quick, Stranger(host.invited) as slow:
@@ -340,7 +336,7 @@ def test_freeze_is_acknowledged_and_the_board_names_who_is_not_frozen(
         assert quick.hears("state")["state"] == "running"
 
 
-def test_groups_limits_breaks_and_the_class_clock(host: HostProcess, folder: Path) -> None:
+def test_groups_limits_breaks_and_the_class_clock_work_together(host: HostProcess, folder: Path) -> None:
     with Stranger(host.invited) as one, Stranger(host.invited) as other:
         number = one.asks(join(host.invited, "Kim", "k" * 32), "welcome")["seat"]
         other.asks(join(host.invited, "Lea", "l" * 32), "welcome")
@@ -375,7 +371,7 @@ def test_groups_limits_breaks_and_the_class_clock(host: HostProcess, folder: Pat
         assert not board(folder)["Kim"]["stopped"], "who may go on has no limit any more"
 
 
-def test_a_seat_is_sent_back_and_nothing_of_its_log_is_lost(host: HostProcess, folder: Path) -> None:
+def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Path) -> None:
     with Stranger(host.invited) as seat:
         number = seat.asks(join(host.invited, "Mia", "m" * 32), "welcome")["seat"]
         seat.says({"kind": "at", "tick": 300, "frozen": False})
@@ -442,9 +438,7 @@ def test_thousands_of_wrong_codes_do_not_disturb_the_class(host: HostProcess) ->
         assert late.asks(join(host.invited, "Gus", "h" * 32), "welcome")["seat"]
 
 
-def test_a_log_that_was_cut_is_not_gone_on_with(
-    host: HostProcess, profile_folder: Path, tmp_path: Path
-) -> None:
+def test_a_truncated_log_is_not_continued(host: HostProcess, profile_folder: Path, tmp_path: Path) -> None:
     """Who deletes what went wrong in an exam does not take it back."""
     inputs = tmp_path / "inputs.txt"
     inputs.write_text("5 note one\n6 note two\n470 finish\n")
@@ -459,7 +453,7 @@ def test_a_log_that_was_cut_is_not_gone_on_with(
     assert "the host has more inputs of this seat" in again.stderr
 
 
-def test_a_seat_does_not_talk_to_another_host(host: HostProcess, tmp_path: Path) -> None:
+def test_a_seat_rejects_another_host(host: HostProcess, tmp_path: Path) -> None:
     """Who stands in between has another certificate, whatever code he was told."""
     mine = host.code[:7] + ("0" if host.code[7] != "0" else "1") + host.code[8:]
     done = run("class", "join", mine, "--player", "reference")
@@ -468,12 +462,12 @@ def test_a_seat_does_not_talk_to_another_host(host: HostProcess, tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_kills_at_random_lose_nothing(tmp_path: Path) -> None:
+def test_random_kills_lose_nothing(tmp_path: Path) -> None:
     seed = int.from_bytes(os.urandom(4))
     class_kills.run(tmp_path, kills=1, seats=2, seed=seed)
 
 
-def test_room_check_joins_and_leaves_without_a_record(host: HostProcess, folder: Path) -> None:
+def test_room_check_leaves_no_record(host: HostProcess, folder: Path) -> None:
     seats = board(folder)
     findings = check_room(host.invited)
     assert [(one.is_good, one.text.partition(" in ")[0]) for one in findings[:2]] == [
@@ -505,7 +499,7 @@ def test_late_comer_begins_at_the_median_time_of_the_class(tmp_path: Path) -> No
             seat.asks(acts(act(1, 850)), "acknowledged")  # an older version begins at 0:00
 
 
-def test_second_person_of_a_name_gets_a_number(host: HostProcess, folder: Path) -> None:
+def test_second_person_with_the_same_name_gets_a_number(host: HostProcess, folder: Path) -> None:
     seats = []
     for number in (1, 2, 3, 1):
         with Stranger(host.invited) as seat:
@@ -514,7 +508,7 @@ def test_second_person_of_a_name_gets_a_number(host: HostProcess, folder: Path) 
     assert {"Zoe", "Zoe 2", "Zoe 3"} <= set(board(folder))
 
 
-def test_host_shows_version_and_recording_of_a_seat(host: HostProcess, folder: Path) -> None:
+def test_host_shows_the_version_and_recording_state_of_a_seat(host: HostProcess, folder: Path) -> None:
     """A seat of an earlier version says neither, and takes part all the same."""
     with Stranger(host.invited) as old, Stranger(host.invited) as new:
         assert (

@@ -24,7 +24,7 @@ def many_files(count: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-def test_the_oldest_stranger_makes_room() -> None:
+def test_the_oldest_unauthenticated_connection_is_closed_first() -> None:
     with ExitStack() as opened:
         port = ClassPort.from_socket(socket.create_server(("127.0.0.1", 0)))
         opened.callback(port.close)
@@ -50,7 +50,7 @@ def test_the_oldest_stranger_makes_room() -> None:
         assert len(port.joining) == 1, "a seat, and one that has gone, take no place"
 
 
-def test_raw_connections_of_one_computer_keep_no_seat_out(tmp_path: Path) -> None:
+def test_raw_connections_from_one_computer_do_not_block_seats(tmp_path: Path) -> None:
     with (
         many_files(4_000),
         hosted(tmp_path / "class.sqlite", "planned-failover") as host,
@@ -63,7 +63,7 @@ def test_raw_connections_of_one_computer_keep_no_seat_out(tmp_path: Path) -> Non
             assert seat.asks(join(host.invited, "Ann"), "welcome")["seat"] == 1
 
 
-def test_a_host_ends_with_its_window(tmp_path: Path) -> None:
+def test_a_host_ends_together_with_its_window(tmp_path: Path) -> None:
     """A window that is killed closes the pipe that it has to its host."""
     words = command(
         "host", "planned-failover", "--listen", "127.0.0.1:0", "--database", tmp_path / "c.sqlite"
@@ -78,7 +78,7 @@ def test_a_host_ends_with_its_window(tmp_path: Path) -> None:
         assert host.wait(OPEN_S) == 0
 
 
-def test_without_a_window_a_host_goes_on_at_the_end_of_its_input(tmp_path: Path) -> None:
+def test_a_host_without_a_window_continues_after_the_end_of_its_input(tmp_path: Path) -> None:
     words = command(
         "host", "planned-failover", "--listen", "127.0.0.1:0", "--database", tmp_path / "c.sqlite"
     )

@@ -20,7 +20,7 @@ from tests.class_process import WAIT_S, hosted
 CODE = "G66BQ-QPTEX-0781R-PD1TP"
 
 
-def test_a_code_may_come_without_its_address() -> None:
+def test_a_code_works_without_its_address() -> None:
     alone, whole = invitation(CODE), invitation(f"{CODE}@127.0.0.1:7443")
     assert (alone.secret, alone.fingerprint) == (whole.secret, whole.fingerprint)
     assert (alone.addresses, str(alone)) == ([], CODE)
@@ -42,14 +42,12 @@ def test_a_seat_finds_the_host_of_its_code(tmp_path: Path, monkeypatch: pytest.M
         assert attended.left == 0
 
 
-def test_nobody_answers_for_a_code_that_no_host_has(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_discovery_finds_no_host_for_an_unknown_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discovery, "ANSWER_S", 0.3)
     assert asyncio.run(discovery.find("0781RPD1TP0000")) == []
 
 
-def test_without_the_package_the_address_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_zeroconf_the_address_is_requested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
     monkeypatch.setitem(sys.modules, "zeroconf", None)
     asyncio.run(discovery.announce("x", "", ["127.0.0.1"], 1))
@@ -68,7 +66,7 @@ def test_without_the_package_the_address_is_asked_for(
         ([(f"eth{n}", f"10.0.{n}.1") for n in range(9)], "", [f"10.0.{n}.1" for n in range(4)]),
     ],
 )
-def test_host_names_the_addresses_of_its_interfaces(
+def test_host_lists_the_addresses_of_its_interfaces(
     interfaces: list[tuple[str, str]], default: str, expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = [addresses.InterfaceAddress(*one) for one in interfaces]
@@ -116,7 +114,7 @@ def test_class_is_found_whatever_the_order_of_the_records(
 
 
 @pytest.mark.parametrize("answers", [True, False])
-def test_the_doctor_tries_it(answers: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_tests_discovery(answers: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     async def tried() -> bool:
         return answers
 

@@ -10,7 +10,7 @@ from app.classroom.code import InvalidJoinCodeError, Invitation, fingerprint, in
 from app.classroom.rate_limit import BURST, RateLimiter
 
 
-def test_a_code_is_read_as_it_is_typed() -> None:
+def test_a_code_is_parsed_however_it_is_typed() -> None:
     shown, _ = certificate.create_certificate()
     invited = Invitation(new_secret(), fingerprint(certificate.convert_to_der(shown)), "10.0.0.5", 7443)
     assert invitation(str(invited)) == invited
@@ -20,7 +20,7 @@ def test_a_code_is_read_as_it_is_typed() -> None:
 
 
 @pytest.mark.parametrize("host", ["host", "10.0.0.5", "[fe80::1]"])
-def test_code_without_a_port_means_the_port_of_a_class(host: str) -> None:
+def test_code_without_a_port_uses_the_default_port(host: str) -> None:
     invited = invitation("A" * 20 + f"@{host}")
     assert invited.addresses == [f"{host}:7443"]
 
@@ -33,12 +33,12 @@ def test_another_certificate_has_another_code() -> None:
 @pytest.mark.parametrize(
     "text", ["", "@", "ABCDE", "AAAAA-AAAAA-AAAAA-AAAAA@host:", "AAAAA@host:1", "A" * 20 + "@h:0"]
 )
-def test_what_is_no_code_is_refused_with_a_sentence(text: str) -> None:
+def test_an_invalid_code_is_refused_with_a_message(text: str) -> None:
     with pytest.raises(InvalidJoinCodeError, match="expected"):
         invitation(text)
 
 
-def test_ten_thousand_wrong_codes_are_hardly_looked_at_and_nobody_else_waits() -> None:
+def test_ten_thousand_wrong_codes_are_cheap_and_delay_nobody() -> None:
     now = [0.0]
     gate = RateLimiter(lambda: now[0])
     looked_at = 0

@@ -25,7 +25,7 @@ def secrets_of(scenario: Scenario) -> list[str]:
 
 
 @pytest.mark.parametrize("name", dict.fromkeys((*DRILLS[::9], "random-trouble-hard")))
-def test_an_exam_gives_no_answer_away_and_is_the_same_run(name: str) -> None:
+def test_an_exam_reveals_no_answer_and_plays_the_same_run(name: str) -> None:
     scenario = shipped(name)
     text = text_for_seat(scenario, DrillMode.EXAM)
     seats = loaded(text, name)
@@ -45,6 +45,6 @@ def test_an_exam_gives_no_answer_away_and_is_the_same_run(name: str) -> None:
     assert again.ended_by is whole.ended_by
 
 
-def test_outside_of_an_exam_a_seat_has_the_whole_scenario() -> None:
+def test_outside_an_exam_a_seat_gets_the_complete_scenario() -> None:
     scenario = shipped("planned-failover")
     assert text_for_seat(scenario, DrillMode.PRACTICE) == scenario.text

@@ -95,7 +95,7 @@ def acts(*entries: list[Any]) -> dict[str, Any]:
     return {"kind": "acts", "acts": entries}
 
 
-def test_a_seat_goes_on_at_the_other_host_from_what_is_on_disk(two: TwoHosts) -> None:
+def test_a_seat_continues_at_the_other_host_from_the_stored_inputs(two: TwoHosts) -> None:
     hello = join(two.first.invited, "Ann", "a" * 32)
     with Stranger(two.first.invited) as seat:
         number = seat.asks(hello, "welcome")["seat"]
@@ -113,7 +113,7 @@ def test_a_seat_goes_on_at_the_other_host_from_what_is_on_disk(two: TwoHosts) ->
         assert third.asks(hello, "welcome")["seat"] == number
 
 
-def test_what_the_instructor_asks_of_one_host_reaches_the_seats_of_both(two: TwoHosts) -> None:
+def test_instructions_to_one_host_reach_the_seats_of_both(two: TwoHosts) -> None:
     with Stranger(two.first.invited) as one, Stranger(two.second.invited) as other:
         number = one.asks(join(two.first.invited, "Bob", "b" * 32), "welcome")["seat"]
         away = other.asks(join(two.first.invited, "Cem", "c" * 32), "welcome")["seat"]
@@ -134,7 +134,7 @@ def test_what_the_instructor_asks_of_one_host_reaches_the_seats_of_both(two: Two
             assert (text or seat.hears("instruction")["text"]) == "hello"
 
 
-def test_the_class_goes_on_without_nats_and_hears_of_everything_after_it(two: TwoHosts, servers: Any) -> None:
+def test_the_class_continues_without_nats_and_catches_up_afterwards(two: TwoHosts, servers: Any) -> None:
     _, nats = servers
     with Stranger(two.second.invited) as seat:
         seat.asks(join(two.first.invited, "Dee", "d" * 32), "welcome")
@@ -148,7 +148,7 @@ def test_the_class_goes_on_without_nats_and_hears_of_everything_after_it(two: Tw
         two.shows(two.first, "Dee", lambda tile: tile["connected"] and tile["acknowledged"] == 1)
 
 
-def test_a_database_that_is_killed_loses_nothing_and_no_host_ends(two: TwoHosts, servers: Any) -> None:
+def test_a_killed_database_loses_nothing_and_ends_no_host(two: TwoHosts, servers: Any) -> None:
     postgres, _ = servers
     with Stranger(two.first.invited) as seat:
         number = seat.asks(join(two.first.invited, "Eli", "e" * 32), "welcome")["seat"]
@@ -163,7 +163,7 @@ def test_a_database_that_is_killed_loses_nothing_and_no_host_ends(two: TwoHosts,
 
 
 @pytest.mark.slow  # a host is silent for seconds before it counts as gone
-def test_a_host_that_is_killed_has_no_seats_on_the_board_of_the_other(two: TwoHosts) -> None:
+def test_seats_of_a_killed_host_leave_the_board_of_the_other_host(two: TwoHosts) -> None:
     with Stranger(two.second.invited) as seat:
         seat.asks(join(two.first.invited, "Fay", "f" * 32), "welcome")
         two.shows(two.first, "Fay", lambda tile: tile["connected"])
@@ -173,7 +173,7 @@ def test_a_host_that_is_killed_has_no_seats_on_the_board_of_the_other(two: TwoHo
 
 
 @pytest.mark.slow
-def test_both_hosts_go_on_to_the_next_part(tmp_path: Path, servers: tuple[Postgres, Nats]) -> None:
+def test_both_hosts_continue_with_the_next_part(tmp_path: Path, servers: tuple[Postgres, Nats]) -> None:
     (tmp_path / "plan.toml").write_text(
         f'scenario = "{SCENARIO}"\nmode = "exam"\n[[part]]\nkind = "pre"\n[[part]]\nkind = "post"\n'
     )
@@ -192,13 +192,11 @@ def test_both_hosts_go_on_to_the_next_part(tmp_path: Path, servers: tuple[Postgr
 
 
 @pytest.mark.slow
-def test_kills_at_random_lose_nothing(tmp_path: Path, servers: tuple[Postgres, Nats]) -> None:
+def test_random_kills_lose_nothing(tmp_path: Path, servers: tuple[Postgres, Nats]) -> None:
     class_kills.run(tmp_path, kills=4, seats=2, seed=int.from_bytes(os.urandom(4)), servers=servers)
 
 
-def test_two_hosts_need_a_database_that_both_can_write(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_hosts_need_a_shared_database(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = [
         "class",
         "host",
@@ -213,13 +211,13 @@ def test_two_hosts_need_a_database_that_both_can_write(
 
 
 @pytest.mark.parametrize("url", ["nats://127.0.0.1:1", "garbage://x", ""])
-def test_a_nats_server_that_is_not_there_is_said_so(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_nats_server_is_reported(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.classroom.bus.DIAL_S", 0.3)
     with pytest.raises(BusUnavailableError, match="the NATS server cannot be used: "):
         asyncio.run(Bus(url, "x").dial())
 
 
-def test_a_password_stands_in_no_message() -> None:
+def test_no_message_contains_a_password() -> None:
     with pytest.raises(RecordUnavailableError) as why:
         ClassRecord("postgresql+psycopg://ann:hush@127.0.0.1:1/class")
     assert "hush" not in str(why.value)

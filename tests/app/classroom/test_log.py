@@ -32,7 +32,7 @@ def offered(*acts: LogEntry) -> list[LogEntry]:
     return select_new_entries(acts, acknowledged=5, last_tick=500, read_entries=kept)
 
 
-def test_what_is_sent_twice_counts_once() -> None:
+def test_entries_sent_twice_count_once() -> None:
     new = LogEntry(6, 600, "note 6", "", 0)
     assert offered(*KEPT[2:], new) == [new]
     assert offered(*KEPT) == []
@@ -52,7 +52,7 @@ def test_what_is_sent_twice_counts_once() -> None:
         ([LogEntry(3, 301, "note 3", "", 0)], "input 3 is not the"),
     ],
 )
-def test_what_does_not_go_on_is_refused(acts: list[LogEntry], why: str) -> None:
+def test_an_entry_that_does_not_continue_the_log_is_refused(acts: list[LogEntry], why: str) -> None:
     with pytest.raises(LogMismatchError, match=why):
         offered(*acts)
 
@@ -65,7 +65,7 @@ def test_what_does_not_go_on_is_refused(acts: list[LogEntry], why: str) -> None:
         [1, 2, "x" * 70_000, "", 0], [1, 2, "a\0b", "", 0], [1, 2, "", "not a hash", 0], [1, 2, "", "", -1],
     ],
 )  # fmt: skip
-def test_garbage_is_no_act(entry: object) -> None:
+def test_garbage_is_not_a_log_entry(entry: object) -> None:
     with pytest.raises(LogMismatchError):
         parse_entry(entry)
 
@@ -73,7 +73,7 @@ def test_garbage_is_no_act(entry: object) -> None:
 GIVEN = SeatAssignment(3, "Ann", "lab", 'title = "Lab"', 7, "lab")
 
 
-def test_a_log_on_disk_goes_on_after_a_kill(tmp_path: Path) -> None:
+def test_a_log_on_disk_continues_after_a_kill(tmp_path: Path) -> None:
     first = SeatLog(tmp_path, "Ann")
     first.begin(GIVEN)
     first.append(100, "note one", "")
@@ -93,7 +93,7 @@ def test_a_log_on_disk_goes_on_after_a_kill(tmp_path: Path) -> None:
     assert token not in again.file.read_text(), "who hands in the log does not hand in the token"
 
 
-def test_a_log_with_a_gap_is_none(tmp_path: Path) -> None:
+def test_a_log_with_a_gap_is_rejected(tmp_path: Path) -> None:
     mine = SeatLog(tmp_path, "Ann")
     mine.begin(GIVEN)
     for number in range(3):
@@ -106,7 +106,7 @@ def test_a_log_with_a_gap_is_none(tmp_path: Path) -> None:
         parse(b"".join(lines[1:]), "Ann.seat")
 
 
-def test_a_run_that_was_sent_back_is_as_if_the_rest_had_never_been() -> None:
+def test_a_rewound_run_equals_one_without_the_removed_part() -> None:
     scenario = shipped("lab")
     before = [LogEntry(1, 100, "note one", "", 0), LogEntry(2, 3000, "power-off SERVER_A", "", 4)]
     taken_back = [LogEntry(3, 4000, "note wrong", "", 0)]

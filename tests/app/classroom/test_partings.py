@@ -12,13 +12,13 @@ def course(seat: int, score: float, *deeds: tuple[int, str]) -> SeatHistory:
     return SeatHistory(seat, tuple(SeatAction(tick, what, what) for tick, what in deeds), score)
 
 
-def test_the_same_deeds_are_no_parting() -> None:
+def test_equal_actions_are_no_divergence() -> None:
     assert find_divergences([course(1, 90, (100, "a")), course(2, 80, (100 + WINDOW, "a"))]) == []
     assert find_divergences([course(1, 90), course(2, 80)]) == []
     assert find_divergences([]) == []
 
 
-def test_who_waits_forces_and_removes() -> None:
+def test_divergences_separate_waiting_forcing_and_removing() -> None:
     forced = [course(n, 20, (500, "look"), (1000 + n, "force")) for n in range(9)]
     removed = [course(n, 70, (500, "look"), (1200 + n, "remove")) for n in range(10, 17)]
     waited = [course(n, 90, (500, "look"), (1000 + WINDOW + 500, "back")) for n in range(20, 32)]
@@ -30,7 +30,7 @@ def test_who_waits_forces_and_removes() -> None:
     assert one.cost == 7 * 20 + 9 * 70
 
 
-def test_those_who_waited_part_later_among_themselves() -> None:
+def test_seats_that_waited_diverge_later() -> None:
     early = course(1, 0, (100, "force"))
     late = [course(2, 90, (100 + 2 * WINDOW, "resume")), course(3, 50, (100 + 2 * WINDOW, "off"))]
     found = find_divergences([early, *late])
@@ -42,7 +42,7 @@ DEEDS = st.lists(st.tuples(st.integers(0, 50_000), st.sampled_from("abc")), max_
 
 
 @given(st.lists(st.tuples(DEEDS, st.floats(0, 100)), max_size=8))
-def test_every_parting_names_each_of_its_seats_once(
+def test_every_divergence_names_each_of_its_seats_once(
     played: list[tuple[list[tuple[int, str]], float]],
 ) -> None:
     courses = [course(seat, score, *deeds) for seat, (deeds, score) in enumerate(played)]

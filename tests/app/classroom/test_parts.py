@@ -63,7 +63,7 @@ def steered(host: HostProcess, *lines: str) -> list[dict[str, Any]]:
     return [one for one in said if one["kind"] != "board"]
 
 
-def test_a_seat_keeps_its_number_and_begins_anew_in_each_part(host: HostProcess, tmp_path: Path) -> None:
+def test_a_seat_keeps_its_number_and_starts_each_part_fresh(host: HostProcess, tmp_path: Path) -> None:
     def come(name: str, **more: Any) -> dict[str, Any]:
         with Stranger(host.invited) as seat:
             told = seat.asks({**join(host.invited, name, f"{name:x<32}"), **more}, "welcome")
@@ -127,7 +127,7 @@ def played(record: ClassRecord, number: int, score: bool) -> None:
     record.keep([], {number: acts})
 
 
-def test_what_a_class_has_gained_is_told_from_its_one_export(
+def test_learning_gain_is_computed_from_one_export(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record = ClassRecord(str(tmp_path / "class.sqlite"))
@@ -179,7 +179,7 @@ def test_a_host_of_another_part_writes_nothing(tmp_path: Path) -> None:
     record.close()
 
 
-def test_the_same_plan_is_the_same_class_and_another_one_is_not(tmp_path: Path) -> None:
+def test_a_class_is_identified_by_its_plan(tmp_path: Path) -> None:
     plan, record = of_text(PLAN), ClassRecord(str(tmp_path / "class.sqlite"))
     assert find_or_begin_class(record, new_parts(plan, PLAN, shipped), plan) is not None
     assert find_or_begin_class(record, new_parts(plan, PLAN, shipped), plan) is not None, (
@@ -224,14 +224,14 @@ def test_a_class_is_held_once(host: HostProcess, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 10_000])
-def test_a_name_that_no_host_takes_is_refused_at_once(
+def test_an_invalid_name_is_refused_at_once(
     name: str, host: HostProcess, profile_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["class", "join", host.code, "--name", name, "--player", "reference"], lambda _: 0) == 2
     assert "a name must have 1 to 60 printable characters" in capsys.readouterr().err
 
 
-def test_a_database_of_a_newer_version_or_another_program_is_refused_with_a_sentence(tmp_path: Path) -> None:
+def test_a_database_of_a_newer_version_or_another_program_is_refused_with_a_message(tmp_path: Path) -> None:
     file = tmp_path / "class.sqlite"
     ClassRecord(str(file)).close()
     engine = sa.create_engine(f"sqlite:///{file}")
@@ -257,7 +257,7 @@ scenario = "ag-lab"
 """
 
 
-def test_a_plan_of_parts_needs_no_scenario_of_its_own() -> None:
+def test_a_plan_with_parts_needs_no_scenario_of_its_own() -> None:
     assert [one.scenario for one in of_text(PARTS_ALONE).parts()] == ["lab", "ag-lab"]
 
 

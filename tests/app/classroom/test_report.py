@@ -87,7 +87,7 @@ def erase(database: Path, *words: str) -> int:
     return cli.main(["class", "erase", "--database", str(database), *words], lambda _: 0)
 
 
-def test_no_name_is_in_the_report_unless_it_is_wanted(database: Path) -> None:
+def test_the_report_contains_no_names_unless_requested(database: Path) -> None:
     found = report(database)
     whole = b"".join(found.values())
     assert not any(name.encode() in whole for name in PEOPLE)
@@ -118,7 +118,7 @@ def test_report_lists_the_marks_of_the_instructor_without_names(database: Path) 
 
 
 @pytest.mark.usefixtures("qapp")  # PDF
-def test_it_tells_of_the_class_what_its_seats_came_to(database: Path) -> None:
+def test_the_report_summarizes_the_results_of_the_seats(database: Path) -> None:
     found = report(database, "--pdf")
     board = list(csv.DictReader(io.StringIO(found["board.csv"].decode())))
     assert board[0]["score"] == "100.0"
@@ -136,7 +136,7 @@ def test_it_tells_of_the_class_what_its_seats_came_to(database: Path) -> None:
     assert found["people/0001.pdf"].startswith(b"%PDF")
 
 
-def test_it_tells_what_each_seat_could_still_reach_and_by_what_it_lost_that(database: Path) -> None:
+def test_the_report_shows_reachable_points_and_their_loss_for_each_seat(database: Path) -> None:
     found = report(database, "--seconds", "60")
     page = found["class.html"].decode()
     rows = re.findall(
@@ -159,7 +159,7 @@ def test_it_tells_what_each_seat_could_still_reach_and_by_what_it_lost_that(data
     assert "point of no return 0:35.0</text>" in found["people/0002.html"].decode()
 
 
-def test_a_learning_record_store_and_a_learning_management_system_take_it(database: Path) -> None:
+def test_xapi_and_scorm_systems_accept_the_export(database: Path) -> None:
     found = report(database)
     told: list[dict[str, Any]] = json.loads(found["xapi.json"])
     assert [one["verb"]["display"]["en"] for one in told] == ["completed", "completed", "attempted"]
@@ -177,7 +177,9 @@ def test_a_learning_record_store_and_a_learning_management_system_take_it(databa
         assert b"auth-token" in package.read("cmi5.js")
 
 
-def test_who_was_erased_is_nowhere_in_the_file(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_erased_person_appears_nowhere_in_the_file(
+    database: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert b"between us" in database.read_bytes()
     assert erase(database, "1", "3", "--yes") == 0
     left = b"".join(file.read_bytes() for file in database.parent.glob("class.sqlite*"))
@@ -193,7 +195,7 @@ def test_who_was_erased_is_nowhere_in_the_file(database: Path, capsys: pytest.Ca
     assert "no seats" in capsys.readouterr().err
 
 
-def test_erasing_asks_first_and_not_while_the_class_is_held(
+def test_erasing_asks_first_and_is_refused_while_the_class_runs(
     database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("no\n"))
@@ -211,7 +213,7 @@ def test_erasing_asks_first_and_not_while_the_class_is_held(
     assert "being held" in capsys.readouterr().err
 
 
-def test_who_was_erased_is_not_named_to_others(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_erased_person_is_not_named_to_others(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name = PEOPLE[0]
     plan = (
         f'scenario = "{NAME}"  # {name} knows it\nmode = "practice"\n[[group]]\nname = "blue"\n'
@@ -238,7 +240,7 @@ def test_who_was_erased_is_not_named_to_others(database: Path, capsys: pytest.Ca
     record.close()
 
 
-def test_how_sure_all_seats_were_stands_beside_how_often_that_was_right(tmp_path: Path) -> None:
+def test_confidence_is_shown_next_to_correctness(tmp_path: Path) -> None:
     asked = shipped("automatic-failover")
     record = ClassRecord(str(tmp_path / "class.sqlite"))
     record.begin(new_class(asked, LessonPlan(scenario=asked.name, mode="exam"), ""))
@@ -260,7 +262,7 @@ def test_how_sure_all_seats_were_stands_beside_how_often_that_was_right(tmp_path
     assert ">Lost transactions</text>" in page, "what was lost is drawn"
 
 
-def test_one_person_gets_all_that_is_kept_of_them_and_nothing_of_others(database: Path) -> None:
+def test_a_person_gets_all_of_their_own_data_and_nothing_of_others(database: Path) -> None:
     file = database.with_name("mine.zip")
     words = ["class", "export", "--database", str(database), "--out", str(file), "--seat"]
     assert cli.main([*words, "2"], lambda _: 0) == 0
@@ -273,7 +275,7 @@ def test_one_person_gets_all_that_is_kept_of_them_and_nothing_of_others(database
     assert cli.main([*words, "9"], lambda _: 0) == 2
 
 
-def test_what_people_thought_before_the_points_stands_beside_them(database: Path) -> None:
+def test_self_assessments_are_shown_next_to_the_points(database: Path) -> None:
     record = ClassRecord(str(database), new=False)
     record.reflect(1, Reflection("nothing yet", "", None))
     record.reflect(1, Reflection("Béla pulled the cable", "=1+1", 70.0))
@@ -298,7 +300,7 @@ def test_what_people_thought_before_the_points_stands_beside_them(database: Path
     )
 
 
-def test_names_that_were_typed_are_not_read_in_a_report_without_names(database: Path) -> None:
+def test_typed_names_are_masked_in_a_report_without_names(database: Path) -> None:
     record = ClassRecord(str(database), new=False)
     record.change_seats([1, 2], group_name="Falcons")
     seat = Seat(name="Grant Müller", token_hash="token of Grant", group_name="Falcons")
@@ -329,7 +331,7 @@ def test_names_that_were_typed_are_not_read_in_a_report_without_names(database: 
     assert "FALCONS" in report(database, "--names")["people/0004.html"].decode()
 
 
-def test_a_line_that_cannot_be_understood_spoils_no_report(database: Path) -> None:
+def test_an_unreadable_line_does_not_prevent_the_report(database: Path) -> None:
     record = ClassRecord(str(database), new=False)
     seat = Seat(name="Dora", token_hash="token of Dora")
     record.keep([seat], {})
@@ -339,7 +341,7 @@ def test_a_line_that_cannot_be_understood_spoils_no_report(database: Path) -> No
     assert [row["parted_t_s"] for row in board] == ["", "", "", "1.0"]
 
 
-def test_the_page_of_the_class_speaks_german(database: Path) -> None:
+def test_the_class_page_is_translated_to_german(database: Path) -> None:
     found = report(database, "--language", "de")
     assert language.current() == language.ENGLISH, "only the report does"
     page = found["class.html"].decode()
@@ -353,7 +355,7 @@ def test_the_page_of_the_class_speaks_german(database: Path) -> None:
     ("mode", "by_instructor", "score"),
     [("practice", True, 100.0), ("exam", True, 17.5), ("exam", False, 100.0)],
 )
-def test_what_the_instructor_did_is_the_instructors(
+def test_inputs_of_the_instructor_are_attributed_to_the_instructor(
     tmp_path: Path, mode: str, by_instructor: bool, score: float
 ) -> None:
     """The instructor plays the solution at the seat of somebody who has only looked."""
@@ -389,7 +391,7 @@ def test_what_the_instructor_did_is_the_instructors(
     assert ("do not count" in pages[1]) is (by_instructor and mode == "exam")
 
 
-def test_fault_that_the_instructor_injects_takes_no_goal_away() -> None:
+def test_fault_injected_by_the_instructor_costs_no_goal() -> None:
     scenario = shipped(NAME)
     reference = play_reference(scenario)
     drill = Drill(scenario)

@@ -72,9 +72,7 @@ def test_late_comer_begins_at_the_time_that_the_host_gives(
     assert kept.acts[-1].tick == expected
 
 
-def test_what_is_done_is_noted_with_marks_between_and_follows_when_played_again(
-    kept: SeatLog, link: NoLink
-) -> None:
+def test_inputs_are_logged_with_hashes_and_replay_to_the_same_state(kept: SeatLog, link: NoLink) -> None:
     run = run_of(kept, link)
     run.advance_to(1500)
     run.do("power-off SERVER_A")
@@ -86,7 +84,7 @@ def test_what_is_done_is_noted_with_marks_between_and_follows_when_played_again(
     assert (found["parted"], found["state_hash"]) == ("", run.drill.state_hash())
 
 
-def test_after_a_break_it_stands_where_it_was(kept: SeatLog, link: NoLink) -> None:
+def test_after_a_break_the_seat_continues_where_it_stopped(kept: SeatLog, link: NoLink) -> None:
     run = run_of(kept, link)
     run.advance_to(1500)
     run.do("power-off SERVER_A")
@@ -94,7 +92,7 @@ def test_after_a_break_it_stands_where_it_was(kept: SeatLog, link: NoLink) -> No
     assert (again.drill.tick, again.drill.state_hash()) == (1500, run.drill.state_hash())
 
 
-def test_an_inject_happens_at_its_time_once_and_a_message_is_shown(kept: SeatLog, link: NoLink) -> None:
+def test_an_inject_happens_once_at_its_time_and_shows_its_message(kept: SeatLog, link: NoLink) -> None:
     shown: list[str] = []
     run = run_of(kept, link, shown)
     for _ in range(2):  # a host that was killed sends it again
@@ -110,7 +108,7 @@ def test_an_inject_happens_at_its_time_once_and_a_message_is_shown(kept: SeatLog
     assert len(lines(kept)) == 3
 
 
-def test_a_seat_is_told_what_the_instructor_does_with_it(kept: SeatLog, link: NoLink) -> None:
+def test_a_seat_is_notified_of_the_instructors_actions(kept: SeatLog, link: NoLink) -> None:
     shown: list[str] = []
     run = run_of(kept, link, shown)
     assert run.raise_hand("hand Which server?")
@@ -139,7 +137,7 @@ def test_the_end_of_the_class_ends_the_run(kept: SeatLog, link: NoLink) -> None:
         run_of(kept, link).advance_to(100)
 
 
-def test_nobody_goes_back_in_time(kept: SeatLog, link: NoLink) -> None:
+def test_a_seat_cannot_rewind_itself(kept: SeatLog, link: NoLink) -> None:
     run = run_of(kept, link)
     run.advance_to(500)
     with pytest.raises(InputError, match="be set back"):

@@ -11,7 +11,7 @@ from app.words import language
 CODE = "G66BQ-QPTEX-0781R-PD1TP@10.0.0.5:7443,192.168.1.5:7443"
 
 
-def test_sheet_has_a_code_that_a_seat_can_type_and_every_step() -> None:
+def test_sheet_shows_a_code_that_a_seat_can_type_and_every_step() -> None:
     page = build_sheet("Cable & <witness>", CODE)
     assert "Cable &amp; &lt;witness&gt;" in page
     secret, address = re.findall(r'<p class="(?:code|address)">([^<]+)</p>', page)

@@ -20,14 +20,14 @@ SPLIT = shipped("split-brain")
         ("", (SPLIT.hints[0].goal,), SPLIT.hints[1].look),
     ],
 )
-def test_suggestion_fits_the_question_and_the_next_goal(
+def test_suggestion_matches_the_question_and_the_next_goal(
     question: str, met: tuple[str, ...], part: str
 ) -> None:
     assert part in suggest_answers(SPLIT, question, met)[0]
 
 
 @pytest.mark.parametrize("name", DRILLS[::7])
-def test_each_drill_suggests_something_and_no_command_of_its_solution(name: str) -> None:
+def test_each_drill_suggests_an_answer_without_revealing_its_solution(name: str) -> None:
     scenario = shipped(name)
     found = suggest_answers(scenario, "What should I look at on this server?")
     assert 1 <= len(found) <= ANSWERS_MAX

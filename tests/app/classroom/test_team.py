@@ -83,7 +83,7 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, TeamP
         made.kill()
 
 
-def test_a_stranger_is_turned_away(team: tuple[Path, TeamProcess]) -> None:
+def test_an_unauthorized_client_is_refused(team: tuple[Path, TeamProcess]) -> None:
     hello = {"kind": "take", "secret": "000000", "name": "Eve", "token": "x" * 32, "role": "dba"}
     for said, why in (
         (hello, "wrong team code"),
@@ -157,7 +157,7 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
         person.end()
 
 
-def test_a_role_is_one_member_s_after_a_restart_too(tmp_path: Path) -> None:
+def test_a_role_stays_with_its_member_after_a_restart(tmp_path: Path) -> None:
     table = RoleTable(tmp_path / "roles.json")
     table.take("dba", "Ann", "a" * 32)
     again = RoleTable(tmp_path / "roles.json")
@@ -168,6 +168,6 @@ def test_a_role_is_one_member_s_after_a_restart_too(tmp_path: Path) -> None:
     assert again.name_of("room") is None
 
 
-def test_a_line_needs_a_number() -> None:
+def test_a_team_input_needs_a_number() -> None:
     with pytest.raises(ProtocolError):
         client_messages.read('{"kind": "do", "line": "note x"}')

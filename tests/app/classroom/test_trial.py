@@ -40,7 +40,7 @@ def plan() -> LessonPlan:
 
 
 @pytest.mark.parametrize("key", ["one", "two", "three"])
-def test_however_many_come_no_group_is_more_than_two_ahead(key: str) -> None:
+def test_group_sizes_differ_by_at_most_two(key: str) -> None:
     drawn = [plan().draw_group(key, place) for place in range(41)]
     for end in range(len(drawn)):
         count = Counter(drawn[:end])
@@ -50,7 +50,7 @@ def test_however_many_come_no_group_is_more_than_two_ahead(key: str) -> None:
     assert plan().model_copy(update={"draw_groups": False}).draw_group(key, 0) == ""
 
 
-def test_seats_are_drawn_as_they_join_and_stay_where_they_are(tmp_path: Path) -> None:
+def test_seats_are_assigned_to_groups_on_joining_and_stay_there(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(PLAN)
     database = tmp_path / "class.sqlite"
 
@@ -76,7 +76,7 @@ def test_seats_are_drawn_as_they_join_and_stay_where_they_are(tmp_path: Path) ->
     assert Counter(group for name, group in groups().items() if name != "Zoe") == {"maps": 2, "lists": 2}
 
 
-def test_a_difference_is_told_with_its_size_and_its_chance() -> None:
+def test_a_difference_is_reported_with_effect_size_and_probability() -> None:
     far = [Person(f"a{n}", "a", 50.0, 60.0 + n, None) for n in range(6)]
     far += [Person(f"b{n}", "b", 50.0, 80.0 + n, None) for n in range(6)]
     found = {one.measure: one for one in compare_groups(far)}

@@ -92,7 +92,7 @@ def found_in(file: Path) -> dict[str, LogCheck]:
     return {one.name: one for one in check_file(file)}
 
 
-def test_a_class_as_it_was_exported_follows_from_its_logs(record: ClassRecord, tmp_path: Path) -> None:
+def test_the_exported_class_matches_its_logs(record: ClassRecord, tmp_path: Path) -> None:
     found = found_in(archive_of(record, tmp_path))
     assert {name: one.problem for name, one in found.items()} == {"Ann": "", "Bob": ""}
     ann, bob = found["Ann"].verdict, found["Bob"].verdict
@@ -102,7 +102,7 @@ def test_a_class_as_it_was_exported_follows_from_its_logs(record: ClassRecord, t
     assert (ann["score"], bob["t_s"], bob["last_act"]) == (100.0, 5.0, "")
 
 
-def test_nothing_secret_leaves_with_it(record: ClassRecord, tmp_path: Path) -> None:
+def test_the_export_contains_no_secrets(record: ClassRecord, tmp_path: Path) -> None:
     the_class = record.the_class()
     assert the_class is not None
     texts: dict[str, str] = {}
@@ -136,7 +136,7 @@ def lost_log(texts: dict[str, str]) -> None:
         (lost_log, "Bob", "its log is missing"),
     ],
 )
-def test_what_does_not_follow_is_named(
+def test_deviations_from_the_logs_are_listed(
     record: ClassRecord, tmp_path: Path, change: Callable[[dict[str, str]], None], who: str, why: str
 ) -> None:
     found = found_in(archive_of(record, tmp_path, change))
@@ -155,7 +155,7 @@ def test_another_scenario_is_refused(record: ClassRecord, tmp_path: Path) -> Non
         list(check_file(file))
 
 
-def test_the_first_moment_at_which_a_seat_differs_is_named(scenario: Scenario, log: list[LogEntry]) -> None:
+def test_the_first_deviation_of_a_seat_is_named(scenario: Scenario, log: list[LogEntry]) -> None:
     forged = [log[0], *(act._replace(digest="0" * 32) for act in log[1:])]
     found = verdict(scenario, scenario.seed, "practice", forged)
     assert found["parted_t_s"] == log[1].tick / 100
@@ -164,7 +164,7 @@ def test_the_first_moment_at_which_a_seat_differs_is_named(scenario: Scenario, l
     )
 
 
-def test_a_log_in_portions_comes_to_the_same(scenario: Scenario, log: list[LogEntry]) -> None:
+def test_a_log_replayed_in_portions_gives_the_same_result(scenario: Scenario, log: list[LogEntry]) -> None:
     run = Rerun(scenario, scenario.seed, "practice")
     for act in log:
         run.play([act])
@@ -172,12 +172,12 @@ def test_a_log_in_portions_comes_to_the_same(scenario: Scenario, log: list[LogEn
     assert run.verdict() == verdict(scenario, scenario.seed, "practice", log)
 
 
-def test_nobody_goes_back_in_time(scenario: Scenario, log: list[LogEntry]) -> None:
+def test_a_log_with_decreasing_times_is_refused(scenario: Scenario, log: list[LogEntry]) -> None:
     back = [log[0], LogEntry(2, log[0].tick, "rewind 0", "", 0)]
     assert "be set back" in verdict(scenario, scenario.seed, "practice", back)["parted"]
 
 
-def test_logs_by_file_come_to_the_same_board_as_the_record(
+def test_logs_imported_from_files_give_the_same_board_as_the_record(
     record: ClassRecord, scenario: Scenario, log: list[LogEntry], tmp_path: Path
 ) -> None:
     mine = SeatLog(tmp_path / "seats", "Ann")
@@ -197,7 +197,7 @@ def run_file(tmp_path: Path, change: Callable[[Any], None] = lambda report: None
     return file
 
 
-def test_run_files_are_verified_by_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_verify_command_checks_run_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["class", "verify", str(run_file(tmp_path))], lambda _: 0) == 0
     assert "follows from its inputs" in capsys.readouterr().out
 
@@ -209,7 +209,7 @@ def test_run_files_are_verified_by_the_command(tmp_path: Path, capsys: pytest.Ca
     assert cli.main(["class", "verify", str(tmp_path)], lambda _: 0) == 2
 
 
-def test_a_database_holds_one_class_which_goes_on(record: ClassRecord, scenario: Scenario) -> None:
+def test_a_database_holds_one_class_that_can_be_continued(record: ClassRecord, scenario: Scenario) -> None:
     there = record.the_class()
     assert there is not None
     for wanted in ([], [new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), "")]):
@@ -221,7 +221,7 @@ def test_a_database_holds_one_class_which_goes_on(record: ClassRecord, scenario:
     record.close()
 
 
-def test_what_was_prepared_is_kept_with_the_class(tmp_path: Path, scenario: Scenario) -> None:
+def test_preparations_are_stored_with_the_class(tmp_path: Path, scenario: Scenario) -> None:
     plan = LessonPlan.model_validate(
         {"scenario": NAME, "mode": "exam", "inject": [{"at": "1min", "do": "power-off SERVER_A"}]}
     )
@@ -234,12 +234,12 @@ def test_what_was_prepared_is_kept_with_the_class(tmp_path: Path, scenario: Scen
 
 
 @pytest.mark.parametrize("place", ["nowhere://x", "/no/folder/class.sqlite", "sqlite:///"])
-def test_a_database_that_cannot_be_used_is_said_so(place: str) -> None:
+def test_an_unusable_database_is_reported(place: str) -> None:
     with pytest.raises(RecordUnavailableError):
         ClassRecord(place, new=False)
 
 
-def test_what_was_answered_and_how_sure_goes_into_a_table(tmp_path: Path) -> None:
+def test_answers_and_confidence_are_exported_as_a_table(tmp_path: Path) -> None:
     asked = shipped("automatic-failover")
     drill = Drill(asked)
     while not drill.open_questions():
@@ -262,7 +262,7 @@ def test_what_was_answered_and_how_sure_goes_into_a_table(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", ["witness-lost", "ag-planned-move", "false-failovers", "team-cable"])
 @pytest.mark.parametrize("mode", ["practice", "exam", "lab"])
-def test_what_the_host_computes_is_what_the_whole_drill_comes_to(name: str, mode: str) -> None:
+def test_the_host_result_equals_that_of_the_full_drill(name: str, mode: str) -> None:
     scenario = shipped(name)
     drill = play_reference(scenario)
     lines = sorted((item.tick, item.line_without_time) for item in drill.journal if item.verb != "hint")
@@ -276,7 +276,7 @@ def test_what_the_host_computes_is_what_the_whole_drill_comes_to(name: str, mode
 
 
 @pytest.mark.parametrize("portions", [((0, 3), (1, 5)), ((2, 4), (0, 5)), ((0, 2), (3, 5)), ((0, 5), (0, 5))])
-def test_acts_that_come_twice_or_with_a_gap_are_judged_once_each(
+def test_repeated_entries_and_gaps_are_judged_once(
     portions: tuple[tuple[int, int], ...],
     scenario: Scenario,
     log: list[LogEntry],
@@ -325,7 +325,7 @@ def test_acts_that_come_twice_or_with_a_gap_are_judged_once_each(
     )
 
 
-def test_what_a_seat_could_reach_never_rises_and_is_thin_where_nothing_changes() -> None:
+def test_the_reachable_score_never_rises_and_is_sampled_sparsely() -> None:
     seat = SeatState(1, "Ann", "", 0, 0, 0, 0)
     for t_s in range(10, 60, 10):
         seat.weigh(t_s, 90.0)

@@ -88,7 +88,7 @@ def profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("profile")
-def test_ten_seats_by_file_come_to_the_board_of_ten_over_the_network(
+def test_ten_seats_by_file_give_the_same_board_as_ten_over_the_network(
     host: HostProcess, folder: Path, begun: Path, tmp_path: Path
 ) -> None:
     by_file = []
@@ -109,7 +109,7 @@ def test_ten_seats_by_file_come_to_the_board_of_ten_over_the_network(
 
 
 @pytest.mark.usefixtures("profile")
-def test_a_seat_that_has_lost_the_network_hands_in_the_rest(
+def test_a_seat_that_lost_the_network_hands_in_the_rest_by_file(
     host: HostProcess, folder: Path, tmp_path: Path
 ) -> None:
     attended = play(host.invited, "Ann", SCRIPTS[0])
@@ -127,7 +127,7 @@ def test_a_seat_that_has_lost_the_network_hands_in_the_rest(
 
 
 @pytest.mark.usefixtures("profile")
-def test_what_is_no_log_of_this_class_is_refused(
+def test_a_file_that_is_not_a_log_of_this_class_is_refused(
     host: HostProcess, folder: Path, begun: Path, tmp_path: Path
 ) -> None:
     honest = Path(play(read_handout(begun), "Eve", SCRIPTS[1]).file)
@@ -158,7 +158,7 @@ def test_what_is_no_log_of_this_class_is_refused(
 
 
 @pytest.mark.usefixtures("profile")
-def test_the_command_plays_without_a_network_and_says_where_the_log_is(
+def test_the_command_plays_without_a_network_and_prints_the_path_of_the_log(
     begun: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     inputs = tmp_path / "inputs.txt"

@@ -26,7 +26,7 @@ def _little_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_little_work")
-def test_every_figure_is_a_ratio_against_something_named() -> None:
+def test_every_figure_is_a_ratio_to_a_named_reference() -> None:
     figures = list(bench.bench_rows())
     names = [figure.name for figure in figures]
     assert max(map(len, names)) <= bench.NAME_LETTERS
@@ -54,7 +54,7 @@ def test_every_figure_is_a_ratio_against_something_named() -> None:
 
 
 @pytest.mark.usefixtures("_little_work")
-def test_a_missing_simpy_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_simpy_package_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tests.simpy_models", None)
     of_simpy = (figure for figure in bench.bench_rows() if figure.name.startswith("SimPy"))
     told = list(islice(of_simpy, len(bench.DATABASES)))

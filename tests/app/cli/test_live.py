@@ -27,7 +27,7 @@ def run(*words: str, lines: str = "") -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_lines_are_done_as_they_come_and_time_follows_the_clock(tmp_path: Path) -> None:
+def test_lines_are_applied_on_arrival_and_time_follows_the_clock(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     before = time.perf_counter()
     told = run(
@@ -42,7 +42,7 @@ def test_lines_are_done_as_they_come_and_time_follows_the_clock(tmp_path: Path) 
     assert [failover["to_server"] for failover in report["failovers"]] == ["SERVER_B"]
 
 
-def test_without_an_end_it_ends_with_its_input() -> None:
+def test_a_run_without_an_end_ends_with_its_input() -> None:
     told = run("--speed", "1", "--json", "-", lines="cut SERVER_A SERVER_B\n")
     assert told.returncode == 0, told.stderr
     assert json.loads(told.stdout)["ended_at_s"] < 60.0
@@ -50,13 +50,13 @@ def test_without_an_end_it_ends_with_its_input() -> None:
 
 
 @pytest.mark.slow
-def test_a_speed_that_cannot_be_kept_is_refused() -> None:
+def test_an_unreachable_speed_is_refused() -> None:
     told = run("--speed", "100000")
     assert told.returncode == 2
     assert "0.1 to 1000" in told.stderr
 
 
-def test_a_question_that_no_line_answers_ends_the_run() -> None:
+def test_a_question_without_an_answering_line_ends_the_run() -> None:
     scenario = load_scenario(scenario_files.find("lab").text + ASKING, "lab.toml")
     drill = Drill(scenario, mode=DrillMode.GUIDED)  # free play asks nothing
     shown: list[str] = []

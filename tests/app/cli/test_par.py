@@ -23,7 +23,7 @@ from tests.engine.drill import texts
 
 
 @pytest.mark.slow
-def test_two_processes_find_what_one_finds() -> None:
+def test_two_processes_find_the_same_as_one() -> None:
     small = texts.small(('length = "5min"', 'length = "2min"'))
     rules: dict[str, Any] = {"deeds_max": 2, "points_max": 3}
     one = ParSearch(small, small.seed, **rules)
@@ -51,7 +51,7 @@ def test_two_processes_find_what_one_finds() -> None:
         (("--from", "cut.json"), "was not written by par --json"),
     ],
 )
-def test_unusable_arguments(
+def test_unusable_arguments_are_refused(
     tmp_path: Path,
     arguments: Sequence[str],
     why: str,
@@ -69,9 +69,7 @@ def test_unusable_arguments(
     assert why in capsys.readouterr().err
 
 
-def test_a_reference_that_cannot_be_played_is_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unplayable_reference_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "small.toml"
     file.write_text(texts.SMALL.replace("+5 power-on SERVER_A", "+5 workload Sales Nothing"))
     assert cli.main(["par", str(file), "--seconds", "0"], lambda scenario: 9) == AS_ASKED
@@ -79,7 +77,7 @@ def test_a_reference_that_cannot_be_played_is_reported(
 
 
 @pytest.mark.parametrize("stopped", [False, True], ids=["time", "Ctrl-C"])
-def test_when_the_time_is_over_what_was_found_is_told_at_once(
+def test_results_are_printed_at_once_when_the_time_is_over(
     stopped: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only the reference, doing nothing and whole drills for the hashes are played then."""
@@ -109,9 +107,7 @@ def test_when_the_time_is_over_what_was_found_is_told_at_once(
     assert found["luck"]["seeds"] == 0
 
 
-def test_what_a_search_has_against_a_drill_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_problems_of_a_drill_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "late.toml"
     exposed = (
         '[[rubric]]\nkind = "exposed"\nname = "Time unprotected"\npoints = 20\n'
@@ -134,6 +130,6 @@ def test_what_a_search_has_against_a_drill_is_said(
     assert f"{file}:1:1: the reference solution earns 80 points" in err
 
 
-def test_progress_says_which_search_goes_on() -> None:
+def test_progress_names_the_current_search() -> None:
     search = ParSearch(texts.small(), 1, fair=False).run(1)
     assert par._format_progress(search).startswith("1 nodes of the clairvoyant search, best ")

@@ -23,14 +23,14 @@ def _call(*arguments: str) -> int:
 
 
 @pytest.mark.slow
-def test_the_same_table_with_one_worker_and_with_two() -> None:
+def test_one_worker_and_two_print_the_same_table() -> None:
     jobs = sweep.jobs_of([texts.small()], ["reference", "idle"], range(1, 4))
     one, two = (sweep.outcomes_of(jobs, workers=workers) for workers in (1, 2))
     assert one == two
     assert [(each.player, each.seed) for each in one] == [job[2:] for job in jobs]
 
 
-def test_rows_and_runs_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_and_runs_are_written_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     small, file = tmp_path / "small.toml", tmp_path / "sweep.json"
     small.write_text(texts.SMALL)
@@ -40,7 +40,7 @@ def test_rows_and_runs_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert [run["seed"] for run in found["runs"]] == [3, 4, 3, 4]
 
 
-def test_ctrl_c_keeps_what_is_done(
+def test_ctrl_c_keeps_finished_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 1)
@@ -60,7 +60,7 @@ def test_ctrl_c_keeps_what_is_done(
     assert err == "ended after 2 of 997 runs\n"
 
 
-def test_how_often_a_failover_is_quick_enough_with_its_picture(
+def test_the_share_of_quick_failovers_is_printed_and_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 1)
@@ -77,12 +77,12 @@ def test_how_often_a_failover_is_quick_enough_with_its_picture(
 
 
 @pytest.mark.parametrize(("text", "found"), [("7", range(7, 8)), ("1-50", range(1, 51))])
-def test_seeds(text: str, found: range) -> None:
+def test_seed_ranges_are_parsed(text: str, found: range) -> None:
     assert sweep.seeds_of(text) == found
 
 
 @pytest.mark.parametrize("text", ["", "5-4", "a-b", "-3", "1-", "1-99999999999999999999"])
-def test_seeds_that_are_none(text: str) -> None:
+def test_invalid_seeds_are_refused(text: str) -> None:
     with pytest.raises(UsageError):
         sweep.seeds_of(text)
 
@@ -102,7 +102,7 @@ def test_seeds_that_are_none(text: str) -> None:
         (("--seeds", f"0-{2**63 - 1}"), "9223372036854775808 runs are more than 1000000"),
     ],
 )
-def test_what_cannot_be_used_is_told(
+def test_unusable_arguments_are_reported(
     arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _call("lab", "--seeds", "1", *arguments) == UNUSABLE
@@ -134,13 +134,13 @@ class Cluster:
         (Cluster(1, ModuleNotFoundError("No module named 'app'")), "Mirrordrill has to be installed where"),
     ],
 )
-def test_a_cluster_that_cannot_work_is_not_waited_for(cluster: Cluster, said: str) -> None:
+def test_an_unusable_cluster_is_reported_at_once(cluster: Cluster, said: str) -> None:
     processes._check(Cluster(1), "moon:8786")
     with pytest.raises(UsageError, match=said):
         processes._check(cluster, "moon:8786")
 
 
-def test_what_is_named_twice_is_played_once(
+def test_duplicate_arguments_are_played_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its runs are the same, and would make a table surer than it is."""

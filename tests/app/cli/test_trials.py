@@ -64,7 +64,7 @@ def searched(search: ParSearch) -> ParSearch:
 
 
 @pytest.mark.parametrize(("helpers", "cluster"), [(1, False), (2, False), (1, True)], ids=str)
-def test_what_is_found_does_not_depend_on_who_does_what(
+def test_results_do_not_depend_on_the_distribution_of_work(
     helpers: int, cluster: bool, small: Scenario, alone: ParSearch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.cli.trials.TRIAL_S", 0.1)
@@ -80,7 +80,7 @@ def test_what_is_found_does_not_depend_on_who_does_what(
         assert all(0 < states <= len(found._known) for states in told), "of each state once at most"
 
 
-def test_ctrl_c_is_for_the_process_that_searches(small: Scenario) -> None:
+def test_ctrl_c_reaches_only_the_searching_process(small: Scenario) -> None:
     """The others ignore it from their first line on: they inherit that."""
     handlers = []
 
@@ -95,7 +95,7 @@ def test_ctrl_c_is_for_the_process_that_searches(small: Scenario) -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_parts_of_a_decision_are_all_of_it(small: Scenario) -> None:
+def test_portions_of_a_decision_cover_it_completely(small: Scenario) -> None:
     trials, rules = Trials(small, small.seed), Rules(deeds_max=2)
     decision = Decision((), 3000)
     whole = list(trials.try_neighbors(decision, rules))
@@ -109,7 +109,7 @@ def test_parts_of_a_decision_are_all_of_it(small: Scenario) -> None:
         ] == whole
 
 
-def test_only_who_does_everything_in_its_turn_leaves_out_what_it_has_found(small: Scenario) -> None:
+def test_only_a_search_in_one_process_skips_known_states(small: Scenario) -> None:
     drill, rules, decision = (small.name, small.text, small.seed), Rules(deeds_max=2), Decision((), 3000)
     first, second, third, fourth = (
         trials_at(search, drill, rules, [], decision, WHOLE, search == "alone")

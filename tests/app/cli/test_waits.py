@@ -20,7 +20,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_progress_is_for_a_terminal(
+def test_progress_is_printed_only_to_a_terminal(
     there: bool, clock: list[float], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: there)
@@ -35,7 +35,7 @@ def test_progress_is_for_a_terminal(
     assert capsys.readouterr().err == ("5 s: 25%\n10 s: 50%\n" if there else "")
 
 
-def test_of_how_much(
+def test_progress_names_the_total(
     clock: list[float], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
@@ -45,7 +45,7 @@ def test_of_how_much(
     assert capsys.readouterr().err == "7 s of 60 s: 3 nodes\n"
 
 
-def test_how_long_the_others_take_is_told_of_those_that_came(
+def test_remaining_time_is_estimated_from_finished_jobs(
     clock: list[float], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Not of the first one, for which processes had to start."""
@@ -69,7 +69,7 @@ def heard() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("heard")
-def test_the_first_ctrl_c_is_a_wish_and_the_second_ends() -> None:
+def test_the_first_ctrl_c_requests_the_end_and_the_second_forces_it() -> None:
     before = signal.getsignal(signal.SIGINT)
     with stoppable() as stopped:
         assert not stopped()

@@ -86,7 +86,7 @@ def checked(text: str) -> Checker:
 # --- page ---------------------------------------------------------------------------------------------------
 
 
-def test_the_page_is_whole_and_needs_nothing_else(source: ExportSource) -> None:
+def test_the_page_is_self_contained(source: ExportSource) -> None:
     text = page(source)
     found = checked(text)
     assert (found.wrong, found.open) == ([], [])
@@ -97,7 +97,7 @@ def test_the_page_is_whole_and_needs_nothing_else(source: ExportSource) -> None:
     assert page(source) == text
 
 
-def test_the_page_can_be_read_by_ear(source: ExportSource) -> None:
+def test_the_page_is_readable_by_a_screen_reader(source: ExportSource) -> None:
     found = checked(page(source))
     tags = dict(found.tags)
     assert tags["html"]["lang"] == "en"
@@ -109,7 +109,7 @@ def test_the_page_can_be_read_by_ear(source: ExportSource) -> None:
     assert anchors <= {f"#{attrs['id']}" for _, attrs in found.tags if "id" in attrs}
 
 
-def test_the_page_shows_what_could_still_be_reached(source: ExportSource) -> None:
+def test_the_page_shows_the_reachable_score(source: ExportSource) -> None:
     """With an axis, a legend, and each act and wait by its number, which a table explains."""
     drawn = curve_svg.draw(there(source.account), {})
     assert re.search(r"<text [^>]*>75</text>", drawn), "points to the left"
@@ -131,7 +131,7 @@ def test_the_page_shows_what_could_still_be_reached(source: ExportSource) -> Non
     assert "Compared with the best possible" not in page(replace(source, account=None))
 
 
-def test_a_last_chance_is_drawn_and_told(source: ExportSource) -> None:
+def test_a_last_chance_is_drawn_and_described(source: ExportSource) -> None:
     chance = LastChance(1000, (Input(5000, "power-on", ("SERVER_A",)),), 0, "", (("It serves", 6000),))
     moves = (
         RunSegment(0, 1000, "", 100.0, 100.0, "best"),
@@ -146,13 +146,13 @@ def test_a_last_chance_is_drawn_and_told(source: ExportSource) -> None:
     assert "THE CURVE" in said
 
 
-def test_texts_of_others_are_shown_and_not_obeyed(source: ExportSource) -> None:
+def test_foreign_texts_are_escaped(source: ExportSource) -> None:
     text = page(source)
     assert "<script>" not in text
     assert "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;" in text
 
 
-def test_the_page_has_what_the_review_found(source: ExportSource) -> None:
+def test_the_page_contains_the_results_of_the_review(source: ExportSource) -> None:
     text = page(source)
     assert source.review.mistakes
     for mistake in source.review.mistakes:
@@ -180,7 +180,7 @@ def test_the_page_has_what_the_review_found(source: ExportSource) -> None:
     ]
 
 
-def test_questions_are_told(source: ExportSource) -> None:
+def test_questions_are_listed(source: ExportSource) -> None:
     taken = run(asking(), 21)
     taken.do("answer next 2")
     run(taken, 300)
@@ -189,7 +189,7 @@ def test_questions_are_told(source: ExportSource) -> None:
     assert "The mirror was in step and sees the witness." in text
 
 
-def test_free_play_has_a_page_too() -> None:
+def test_free_play_has_a_page() -> None:
     taken = run(drill(text=FREE), 20)
     taken.do("power-off SERVER_A")
     run(taken, 60)
@@ -199,7 +199,7 @@ def test_free_play_has_a_page_too() -> None:
     assert checked(text).open == []
 
 
-def test_of_many_databases_the_worst_are_drawn() -> None:
+def test_with_many_databases_the_worst_are_drawn() -> None:
     source = source_of(play_idle(shipped("split-application")))
     assert (
         len(course_svg.select_lanes(source.review.lanes))
@@ -213,7 +213,7 @@ def test_of_many_databases_the_worst_are_drawn() -> None:
 # --- tables, data, runbook ----------------------------------------------------------------------------------
 
 
-def test_tables_read_back(source: ExportSource) -> None:
+def test_exported_tables_can_be_read_back(source: ExportSource) -> None:
     tables = {name: list(csv.DictReader(io.StringIO(text))) for name, text in sheets(source).items()}
     assert len(tables["events.csv"]) == len(source.report["events"])
     assert [row["name"] for row in tables["score.csv"]] == [
@@ -227,7 +227,7 @@ def test_tables_read_back(source: ExportSource) -> None:
     assert float(readings[10]["send_queue_kb"]) == source.report["readings"]["send_queue_kb"][10]
 
 
-def test_no_text_is_a_formula_to_a_spreadsheet() -> None:
+def test_no_exported_text_is_a_spreadsheet_formula() -> None:
     taken = run(drill(), 5)
     taken.do("note =HYPERLINK(1)")
     (row,) = [
@@ -236,13 +236,13 @@ def test_no_text_is_a_formula_to_a_spreadsheet() -> None:
     assert row["text"] == "'=HYPERLINK(1)"
 
 
-def test_all_of_it_as_json(source: ExportSource) -> None:
+def test_the_json_export_is_complete(source: ExportSource) -> None:
     data = json.loads(json.dumps(as_json(source)))
     assert data["report"]["scenario"] == "automatic-failover"
     assert len(data["review"]["mistakes"]) == len(source.review.mistakes)
 
 
-def test_a_runbook_runs_what_was_taken_and_comments_the_rest(source: ExportSource) -> None:
+def test_a_runbook_runs_accepted_statements_and_comments_out_the_rest(source: ExportSource) -> None:
     lines = runbook(source).splitlines()
     code = [line for line in lines if line and not line.startswith("--")]
     assert code == [":CONNECT SERVER_B", "SELECT name", "FROM sys.databases", "WHERE 1 = 1", "GO"]
@@ -254,7 +254,7 @@ def test_a_runbook_runs_what_was_taken_and_comments_the_rest(source: ExportSourc
     assert "hint" not in text
 
 
-def test_the_reference_as_a_runbook_with_its_reasons(source: ExportSource) -> None:
+def test_the_reference_runbook_contains_its_reasons(source: ExportSource) -> None:
     text = reference_runbook(source)
     assert "First see what has happened" in text
     code = [line for line in text.splitlines() if line and not line.startswith("--")]
@@ -263,7 +263,7 @@ def test_the_reference_as_a_runbook_with_its_reasons(source: ExportSource) -> No
     assert len(code) == 3
 
 
-def test_lines_of_comments_stay_short(source: ExportSource) -> None:
+def test_comment_lines_stay_short(source: ExportSource) -> None:
     for text in (runbook(source), reference_runbook(source)):
         assert all(len(line) <= 110 for line in text.splitlines() if line.startswith("--"))
 
@@ -273,7 +273,7 @@ def test_lines_of_comments_stay_short(source: ExportSource) -> None:
 
 @pytest.mark.usefixtures("qtbot")
 @pytest.mark.parametrize("name", ["automatic-failover", "split-brain"])
-def test_one_page_and_an_annex(name: str, tmp_path: Path) -> None:
+def test_the_pdf_has_one_page_and_an_annex(name: str, tmp_path: Path) -> None:
     from PySide6.QtGui import QPageSize, QPdfWriter
 
     from app.export import pdf
@@ -290,7 +290,7 @@ def test_one_page_and_an_annex(name: str, tmp_path: Path) -> None:
     assert pdf._first_page(source_of(taken), writer).pageCount() == 1
 
 
-def test_a_file_that_cannot_be_written_is_told(qtbot: QtBot, tmp_path: Path) -> None:
+def test_an_unwritable_file_is_reported(qtbot: QtBot, tmp_path: Path) -> None:
     from app.export import pdf
 
     (tmp_path / "file").write_text("")

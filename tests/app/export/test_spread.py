@@ -8,7 +8,7 @@ from engine.drill.judging.sweep import RunOutcome
 RUNS = [RunOutcome("small", "reference", seed, float(seed), seed > 2, 4.0, None, 0.0) for seed in range(1, 6)]
 
 
-def test_a_picture_has_a_line_for_each_player_and_one_for_the_limit() -> None:
+def test_the_picture_has_a_line_per_player_and_one_for_the_limit() -> None:
     drawn = picture([*RUNS, RunOutcome("small", "idle", 1, 2.0)], "points", 4.0)
     assert drawn.count('fill="none"') == 2
     assert "small, idle (1)" in drawn

@@ -16,7 +16,7 @@ from app.files.summary import LEVELS
 NAMES = sorted(file.name.removesuffix(".json") for file in (resources.files("assets") / "par").iterdir())
 
 
-def test_a_certificate_is_of_one_text() -> None:
+def test_a_certificate_belongs_to_one_text() -> None:
     file = scenario_files.find("automatic-failover")
     found = certificates.load_certificate(file.load())
     assert found is not None
@@ -25,7 +25,7 @@ def test_a_certificate_is_of_one_text() -> None:
     assert certificates.load_certificate(changed.load()) is None
 
 
-def test_certificates_that_hold_have_nothing_against_their_drills() -> None:
+def test_valid_certificates_report_no_problem() -> None:
     """One of a drill that was changed since counts for nothing until it is made anew."""
     holding = {name: certificates.load_certificate(scenario_files.find(name).load()) for name in NAMES}
     assert any(holding.values())
@@ -44,14 +44,14 @@ def test_certificates_that_hold_have_nothing_against_their_drills() -> None:
         (100.0, None, 85.1, ["doing nothing earns 85.1"]),
     ],
 )
-def test_what_a_certificate_has_against_a_drill(
+def test_a_certificate_reports_problems_of_its_drill(
     par: float, reference: float | None, idle: float, said: list[str]
 ) -> None:
     found = certificates.warnings(_certificate(par, reference, idle), "small.toml")
     assert [problem.text[: len(begin)] for problem, begin in zip(found, said, strict=True)] == said
 
 
-def test_luck_that_decides_is_told() -> None:
+def test_dependence_on_luck_is_reported() -> None:
     found = _certificate(100.0, 100.0, 0.0) | {"luck": {"seeds": 4, "least": 84.9, "most": 100.0}}
     (problem,) = certificates.warnings(found, "small.toml")
     assert problem.text.startswith("with other seeds the reference solution earns 84.9 to 100")
@@ -60,7 +60,7 @@ def test_luck_that_decides_is_told() -> None:
     )
 
 
-def test_a_drill_that_nobody_solved_is_told() -> None:
+def test_an_unsolved_drill_is_reported() -> None:
     known = _certificate(60.0, 60.0, 0.0)
     assert not certificates.warnings(known | {"shortest": ["30 power-on SERVER_A"]}, "small.toml")
     nothing_costs = {
@@ -72,7 +72,7 @@ def test_a_drill_that_nobody_solved_is_told() -> None:
     assert problem.text == "no known plan reaches all goals; the best earns 60 points"
 
 
-def test_a_trap_that_costs_nothing_is_told() -> None:
+def test_a_trap_without_cost_is_reported() -> None:
     traps = [
         {"name": name, "text": f"Trap {name}.", "best": best}
         for name, best in (("a", 99.6), ("b", 99.0), ("c", None))
@@ -84,7 +84,7 @@ def test_a_trap_that_costs_nothing_is_told() -> None:
     )
 
 
-def test_the_details_of_a_drill_state_what_is_proved() -> None:
+def test_the_details_of_a_drill_state_the_proof() -> None:
     def describe(name: str) -> str:
         return proof.describe(name, scenario_files.find(name).load().text)
 
@@ -99,7 +99,7 @@ def test_each_level_has_about_a_quarter_of_the_drills() -> None:
     assert all(abs(counted[level] - len(NAMES) / 4) <= 4 for level in LEVELS), counted
 
 
-def test_no_drill_is_more_than_a_step_from_its_measured_level() -> None:
+def test_every_drill_is_within_one_level_of_its_measurement() -> None:
     """The author knows what has to be known for it, the measure how easily it goes wrong."""
     for file in scenario_files.all_files()[0]:
         measured, said = proof.level(file.name), file.load().level
@@ -110,7 +110,9 @@ def test_no_drill_is_more_than_a_step_from_its_measured_level() -> None:
         )
 
 
-def test_check_reads_them(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_reads_certificates(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(certificates, "load_certificate", lambda scenario: _certificate(100.0, 90.0, 0.0))
     assert cli.main(["check", "lab"], lambda scenario: 9) == 1
     assert "the reference solution earns 90 points" in capsys.readouterr().out

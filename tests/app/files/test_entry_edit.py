@@ -43,7 +43,7 @@ name = "three"
 '''
 
 
-def test_an_entry_moves_with_its_comments_past_others_and_back() -> None:
+def test_an_entry_moves_with_its_comments_in_both_directions() -> None:
     down = entry_edit.move_entry(TEXT, "goal", 0, 2)
     assert [goal["name"] for goal in tomllib.loads(down)["goal"]] == ["two", "three", "one"]
     assert '# First of all.\n[[goal]]\nname = "one"  # at the first\n' in down
@@ -53,7 +53,7 @@ def test_an_entry_moves_with_its_comments_past_others_and_back() -> None:
     assert entry_edit.move_entry(down, "goal", 2, 0) == TEXT
 
 
-def test_a_copy_stands_right_behind_and_has_a_name_of_its_own() -> None:
+def test_a_copy_follows_its_original_and_has_its_own_name() -> None:
     made = entry_edit.copy_entry(TEXT, "goal", 1)
     goals = tomllib.loads(made)["goal"]
     assert [goal["name"] for goal in goals] == ["one", "two", "two-2", "three"]
@@ -66,12 +66,12 @@ def test_a_copy_stands_right_behind_and_has_a_name_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("name", "copy"), [("SERVER_A", "SERVER_A_2"), ("End state", "End state 2"), ("protected", "protected-2")]
 )
-def test_the_name_of_a_copy_is_written_as_the_name_was(name: str, copy: str) -> None:
+def test_the_name_of_a_copy_keeps_the_style_of_the_original(name: str, copy: str) -> None:
     made = entry_edit.copy_entry(f'[[goal]]\nname = "{name}"', "goal", 0)
     assert [goal["name"] for goal in tomllib.loads(made)["goal"]] == [name, copy]
 
 
-def test_an_entry_goes_with_its_comment_and_leaves_that_of_the_next() -> None:
+def test_removing_an_entry_removes_its_comment_and_keeps_the_next_one() -> None:
     left = entry_edit.remove_entry(TEXT, "goal", 0)
     assert "# First of all." not in left
     assert '"""\n\n# The second.\n# In two lines.\n[[goal]]' in left
@@ -82,13 +82,13 @@ def test_an_entry_goes_with_its_comment_and_leaves_that_of_the_next() -> None:
 @pytest.mark.parametrize(
     "text", ['goal = [{ name = "one" }, { name = "two" }]\n', "goal = [", "[goal]\nx = 1"]
 )
-def test_what_is_not_written_as_entries_is_refused_with_a_sentence(text: str) -> None:
+def test_inline_lists_are_refused_with_a_message(text: str) -> None:
     with pytest.raises(ScenarioEditError, match=r"goal|TOML"):
         entry_edit.move_entry(text, "goal", 0, 1)
 
 
 @pytest.mark.parametrize("change", [entry_edit.copy_entry, entry_edit.remove_entry])
-def test_a_place_that_is_not_there_is_refused(change: Callable[..., object]) -> None:
+def test_an_unknown_position_is_refused(change: Callable[..., object]) -> None:
     with pytest.raises(ScenarioEditError, match="no longer exists"):
         change(TEXT, "goal", 3)
 
@@ -97,7 +97,7 @@ SHIPPED = sorted(path.name for path in files("scenarios").iterdir() if path.name
 
 
 @pytest.mark.parametrize("name", one_in(8, SHIPPED))
-def test_every_list_of_every_shipped_scenario_can_be_put_in_another_order(name: str) -> None:
+def test_every_list_of_every_shipped_scenario_can_be_reordered(name: str) -> None:
     text = files("scenarios").joinpath(name).read_text("utf-8")
     data = tomllib.loads(text)
     lists = {

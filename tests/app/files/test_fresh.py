@@ -14,7 +14,7 @@ from tests.engine.drill import texts
 from tests.shipped import shipped
 
 
-def test_a_new_drill_is_proved_and_told() -> None:
+def test_a_generated_drill_is_proved_and_announced() -> None:
     generator = shipped("random-trouble-easy")
     found = run_to_completion(generated_drills.generate_drill([(generator, 4711)]))
     assert found is not None
@@ -26,7 +26,7 @@ def test_a_new_drill_is_proved_and_told() -> None:
     assert found.description.startswith(f"A new random drill: 6 min, {found.difficulty}. Checked with ")
 
 
-def test_what_is_drawn_differs_and_is_near_to_what_is_wanted() -> None:
+def test_generated_drills_vary_and_match_the_wanted_level() -> None:
     made = [shipped(name) for name in generated_drills.GENERATORS]
     drawn = list(generated_drills.candidates(made, "intermediate", itertools.count().__next__))
     assert [scenario.name for scenario, _ in itertools.groupby(drawn, key=lambda each: each[0])] == sorted(
@@ -36,7 +36,7 @@ def test_what_is_drawn_differs_and_is_near_to_what_is_wanted() -> None:
     assert len(picks) == len({str(each) for each in picks}) == 6 + 8 + 42
 
 
-def test_what_is_nearest_is_offered_where_nothing_is_as_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_nearest_drill_is_offered_if_none_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     levels = iter(("beginner", "advanced", "beginner"))
     monkeypatch.setattr(proof, "difficulty", lambda found: next(levels))
     monkeypatch.setattr(
@@ -49,7 +49,7 @@ def test_what_is_nearest_is_offered_where_nothing_is_as_wanted(monkeypatch: pyte
     assert (found.seed, found.scenario.level) == (4, "advanced")
 
 
-def test_what_cannot_be_proved_is_not_offered() -> None:
+def test_unproved_drills_are_not_offered() -> None:
     """The first candidate's reference does nothing of use, and is worth what doing nothing is."""
     bad = texts.small(("power-on SERVER_A", "power-on SERVER_W"))
     good = texts.small()
@@ -70,12 +70,14 @@ def test_what_cannot_be_proved_is_not_offered() -> None:
         (None, 2, 0, ""),
     ],
 )
-def test_difficulty_is_the_chance_of_a_blunder(share: float | None, acts: int, tried: int, said: str) -> None:
+def test_difficulty_is_the_probability_of_a_blunder(
+    share: float | None, acts: int, tried: int, said: str
+) -> None:
     found = {"blunder_share": share, "acts_tried": tried, "choices": acts}
     assert proof.difficulty(found) == said
 
 
-def test_the_list_tells_how_hard_a_drill_is() -> None:
+def test_the_list_shows_the_difficulty_of_a_drill() -> None:
     drill = scenario_files.find("automatic-failover").load()
     assert proof.level(drill.name) in LEVELS
     assert "difficulty" not in proof.describe(drill.name, drill.text), "the level is the one difficulty shown"

@@ -35,7 +35,7 @@ def cut_off(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_run_that_was_cut_off_plays_again_to_the_same_states(cut_off: Path) -> None:
+def test_an_interrupted_run_replays_to_the_same_states(cut_off: Path) -> None:
     report, text = run_files.read(cut_off)
     assert [line.split()[1] for line in report["inputs"]] == ["connect", "batch"]
     assert report["ended_at_s"] == 3.0
@@ -44,7 +44,7 @@ def test_a_run_that_was_cut_off_plays_again_to_the_same_states(cut_off: Path) ->
     assert verify.verify_report(scenario, report) is None
 
 
-def test_another_state_is_noticed(cut_off: Path) -> None:
+def test_a_different_state_is_detected(cut_off: Path) -> None:
     digest = run_files.read(cut_off)[0]["hashes"][-1]["hash"]
     cut_off.write_text(
         cut_off.read_text(encoding="utf-8").replace(digest, "0" * len(digest)), encoding="utf-8"
@@ -53,7 +53,7 @@ def test_another_state_is_noticed(cut_off: Path) -> None:
     assert verify.verify_report(load_scenario(text, "lab.toml"), report) is not None
 
 
-def test_what_is_no_such_file_is_refused(tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     for text in ('{"begun": 5}\n', '{"begun": {"scenario": "lab"}}\n', '{"begun": {}}\n[]\n'):
         file = tmp_path / "run.json"
         file.write_text(text, encoding="utf-8")

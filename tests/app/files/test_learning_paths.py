@@ -27,7 +27,7 @@ def test_every_shipped_drill_is_in_one_path(drills: dict[str, Scenario]) -> None
     assert set(listed) == set(drills), "add a new drill to engine/drill/judging/learning_paths.toml"
 
 
-def test_technology_agrees_with_the_contents(drills: dict[str, Scenario]) -> None:
+def test_technology_matches_the_contents_of_the_drill(drills: dict[str, Scenario]) -> None:
     for name, drill in drills.items():
         found, contents = find_technology(drill, shipped=True), find_technology(drill, shipped=False)
         assert found in KEYS
@@ -69,7 +69,7 @@ def test_the_search_index_has_errors_views_commands_and_symptoms(
     assert word in f"{found.title} {found.summary} {found.words}".lower()
 
 
-def test_a_kept_summary_with_an_unknown_technology_is_not_ours(
+def test_a_stored_summary_with_an_unknown_technology_is_ignored(
     drills: dict[str, Scenario], tmp_path: Path
 ) -> None:
     files = [scenario_files.find("lab")]

@@ -85,7 +85,7 @@ class Story(SearchDrill):
 
 
 @pytest.mark.parametrize("name", every_drill())
-def test_no_act_of_a_fair_plan_precedes_what_could_be_seen(name: str) -> None:
+def test_no_action_of_a_fair_plan_precedes_its_symptom(name: str) -> None:
     scenario, found = proved(name)
     scenario = select_variant(scenario, found["seed"])
     hidden = frozenset(number for number, inject in enumerate(scenario.timeline) if is_hidden(inject))

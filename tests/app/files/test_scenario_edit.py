@@ -28,7 +28,7 @@ def changed_lines(before: str, after: str) -> tuple[set[str], set[str]]:
         (("goal", 0, "weight"), 7),
     ],
 )
-def test_a_value_changes_its_own_line_only(path: Path, value: object) -> None:
+def test_changing_a_value_changes_only_its_line(path: Path, value: object) -> None:
     after = scenario_edit.set_value(TEXT, path, value)
     gone, come = changed_lines(TEXT, after)
     assert len(gone) <= 1
@@ -36,7 +36,7 @@ def test_a_value_changes_its_own_line_only(path: Path, value: object) -> None:
     assert scenario_edit.value_at(after, path) == value
 
 
-def test_the_same_value_leaves_the_text_alone() -> None:
+def test_setting_the_same_value_keeps_the_text() -> None:
     title = scenario_edit.value_at(TEXT, ("title",))
     assert scenario_edit.set_value(TEXT, ("title",), title) == TEXT
 
@@ -44,13 +44,13 @@ def test_the_same_value_leaves_the_text_alone() -> None:
 @pytest.mark.parametrize(
     "value", ["One\nTwo\n", "One\nTwo", '\nA "quote" and """three"""\n', "back\\slash\nand tab\t"]
 )
-def test_lines_come_back_as_they_were(value: str) -> None:
+def test_removing_a_change_restores_the_lines(value: str) -> None:
     after = scenario_edit.set_value(TEXT, ("brief",), value)
     assert tomllib.loads(after)["brief"] == value
     assert 'brief = """\n' in after
 
 
-def test_a_table_comes_behind_its_like_and_goes_without_a_trace() -> None:
+def test_a_table_is_added_after_its_siblings_and_removed_without_a_trace() -> None:
     after = scenario_edit.add_table(TEXT, "hint", {"text": "Look at B."})
     hints = tomllib.loads(after)["hint"]
     assert hints[-1] == {"text": "Look at B."}
@@ -58,23 +58,23 @@ def test_a_table_comes_behind_its_like_and_goes_without_a_trace() -> None:
     assert scenario_edit.remove(after, ("hint", len(hints) - 1)) == TEXT
 
 
-def test_the_first_table_of_a_kind_is_set_apart() -> None:
+def test_the_first_table_of_a_kind_is_separated_by_a_blank_line() -> None:
     after = scenario_edit.add_table('title = "x"  # mine\n', "server", {"name": "A"})
     assert after == 'title = "x"  # mine\n\n[[server]]\nname = "A"\n'
     assert scenario_edit.remove(after, ("server", 0)).strip() == 'title = "x"  # mine'
 
 
-def test_nothing_is_a_value_too() -> None:
+def test_an_empty_value_is_a_value() -> None:
     assert scenario_edit.value_at(scenario_edit.set_value(TEXT, ("seed",), None), ("seed",)) is None
 
 
 @pytest.mark.parametrize("path", [("server", 99, "name"), ("title", "deeper", 1)])
-def test_what_is_not_there_cannot_be_changed(path: Path) -> None:
+def test_a_missing_key_cannot_be_changed(path: Path) -> None:
     with pytest.raises(ScenarioEditError):
         scenario_edit.set_value(TEXT, path, "x")
 
 
-def test_text_that_is_no_toml_says_so() -> None:
+def test_invalid_toml_is_reported() -> None:
     with pytest.raises(ScenarioEditError, match="not valid TOML"):
         scenario_edit.set_value("title = [", ("title",), "x")
 
@@ -85,9 +85,7 @@ def test_text_that_is_no_toml_says_so() -> None:
     [("title",), ("brief",), ("author",), ("server", 1, "name"), ("goal", 0, "weight"), ("hint", 1, "look"),
      ("fidelity", "absent"), ("timeline", 0, "note")],
 )  # fmt: skip
-def test_a_change_made_in_its_table_alone_is_the_same_as_in_all_of_the_text(
-    path: Path, value: object
-) -> None:
+def test_a_change_within_a_table_equals_one_in_the_whole_text(path: Path, value: object) -> None:
     change = scenario_edit._remove if value is None else partial(scenario_edit._set, value=value)
     quick = scenario_edit._in_its_table(TEXT, path, change)
     slow = scenario_edit._remove(TEXT, path) if value is None else scenario_edit._set(TEXT, path, value)
@@ -95,7 +93,7 @@ def test_a_change_made_in_its_table_alone_is_the_same_as_in_all_of_the_text(
     assert quick is not None or scenario_edit.value_at(TEXT, path) == value
 
 
-def test_what_looks_like_a_header_in_a_text_is_none() -> None:
+def test_a_header_inside_a_text_is_ignored() -> None:
     text = 'brief = """\n[[server]]\nname = "x"\n"""\n[[server]]\nname = "A"\n'
     assert scenario_edit.set_value(text, ("brief",), "short") == 'brief = "short"\n[[server]]\nname = "A"\n'
     after = scenario_edit.set_value(text, ("server", 0, "name"), "B")

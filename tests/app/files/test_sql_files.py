@@ -14,13 +14,13 @@ TEXT = "SELECT 'Übung'\nGO\n"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-def test_every_way_in_which_scripts_are_saved(tmp_path: Path, encoding: str) -> None:
+def test_scripts_are_read_in_every_encoding_of_management_studio(tmp_path: Path, encoding: str) -> None:
     file = tmp_path / "a.sql"
     file.write_bytes(TEXT.replace("\n", "\r\n").encode(encoding))
     assert sql_files.read(file) == TEXT
 
 
-def test_what_is_no_script_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_not_a_script_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.sql"
     for content, why in (
         (b"\x7fELF\0\0", "is not text"),
@@ -37,7 +37,7 @@ def test_what_is_no_script_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         sql_files.read(tmp_path / "pipe.sql")
 
 
-def test_results_in_a_file(tmp_path: Path) -> None:
+def test_results_are_saved_to_a_file(tmp_path: Path) -> None:
     results: list[tuple[list[str], list[list[object]]]] = [
         (["name", "n"], [["Sales", 1], ["=1+1", None]]),
         (["x"], [[True]]),

@@ -20,7 +20,7 @@ def refuse(self: ScenarioFile) -> None:
     raise AssertionError(f"{self.name} was read although it is known")
 
 
-def test_what_is_known_is_not_read_again(
+def test_cached_summaries_are_not_parsed_again(
     files: list[ScenarioFile], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = summaries.read(files, tmp_path)
@@ -32,7 +32,9 @@ def test_what_is_known_is_not_read_again(
     assert summaries.read(files, tmp_path) == first
 
 
-def test_without_a_folder_memory_serves(files: list[ScenarioFile], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_folder_the_cache_is_in_memory(
+    files: list[ScenarioFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
     memory: dict[str, summary.ScenarioSummary] = {}
     first = summaries.read(files, None, memory)
     assert summaries.read(files[:1], None, memory)[0] == first[0][:1]
@@ -41,7 +43,9 @@ def test_without_a_folder_memory_serves(files: list[ScenarioFile], monkeypatch: 
     assert summaries.read(files[:1], None, memory)[0] == first[0][:1]
 
 
-def test_a_changed_text_is_read_and_the_old_one_forgotten(files: list[ScenarioFile], tmp_path: Path) -> None:
+def test_a_changed_text_is_parsed_and_the_old_entry_dropped(
+    files: list[ScenarioFile], tmp_path: Path
+) -> None:
     summaries.read(files, tmp_path)
     lab = files[0]
     changed = ScenarioFile(
@@ -53,9 +57,7 @@ def test_a_changed_text_is_read_and_the_old_one_forgotten(files: list[ScenarioFi
 
 
 @pytest.mark.parametrize("kept", ["", "{", "[]", '{"a": {"name": 1}}', '{"a": 3}', "\x00" * 99])
-def test_nonsense_in_the_kept_file_is_passed_over(
-    files: list[ScenarioFile], tmp_path: Path, kept: str
-) -> None:
+def test_an_invalid_cache_file_is_ignored(files: list[ScenarioFile], tmp_path: Path, kept: str) -> None:
     (tmp_path / summary.FILE_NAME).write_text(kept)
     found, problems = summaries.read(files, tmp_path)
     assert [summary.name for summary in found] == ["lab", "automatic-failover"]
@@ -65,7 +67,7 @@ def test_nonsense_in_the_kept_file_is_passed_over(
 @pytest.mark.parametrize(
     "wrong", [{"level": "wizard"}, {"skills": [1]}, {"skills": 3}, {"minutes": "5"}, {"x": 1}]
 )
-def test_an_entry_that_no_list_could_show_is_passed_over(
+def test_an_unusable_cache_entry_is_ignored(
     files: list[ScenarioFile], tmp_path: Path, wrong: dict[str, object]
 ) -> None:
     first = summaries.read(files, tmp_path)
@@ -77,7 +79,7 @@ def test_an_entry_that_no_list_could_show_is_passed_over(
     assert summaries.read(files, tmp_path) == first
 
 
-def test_a_broken_scenario_is_named_each_time(tmp_path: Path) -> None:
+def test_a_broken_scenario_is_reported_each_time(tmp_path: Path) -> None:
     broken = ScenarioFile("bad", "bad.toml", "title = 3", shipped=False)
     for _ in range(2):
         found, (problem,) = summaries.read([broken], tmp_path)
@@ -85,7 +87,7 @@ def test_a_broken_scenario_is_named_each_time(tmp_path: Path) -> None:
         assert problem.startswith("bad.toml cannot be played")
 
 
-def test_without_a_folder_nothing_is_kept(files: list[ScenarioFile], tmp_path: Path) -> None:
+def test_without_a_folder_nothing_is_stored(files: list[ScenarioFile], tmp_path: Path) -> None:
     summaries.read(files, None)
     summaries.read(files, tmp_path / "missing")
     assert list(tmp_path.iterdir()) == []

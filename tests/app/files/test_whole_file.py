@@ -20,7 +20,7 @@ def names(folder: Path) -> list[str]:
     return sorted(one.name for one in folder.iterdir())
 
 
-def test_text_and_bytes(tmp_path: Path) -> None:
+def test_text_and_bytes_are_written(tmp_path: Path) -> None:
     file = tmp_path / "a.sql"
     atomic_write.write(file, "SELECT 'ü'\r\n")
     assert file.read_bytes() == "SELECT 'ü'\r\n".encode()
@@ -32,7 +32,7 @@ def test_text_and_bytes(tmp_path: Path) -> None:
     assert names(tmp_path) == ["a.sql", "ü" * 120]
 
 
-def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+def test_a_full_disk_keeps_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     file = tmp_path / "a.sql"
     file.write_text(OLD)
     with disk_with_room_for(100), pytest.raises(OSError, match="File too large"):
@@ -42,7 +42,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> Non
     assert len(file.read_text()) == 1_000
 
 
-def test_a_disk_that_fails_at_the_end_leaves_the_old_file(
+def test_a_disk_that_fails_at_the_end_keeps_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(_: int) -> None:
@@ -56,7 +56,7 @@ def test_a_disk_that_fails_at_the_end_leaves_the_old_file(
     assert (file.read_text(), names(tmp_path)) == (OLD, ["a.sql"])
 
 
-def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
+def test_a_target_that_is_not_a_file_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to(tmp_path / "pipe")
@@ -68,7 +68,7 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
     assert names(tmp_path) == ["folder", "link", "pipe"]
 
 
-def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path: Path) -> None:
+def test_a_link_is_replaced_and_its_target_kept(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.write_text(OLD)
     (tmp_path / "a.sql").symlink_to(other)
@@ -76,7 +76,7 @@ def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path: Path) -> None:
     assert ((tmp_path / "a.sql").read_text(), other.read_text()) == ("new", OLD)
 
 
-def test_the_same_people_may_read_it_as_before(tmp_path: Path) -> None:
+def test_file_permissions_are_kept(tmp_path: Path) -> None:
     file = tmp_path / "a.sql"
     file.write_text(OLD)
     file.chmod(0o640)
@@ -84,7 +84,7 @@ def test_the_same_people_may_read_it_as_before(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
 
-def test_what_is_write_protected_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_protected_file_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.sql"
     file.write_text(OLD)
     monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser is asked in vain
@@ -93,7 +93,7 @@ def test_what_is_write_protected_stays(tmp_path: Path, monkeypatch: pytest.Monke
     assert (file.read_text(), names(tmp_path)) == (OLD, ["a.sql"])
 
 
-def test_a_command_writes_where_its_output_goes(tmp_path: Path) -> None:
+def test_a_command_writes_to_its_standard_output(tmp_path: Path) -> None:
     """As `--json /dev/stdout`: a link to a file, which must stay a link."""
     other = tmp_path / "other"
     other.write_text("")

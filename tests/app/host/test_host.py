@@ -116,7 +116,7 @@ def ticking(step_s: float) -> Callable[[], float]:
 # --- time -------------------------------------------------------------------------------------------------------
 
 
-def test_wall_time_becomes_ticks_by_the_speed(desk: Desk) -> None:
+def test_wall_time_and_speed_determine_ticks(desk: Desk) -> None:
     desk.session.play()
     desk.frames(10, 100.0)
     assert desk.drill.tick == 100
@@ -128,7 +128,7 @@ def test_wall_time_becomes_ticks_by_the_speed(desk: Desk) -> None:
     assert desk.drill.tick == 204
 
 
-def test_nothing_moves_while_it_is_paused(desk: Desk) -> None:
+def test_nothing_moves_during_a_pause(desk: Desk) -> None:
     desk.frames(10, 100.0)
     assert desk.drill.tick == 0
     desk.session.toggle()
@@ -139,25 +139,25 @@ def test_nothing_moves_while_it_is_paused(desk: Desk) -> None:
     assert desk.heard("running_changed") == [True, False]
 
 
-def test_step_is_one_tick(desk: Desk) -> None:
+def test_step_advances_one_tick(desk: Desk) -> None:
     desk.session.play()
     desk.session.step()
     assert (desk.drill.tick, desk.session.running) == (1, False)
 
 
 @pytest.mark.parametrize(("asked", "given"), [(0.01, 0.1), (1e6, 1000.0), (0.1, 0.1), (1000.0, 1000.0)])
-def test_speed_has_bounds(desk: Desk, asked: float, given: float) -> None:
+def test_speed_is_limited(desk: Desk, asked: float, given: float) -> None:
     desk.session.set_speed(asked)
     assert desk.session.speed == given
 
 
-def test_a_sleeping_laptop_does_not_wake_up_an_hour_ahead(desk: Desk) -> None:
+def test_a_laptop_that_wakes_up_does_not_skip_ahead(desk: Desk) -> None:
     desk.session.play()
     desk.frames(1, 3_600_000.0)
     assert desk.drill.tick == ELAPSED_MS_MAX / 10.0
 
 
-def test_what_a_frame_cannot_do_is_let_go_and_said(lab: Scenario) -> None:
+def test_a_frame_drops_excess_time_and_reports_it(lab: Scenario) -> None:
     desk = Desk(lab, clock=ticking(BUDGET_S * 0.6))  # two looks and the budget is spent
     desk.session.set_speed(1000.0)
     desk.session.play()
@@ -173,7 +173,7 @@ def test_what_a_frame_cannot_do_is_let_go_and_said(lab: Scenario) -> None:
     desk.session.close()
 
 
-def test_frames_of_any_length_give_the_same_run(desk: Desk, lab: Scenario) -> None:
+def test_frame_lengths_do_not_change_the_run(desk: Desk, lab: Scenario) -> None:
     desk.session.play()
     desk.session.set_speed(3.7)
     desk.frames(40, 17.0)
@@ -189,7 +189,7 @@ def test_frames_of_any_length_give_the_same_run(desk: Desk, lab: Scenario) -> No
 # --- deeds ------------------------------------------------------------------------------------------------------
 
 
-def test_a_line_is_recorded_before_anything_of_it_is_shown(desk: Desk) -> None:
+def test_an_input_is_recorded_before_its_events_are_shown(desk: Desk) -> None:
     shown: list[list[str]] = []
     desk.session.happened.connect(lambda _: shown.append(list(desk.record.lines)))
     desk.session.play()
@@ -200,7 +200,7 @@ def test_a_line_is_recorded_before_anything_of_it_is_shown(desk: Desk) -> None:
     assert any(event.kind == "service" for events in desk.heard("happened") for event in events)
 
 
-def test_a_line_that_cannot_be_done_is_a_sentence_and_leaves_no_trace(desk: Desk) -> None:
+def test_a_refused_line_returns_a_message_and_changes_nothing(desk: Desk) -> None:
     before = desk.drill.state_hash()
     assert not desk.session.do("power-off SERVER_Q")
     (sentence,) = desk.heard("refused")
@@ -210,7 +210,7 @@ def test_a_line_that_cannot_be_done_is_a_sentence_and_leaves_no_trace(desk: Desk
     assert (desk.record.lines, desk.drill.state_hash()) == ([], before)
 
 
-def test_what_could_not_be_recorded_has_not_happened(desk: Desk) -> None:
+def test_an_unrecorded_input_is_undone(desk: Desk) -> None:
     desk.session.play()
     desk.frames(10, 100.0)
     desk.session.do("note first")
@@ -227,7 +227,7 @@ def test_what_could_not_be_recorded_has_not_happened(desk: Desk) -> None:
     assert desk.session.do("power-off SERVER_A")  # the same act again, when there is room
 
 
-def test_heartbeats_and_checkpoints_come_by_wall_time(desk: Desk) -> None:
+def test_heartbeats_and_checkpoints_follow_wall_time(desk: Desk) -> None:
     desk.session.play()
     desk.frames(round(CHECKPOINT_MS / 100.0) + 1, 100.0)
     assert len(desk.record.heartbeats) == pytest.approx(CHECKPOINT_MS / HEARTBEAT_MS, abs=2)
@@ -251,7 +251,7 @@ def test_a_full_disk_pauses_the_run(desk: Desk) -> None:
     assert desk.heard("refused") == ["The disk is full."]
 
 
-def test_the_end_is_recorded_and_told_once(desk: Desk) -> None:
+def test_the_end_is_recorded_and_reported_once(desk: Desk) -> None:
     desk.session.play()
     desk.frames(1, 100.0)
     desk.session.do("finish")
@@ -267,7 +267,7 @@ def test_the_end_is_recorded_and_told_once(desk: Desk) -> None:
 # --- searches ---------------------------------------------------------------------------------------------------
 
 
-def test_the_next_change_of_state_is_met_to_the_tick(desk: Desk, lab: Scenario) -> None:
+def test_a_search_stops_exactly_at_the_next_state_change(desk: Desk, lab: Scenario) -> None:
     reference = Drill(lab, mode=DrillMode.LAB)
     reference.do("power-off SERVER_A")
     known = len(reference.events)
@@ -281,14 +281,14 @@ def test_the_next_change_of_state_is_met_to_the_tick(desk: Desk, lab: Scenario) 
     assert desk.heard("progress")[-1] == -1.0
 
 
-def test_a_search_stops_when_nothing_happens(desk: Desk) -> None:
+def test_a_search_stops_if_nothing_happens(desk: Desk) -> None:
     desk.session.run_to_state()
     desk.search()
     assert desk.drill.tick == 3600 * 100
     assert "hour" in desk.heard("refused")[0]
 
 
-def test_a_search_takes_many_frames_and_can_be_cancelled(lab: Scenario) -> None:
+def test_a_search_spans_frames_and_can_be_canceled(lab: Scenario) -> None:
     desk = Desk(lab, clock=ticking(BUDGET_S * 0.6))
     desk.session.run_to(100_000)
     desk.frames(5)
@@ -314,7 +314,7 @@ def played(lab: Scenario, tick: int) -> Drill:
     return replay(lab, lab.seed, DrillMode.LAB, [item.line for item in JOURNAL], tick)
 
 
-def test_a_journal_is_played_to_its_tick(desk: Desk, lab: Scenario) -> None:
+def test_a_journal_is_replayed_to_its_tick(desk: Desk, lab: Scenario) -> None:
     marks = [(tick, played(lab, tick).state_hash()) for tick in (1000, 2500)]
     desk.session.load(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, marks)
     desk.search()
@@ -324,7 +324,7 @@ def test_a_journal_is_played_to_its_tick(desk: Desk, lab: Scenario) -> None:
     assert history.seek(1500).state_hash() == played(lab, 1500).state_hash()
 
 
-def test_another_world_than_the_recorded_one_is_refused(desk: Desk, lab: Scenario) -> None:
+def test_a_deviating_state_is_refused(desk: Desk, lab: Scenario) -> None:
     desk.session.load(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, [(1000, "0" * 32)])
     desk.search()
     assert desk.heard("loaded") == []
@@ -345,7 +345,7 @@ def with_a_past(desk: Desk) -> str:
     return desk.drill.state_hash()
 
 
-def test_a_moment_that_lies_far_from_any_kept_one_takes_frames_and_gives_way(
+def test_a_distant_moment_is_restored_over_several_frames_and_can_be_canceled(
     lab: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engine.drill.time.history.KEPT_MAX", 2)
@@ -372,7 +372,7 @@ def test_a_moment_that_lies_far_from_any_kept_one_takes_frames_and_gives_way(
     desk.session.close()
 
 
-def test_a_past_moment_is_shown_and_nothing_can_be_done_in_it(desk: Desk, lab: Scenario) -> None:
+def test_a_past_moment_is_read_only(desk: Desk, lab: Scenario) -> None:
     end = with_a_past(desk)
     lines = list(desk.record.lines)
     assert desk.session.look(300)
@@ -389,7 +389,7 @@ def test_a_past_moment_is_shown_and_nothing_can_be_done_in_it(desk: Desk, lab: S
     assert desk.record.lines == lines
 
 
-def test_the_past_can_be_run_again_up_to_now(desk: Desk) -> None:
+def test_the_past_can_be_replayed_to_the_present(desk: Desk) -> None:
     end = with_a_past(desk)
     known = len(desk.heard("happened"))
     desk.session.look(300)
@@ -407,7 +407,7 @@ def test_the_past_can_be_run_again_up_to_now(desk: Desk) -> None:
     assert len(desk.record.lines) == 1
 
 
-def test_before_a_deed_and_after_it_are_two_moments(desk: Desk) -> None:
+def test_before_and_after_an_input_are_two_moments(desk: Desk) -> None:
     with_a_past(desk)
     desk.session.look(500, before_inputs=True)
     assert len(desk.drill.journal) == 0
@@ -425,7 +425,7 @@ def test_an_exam_has_no_past(lab: Scenario) -> None:
     made.session.close()
 
 
-def test_a_run_that_is_over_is_watched_deed_by_deed(desk: Desk, lab: Scenario) -> None:
+def test_a_finished_run_is_watched_input_by_input(desk: Desk, lab: Scenario) -> None:
     over = History(replay(lab, lab.seed, DrillMode.LAB, [item.line for item in JOURNAL], 3000))
     over.drill.finish()
     desk.session.watch(over, at_each_deed=True)
@@ -456,12 +456,12 @@ def test_a_long_refusal_keeps_its_translation(line: str) -> None:
     desk.session.close()
 
 
-def test_a_refusal_begins_with_the_verb_as_it_is_typed() -> None:
+def test_a_refusal_begins_with_the_typed_verb() -> None:
     assert sentence("power-off takes 1 argument(s)") == "power-off takes 1 argument(s)."
     assert sentence("there is no server 'X'") == "There is no server 'X'."
 
 
-def test_the_next_event_is_what_the_cluster_does_after_a_node_is_gone() -> None:
+def test_the_next_event_after_a_lost_node_is_the_clusters_reaction() -> None:
     desk = Desk(shipped("ag-lab"))
     desk.session.do("power-off NODE_3")
     for _ in range(10):
@@ -495,7 +495,7 @@ def asking() -> Iterator[Desk]:
     made.session.close()
 
 
-def test_time_stands_still_at_a_question_until_it_is_answered(asking: Desk) -> None:
+def test_time_stops_at_a_question_until_it_is_answered(asking: Desk) -> None:
     asking.session.set_speed(30.0)
     asking.session.play()
     asking.frames(10, 100.0)
@@ -511,7 +511,7 @@ def test_time_stands_still_at_a_question_until_it_is_answered(asking: Desk) -> N
     assert asking.drill.tick == 800
 
 
-def test_who_was_not_running_is_not_set_running_by_an_answer(asking: Desk) -> None:
+def test_answering_a_question_does_not_start_a_paused_run(asking: Desk) -> None:
     asking.session.run_to(600)
     asking.search()
     assert asking.drill.tick == 500
@@ -529,7 +529,7 @@ def scored() -> Scenario:
 
 
 @pytest.mark.parametrize("condition", ["SERVER_A is OFF", "SERVER_A is RUNNING", "time_s() > 1", "nonsense"])
-def test_an_exam_answers_no_condition(scored: Scenario, condition: str) -> None:
+def test_an_exam_evaluates_no_conditions(scored: Scenario, condition: str) -> None:
     desk = Desk(scored, mode=DrillMode.EXAM)
     desk.session.run_until(condition)
     assert desk.heard("refused") == [
@@ -539,7 +539,7 @@ def test_an_exam_answers_no_condition(scored: Scenario, condition: str) -> None:
 
 
 @pytest.mark.parametrize("door", ["run_to_event", "run_to_state", "run_to_alarm"])
-def test_an_exam_stops_at_nothing_hidden(scored: Scenario, door: str) -> None:
+def test_an_exam_does_not_stop_at_hidden_events(scored: Scenario, door: str) -> None:
     desk = Desk(scored, mode=DrillMode.EXAM)
     getattr(desk.session, door)()
     assert not desk.session.busy
@@ -549,7 +549,7 @@ def test_an_exam_stops_at_nothing_hidden(scored: Scenario, door: str) -> None:
     assert practice.session.busy
 
 
-def test_an_exam_may_still_be_run_to_a_time(scored: Scenario) -> None:
+def test_an_exam_can_run_to_a_time(scored: Scenario) -> None:
     desk = Desk(scored, mode=DrillMode.EXAM)
     desk.session.run_to(1000)
     while desk.session.busy:
@@ -558,7 +558,7 @@ def test_an_exam_may_still_be_run_to_a_time(scored: Scenario) -> None:
 
 
 @pytest.mark.parametrize("fast", [True, False])
-def test_a_kill_gives_an_exam_no_more_than_a_second_back(scored: Scenario, fast: bool) -> None:
+def test_a_kill_rewinds_an_exam_by_at_most_a_second(scored: Scenario, fast: bool) -> None:
     desk = Desk(scored, mode=DrillMode.EXAM)
     if fast:
         desk.session.set_speed(1000.0)

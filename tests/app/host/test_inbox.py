@@ -37,7 +37,7 @@ def frames(host: Host, request: Request, most: int = 500) -> None:
     raise AssertionError(f"no answer to {request.line}")
 
 
-def test_a_batch_is_answered_with_its_results(host: Host) -> None:
+def test_a_batch_returns_its_results(host: Host) -> None:
     request = host.inbox.post("sql SERVER_A SELECT 1 AS one")
     host.on_frame(0.0)
     done = request.answer.result(timeout=0).done
@@ -46,7 +46,7 @@ def test_a_batch_is_answered_with_its_results(host: Host) -> None:
     assert (result["columns"], result["rows"]) == (["one"], [[1]])
 
 
-def test_a_fault_of_ours_is_told_to_who_waits_and_goes_on_up(
+def test_an_internal_error_reaches_the_caller_and_is_raised(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(history: History, line: str) -> None:
@@ -59,7 +59,7 @@ def test_a_fault_of_ours_is_told_to_who_waits_and_goes_on_up(
     assert isinstance(request.answer.exception(timeout=0), ZeroDivisionError)
 
 
-def test_a_batch_that_waits_is_answered_when_it_ends(host: Host) -> None:
+def test_a_waiting_batch_is_answered_when_it_ends(host: Host) -> None:
     request = host.inbox.post("sql SERVER_A WAITFOR DELAY '00:00:01'")
     host.play()
     host.on_frame(16.0)
@@ -69,7 +69,7 @@ def test_a_batch_that_waits_is_answered_when_it_ends(host: Host) -> None:
     assert host.drill.world.t_s == pytest.approx(1.0, abs=0.5)
 
 
-def test_batches_of_one_window_are_answered_in_their_order(host: Host) -> None:
+def test_batches_of_one_window_are_answered_in_order(host: Host) -> None:
     first = host.inbox.post("sql SERVER_A WAITFOR DELAY '00:00:01' SELECT 'first'")
     second = host.inbox.post("sql SERVER_A SELECT 'second'")
     other = host.inbox.post("sql SERVER_A#2 SELECT 'other'")
@@ -85,13 +85,13 @@ def test_batches_of_one_window_are_answered_in_their_order(host: Host) -> None:
     ]
 
 
-def test_what_cannot_be_done_is_refused_with_a_sentence(host: Host) -> None:
+def test_an_impossible_request_is_refused_with_a_message(host: Host) -> None:
     request = host.inbox.post("power-off SERVER_Z")
     host.on_frame(0.0)
     assert "SERVER_Z" in request.answer.result(timeout=0).refused
 
 
-def test_what_is_not_on_disk_is_refused_and_taken_back(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unrecorded_input_is_refused_and_undone(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     class Full(NoRecorder):
         def line(self, tick: int, line: str) -> None:
             raise RecordingError("The disk is full.")
@@ -104,7 +104,7 @@ def test_what_is_not_on_disk_is_refused_and_taken_back(host: Host, monkeypatch: 
     assert host.drill.world.computers["SERVER_A"].powered
 
 
-def test_requests_to_a_run_that_is_closed_are_refused(host: Host) -> None:
+def test_requests_to_a_closed_run_are_refused(host: Host) -> None:
     under_way = host.inbox.post("sql SERVER_A WAITFOR DELAY '00:01:00'")
     host.on_frame(0.0)
     unseen = host.inbox.post("power-off SERVER_A")
@@ -113,7 +113,7 @@ def test_requests_to_a_run_that_is_closed_are_refused(host: Host) -> None:
     assert unseen.answer.result(timeout=0).refused
 
 
-def test_any_number_of_threads_may_ask(host: Host) -> None:
+def test_requests_from_many_threads_are_answered(host: Host) -> None:
     asked: list[Request] = []
     threads = [
         threading.Thread(
@@ -135,7 +135,7 @@ def test_any_number_of_threads_may_ask(host: Host) -> None:
         assert [done.get("results")[0]["rows"][0][0]] == [int(request.line.split()[-1])]
 
 
-def test_every_viewer_sees_the_same(host: Host) -> None:
+def test_all_viewers_see_the_same_events(host: Host) -> None:
     seen: list[list[str]] = [[], []]
     for kinds in seen:
         host.happened.connect(
@@ -149,7 +149,7 @@ def test_every_viewer_sees_the_same(host: Host) -> None:
     assert "failover" in seen[0] or "state" in seen[0]
 
 
-def test_a_host_loads_no_qt() -> None:
+def test_the_host_imports_no_qt() -> None:
     told = subprocess.run(
         [sys.executable, "-c", "import sys, app.host; print([n for n in sys.modules if 'PySide6' in n])"],
         capture_output=True, text=True, cwd=Path(__file__).parents[3], check=True,
@@ -157,7 +157,7 @@ def test_a_host_loads_no_qt() -> None:
     assert told.stdout == "[]\n"
 
 
-def test_what_is_more_than_a_frame_may_take_wakes_the_host_again(lab: Scenario) -> None:
+def test_work_beyond_a_frame_wakes_the_host_again(lab: Scenario) -> None:
     at = [0.0]
 
     def clock() -> float:

@@ -7,7 +7,7 @@ from engine.drill.time.history import History
 from tests.engine.drill.texts import FREE, drill
 
 
-def test_from_event_to_event_everything_comes_once_with_its_deeds() -> None:
+def test_stepping_through_events_shows_each_event_and_input_once() -> None:
     run = History(drill(text=FREE))
     for tick, line in ((700, "cut SERVER_A SERVER_B"), (700, "cut SERVER_A SERVER_W"), (3000, "revert-all")):
         run.advance_to(tick)

@@ -35,7 +35,7 @@ def quorum(*runs: Practised, now: float) -> SkillStanding:
     return next(s for s in standings(runs, TRAINED, day(now)) if s.skill.key == "quorum")
 
 
-def test_some_dozens_of_skills_with_texts() -> None:
+def test_the_skill_list_has_dozens_of_skills_with_texts() -> None:
     assert 18 <= len(skills()) <= 36
     assert all(skill.title and skill.text.endswith(".") for skill in skills())
     assert len(by_key()) == len(skills()) == len({skill.title for skill in skills()})
@@ -43,7 +43,7 @@ def test_some_dozens_of_skills_with_texts() -> None:
     assert title_of("my-own") == "my own"
 
 
-def test_every_skill_is_trained_by_a_shipped_drill_and_no_other_is_named() -> None:
+def test_shipped_drills_train_exactly_the_listed_skills() -> None:
     scenarios = [shipped(name) for name in NAMES]
     assert {key for scenario in scenarios for key in scenario.skills} == set(by_key())
     assert all(shipped(name).skills for name in DRILLS)
@@ -51,21 +51,19 @@ def test_every_skill_is_trained_by_a_shipped_drill_and_no_other_is_named() -> No
 
 @pytest.mark.parametrize(("played_s", "runs"), [(0.5, 0), (29.99, 0), (30.0, 1)])
 @pytest.mark.parametrize("score", [8.8, 100.0])
-def test_a_run_that_ended_before_anything_was_to_be_done_proves_nothing(
-    played_s: float, runs: int, score: float
-) -> None:
+def test_a_run_that_ended_before_any_task_proves_nothing(played_s: float, runs: int, score: float) -> None:
     found = quorum(ran(0, score, played_s=played_s), now=1)
     assert found.runs == runs
     assert (found.mastery > 0.0, found.due is not None) == (bool(runs), bool(runs))
 
 
-def test_nothing_practised() -> None:
+def test_nothing_is_due_without_practice() -> None:
     found = quorum(now=0)
     assert (found.mastery, found.runs, found.last, found.due) == (0.0, 0, None, None)
     assert not found.is_review_due(day(1000))
 
 
-def test_an_exam_says_more_than_practice_and_practice_more_than_a_guided_run() -> None:
+def test_exams_weigh_more_than_practice_and_practice_more_than_guided_runs() -> None:
     levels = [
         quorum(ran(0, mode=mode), now=0).mastery
         for mode in (DrillMode.EXAM, DrillMode.PRACTICE, DrillMode.GUIDED)
@@ -74,13 +72,13 @@ def test_an_exam_says_more_than_practice_and_practice_more_than_a_guided_run() -
     assert quorum(ran(0, mode=DrillMode.LAB), now=0).runs == 0
 
 
-def test_hints_and_points_count() -> None:
+def test_hints_and_points_affect_the_grade() -> None:
     assert quorum(ran(0, 50), now=0).mastery == 30.0
     assert quorum(ran(0, hints=2), now=0).mastery == 48.0
     assert quorum(ran(0, hints=9), now=0).mastery == quorum(ran(0, hints=5), now=0).mastery == 30.0
 
 
-def test_a_skill_fades_to_nine_tenths_until_it_is_due() -> None:
+def test_recall_falls_to_nine_tenths_at_the_due_date() -> None:
     fresh = quorum(ran(0), now=0)
     assert fresh.due is not None
     days = (fresh.due - START) / timedelta(days=1)
@@ -101,7 +99,7 @@ def test_a_skill_fades_to_nine_tenths_until_it_is_due() -> None:
         (40, 0, DrillMode.EXAM, 1),
     ],
 )
-def test_the_first_interval_is_that_of_fsrs(score: float, hints: int, mode: DrillMode, days: int) -> None:
+def test_the_first_interval_follows_fsrs(score: float, hints: int, mode: DrillMode, days: int) -> None:
     """The first four default parameters are the days of stability after again, hard, good and easy, from one day on."""
     assert quorum(ran(0, score, mode, hints), now=0).due == day(days)
 
@@ -126,14 +124,14 @@ def test_spaced_successes_lengthen_the_interval_up_to_half_a_year() -> None:
     assert quorum(*runs, now=5000).successes == len(runs)
 
 
-def test_ten_runs_in_an_evening_are_no_spacing() -> None:
+def test_ten_runs_in_one_evening_do_not_count_as_spacing() -> None:
     crammed = quorum(*(ran(minute / 1440) for minute in range(10)), now=0.01)
     assert crammed.successes == 1
     assert crammed.mastery > 95.0
     assert crammed.due == day(8)
 
 
-def test_a_lapse_begins_again() -> None:
+def test_a_lapse_restarts_the_interval() -> None:
     lapsed = quorum(ran(0), ran(8), ran(30, 40), now=30)
     assert lapsed.successes == 0
     assert lapsed.mastery < quorum(ran(0), ran(8), now=30).mastery
@@ -157,20 +155,20 @@ def test_a_lapse_begins_again() -> None:
         ([ran(0), ran(1, name="both"), ran(9)], True),
     ],
 )
-def test_two_unaided_passes_apart_and_one_in_a_new_drill_prove_a_skill(
+def test_a_skill_is_proved_by_two_spaced_unaided_passes_one_in_a_new_drill(
     runs: list[Practised], proved: bool
 ) -> None:
     assert quorum(*runs, now=20).proved is proved
 
 
-def test_zones_do_not_matter() -> None:
+def test_time_zones_do_not_matter() -> None:
     naive = [Practised("one", DrillMode.EXAM, 90.0, 0, datetime(2026, 1, n, 12), 300.0) for n in (1, 4)]
     (found,) = [s for s in standings(naive, TRAINED, datetime(2026, 1, 5, 12)) if s.skill.key == "quorum"]
     aware = quorum(ran(0, 90), ran(3, 90), now=4)
     assert (found.mastery, found.due) == (aware.mastery, aware.due and aware.due.replace(tzinfo=None))
 
 
-def test_order_of_the_rows_and_a_changed_clock_do_not_matter() -> None:
+def test_row_order_and_clock_changes_do_not_matter() -> None:
     runs = [ran(0), ran(1, 40), ran(3)]
     assert standings(runs, TRAINED, day(4)) == standings(runs[::-1], TRAINED, day(4))
     ahead = quorum(ran(900), now=1)
@@ -188,14 +186,14 @@ COURSES = (
 )
 
 
-def test_a_newcomer_is_shown_the_easiest_new_ones() -> None:
+def test_a_newcomer_gets_the_easiest_new_drills() -> None:
     found = recommend_drills([], COURSES, START)
     assert [each.scenario for each in found] == ["one", "other", "both"]
     assert all(each.since is None for each in found)
     assert [skill.key for skill in found[2].skills] == ["resume"], "quorum is covered by the first"
 
 
-def test_few_drills_cover_what_is_due_and_the_one_taken_longest_ago_comes_first() -> None:
+def test_few_drills_cover_due_skills_and_the_oldest_comes_first() -> None:
     runs = [ran(0, name="both"), ran(0.2, name="one")]
     found = [each for each in recommend_drills(runs, COURSES, day(9)) if each.since is not None]
     assert [each.scenario for each in found] == ["both"]

@@ -80,7 +80,7 @@ def test_every_control_of_a_panel_has_a_name(lab: OpenWindow) -> None:
         assert list(nameless(view)) == [], name
 
 
-def test_a_label_says_what_is_written_on_it(lab: OpenWindow) -> None:
+def test_a_label_is_spoken_as_written(lab: OpenWindow) -> None:
     """A name takes the place of the text, so that a figure under a name of its own would never be heard."""
     for name in panels(lab):
         lab.desk.focus_view(name)
@@ -91,7 +91,7 @@ def test_a_label_says_what_is_written_on_it(lab: OpenWindow) -> None:
                 assert written[-1] in interface.text(QAccessible.Text.Name), name
 
 
-def test_a_choice_says_what_it_is_about(lab: OpenWindow) -> None:
+def test_a_choice_names_its_subject(lab: OpenWindow) -> None:
     """On Linux its name is what is chosen; what it is about stands in the description."""
     for name in panels(lab):
         lab.desk.focus_view(name)
@@ -116,7 +116,7 @@ def test_every_control_of_the_pages_has_a_name(lab: OpenWindow) -> None:
     assert list(nameless(lab.tools.planner)) == []
 
 
-def test_tab_leads_out_of_every_panel(qtbot: object, lab: OpenWindow) -> None:
+def test_tab_leaves_every_panel(qtbot: object, lab: OpenWindow) -> None:
     """The keyboard is caught nowhere: from panel to panel within a bounded number of steps."""
     for name in ("topology", "charts", "timing", "monitor"):
         lab.desk.focus_view(name)

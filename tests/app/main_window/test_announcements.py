@@ -43,7 +43,7 @@ def heard(window: OpenWindow, said: list[str]) -> str:
     return " ".join(said)
 
 
-def test_a_failover_is_heard_without_the_table_in_sight(
+def test_a_failover_is_announced_without_a_visible_table(
     hands: Hands, window: OpenWindow, said: list[str]
 ) -> None:
     begun(hands, "lab", "lab")
@@ -56,7 +56,7 @@ def test_a_failover_is_heard_without_the_table_in_sight(
     assert "Sales accepts connections." in words
 
 
-def test_words_come_together_within_the_gap(
+def test_announcements_within_the_gap_are_combined(
     qtbot: Any, hands: Hands, window: OpenWindow, said: list[str]
 ) -> None:
     begun(hands, "lab", "lab")
@@ -70,7 +70,7 @@ def test_words_come_together_within_the_gap(
     assert "PRINCIPAL" in said[-1]
 
 
-def test_pause_and_speed_are_heard(hands: Hands, window: OpenWindow, said: list[str]) -> None:
+def test_pause_and_speed_are_announced(hands: Hands, window: OpenWindow, said: list[str]) -> None:
     begun(hands, "lab", "lab")
     hands.wait(2.0)
     window.teller._announce_pending()
@@ -80,7 +80,7 @@ def test_pause_and_speed_are_heard(hands: Hands, window: OpenWindow, said: list[
     assert heard(window, said).endswith("2×")
 
 
-def test_a_search_ends_with_the_time_it_came_to(hands: Hands, window: OpenWindow, said: list[str]) -> None:
+def test_a_search_announces_the_time_it_reached(hands: Hands, window: OpenWindow, said: list[str]) -> None:
     begun(hands, "lab", "lab")
     window.session.do("power-off SERVER_A")
     hands.press(Qt.Key.Key_F9, Qt.KeyboardModifier.ShiftModifier)
@@ -88,7 +88,7 @@ def test_a_search_ends_with_the_time_it_came_to(hands: Hands, window: OpenWindow
     assert f"Paused at 0:0{hands.drill.world.t_s:.1f}." in heard(window, said)
 
 
-def test_looking_back_is_heard_once_for_a_whole_drag(
+def test_dragging_through_the_past_is_announced_once(
     hands: Hands, window: OpenWindow, said: list[str]
 ) -> None:
     begun(hands, "lab", "lab")
@@ -102,7 +102,7 @@ def test_looking_back_is_heard_once_for_a_whole_drag(
 
 
 @pytest.mark.slow
-def test_in_an_exam_the_world_is_silent(hands: Hands, window: OpenWindow, said: list[str]) -> None:
+def test_an_exam_announces_nothing_about_the_world(hands: Hands, window: OpenWindow, said: list[str]) -> None:
     begun(hands, "automatic-failover", "exam")
     hands.wait(75.0)
     words = heard(window, said)
@@ -115,7 +115,7 @@ def test_in_an_exam_the_world_is_silent(hands: Hands, window: OpenWindow, said: 
     assert "Goal" not in said[-1]
 
 
-def test_how_things_stand_is_told_on_demand(hands: Hands, window: OpenWindow, said: list[str]) -> None:
+def test_the_current_state_is_announced_on_demand(hands: Hands, window: OpenWindow, said: list[str]) -> None:
     begun(hands, "automatic-failover", "practice")
     hands.wait(5.0)
     hands.press(Qt.Key.Key_0, ALT)
@@ -126,7 +126,7 @@ def test_how_things_stand_is_told_on_demand(hands: Hands, window: OpenWindow, sa
     assert "link SERVER_A to SERVER_B" in words
 
 
-def test_nobody_listens_and_nothing_is_put_together(
+def test_without_a_screen_reader_nothing_is_composed(
     hands: Hands, window: OpenWindow, said: list[str]
 ) -> None:
     QAccessible.setActive(False)
@@ -136,7 +136,7 @@ def test_nobody_listens_and_nothing_is_put_together(
     assert heard(window, said) == ""
 
 
-def test_a_question_does_not_take_the_keyboard_from_who_is_typing(
+def test_a_question_does_not_take_the_focus_while_typing(
     qtbot: Any, hands: Hands, window: OpenWindow
 ) -> None:
     begun(hands, "automatic-failover", "practice")
@@ -154,7 +154,7 @@ def test_a_question_does_not_take_the_keyboard_from_who_is_typing(
 
 
 @pytest.mark.slow
-def test_the_end_of_a_drill_is_heard_with_its_score(
+def test_the_end_of_a_drill_is_announced_with_its_score(
     hands: Hands, window: OpenWindow, said: list[str]
 ) -> None:
     begun(hands, "automatic-failover", "practice")

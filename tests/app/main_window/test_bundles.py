@@ -46,7 +46,7 @@ def listed(window: OpenWindow) -> list[list[str]]:
     return [[row.text(column) for column in range(5)] for row in rows if row is not None]
 
 
-def test_it_is_held_and_shows_what_is_in_it(window: OpenWindow, file: Path) -> None:
+def test_an_opened_bundle_is_held_and_its_contents_shown(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     assert [row[0] for row in listed(window)] == ["broken", "<b>Another</b>", "Small", "Recorded run mine"]
     assert "Not playable" in listed(window)[0][4]
@@ -67,7 +67,7 @@ def test_it_is_held_and_shows_what_is_in_it(window: OpenWindow, file: Path) -> N
         assert "<i>" not in label.text() or label.textFormat() == Qt.TextFormat.PlainText
 
 
-def test_what_is_chosen_is_taken_in_and_listed_with_its_origin(window: OpenWindow, file: Path) -> None:
+def test_selected_drills_are_imported_and_listed_with_their_origin(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     row = held(window).items.tree.topLevelItem(1)
     assert row is not None
@@ -88,7 +88,7 @@ def test_what_is_chosen_is_taken_in_and_listed_with_its_origin(window: OpenWindo
     ]  # what is here already is not taken again
 
 
-def test_what_came_in_a_bundle_is_edited_as_a_copy(window: OpenWindow, file: Path) -> None:
+def test_an_imported_drill_is_edited_as_a_copy(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     held(window).accept.click()
     window.editing.show()
@@ -97,7 +97,7 @@ def test_what_came_in_a_bundle_is_edited_as_a_copy(window: OpenWindow, file: Pat
     assert window.editing.page.file is None
 
 
-def test_its_run_is_looked_back_on_without_a_question(window: OpenWindow, file: Path) -> None:
+def test_the_run_of_a_bundle_is_replayed_without_a_question(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     held(window).accept.click()
     window.bundling.show()
@@ -113,7 +113,7 @@ def test_its_run_is_looked_back_on_without_a_question(window: OpenWindow, file: 
     assert "matches the recorded run" in window.notice.text
 
 
-def test_declined_nothing_is_kept(window: OpenWindow, file: Path) -> None:
+def test_a_declined_bundle_stores_nothing(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     held(window).decline.click()
     assert window.pages.currentWidget() is window.picker
@@ -126,7 +126,7 @@ def test_declined_nothing_is_kept(window: OpenWindow, file: Path) -> None:
     assert not held(window).accept.isEnabled()
 
 
-def test_it_is_removed_again(window: OpenWindow, file: Path) -> None:
+def test_an_imported_bundle_can_be_removed(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     held(window).accept.click()
     (one,) = bundle_store.list_imported_bundles()
@@ -141,7 +141,7 @@ def test_it_is_removed_again(window: OpenWindow, file: Path) -> None:
     window.bundling.kept.close()
 
 
-def test_what_is_wrong_with_it_is_said(window: OpenWindow, tmp_path: Path) -> None:
+def test_problems_of_a_bundle_are_shown(window: OpenWindow, tmp_path: Path) -> None:
     file = tmp_path / "x.mirrordrill"
     file.write_bytes(b"PK\3\4 and nothing of the kind")
     window.open_file(str(file))
@@ -162,9 +162,7 @@ def drop(window: OpenWindow, *urls: QUrl) -> bool:
     return entered.isAccepted()
 
 
-def test_a_file_that_is_let_fall_on_the_window_is_opened(
-    window: OpenWindow, file: Path, tmp_path: Path
-) -> None:
+def test_a_file_dropped_on_the_window_is_opened(window: OpenWindow, file: Path, tmp_path: Path) -> None:
     here = QUrl.fromLocalFile(str(file))
     assert not drop(window, QUrl("https://example.org/x.mirrordrill"))
     assert not drop(window, QUrl.fromLocalFile(str(tmp_path / "x.exe")))
@@ -174,7 +172,7 @@ def test_a_file_that_is_let_fall_on_the_window_is_opened(
     held(window)
 
 
-def test_own_drills_are_handed_on(
+def test_own_drills_can_be_exported(
     window: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window.bundling.export()
@@ -199,7 +197,9 @@ def test_own_drills_are_handed_on(
     assert "Saved" in window.notice.text
 
 
-def test_a_large_one_is_taken_in_with_a_bar_and_can_be_cancelled(window: OpenWindow, tmp_path: Path) -> None:
+def test_importing_a_large_bundle_shows_progress_and_can_be_canceled(
+    window: OpenWindow, tmp_path: Path
+) -> None:
     large = tmp_path / "large.mirrordrill"
     bundle.write(large, "Many", {f"one-{number}": WORLD for number in range(60)})
     session = window.session
@@ -219,7 +219,9 @@ def test_a_large_one_is_taken_in_with_a_bar_and_can_be_cancelled(window: OpenWin
     assert bundle_store.list_imported_bundles() == []
 
 
-def test_a_large_one_is_read_with_a_bar_and_can_be_cancelled(window: OpenWindow, tmp_path: Path) -> None:
+def test_reading_a_large_bundle_shows_progress_and_can_be_canceled(
+    window: OpenWindow, tmp_path: Path
+) -> None:
     large = tmp_path / "large.mirrordrill"
     bundle.write(large, "Many", {f"one-{number}": WORLD for number in range(60)})
     session = window.session

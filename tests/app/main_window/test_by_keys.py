@@ -44,7 +44,7 @@ PANELS = (
 )
 
 
-def test_the_key_of_a_panel_leads_to_what_is_worked_with(hands: Hands, lab: OpenWindow) -> None:
+def test_the_key_of_a_panel_focuses_its_main_control(hands: Hands, lab: OpenWindow) -> None:
     for key, name in PANELS:
         lab.topology.setFocus()
         assert keyboard() is lab.topology
@@ -53,7 +53,7 @@ def test_the_key_of_a_panel_leads_to_what_is_worked_with(hands: Hands, lab: Open
         assert keyboard() is not lab.topology
 
 
-def test_a_query_can_be_typed_after_the_key_of_the_sql_windows(
+def test_after_the_key_of_the_sql_windows_typing_enters_a_query(
     qtbot: Any, hands: Hands, lab: OpenWindow
 ) -> None:
     hands.press(Qt.Key.Key_2, ALT)
@@ -64,7 +64,7 @@ def test_a_query_can_be_typed_after_the_key_of_the_sql_windows(
     assert lab.console.current.state == "done"
 
 
-def test_the_monitor_is_refreshed_after_its_key(hands: Hands, lab: OpenWindow) -> None:
+def test_after_its_key_the_monitor_can_be_refreshed(hands: Hands, lab: OpenWindow) -> None:
     monitor: Any = lab.desk.views["monitor"]
     hands.press(Qt.Key.Key_3, ALT)
     hands.press(Qt.Key.Key_F5)
@@ -72,7 +72,7 @@ def test_the_monitor_is_refreshed_after_its_key(hands: Hands, lab: OpenWindow) -
     assert monitor.banner.text().startswith("Recorded")
 
 
-def test_a_fault_is_taken_back_by_the_key_of_the_ledger_and_del(hands: Hands, lab: OpenWindow) -> None:
+def test_del_in_the_fault_list_reverts_a_fault(hands: Hands, lab: OpenWindow) -> None:
     hands.window.session.do("power-off SERVER_B")
     hands.press(Qt.Key.Key_8, ALT)
     hands.press(Qt.Key.Key_Down)
@@ -80,7 +80,7 @@ def test_a_fault_is_taken_back_by_the_key_of_the_ledger_and_del(hands: Hands, la
     assert hands.drill.world.computers["SERVER_B"].powered
 
 
-def test_object_explorer_comes_with_room_for_a_database_and_its_state(hands: Hands, lab: OpenWindow) -> None:
+def test_object_explorer_has_room_for_a_database_and_its_state(hands: Hands, lab: OpenWindow) -> None:
     hands.press(Qt.Key.Key_F8)
     QApplication.processEvents()
     tree = keyboard()
@@ -91,7 +91,7 @@ def test_object_explorer_comes_with_room_for_a_database_and_its_state(hands: Han
     assert tree.visualRect(index).left() + tree.sizeHintForIndex(index).width() <= tree.viewport().width()
 
 
-def test_the_table_offers_the_same_acts_and_a_query(hands: Hands, lab: OpenWindow) -> None:
+def test_the_table_offers_the_same_actions_and_a_query(hands: Hands, lab: OpenWindow) -> None:
     hands.press(Qt.Key.Key_9, ALT)
     for _ in range(2):  # to the server below the first one and its database
         hands.press(Qt.Key.Key_Down)

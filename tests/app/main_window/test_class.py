@@ -148,7 +148,7 @@ def _is_sent(link: HostLink, kept: SeatLog) -> bool:
     return link.acknowledged == len(kept.acts)
 
 
-def test_a_seat_that_is_killed_and_rejoins_is_recorded(
+def test_a_killed_seat_that_rejoins_is_recorded(
     hands: Hands, qtbot: QtBot, host: HostProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run is played again over many frames, and the timer of the seat runs meanwhile."""
@@ -186,7 +186,7 @@ def test_a_seat_that_is_killed_and_rejoins_is_recorded(
     assert notes == [f"note turn {turn}" for turn in range(6)]
 
 
-def test_a_seat_never_plays_on_unrecorded(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:
+def test_a_seat_never_plays_unrecorded(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:
     window = hands.window
     classes = classes_of(window)
     classes.join(host.code, "Lou")
@@ -210,7 +210,7 @@ def test_a_seat_never_plays_on_unrecorded(hands: Hands, qtbot: QtBot, host: Host
     classes.stop()
 
 
-def test_how_the_seat_is_stands_in_the_status_bar(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:
+def test_the_status_bar_shows_the_state_of_the_seat(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:
     window = hands.window
     classes = classes_of(window)
     classes.join(host.code, "Eva")
@@ -227,7 +227,7 @@ def test_how_the_seat_is_stands_in_the_status_bar(hands: Hands, qtbot: QtBot, ho
     classes.stop()
 
 
-def test_a_seat_of_an_exam_can_be_looked_at(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:
+def test_a_seat_in_an_exam_can_be_observed(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:
     window = hands.window
     classes = classes_of(window)
     record = record_of(host)
@@ -250,7 +250,7 @@ def test_a_seat_of_an_exam_can_be_looked_at(hands: Hands, qtbot: QtBot, host: Ho
     classes.board = None
 
 
-def test_the_window_takes_the_seat_of_the_next_part(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:
+def test_the_window_continues_with_the_next_part(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(
         'scenario = "planned-failover"\nmode = "practice"\n[[part]]\nkind = "lesson"\n'
         '[[part]]\nkind = "post"\nmode = "exam"\nseed = 5\n'
@@ -292,7 +292,7 @@ def finished_in_a_class_that_asks(
         classes.stop()
 
 
-def test_points_of_an_exam_wait_for_what_the_person_thinks(
+def test_points_of_an_exam_are_shown_after_the_self_assessment(
     hands: Hands, qtbot: QtBot, tmp_path: Path
 ) -> None:
     window = hands.window
@@ -310,7 +310,9 @@ def test_points_of_an_exam_wait_for_what_the_person_thinks(
         )
 
 
-def test_a_class_asks_before_the_points_of_a_practice_too(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:
+def test_a_practice_class_also_asks_for_the_self_assessment(
+    hands: Hands, qtbot: QtBot, tmp_path: Path
+) -> None:
     window = hands.window
     with finished_in_a_class_that_asks(hands, qtbot, tmp_path, "practice") as (seat, record):
         qtbot.waitUntil(lambda: bool(window.debrief.findChildren(ReflectionForm)), timeout=WAIT_MS)
@@ -322,7 +324,7 @@ def test_a_class_asks_before_the_points_of_a_practice_too(hands: Hands, qtbot: Q
         qtbot.waitUntil(lambda: record.reflections() == expected, timeout=WAIT_MS)
 
 
-def test_a_seat_is_in_the_record_when_it_has_finished(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:
+def test_a_finished_seat_is_in_the_record(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:
     window = hands.window
     classes = classes_of(window)
     classes.join(host.code, "Bea")
@@ -340,7 +342,7 @@ def test_a_seat_is_in_the_record_when_it_has_finished(hands: Hands, qtbot: QtBot
     classes.stop()
 
 
-def test_a_class_is_held_beside_the_desk_and_asks_before_it_is_closed(
+def test_a_hosted_class_runs_next_to_the_desk_and_asks_before_closing(
     hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     window = hands.window
@@ -384,7 +386,7 @@ def test_a_class_is_held_beside_the_desk_and_asks_before_it_is_closed(
     assert "The class is saved in" in window.notice.text
 
 
-def test_an_earlier_class_goes_on(
+def test_an_earlier_class_can_be_continued(
     hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with hosted(tmp_path / "class.sqlite", "planned-failover") as host:
@@ -404,7 +406,7 @@ def test_an_earlier_class_goes_on(
     classes.stop()
 
 
-def test_the_drill_that_is_chosen_is_the_one_that_the_class_plays(hands: Hands) -> None:
+def test_the_class_plays_the_selected_drill(hands: Hands) -> None:
     window = hands.window
     window.picker.choose_card("split-brain")
     for action in window.menus["&Class"].actions():
@@ -417,14 +419,14 @@ def test_the_drill_that_is_chosen_is_the_one_that_the_class_plays(hands: Hands) 
     dialog.reject()
 
 
-def test_what_is_no_code_is_said(hands: Hands) -> None:
+def test_an_invalid_code_is_reported(hands: Hands) -> None:
     classes = classes_of(hands.window)
     classes.ask_to_join().reject()
     classes.join("nonsense", "Ann")
     assert "is not a join code" in hands.window.notice.text
 
 
-def test_without_a_network_the_run_begins_with_a_file_and_its_log_is_named(
+def test_without_a_network_a_run_starts_from_a_file_and_names_its_log(
     hands: Hands, qtbot: QtBot, host: HostProcess, tmp_path: Path
 ) -> None:
     begun = tmp_path / "class.seat"
@@ -471,7 +473,7 @@ def test_seat_is_in_the_class_only_with_log_and_connection(events: tuple[str, ..
     assert found == phase
 
 
-def test_window_seat_says_when_its_host_is_gone(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:
+def test_window_reports_a_lost_host(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:
     window = hands.window
     classes = classes_of(window)
     with hosted(tmp_path / "class.sqlite", "planned-failover") as host:
@@ -485,7 +487,7 @@ def test_window_seat_says_when_its_host_is_gone(hands: Hands, qtbot: QtBot, tmp_
         classes.stop()
 
 
-def test_log_that_cannot_be_written_ends_the_seat(
+def test_unwritable_log_ends_the_seat(
     hands: Hands, qtbot: QtBot, host: HostProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = hands.window

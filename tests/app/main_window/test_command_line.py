@@ -28,7 +28,7 @@ def test_a_result_opens_a_tab(hands: Hands) -> None:
     assert hands.window.act_line.hasFocus()
 
 
-def test_an_error_shows_in_the_tab_that_is_there_and_its_text_stays(hands: Hands) -> None:
+def test_an_error_shows_in_the_current_tab_and_keeps_the_text(hands: Hands) -> None:
     play(hands, "lab")
     query = hands.window.console.new_query("SERVER_B", "-- mine")
     hands.window.console.tabs.setCurrentIndex(0)
@@ -38,14 +38,14 @@ def test_an_error_shows_in_the_tab_that_is_there_and_its_text_stays(hands: Hands
     assert query.editor.toPlainText() == "-- mine"
 
 
-def test_a_refused_line_shows_why(hands: Hands) -> None:
+def test_a_refused_line_shows_the_reason(hands: Hands) -> None:
     play(hands, "ag-lab")
     type_line(hands, "power-off NODE_2")
     type_line(hands, "ps NODE_2 Get-ClusterNode")
     assert "NODE_2 is off" in hands.window.notice.text
 
 
-def test_powershell_answers_in_its_tab(hands: Hands) -> None:
+def test_powershell_output_appears_in_its_tab(hands: Hands) -> None:
     play(hands, "ag-lab")
     type_line(hands, "ps NODE_2 Get-ClusterNode")
     shell = hands.window.console.tabs.current_shell
@@ -55,7 +55,7 @@ def test_powershell_answers_in_its_tab(hands: Hands) -> None:
     assert "NODE_3" in text
 
 
-def test_a_powershell_tab_from_the_menu_of_new_queries(hands: Hands) -> None:
+def test_the_menu_of_new_queries_opens_a_powershell_tab(hands: Hands) -> None:
     play(hands, "ag-lab")
     console = hands.window.console
     console._fill_new_menu()
@@ -75,13 +75,13 @@ def test_a_powershell_tab_from_the_menu_of_new_queries(hands: Hands) -> None:
     assert console.tabs.shells() == []
 
 
-def test_a_drill_without_cluster_has_no_powershell(hands: Hands) -> None:
+def test_a_drill_without_a_cluster_has_no_powershell(hands: Hands) -> None:
     play(hands, "lab")
     hands.window.console._fill_new_menu()
     assert not [a for a in hands.window.console._new_menu.actions() if "PowerShell" in a.text()]
 
 
-def test_the_example_of_the_command_line_breaks_nothing(hands: Hands) -> None:
+def test_the_example_of_the_command_line_is_harmless(hands: Hands) -> None:
     play(hands, "ag-lab")
     assert "power-off" not in hands.window.act_line.placeholderText()
     assert "sql NODE_1" in hands.window.act_line.placeholderText()

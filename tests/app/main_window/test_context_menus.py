@@ -96,7 +96,7 @@ def choose(hands: Hands, target: ActionTarget, text: str) -> None:
 
 
 @pytest.mark.parametrize("lab", ["lab", "ag-lab", "fci-lab"])
-def test_each_item_of_each_menu_does_something_and_opens_no_stray_window(
+def test_every_menu_item_works_and_opens_no_stray_window(
     hands: Hands, strays: StrayWindows, lab: str
 ) -> None:
     world = play(hands, lab)
@@ -119,7 +119,7 @@ def test_a_node_offers_powershell_and_an_instance_a_query(hands: Hands) -> None:
     assert not [text for text in share if "query" in text.lower() or "PowerShell" in text]
 
 
-def test_a_double_click_opens_what_there_is(hands: Hands) -> None:
+def test_a_double_click_opens_the_matching_view(hands: Hands) -> None:
     play(hands, "fci-lab")
     console, topology = hands.window.console, hands.window.topology
     before = len(console.windows())

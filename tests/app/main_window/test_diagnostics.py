@@ -24,7 +24,7 @@ def checked(qtbot: QtBot, window: OpenWindow, monkeypatch: pytest.MonkeyPatch, c
     return {line.name: line.well for line in window.diagnostics.page.lines.table.rows}
 
 
-def test_what_the_check_finds_stands_in_the_list(
+def test_findings_of_the_check_are_listed(
     qtbot: QtBot, window: OpenWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = (
@@ -37,11 +37,11 @@ def test_what_the_check_finds_stands_in_the_list(
     assert window.diagnostics.findings[1].text == "none: get some"
 
 
-def test_the_command_is_the_one_of_the_command_line() -> None:
+def test_the_shown_command_is_that_of_the_command_line() -> None:
     assert diagnostics.COMMAND == ["-m", "app", "doctor", "--lines"]
 
 
-def test_a_check_that_runs_ends_with_the_window(
+def test_a_running_check_ends_with_the_window(
     qtbot: QtBot, window: OpenWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(diagnostics, "COMMAND", ["-c", "import time; time.sleep(60)"])
@@ -51,7 +51,7 @@ def test_a_check_that_runs_ends_with_the_window(
     assert not window.diagnostics.busy
 
 
-def test_the_bundle_is_saved_and_names_nobody(
+def test_the_support_bundle_is_saved_without_names(
     window: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", "/home/gerda")

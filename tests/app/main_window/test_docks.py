@@ -25,7 +25,7 @@ SLOTS = ("requested", "show_drill", "show_world", "add_events")
 
 
 @pytest.mark.parametrize("dock", DOCKS, ids=lambda dock: dock.name)
-def test_each_view_has_what_the_desk_gives_and_hears(dock: Dock, qtbot: QtBot) -> None:
+def test_each_view_is_connected_to_the_desk(dock: Dock, qtbot: QtBot) -> None:
     made = resolve_name(dock.view)()
     qtbot.addWidget(made)
     assert isinstance(made, QWidget)
@@ -34,13 +34,13 @@ def test_each_view_has_what_the_desk_gives_and_hears(dock: Dock, qtbot: QtBot) -
     assert text_of(dock.page)
 
 
-def test_one_view_is_in_the_middle() -> None:
+def test_one_view_is_the_central_widget() -> None:
     assert len(PLACES) == len(DOCKS) - 1
     assert [dock.name for dock in DOCKS if dock.area is MIDDLE] == ["topology"]
     assert len(set(NAMES)) == len(NAMES)
 
 
-def test_each_is_in_the_menus_and_the_table_of_keys(window: OpenWindow) -> None:
+def test_each_view_is_in_the_menus_and_the_key_table(window: OpenWindow) -> None:
     for dock in DOCKS:
         action = window.actions_by_name[f"view.{dock.name}"]
         assert action.associatedObjects(), dock.name
@@ -133,7 +133,7 @@ class ShownInParts(Shown):
             yield
 
 
-def test_in_a_fast_large_world_one_view_or_part_of_it_is_shown_a_frame(qtbot: QtBot) -> None:
+def test_in_a_fast_large_world_each_frame_updates_one_view(qtbot: QtBot) -> None:
     desk = Desk()
     qtbot.addWidget(desk)
     views = {place.name: (ShownInParts if place.name == "charts" else Shown)(place.title) for place in DOCKS}
@@ -156,7 +156,7 @@ def test_in_a_fast_large_world_one_view_or_part_of_it_is_shown_a_frame(qtbot: Qt
     assert len(views["charts"].worlds) == 4
 
 
-def test_a_small_window_in_between_changes_no_proportions(qtbot: QtBot, window: OpenWindow) -> None:
+def test_resizing_the_window_keeps_the_proportions(qtbot: QtBot, window: OpenWindow) -> None:
     """Maximized after a small window, which squeezes panels to their least sizes, the desk is as it was."""
 
     def sizes(width: int, height: int) -> dict[str, tuple[int, int]]:

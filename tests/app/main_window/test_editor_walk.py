@@ -60,7 +60,7 @@ def go_to_section(press: Keyboard, page: ScenarioEditor, key: str) -> None:
     press(Key.Key_Down if wanted > now else Key.Key_Up, times=abs(wanted - now))
 
 
-def test_a_drill_is_made_from_the_start_page_on_without_a_mouse(
+def test_a_drill_is_created_without_a_mouse(
     hands: Hands, window: OpenWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     press = Keyboard(hands)
@@ -150,9 +150,7 @@ NONSENSE = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [4, pytest.param(1, marks=pytest.mark.slow)])
-def test_nonsense_in_every_field_leaves_a_text_that_is_toml(
-    hands: Hands, window: OpenWindow, share: int
-) -> None:
+def test_nonsense_in_every_field_leaves_valid_toml(hands: Hands, window: OpenWindow, share: int) -> None:
     """In each field one of *share* words, beginning with another one than in the field before."""
     fields = count()
     window.actions_by_name["drill.editor"].trigger()
@@ -197,9 +195,7 @@ app.exec()
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows ends processes in another way")
-def test_what_was_written_when_the_program_was_killed_is_there_again(
-    qtbot: QtBot, tmp_path: Path, store: WindowSettings
-) -> None:
+def test_a_draft_survives_a_kill(qtbot: QtBot, tmp_path: Path, store: WindowSettings) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", KILLED, str(tmp_path)],
         env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},

@@ -238,16 +238,16 @@ def played(
     yield from stops(hands)
 
 
-def test_nothing_in_the_window_tells_in_an_exam_what_no_server_has_met(taken: Taken) -> None:
+def test_in_an_exam_the_window_reveals_no_hidden_fault(taken: Taken) -> None:
     assert taken("exam", HIDDEN) ^ taken("exam", ()) == set()
 
 
-def test_in_practice_each_of_it_is_told(taken: Taken) -> None:
+def test_in_practice_the_window_shows_the_fault(taken: Taken) -> None:
     told = "\n".join(taken("practice", HIDDEN) - taken("practice", ()))
     assert [act for act in HIDDEN if act not in told] == []
 
 
-def test_in_practice_what_is_copied_saved_and_found_tells_it(
+def test_in_practice_copy_save_and_search_reveal_the_fault(
     hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those doors are read: what they carry out in practice is what an exam has to keep."""

@@ -55,7 +55,7 @@ def press(qtbot: QtBot, key: Qt.Key) -> None:
     qtbot.keyClick(QApplication.focusWidget(), key)
 
 
-def test_a_failover_is_watched_stepped_and_replayed_by_keys_alone(staged: OpenWindow, qtbot: QtBot) -> None:
+def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(staged: OpenWindow, qtbot: QtBot) -> None:
     window, stage = staged, staged.failover_moment.stage
     begin(window, "automatic-failover", "practice")
     QApplication.processEvents()
@@ -119,9 +119,7 @@ def test_groups_and_instances_are_staged_with_their_own_phases(
 
 @pytest.mark.parametrize(("choice", "mode"), [(settings.NEVER, "practice"), (settings.PRESENTING, "practice"),
                                               (settings.ALWAYS, "exam")])  # fmt: skip
-def test_it_stays_away_where_it_is_not_wanted(
-    hands: Hands, staged: OpenWindow, choice: str, mode: str
-) -> None:
+def test_the_stage_stays_closed_if_disabled(hands: Hands, staged: OpenWindow, choice: str, mode: str) -> None:
     staged.store.set(settings.FAILOVER_MOMENT, choice)
     begin(staged, "automatic-failover", mode)
     for _ in range(2_000):
@@ -132,7 +130,7 @@ def test_it_stays_away_where_it_is_not_wanted(
     assert staged.session.drill.world.failovers
 
 
-def test_a_person_who_types_is_asked(staged: OpenWindow, qtbot: QtBot) -> None:
+def test_the_stage_asks_a_person_who_is_typing(staged: OpenWindow, qtbot: QtBot) -> None:
     begin(staged, "automatic-failover", "practice")
     query = staged.console.new_query("SERVER_B", "")
     query.editor.setFocus()

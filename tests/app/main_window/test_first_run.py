@@ -50,7 +50,7 @@ def wait_for_mark(window: OpenWindow, title: str) -> None:
     raise AssertionError(f"the mark {title!r} did not come, but {mark.title.text()!r}")
 
 
-def test_a_new_user_watches_and_brings_the_server_back_by_keys_alone(
+def test_a_new_user_watches_the_first_run_and_restores_the_server_by_keyboard(
     newcomer: OpenWindow, qtbot: QtBot, profile: Profile
 ) -> None:
     window, mark = newcomer, newcomer.first_run.mark
@@ -94,7 +94,7 @@ def test_a_new_user_watches_and_brings_the_server_back_by_keys_alone(
     assert window.picker.top.next.button.hasFocus()
 
 
-def test_escape_leaves_it_and_every_panel_is_back(newcomer: OpenWindow, qtbot: QtBot) -> None:
+def test_escape_leaves_the_first_run_and_restores_every_panel(newcomer: OpenWindow, qtbot: QtBot) -> None:
     window = newcomer
     docks = {name: dock.isHidden() for name, dock in window.desk.docks.items()}
     press(qtbot)
@@ -108,9 +108,7 @@ def test_escape_leaves_it_and_every_panel_is_back(newcomer: OpenWindow, qtbot: Q
     wait_for_mark(window, TITLES[0])
 
 
-def test_help_asks_before_it_leaves_a_run_and_the_run_is_kept(
-    hands: Hands, profile: Profile, qtbot: QtBot
-) -> None:
+def test_help_asks_before_leaving_a_run_and_keeps_it(hands: Hands, profile: Profile, qtbot: QtBot) -> None:
     window = hands.window
     window.choose("automatic-failover")
     window.start("practice")
@@ -127,7 +125,9 @@ def test_help_asks_before_it_leaves_a_run_and_the_run_is_kept(
     assert window.session.live.scenario.name == "automatic-failover"
 
 
-def test_another_drill_ends_it_without_a_question(newcomer: OpenWindow, qtbot: QtBot) -> None:
+def test_opening_another_drill_ends_the_first_run_without_a_question(
+    newcomer: OpenWindow, qtbot: QtBot
+) -> None:
     press(qtbot)
     wait_for_mark(newcomer, TITLES[0])
     newcomer.choose("automatic-failover")
@@ -138,7 +138,7 @@ def test_another_drill_ends_it_without_a_question(newcomer: OpenWindow, qtbot: Q
     assert newcomer.irrevocable.is_run_at_risk
 
 
-def test_a_user_may_power_on_in_any_other_way(newcomer: OpenWindow, qtbot: QtBot) -> None:
+def test_the_server_may_be_powered_on_in_any_way(newcomer: OpenWindow, qtbot: QtBot) -> None:
     press(qtbot)
     for title in TITLES:
         wait_for_mark(newcomer, title)
@@ -157,7 +157,7 @@ def german() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5])
-def test_the_mark_stays_in_the_window_and_beside_its_card(
+def test_the_caption_stays_in_the_window_next_to_its_card(
     german: None, qapp: QApplication, qtbot: QtBot, store: WindowSettings, profile: Profile, scale: float
 ) -> None:
     store.set(settings.FONT_SCALE, scale)

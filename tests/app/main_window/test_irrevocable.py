@@ -39,7 +39,7 @@ def answer(window: OpenWindow, yes: bool) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(confirmations.ACTIONS))
-def test_every_such_act_asks_and_the_keyboard_answers_no(hands: Hands, name: str) -> None:
+def test_every_irrevocable_action_asks_and_defaults_to_no(hands: Hands, name: str) -> None:
     window = hands.window
     begin(hands)
     drill = hands.drill
@@ -58,7 +58,7 @@ def test_every_such_act_asks_and_the_keyboard_answers_no(hands: Hands, name: str
         assert window.session.running
 
 
-def test_with_a_yes_it_is_done(hands: Hands) -> None:
+def test_a_confirmed_action_is_executed(hands: Hands) -> None:
     window = hands.window
     begin(hands)
     first = hands.drill
@@ -70,14 +70,12 @@ def test_with_a_yes_it_is_done(hands: Hands) -> None:
     assert window.pages.currentWidget() is window.debrief
 
 
-def test_without_a_run_nothing_is_asked(hands: Hands) -> None:
+def test_without_a_run_no_confirmation_appears(hands: Hands) -> None:
     hands.window.actions_by_name["drill.open"].trigger()
     assert hands.window.irrevocable.box is None
 
 
-def test_closing_the_window_from_outside_asks_in_mid_run(
-    hands: Hands, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_closing_the_window_during_a_run_asks(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     begin(hands)
     monkeypatch.setattr(QCloseEvent, "spontaneous", lambda _: True)
     assert not hands.window.close()
@@ -85,7 +83,7 @@ def test_closing_the_window_from_outside_asks_in_mid_run(
     assert hands.window.isVisible()
 
 
-def test_opening_another_drill_asks_but_a_script_comes_into_the_run(hands: Hands, tmp_path: Path) -> None:
+def test_opening_another_drill_asks_but_a_script_opens_in_the_run(hands: Hands, tmp_path: Path) -> None:
     window = hands.window
     begin(hands)
     script = tmp_path / "failover.sql"
@@ -106,7 +104,7 @@ def test_opening_another_drill_asks_but_a_script_comes_into_the_run(hands: Hands
     assert window.pages.currentWidget() is window.brief
 
 
-def test_a_hint_with_a_price_asks_and_one_that_is_free_does_not(hands: Hands) -> None:
+def test_a_hint_with_a_cost_asks_and_a_free_one_does_not(hands: Hands) -> None:
     window = hands.window
     begin(hands, "automatic-failover")
     window.briefing.requested.emit("hint 1")
@@ -118,7 +116,7 @@ def test_a_hint_with_a_price_asks_and_one_that_is_free_does_not(hands: Hands) ->
     assert len(hands.drill.hints) == 1
 
 
-def test_a_run_is_given_up_only_after_a_question(hands: Hands, profile: Profile) -> None:
+def test_a_run_is_abandoned_only_after_a_question(hands: Hands, profile: Profile) -> None:
     window = hands.window
     begin(hands)
     hands.wait(3.0)
@@ -132,7 +130,7 @@ def test_a_run_is_given_up_only_after_a_question(hands: Hands, profile: Profile)
     assert profile.unfinished() == []
 
 
-def test_the_text_of_a_closed_window_can_be_had_back(hands: Hands) -> None:
+def test_the_text_of_a_closed_window_can_be_reopened(hands: Hands) -> None:
     window = hands.window
     begin(hands)
     assert window.console.current is not None
@@ -157,7 +155,7 @@ def places(
     }
 
 
-def test_a_notice_moves_nothing_and_takes_no_keyboard(hands: Hands) -> None:
+def test_a_notice_moves_nothing_and_takes_no_focus(hands: Hands) -> None:
     window = hands.window
     begin(hands)
     window.topology.setFocus()
@@ -171,7 +169,7 @@ def test_a_notice_moves_nothing_and_takes_no_keyboard(hands: Hands) -> None:
 
 
 @pytest.mark.slow
-def test_a_drill_that_ends_by_itself_stays_on_screen_for_a_moment(
+def test_a_drill_that_ends_stays_on_screen_for_a_moment(
     hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finish_moment, "WAIT_S", 60.0)
@@ -188,7 +186,7 @@ def test_a_drill_that_ends_by_itself_stays_on_screen_for_a_moment(
     assert window.pages.currentWidget() is window.debrief
 
 
-def test_space_pauses_and_runs_where_it_is_no_text(hands: Hands) -> None:
+def test_space_pauses_and_resumes_outside_text_fields(hands: Hands) -> None:
     window = hands.window
     begin(hands)
     for place in (window.topology, window.desk.docks["timing"], window.console.tabs):
@@ -202,7 +200,7 @@ def test_space_pauses_and_runs_where_it_is_no_text(hands: Hands) -> None:
     assert window.console.current.editor.toPlainText() == " "
 
 
-def test_f5_executes_the_window_in_front_from_anywhere(hands: Hands) -> None:
+def test_f5_executes_the_front_window_from_anywhere(hands: Hands) -> None:
     window = hands.window
     begin(hands)
     assert window.console.current is not None
@@ -212,7 +210,7 @@ def test_f5_executes_the_window_in_front_from_anywhere(hands: Hands) -> None:
 
 
 @pytest.mark.parametrize("key", [Key.Key_End, Key.Key_Home])
-def test_select_to_the_end_ends_nothing(hands: Hands, key: Qt.Key) -> None:
+def test_select_to_the_end_ends_no_drill(hands: Hands, key: Qt.Key) -> None:
     window = hands.window
     begin(hands)
     drill = hands.drill
@@ -225,7 +223,7 @@ def test_select_to_the_end_ends_nothing(hands: Hands, key: Qt.Key) -> None:
 
 
 @pytest.mark.slow
-def test_another_drill_does_not_have_the_old_text_under_f5(hands: Hands) -> None:
+def test_another_drill_does_not_execute_the_old_text(hands: Hands) -> None:
     window = hands.window
     begin(hands)
     assert window.console.current is not None
@@ -237,7 +235,7 @@ def test_another_drill_does_not_have_the_old_text_under_f5(hands: Hands) -> None
 
 
 @pytest.mark.slow
-def test_a_run_that_is_continued_has_its_texts_again(hands: Hands, profile: Profile) -> None:
+def test_a_continued_run_restores_its_texts(hands: Hands, profile: Profile) -> None:
     window = hands.window
     begin(hands)
     assert window.console.current is not None
@@ -251,7 +249,7 @@ def test_a_run_that_is_continued_has_its_texts_again(hands: Hands, profile: Prof
     assert "SELECT mine" in window.console.drafts().values()
 
 
-def test_seats_of_a_class_are_not_sent_back_without_a_question(hands: Hands) -> None:
+def test_rewinding_seats_of_a_class_asks_first(hands: Hands) -> None:
     window = hands.window
     said: list[str] = []
     for line in ("freeze all", "message 3 reset the session"):

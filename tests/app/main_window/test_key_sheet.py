@@ -59,7 +59,7 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
 
 
 @pytest.mark.parametrize("scheme", keys.SCHEMES)
-def test_every_key_on_the_sheet_works_where_it_says(lab: OpenWindow, scheme: str) -> None:
+def test_every_key_on_the_sheet_works(lab: OpenWindow, scheme: str) -> None:
     lab.appearance.set_keys(scheme, {})
     bound = lab.appearance._actions
     places = ("explorer", "ledger")
@@ -86,7 +86,7 @@ def test_every_key_on_the_sheet_works_where_it_says(lab: OpenWindow, scheme: str
     assert not silent
 
 
-def test_every_key_that_works_is_on_the_sheet(lab: OpenWindow) -> None:
+def test_every_working_key_is_on_the_sheet(lab: OpenWindow) -> None:
     lab.editing.show()
     listed = {key for found in lab.appearance.keys_now.values() for key in found}
     listed |= {"Enter", "Find"}  # the other Return, and a key of few keyboards
@@ -115,7 +115,7 @@ def _of(item: QObject) -> str:
 
 
 @pytest.mark.slow
-def test_keys_that_somebody_chose_hold_at_the_next_start(
+def test_custom_keys_apply_after_a_restart(
     qtbot: QtBot, lab: OpenWindow, profile: Profile, store: WindowSettings
 ) -> None:
     lab.appearance.set_keys(keys.SSMS, {"time.step": ("Ctrl+Alt+Y",)})
@@ -135,7 +135,7 @@ def test_keys_that_somebody_chose_hold_at_the_next_start(
 
 
 @pytest.mark.slow
-def test_keys_of_the_other_scheme_do_what_they_do_there(hands: Hands, lab: OpenWindow) -> None:
+def test_keys_of_the_other_scheme_work(hands: Hands, lab: OpenWindow) -> None:
     lab.appearance.set_keys(keys.VS_CODE, {})
     lab.desk.focus_view("console")
     query = lab.console.current

@@ -40,9 +40,7 @@ def judged(hands: Hands) -> None:
     hands.qtbot.waitUntil(lambda: not hands.window.learning._task.running, timeout=60_000)
 
 
-def test_a_mistake_is_found_retried_and_learned_from_by_keyboard_alone(
-    hands: Hands, profile: Profile
-) -> None:
+def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: Hands, profile: Profile) -> None:
     played_badly(hands)
     window = hands.window
     verdict = there(there(window.debrief.model).verdict())
@@ -90,7 +88,7 @@ def test_a_mistake_is_found_retried_and_learned_from_by_keyboard_alone(
     assert hands.drill.tick < 8720
 
 
-def test_an_action_without_effect_is_no_answer(hands: Hands) -> None:
+def test_an_action_without_effect_is_not_accepted_as_an_answer(hands: Hands) -> None:
     played_badly(hands)
     window = hands.window
     window.debrief.learn_wanted.emit()
@@ -117,7 +115,7 @@ def test_waiting_can_be_the_answer_and_the_answer_can_be_shown(hands: Hands) -> 
     assert "RESUME" in bar.steps.text()
 
 
-def test_from_a_lesson_one_plays_on(hands: Hands, profile: Profile) -> None:
+def test_play_can_continue_from_a_lesson(hands: Hands, profile: Profile) -> None:
     played_badly(hands)
     window = hands.window
     window.debrief.learn_wanted.emit()

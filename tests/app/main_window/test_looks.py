@@ -67,7 +67,7 @@ def test_high_contrast_reaches_widgets_scene_and_plots(
 @pytest.mark.slow
 @pytest.mark.usefixtures("styled")
 @pytest.mark.parametrize("choice", [theme.SYSTEM, theme.LIGHT])
-def test_only_who_wants_the_colors_of_the_system_gets_its_new_ones_at_once(
+def test_only_the_system_theme_follows_system_colors(
     qapp: QApplication, lab: OpenWindow, monkeypatch: pytest.MonkeyPatch, choice: str
 ) -> None:
     lab.appearance.set_theme(choice)
@@ -84,14 +84,16 @@ def test_only_who_wants_the_colors_of_the_system_gets_its_new_ones_at_once(
     theme.apply(qapp, theme.LIGHT)
 
 
-def test_high_contrast_is_seven_to_one() -> None:
+def test_high_contrast_has_a_ratio_of_seven() -> None:
     colors = theme.high_contrast()
     for ground in (colors.window, colors.surface, colors.raised):
         for text in ("text", "muted", "ok", "warn", "bad", "info", "idle"):
             assert theme.contrast(getattr(colors, text), ground) >= 7.0, text
 
 
-def test_presenting_and_back(qtbot: Any, qapp: QApplication, lab: OpenWindow, store: WindowSettings) -> None:
+def test_presenter_mode_is_toggled(
+    qtbot: Any, qapp: QApplication, lab: OpenWindow, store: WindowSettings
+) -> None:
     qtbot.keyClick(lab.topology, Qt.Key.Key_P, CTRL_ALT)
     assert lab.appearance.layout == PRESENTER
     assert lab.isFullScreen()
@@ -104,7 +106,7 @@ def test_presenting_and_back(qtbot: Any, qapp: QApplication, lab: OpenWindow, st
     assert not lab.desk.docks["console"].isHidden()
 
 
-def test_a_program_that_was_killed_while_presenting_comes_back_as_it_was(
+def test_a_program_killed_in_presenter_mode_restores_its_layout(
     qtbot: Any, profile: Any, store: WindowSettings
 ) -> None:
     store.set(settings.BEFORE_PRESENTING, "author 1.25")
@@ -129,7 +131,7 @@ def test_each_profile_keeps_its_own_layout(lab: OpenWindow) -> None:
     assert not lab.desk.docks["ledger"].isHidden()
 
 
-def test_object_explorer_gets_the_greater_share_beside_the_brief(qtbot: Any, lab: OpenWindow) -> None:
+def test_object_explorer_gets_more_room_than_the_brief(qtbot: Any, lab: OpenWindow) -> None:
     lab.desk.focus_view("explorer")
     QApplication.processEvents()
     brief, explorer = lab.desk.docks["brief"].height(), lab.desk.docks["explorer"].height()
@@ -159,7 +161,7 @@ def recent(window: OpenWindow) -> list[QAction]:
     return [action for action in menu.actions() if not action.isSeparator()]
 
 
-def test_files_that_were_opened_are_offered_again(tmp_path: Path, window: OpenWindow) -> None:
+def test_recent_files_are_listed(tmp_path: Path, window: OpenWindow) -> None:
     source = files("scenarios") / "lab.toml"
     for name in ("first.toml", "second.toml"):
         shutil.copy(str(source), tmp_path / name)
@@ -175,7 +177,9 @@ def test_files_that_were_opened_are_offered_again(tmp_path: Path, window: OpenWi
     assert [action.text() for action in recent(window)] == ["Clear this list"]
 
 
-def test_a_file_that_is_no_scenario_is_told_and_not_remembered(tmp_path: Path, window: OpenWindow) -> None:
+def test_a_file_that_is_not_a_scenario_is_reported_and_not_remembered(
+    tmp_path: Path, window: OpenWindow
+) -> None:
     file = tmp_path / "broken.toml"
     file.write_text("title = ")
     window.open_file(str(file))
@@ -185,7 +189,7 @@ def test_a_file_that_is_no_scenario_is_told_and_not_remembered(tmp_path: Path, w
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("styled")
-def test_the_sheet_of_keys_follows_and_is_forgotten_when_closed(qtbot: Any, lab: OpenWindow) -> None:
+def test_the_key_sheet_follows_changes_and_is_deleted_when_closed(qtbot: Any, lab: OpenWindow) -> None:
     lab.actions_by_name["help.sheet"].trigger()
     sheet = next(w for w in QApplication.topLevelWidgets() if isinstance(w, ShortcutSheet) and w.isVisible())
     lab.appearance.set_theme(theme.DARK)
@@ -194,7 +198,7 @@ def test_the_sheet_of_keys_follows_and_is_forgotten_when_closed(qtbot: Any, lab:
     lab.appearance.set_theme(theme.LIGHT)
 
 
-def test_a_maximised_window_gives_each_panel_its_share_and_takes_it_back(lab: OpenWindow) -> None:
+def test_a_maximized_window_resizes_each_panel_and_restores_it(lab: OpenWindow) -> None:
     docks = {name: lab.desk.docks[name] for name in ("brief", "console", "charts")}
     QApplication.processEvents()
     before = {name: (dock.width(), dock.height()) for name, dock in docks.items()}
@@ -213,7 +217,7 @@ def test_a_maximised_window_gives_each_panel_its_share_and_takes_it_back(lab: Op
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("styled")
-def test_with_the_largest_text_a_small_screen_holds_the_window(
+def test_with_the_largest_text_the_window_fits_a_small_screen(
     qapp: QApplication, lab: OpenWindow, hands: Hands
 ) -> None:
     lab.appearance.set_font_scale(2.0)
@@ -236,7 +240,7 @@ def test_with_the_largest_text_a_small_screen_holds_the_window(
     assert lab.session.drill.finished
 
 
-def test_what_a_panel_has_no_room_for_can_be_scrolled_to(qapp: QApplication, lab: OpenWindow) -> None:
+def test_content_without_room_in_a_panel_can_be_scrolled(qapp: QApplication, lab: OpenWindow) -> None:
     lab.resize(800, 500)
     qapp.processEvents()
     area = lab.desk.docks["charts"].widget()
@@ -250,7 +254,7 @@ def test_what_a_panel_has_no_room_for_can_be_scrolled_to(qapp: QApplication, lab
 @pytest.mark.qt_log_ignore("This plugin does not support")
 @pytest.mark.usefixtures("styled")
 @pytest.mark.parametrize("scale", [1.0, 2.0])
-def test_no_window_can_be_made_a_mere_frame(
+def test_no_window_shrinks_to_an_empty_frame(
     qapp: QApplication, lab: OpenWindow, monkeypatch: pytest.MonkeyPatch, scale: float
 ) -> None:
     """Nor has one to be larger than a screen of 1024 x 600 has room for."""
@@ -340,7 +344,7 @@ def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> N
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("styled")
-def test_text_that_somebody_enlarges_grows_everywhere(qapp: QApplication, lab: OpenWindow) -> None:
+def test_enlarged_text_grows_everywhere(qapp: QApplication, lab: OpenWindow) -> None:
     """As painted, not as asked for: titles of panels and the text of SQL windows stayed as they began."""
     lab.console.new_query("SERVER_A", "SELECT name FROM sys.databases")
     lab.desk.focus_view("console")
@@ -362,9 +366,7 @@ def test_text_that_somebody_enlarges_grows_everywhere(qapp: QApplication, lab: O
 
 
 @pytest.mark.slow
-def test_a_desk_without_room_for_three_columns_has_two_and_takes_the_others_back(
-    qapp: QApplication, lab: OpenWindow
-) -> None:
+def test_a_narrow_desk_has_two_columns_and_restores_the_others(qapp: QApplication, lab: OpenWindow) -> None:
     def settle() -> None:
         for _ in range(3):
             qapp.processEvents()
@@ -399,7 +401,7 @@ def test_a_desk_without_room_for_three_columns_has_two_and_takes_the_others_back
 
 
 @pytest.mark.slow
-def test_a_narrow_layout_comes_back_at_the_next_start(
+def test_a_narrow_layout_is_restored_at_the_next_start(
     qtbot: Any, qapp: QApplication, lab: OpenWindow, profile: Any, store: WindowSettings
 ) -> None:
     lab.appearance.set_font_scale(2.0)
@@ -420,7 +422,7 @@ def test_a_narrow_layout_comes_back_at_the_next_start(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("styled")
-def test_presenting_leaves_every_panel_as_large_as_it_was(qapp: QApplication, lab: OpenWindow) -> None:
+def test_presenting_keeps_the_size_of_every_panel(qapp: QApplication, lab: OpenWindow) -> None:
     """The window takes its old size after the layout has come back: then that was scaled, each time anew."""
 
     def sizes() -> dict[str, tuple[int, int]]:
@@ -449,7 +451,7 @@ def test_a_floating_panel_comes_back_on_reset(qapp: QApplication, lab: OpenWindo
     assert lab.desk.docks["charts"].isVisible()
 
 
-def test_no_tabs_stand_above_no_panel(qtbot: Any, hands: Hands) -> None:
+def test_no_tab_bar_appears_without_a_panel(qtbot: Any, hands: Hands) -> None:
     """Qt now and then leaves a row of tabs standing where places are restored; here one is put there."""
     window = hands.window
     window.choose("lab")
@@ -468,9 +470,7 @@ def test_no_tabs_stand_above_no_panel(qtbot: Any, hands: Hands) -> None:
     assert any(bar.geometry().bottomLeft() + QPoint(0, 1) in panels for bar in others)
 
 
-def test_the_full_screen_and_back_leaves_every_panel_where_it_was(
-    qapp: QApplication, lab: OpenWindow
-) -> None:
+def test_full_screen_and_back_keeps_the_layout(qapp: QApplication, lab: OpenWindow) -> None:
     """To the pixel, unless somebody has moved panels on the full screen."""
 
     def places() -> dict[str, QRect]:
@@ -509,7 +509,7 @@ def _lightness(button: QAbstractButton) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("styled")
 @pytest.mark.parametrize("choices", [(theme.LIGHT, theme.DARK), (theme.CONTRAST, theme.LIGHT)])
-def test_every_icon_of_the_desk_is_seen_after_a_change_of_theme(
+def test_every_icon_stays_visible_after_a_theme_change(
     qapp: QApplication, lab: OpenWindow, choices: tuple[str, str]
 ) -> None:
     for choice in choices:
@@ -541,7 +541,7 @@ def test_results_fit_below_a_query_on_a_small_screen(qtbot: Any, lab: OpenWindow
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("styled")
-def test_a_theme_costs_less_than_a_sheet_over_another(qapp: QApplication, lab: OpenWindow) -> None:
+def test_changing_the_theme_is_cheaper_than_replacing_the_sheet(qapp: QApplication, lab: OpenWindow) -> None:
     """Icons and plots included: Qt polishes every widget of the desk several times for a sheet over another."""
 
     def cost_s(do: Callable[[], object]) -> float:
@@ -557,7 +557,7 @@ def test_a_theme_costs_less_than_a_sheet_over_another(qapp: QApplication, lab: O
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("styled")
-def test_tabs_that_a_layout_has_just_made_get_the_text_size_that_follows(lab: OpenWindow) -> None:
+def test_new_tabs_get_the_current_text_size(lab: OpenWindow) -> None:
     """As presenting does: a large text in the same breath as its layout."""
     lab.resize(1366, 768)
     QApplication.processEvents()

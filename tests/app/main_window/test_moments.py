@@ -68,7 +68,7 @@ def test_a_row_of_the_log_moves_every_cursor(qtbot: Any, window: OpenWindow, des
     assert window.timing.selected_row is not None
 
 
-def test_a_span_dragged_over_the_charts_narrows_every_view(
+def test_a_range_dragged_over_the_charts_filters_every_view(
     qtbot: Any, window: OpenWindow, desk: Hands
 ) -> None:
     every = times(window, "events")
@@ -90,7 +90,7 @@ def test_a_span_dragged_over_the_charts_narrows_every_view(
     assert window.timing.model.rowCount() == 1
 
 
-def test_a_span_can_be_chosen_with_the_keys_alone(qtbot: Any, window: OpenWindow, desk: Hands) -> None:
+def test_a_range_can_be_selected_by_keyboard(qtbot: Any, window: OpenWindow, desk: Hands) -> None:
     charts = window.charts
     charts.setFocus()
     for _ in range(5):
@@ -106,7 +106,7 @@ def test_a_span_can_be_chosen_with_the_keys_alone(qtbot: Any, window: OpenWindow
     assert window.charts._cursor_s is None
 
 
-def test_another_drill_begins_with_nothing_chosen(window: OpenWindow, desk: Hands) -> None:
+def test_another_drill_starts_without_a_selection(window: OpenWindow, desk: Hands) -> None:
     window.moments.look_at(12.0)
     window.moments.choose_span((1.0, 5.0))
     window.actions_by_name["drill.restart"].trigger()
@@ -132,7 +132,7 @@ def test_charts_are_saved(
 
 
 @pytest.mark.slow
-def test_a_file_that_cannot_be_written_is_told(
+def test_an_unwritable_file_is_reported(
     monkeypatch: Any, tmp_path: Path, window: OpenWindow, desk: Hands
 ) -> None:
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "no" / "c.csv"), ""))

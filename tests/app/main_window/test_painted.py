@@ -40,7 +40,7 @@ def stage(hands: Hands, window: OpenWindow) -> OpenWindow:
 
 
 @pytest.mark.slow
-def test_everything_that_is_painted_can_be_read(stage: OpenWindow) -> None:
+def test_every_painted_text_is_readable(stage: OpenWindow) -> None:
     faint, seen = [], 0
     for choice in (theme.LIGHT, theme.DARK, theme.CONTRAST):
         stage.appearance.set_theme(choice)
@@ -59,7 +59,7 @@ def test_everything_that_is_painted_can_be_read(stage: OpenWindow) -> None:
 
 
 @pytest.mark.slow
-def test_a_faint_text_is_seen(stage: OpenWindow) -> None:
+def test_a_faint_text_is_detected(stage: OpenWindow) -> None:
     """The check itself: it fails where somebody paints what cannot be read."""
     stage.notice.show_info("Nobody can read this")
     for label in stage.notice.findChildren(QLabel):
@@ -76,7 +76,7 @@ def test_a_faint_text_is_seen(stage: OpenWindow) -> None:
 @pytest.mark.parametrize(
     ("scale", "size"), one_in(4, itertools.product((2.0, 0.8), ((1024, 768), (1366, 768), (1920, 1080))))
 )
-def test_start_page_and_brief_have_room_for_their_words(
+def test_start_page_and_brief_have_room_for_their_texts(
     window: OpenWindow, size: tuple[int, int], scale: float
 ) -> None:
     window.appearance.set_font_scale(scale)
@@ -109,7 +109,7 @@ def test_menus_fit_a_small_screen_with_larger_text(stage: OpenWindow) -> None:
     assert not {title: height for title, height in heights.items() if height > 768 - 30 - 40}
 
 
-def test_looking_back_takes_no_more_than_its_strip_from_the_desk(stage: OpenWindow) -> None:
+def test_viewing_the_past_takes_only_its_strip_from_the_desk(stage: OpenWindow) -> None:
     """Its sentence wraps: the page would ask for all that its panels would like to have, and be scrolled."""
     stage.resize(1366, 768)
     stage.appearance.set_font_scale(1.5)

@@ -50,7 +50,7 @@ FIRST = (
 
 
 @pytest.mark.slow
-def test_german_and_english_words_find_the_same(hands: Hands) -> None:
+def test_german_and_english_terms_find_the_same(hands: Hands) -> None:
     hands.window.choose("lab")
     hands.window.brief.started.emit("lab")
     hands.window.session.pause()
@@ -59,7 +59,7 @@ def test_german_and_english_words_find_the_same(hands: Hands) -> None:
         hands.press(Qt.Key.Key_Escape)
 
 
-def test_a_drill_is_opened_and_stands_first_from_then_on(hands: Hands) -> None:
+def test_an_opened_drill_is_listed_first_from_then_on(hands: Hands) -> None:
     hands.window.choose("lab")
     hands.window.brief.started.emit("lab")
     assert found(hands, "loses its network")

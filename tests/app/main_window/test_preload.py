@@ -23,14 +23,14 @@ def preload(qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -
     preload.end()
 
 
-def test_loads_without_a_fault(preload: Preload, qtbot: QtBot) -> None:
+def test_preloading_reports_no_error(preload: Preload, qtbot: QtBot) -> None:
     with qtbot.waitSignal(preload.done, timeout=60_000):
         preload.begin()
         assert preload.busy
     assert not preload.busy
 
 
-def test_does_not_outlive_the_window(preload: Preload) -> None:
+def test_preloading_ends_with_the_window(preload: Preload) -> None:
     preload.begin()
     preload.end()
     assert not preload.busy
@@ -62,7 +62,7 @@ print(*sorted(name for name in set(sys.modules) - before if name in LATER))
 """
 
 
-def test_the_first_drill_and_query_load_nothing_more() -> None:
+def test_the_first_drill_and_query_import_nothing_more() -> None:
     """The list is whole: without it they load exactly what is on it, with it nothing of weight."""
     both = [
         subprocess.Popen([sys.executable, "-c", FIRST_BATCHES, *arguments], stdout=subprocess.PIPE, text=True)

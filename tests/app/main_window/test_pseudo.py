@@ -224,7 +224,7 @@ def of_the_run(drill: Drill | None) -> set[str]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("styled")
-def test_every_word_of_the_window_is_marked_and_nothing_is_cut_off(hands: Hands, data: set[str]) -> None:
+def test_every_text_of_the_window_is_translatable_and_fits(hands: Hands, data: set[str]) -> None:
     """German is a third longer than English, the pseudo-locale more: buttons and lines of text have the room."""
     plain: set[str] = set()
     short: set[str] = set()
@@ -245,7 +245,7 @@ def test_every_word_of_the_window_is_marked_and_nothing_is_cut_off(hands: Hands,
     assert not short, "\n".join(sorted(short))
 
 
-def test_every_word_of_the_exports_is_marked(data: set[str]) -> None:
+def test_every_text_of_the_exports_is_translatable(data: set[str]) -> None:
     """A page for reading and printing, tables, a runbook: of a run with an automatic failover and a wrong command."""
     drill = Drill(shipped("automatic-failover"))
     for line in ("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER", "note the office calls", "hint 1"):

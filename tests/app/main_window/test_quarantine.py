@@ -44,7 +44,7 @@ def said(window: OpenWindow) -> dict[str, str]:
     return {fact.what: fact.value for fact in held(window).facts.table.rows}
 
 
-def test_it_says_what_the_file_holds_and_runs_nothing(window: OpenWindow, file: Path) -> None:
+def test_the_page_lists_the_contents_and_runs_nothing(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     facts = said(window)
     assert facts["SHA-256"] == sha256(FOREIGN)
@@ -58,7 +58,7 @@ def test_it_says_what_the_file_holds_and_runs_nothing(window: OpenWindow, file: 
     assert window.session.drill is None
 
 
-def test_with_the_keyboard_it_is_declined_and_accepted(hands: Hands, file: Path) -> None:
+def test_a_file_is_declined_and_accepted_by_keyboard(hands: Hands, file: Path) -> None:
     window = hands.window
     window.open_file(str(file))
     hands.press(Qt.Key.Key_Escape)
@@ -74,9 +74,7 @@ def test_with_the_keyboard_it_is_declined_and_accepted(hands: Hands, file: Path)
     assert window.pages.currentWidget() is window.brief
 
 
-def test_what_was_accepted_is_remembered_by_its_text(
-    window: OpenWindow, profile: Profile, file: Path
-) -> None:
+def test_an_accepted_file_is_remembered_by_its_text(window: OpenWindow, profile: Profile, file: Path) -> None:
     window.open_file(str(file))
     held(window).accept.click()
     window.show_home()
@@ -89,7 +87,7 @@ def test_what_was_accepted_is_remembered_by_its_text(
     held(window)
 
 
-def test_own_and_shipped_files_need_no_question(window: OpenWindow, file: Path) -> None:
+def test_own_and_shipped_files_are_not_held(window: OpenWindow, file: Path) -> None:
     copy = file.with_name("copy.toml")
     copy.write_text((files("scenarios") / "lab.toml").read_text(encoding="utf-8"), encoding="utf-8")
     window.open_file(str(copy))
@@ -101,14 +99,14 @@ def test_own_and_shipped_files_need_no_question(window: OpenWindow, file: Path) 
     assert window.pages.currentWidget() is window.brief
 
 
-def test_what_was_written_here_needs_no_question(window: OpenWindow, file: Path) -> None:
+def test_a_file_saved_here_is_not_held(window: OpenWindow, file: Path) -> None:
     window.quarantine.trust(FOREIGN)
     window.open_file(str(file))
     assert window.pages.currentWidget() is window.brief
 
 
 @pytest.mark.slow
-def test_a_run_from_elsewhere_is_held_too(window: OpenWindow, tmp_path: Path) -> None:
+def test_a_foreign_run_is_held(window: OpenWindow, tmp_path: Path) -> None:
     drill = Drill(shipped("lab"), 5)
     drill.advance_to(300)
     drill.do("power-off SERVER_B")
@@ -125,7 +123,7 @@ def test_a_run_from_elsewhere_is_held_too(window: OpenWindow, tmp_path: Path) ->
     assert window.pages.currentWidget() is window.debrief
 
 
-def test_what_was_accepted_is_listed_and_forgotten_by_hand(hands: Hands, file: Path) -> None:
+def test_accepted_files_are_listed_and_can_be_forgotten(hands: Hands, file: Path) -> None:
     window = hands.window
     title = "<img src='file:///x'>afar"
     file.write_text(FOREIGN.replace("From afar", title), encoding="utf-8")
@@ -157,7 +155,7 @@ def test_what_was_accepted_is_listed_and_forgotten_by_hand(hands: Hands, file: P
 
 
 @pytest.mark.slow
-def test_what_an_earlier_version_accepted_is_kept_and_forgotten(
+def test_files_accepted_by_an_earlier_version_are_kept_and_can_be_forgotten(
     qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings, file: Path
 ) -> None:
     """It kept SHA-256 alone; what is none is left out."""
@@ -177,7 +175,7 @@ def test_what_an_earlier_version_accepted_is_kept_and_forgotten(
 
 
 @pytest.mark.slow
-def test_a_forgotten_drill_that_is_among_ones_own_is_said(window: OpenWindow, file: Path) -> None:
+def test_forgetting_an_own_drill_is_reported(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     held(window).accept.click()
     own = scenario_files.own_folder()
@@ -188,7 +186,7 @@ def test_a_forgotten_drill_that_is_among_ones_own_is_said(window: OpenWindow, fi
 
 
 @pytest.mark.slow
-def test_every_fact_of_a_file_is_shown_whole(window: OpenWindow, file: Path) -> None:
+def test_every_fact_of_a_file_is_shown_in_full(window: OpenWindow, file: Path) -> None:
     """Its SHA-256 too, however large the text and however narrow the table."""
     window.resize(1024, 700)
     window.appearance.set_font_scale(1.5)

@@ -77,7 +77,7 @@ def click_at(hands: Hands, t_s: float) -> None:
 # --- looking back -------------------------------------------------------------------------------------------
 
 
-def test_a_click_on_the_time_line_looks_back_and_the_bar_leads_out(hands: Hands) -> None:
+def test_a_click_on_the_timeline_shows_the_past_and_the_bar_returns(hands: Hands) -> None:
     live = with_a_failover(hands)
     window, end = hands.window, live.state_hash()
     click_at(hands, 30.0)
@@ -95,7 +95,7 @@ def test_a_click_on_the_time_line_looks_back_and_the_bar_leads_out(hands: Hands)
     assert live.journal == []
 
 
-def test_a_drag_scrubs(hands: Hands, qtbot: QtBot) -> None:
+def test_dragging_scrubs_through_the_run(hands: Hands, qtbot: QtBot) -> None:
     with_a_failover(hands)
     timeline, middle = hands.window.timeline, hands.window.timeline.height() // 2
     qtbot.mousePress(timeline, Qt.MouseButton.LeftButton, pos=QPoint(round(timeline.x_of(70.0)), middle))
@@ -108,7 +108,7 @@ def test_a_drag_scrubs(hands: Hands, qtbot: QtBot) -> None:
 
 
 @pytest.mark.slow
-def test_marks_are_walked_by_keys(hands: Hands) -> None:
+def test_keys_step_through_marks(hands: Hands) -> None:
     live = with_a_failover(hands)
     window = hands.window
 
@@ -125,7 +125,7 @@ def test_marks_are_walked_by_keys(hands: Hands) -> None:
 
 
 @pytest.mark.slow
-def test_a_held_key_is_not_ahead_of_the_window(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_held_key_does_not_outrun_the_window(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of presses that came while a moment was being shown, only where they lead is shown: nothing is left to catch
     up with when the key is let go."""
     with_a_failover(hands)
@@ -152,7 +152,7 @@ def test_a_held_key_is_not_ahead_of_the_window(hands: Hands, monkeypatch: pytest
     assert len(shown) == 2, "the first at once, and the last"
 
 
-def test_an_exam_has_no_way_back(hands: Hands) -> None:
+def test_an_exam_cannot_be_rewound(hands: Hands) -> None:
     live = with_a_failover(hands, mode="exam")
     window = hands.window
     click_at(hands, 30.0)
@@ -167,7 +167,7 @@ def test_an_exam_has_no_way_back(hands: Hands) -> None:
         assert window.pages.currentWidget() is window.desk_page
 
 
-def test_the_time_line_marks_detections_and_transitions(hands: Hands) -> None:
+def test_the_timeline_marks_detections_and_transitions(hands: Hands) -> None:
     with_a_failover(hands)
     kinds = {marker.kind for marker in hands.window.timeline.markers}
     assert {"fault", "detection", "transition", "failover", "reached"} <= kinds
@@ -188,7 +188,7 @@ def branched(hands: Hands) -> Drill:
     return hands.drill
 
 
-def test_going_on_from_there_is_a_branch_and_is_recorded(hands: Hands, profile: Profile) -> None:
+def test_continuing_from_the_past_creates_a_recorded_branch(hands: Hands, profile: Profile) -> None:
     branch = branched(hands)
     tree = hands.window.play.branches
     assert tree is not None
@@ -203,7 +203,7 @@ def test_going_on_from_there_is_a_branch_and_is_recorded(hands: Hands, profile: 
 
 
 @pytest.mark.slow
-def test_names_of_branches_are_whole_however_large_the_text_is(hands: Hands) -> None:
+def test_branch_names_are_complete_at_any_text_size(hands: Hands) -> None:
     branched(hands)
     window = hands.window
     window.appearance.set_font_scale(2.0)
@@ -241,7 +241,7 @@ def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot:
     assert hands.drill.world.t_s == 80.0
 
 
-def test_a_tree_is_taken_up_again_by_the_next_start(
+def test_a_tree_of_branches_is_continued_at_the_next_start(
     hands: Hands, qtbot: QtBot, profile: Profile, store: WindowSettings
 ) -> None:
     branch = branched(hands)
@@ -262,7 +262,7 @@ def test_a_tree_is_taken_up_again_by_the_next_start(
 
 
 @pytest.mark.slow
-def test_a_removed_branch_is_gone_from_the_tree(hands: Hands, profile: Profile) -> None:
+def test_a_removed_branch_leaves_the_tree(hands: Hands, profile: Profile) -> None:
     branched(hands)
     play = hands.window.play
     play.switch("main")
@@ -282,7 +282,7 @@ def seed_of_a_new_run(hands: Hands, name: str) -> int:
 
 
 @pytest.mark.slow
-def test_the_first_run_has_the_files_seed_and_later_ones_fresh_ones(hands: Hands) -> None:
+def test_the_first_run_uses_the_files_seed_and_later_runs_new_ones(hands: Hands) -> None:
     own = shipped("forced-service").seed
     seeds = [seed_of_a_new_run(hands, "forced-service") for _ in range(4)]
     assert seeds[0] == own
@@ -290,7 +290,7 @@ def test_the_first_run_has_the_files_seed_and_later_ones_fresh_ones(hands: Hands
     assert f"seed {seeds[-1]}" in hands.window.run_facts.text()
 
 
-def test_starting_again_repeats_the_numbers_and_the_lab_never_varies(hands: Hands) -> None:
+def test_a_restart_repeats_the_seed_and_the_lab_never_varies(hands: Hands) -> None:
     seed_of_a_new_run(hands, "forced-service")
     seed = seed_of_a_new_run(hands, "forced-service")
     before = hands.drill
@@ -302,7 +302,7 @@ def test_starting_again_repeats_the_numbers_and_the_lab_never_varies(hands: Hand
 
 
 @pytest.mark.slow
-def test_the_brief_tells_of_the_variant_that_is_played(hands: Hands) -> None:
+def test_the_brief_describes_the_played_variant(hands: Hands) -> None:
     for _ in range(3):
         begin(hands, "forced-service")
         window = hands.window
@@ -327,7 +327,7 @@ def finished_badly(hands: Hands) -> None:
     assert hands.window.pages.currentWidget() is hands.window.debrief
 
 
-def test_each_mistake_can_be_retried_and_looked_at(hands: Hands, profile: Profile) -> None:
+def test_each_mistake_can_be_retried_and_viewed(hands: Hands, profile: Profile) -> None:
     finished_badly(hands)
     window = hands.window
     refused = next(m for m in window.debriefing._source.review.mistakes if "rejected" in m.what)
@@ -350,7 +350,7 @@ def test_each_mistake_can_be_retried_and_looked_at(hands: Hands, profile: Profil
     assert window.play.branches.names() == ["main", "branch 1"]
 
 
-def test_before_the_mistake_there_is_time_to_act(hands: Hands) -> None:
+def test_a_retry_leaves_time_to_act_before_the_mistake(hands: Hands) -> None:
     """Enter retries before the mistake: the clock stands still, and a notice says what comes and when."""
     finished_badly(hands)
     window = hands.window
@@ -369,7 +369,7 @@ def test_before_the_mistake_there_is_time_to_act(hands: Hands) -> None:
     assert retry.notice not in window.notice.text
 
 
-def test_an_old_run_is_looked_back_on_with_its_branches(hands: Hands, profile: Profile) -> None:
+def test_an_old_run_is_viewed_with_its_branches(hands: Hands, profile: Profile) -> None:
     branched(hands)
     hands.window.do("finish")
     hands.say_yes()
@@ -471,7 +471,7 @@ def mended_in_the_lab(hands: Hands) -> None:
 
 
 @pytest.mark.slow
-def test_another_scenario_is_not_replaced_by_a_run_because_a_name_was_mended(
+def test_another_scenario_is_not_replaced_after_a_name_change(
     hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mended_in_the_lab(hands)
@@ -493,7 +493,7 @@ def test_another_scenario_is_not_replaced_by_a_run_because_a_name_was_mended(
 
 
 @pytest.mark.slow
-def test_a_run_that_cannot_be_written_leaves_the_scenario_that_was_there(
+def test_a_run_that_cannot_be_written_keeps_the_existing_scenario(
     hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mended_in_the_lab(hands)
@@ -526,7 +526,7 @@ def test_a_lab_session_becomes_a_scenario(
     assert drill.score().total >= 95.0
 
 
-def test_a_run_in_which_nothing_was_mended_says_why_it_becomes_no_scenario(
+def test_a_run_without_a_repair_is_refused_as_a_scenario(
     hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin(hands, "lab", "lab")
@@ -537,7 +537,7 @@ def test_a_run_in_which_nothing_was_mended_says_why_it_becomes_no_scenario(
 
 
 @pytest.mark.slow
-def test_without_a_profile_branches_live_as_long_as_the_window(
+def test_without_a_profile_branches_last_as_long_as_the_window(
     qtbot: QtBot, tmp_path: Path, store: WindowSettings
 ) -> None:
     window: OpenWindow = shown(qtbot, None, store)
@@ -548,7 +548,7 @@ def test_without_a_profile_branches_live_as_long_as_the_window(
     window.close()
 
 
-def test_what_was_recorded_outlives_the_profile(hands: Hands, profile: Profile, tmp_path: Path) -> None:
+def test_recorded_branches_survive_a_restart(hands: Hands, profile: Profile, tmp_path: Path) -> None:
     branched(hands)
     names = [b.name for b in profile.branches(profile.unfinished()[0].run_id)]
     folder = profile.file.parent
@@ -559,7 +559,7 @@ def test_what_was_recorded_outlives_the_profile(hands: Hands, profile: Profile, 
 
 
 @pytest.mark.slow
-def test_a_long_run_is_played_again_in_slices_that_can_be_stopped(hands: Hands, profile: Profile) -> None:
+def test_a_long_run_replays_in_slices_and_can_be_stopped(hands: Hands, profile: Profile) -> None:
     finished_badly(hands)
     window, session = hands.window, hands.window.session
     window.show_home()
@@ -584,7 +584,7 @@ def test_a_long_run_is_played_again_in_slices_that_can_be_stopped(hands: Hands, 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("styled")  # which hands the larger text on
-def test_who_does_not_wait_for_the_reference_keeps_the_run(hands: Hands) -> None:
+def test_canceling_the_reference_keeps_the_run(hands: Hands) -> None:
     finished_badly(hands)
     window, session = hands.window, hands.window.session
     tree = window.play.branches
@@ -612,9 +612,7 @@ def test_who_does_not_wait_for_the_reference_keeps_the_run(hands: Hands) -> None
 
 
 @pytest.mark.slow
-def test_going_on_from_a_moment_waits_for_branches_that_are_only_stored(
-    hands: Hands, profile: Profile
-) -> None:
+def test_continuing_from_a_moment_loads_stored_branches_first(hands: Hands, profile: Profile) -> None:
     branched(hands)
     window, session = hands.window, hands.window.session
     window.show_home()
@@ -636,7 +634,7 @@ def test_going_on_from_a_moment_waits_for_branches_that_are_only_stored(
     assert tree.current == "branch 2"
 
 
-def test_the_analysis_runs_by_itself_blocks_nothing_and_ends_with_the_page(
+def test_the_analysis_runs_in_the_background_and_ends_with_the_page(
     hands: Hands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = hands.window
@@ -653,7 +651,7 @@ def test_the_analysis_runs_by_itself_blocks_nothing_and_ends_with_the_page(
     assert not window.debriefing.analyzing, "with the page it ends"
 
 
-def test_the_curve_is_drawn_before_all_is_known(hands: Hands) -> None:
+def test_the_curve_is_drawn_before_the_analysis_is_complete(hands: Hands) -> None:
     window = hands.window
     with_a_failover(hands)
     window.session.do("finish")
@@ -687,7 +685,7 @@ def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch
     assert asked == [(known, HARDER), (known + 1, 10 * HARDER), (known + 1, 100 * HARDER)]
 
 
-def test_the_best_from_where_points_were_lost_is_watched_and_taken_over(hands: Hands) -> None:
+def test_the_best_continuation_can_be_watched_and_taken_over(hands: Hands) -> None:
     window = hands.window
     with_a_failover(hands)
     window.session.do("power-off SERVER_B")

@@ -48,7 +48,7 @@ sys.stdin.read()
 """
 
 
-def test_killed_in_mid_drill(
+def test_a_run_killed_during_a_drill_is_resumed(
     qtbot: QtBot, qapp: QApplication, profile_folder: Path, tmp_path: Path, store: WindowSettings
 ) -> None:
     victim = subprocess.Popen(
@@ -99,7 +99,7 @@ def leave_a_run(hands: Hands) -> Drill:
     return drill
 
 
-def test_a_run_that_is_left_can_be_taken_up_or_given_up(hands: Hands, profile: Profile) -> None:
+def test_a_run_can_be_left_resumed_or_abandoned(hands: Hands, profile: Profile) -> None:
     window, left = hands.window, leave_a_run(hands)
     (run,) = profile.unfinished()
     assert run.tick == left.tick
@@ -126,7 +126,7 @@ def test_a_run_whose_clock_never_ran_is_not_offered(hands: Hands, profile: Profi
     assert not window.picker.top.resume.isVisible()
 
 
-def test_a_journal_that_no_longer_fits_is_refused_with_a_sentence(hands: Hands, profile: Profile) -> None:
+def test_an_incompatible_journal_is_refused_with_a_message(hands: Hands, profile: Profile) -> None:
     window = hands.window
     leave_a_run(hands)
     (run,) = profile.unfinished()
@@ -138,7 +138,7 @@ def test_a_journal_that_no_longer_fits_is_refused_with_a_sentence(hands: Hands, 
     assert profile.unfinished()  # nothing is thrown away
 
 
-def test_a_full_disk_takes_the_act_back_and_says_so(hands: Hands, profile: Profile, monkeypatch) -> None:
+def test_a_full_disk_undoes_the_input_and_reports_it(hands: Hands, profile: Profile, monkeypatch) -> None:
     window = hands.window
     window.choose("lab")
     window.brief.started.emit("lab")

@@ -47,7 +47,7 @@ def findings(page: ScenarioEditor) -> list[str]:
     return [rows.item(row).text() for row in range(rows.count())]
 
 
-def test_a_mistake_is_named_with_its_line_while_one_types(hands: Hands, page: ScenarioEditor) -> None:
+def test_a_mistake_is_reported_with_its_line_while_typing(hands: Hands, page: ScenarioEditor) -> None:
     assert page.scenario is not None
     put_cursor(page, 'principal = "SERVER_')
     hands.qtbot.keyClicks(page.text, "X")
@@ -64,7 +64,7 @@ def test_a_mistake_is_named_with_its_line_while_one_types(hands: Hands, page: Sc
     assert page.text.textCursor().blockNumber() + 1 == line
 
 
-def test_moving_an_entry_is_one_step_that_undo_takes_back(hands: Hands, page: ScenarioEditor) -> None:
+def test_moving_an_entry_is_one_undo_step(hands: Hands, page: ScenarioEditor) -> None:
     before = page.text.toPlainText()
     form = page.form
     form.sections.setCurrentRow([section.key for section in form._sections].index("server"))
@@ -78,21 +78,21 @@ def test_moving_an_entry_is_one_step_that_undo_takes_back(hands: Hands, page: Sc
     assert form.entries.item(0).text() == "SERVER_A"
 
 
-def test_typing_is_read_by_itself_after_a_pause(hands: Hands, page: ScenarioEditor) -> None:
+def test_typing_is_checked_after_a_pause(hands: Hands, page: ScenarioEditor) -> None:
     put_cursor(page, 'level = "')
     with hands.qtbot.waitSignal(page._checker.was_read):
         hands.qtbot.keyClicks(page.text, "x")
     assert "xbeginner" in findings(page)[0]
 
 
-def test_the_solution_is_played_and_so_is_doing_nothing(hands: Hands, page: ScenarioEditor) -> None:
+def test_the_solution_and_doing_nothing_are_both_played(hands: Hands, page: ScenarioEditor) -> None:
     with hands.qtbot.waitSignal(page._checker.was_tried, timeout=60_000):
         page.tools["edit.try"].trigger()
     assert page.findings.heading == "The solution earns 100 of 100, doing nothing 0."
     assert any(row.startswith("Protection: 50 / 50") for row in findings(page))
 
 
-def test_what_is_written_can_be_played(hands: Hands, page: ScenarioEditor) -> None:
+def test_the_edited_text_can_be_played(hands: Hands, page: ScenarioEditor) -> None:
     put_cursor(page, 'title = "')
     hands.qtbot.keyClicks(page.text, "Mine: ")
     page.tools["edit.play"].trigger()
@@ -104,7 +104,7 @@ def test_what_is_written_can_be_played(hands: Hands, page: ScenarioEditor) -> No
     assert window.session.live.scenario.title == "Mine: The mirror restarts"
 
 
-def test_saved_it_is_a_drill_of_the_list_and_needs_no_second_look(hands: Hands, page: ScenarioEditor) -> None:
+def test_a_saved_scenario_is_listed_and_needs_no_review(hands: Hands, page: ScenarioEditor) -> None:
     file = scenario_files.own_folder() / "my-mirror.toml"
     file.parent.mkdir(parents=True)
     hands.window.editing.write(file)
@@ -121,9 +121,7 @@ def test_saved_it_is_a_drill_of_the_list_and_needs_no_second_look(hands: Hands, 
     assert hands.window.pages.currentWidget() is hands.window.brief
 
 
-def test_where_nothing_can_be_written_the_text_stays(
-    hands: Hands, page: ScenarioEditor, tmp_path: Path
-) -> None:
+def test_an_unwritable_folder_keeps_the_text(hands: Hands, page: ScenarioEditor, tmp_path: Path) -> None:
     hands.window.editing.write(tmp_path / "missing" / "x.toml")
     assert "cannot be written" in hands.window.notice.text
     assert page.changed or page.file is None
@@ -154,7 +152,7 @@ def test_a_shipped_drill_is_edited_as_a_copy(hands: Hands, window: OpenWindow) -
     assert page.file_name == "planned-failover-copy.toml"
 
 
-def test_the_start_page_leads_to_a_copy_and_to_the_text_of_ones_own(hands: Hands, window: OpenWindow) -> None:
+def test_the_start_page_opens_a_copy_or_the_own_text(hands: Hands, window: OpenWindow) -> None:
     def edit(name: str) -> str:
         window.picker.choose_card(name)
         card = window.picker.current()
@@ -176,7 +174,7 @@ def test_the_start_page_leads_to_a_copy_and_to_the_text_of_ones_own(hands: Hands
     assert str(file) in window.store.get(settings.RECENT)
 
 
-def test_the_brief_leads_to_a_copy(hands: Hands, window: OpenWindow) -> None:
+def test_the_brief_opens_a_copy(hands: Hands, window: OpenWindow) -> None:
     window.choose("no-witness")
     hands.click(next(b for b in window.brief.findChildren(QPushButton) if b.text() == "Edit a copy"))
     assert window.pages.currentWidget() == window.editing.page
@@ -184,7 +182,7 @@ def test_the_brief_leads_to_a_copy(hands: Hands, window: OpenWindow) -> None:
 
 
 @pytest.mark.slow
-def test_a_copy_is_saved_under_its_own_name_unless_that_is_taken(
+def test_a_copy_is_saved_under_its_own_name_unless_taken(
     hands: Hands, window: OpenWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offered: list[str] = []
@@ -254,7 +252,7 @@ def test_the_last_run_becomes_a_text(hands: Hands, window: OpenWindow) -> None:
 
 
 @pytest.mark.slow
-def test_an_exam_that_goes_on_is_not_shown_as_a_text(hands: Hands, window: OpenWindow) -> None:
+def test_a_running_exam_is_not_shown_as_a_text(hands: Hands, window: OpenWindow) -> None:
     window.choose("automatic-failover")
     window.brief.started.emit("exam")
     window.editing.show()
@@ -264,7 +262,7 @@ def test_an_exam_that_goes_on_is_not_shown_as_a_text(hands: Hands, window: OpenW
     assert "as a scenario after it ends" in window.notice.text
 
 
-def test_changes_are_not_lost_without_a_word(
+def test_unsaved_changes_are_not_lost_silently(
     hands: Hands, page: ScenarioEditor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_cursor(page, 'title = "')
@@ -281,7 +279,7 @@ def test_changes_are_not_lost_without_a_word(
     assert "Kept The mirror" in page.text.toPlainText()
 
 
-def test_one_undo_takes_back_what_the_form_did(hands: Hands, page: ScenarioEditor) -> None:
+def test_one_undo_reverts_a_change_of_the_form(hands: Hands, page: ScenarioEditor) -> None:
     before = page.text.toPlainText()
     page.form.text_changed.emit(before.replace("minutes = 5", "minutes = 25"))
     assert "minutes = 25" in page.text.toPlainText()
@@ -297,7 +295,7 @@ def test_one_undo_takes_back_what_the_form_did(hands: Hands, page: ScenarioEdito
         ("instructor", "practice", "power-off SERVER_B", "three layers"),
     ],
 )
-def test_the_preview_is_the_brief_as_each_reader_gets_it(
+def test_the_preview_shows_the_brief_for_each_reader(
     hands: Hands, page: ScenarioEditor, reader: str, mode: str, seen: str, hidden: str
 ) -> None:
     page.tabs.setCurrentWidget(page.preview)
@@ -314,9 +312,7 @@ def test_the_preview_is_the_brief_as_each_reader_gets_it(
     assert hidden not in words
 
 
-def test_the_preview_follows_the_text_and_stays_while_it_is_broken(
-    hands: Hands, page: ScenarioEditor
-) -> None:
+def test_the_preview_follows_the_text_and_survives_errors(hands: Hands, page: ScenarioEditor) -> None:
     page.tabs.setCurrentWidget(page.preview)
     brief = page.preview.brief
     assert isinstance(brief, BriefPage)
@@ -332,9 +328,7 @@ def test_the_preview_follows_the_text_and_stays_while_it_is_broken(
     assert page.text.hasFocus()
 
 
-def test_what_was_typed_a_moment_ago_is_not_lost_to_the_form_or_the_timeline(
-    hands: Hands, page: ScenarioEditor
-) -> None:
+def test_pending_typing_reaches_the_form_and_the_timeline(hands: Hands, page: ScenarioEditor) -> None:
     put_cursor(page, 'title = "')
     hands.qtbot.keyClicks(page.text, "Quick: ")
     page.form._rows["allow_revert_all",].widget.click()  # type: ignore[attr-defined]
@@ -349,7 +343,7 @@ def test_what_was_typed_a_moment_ago_is_not_lost_to_the_form_or_the_timeline(
     assert 'at = "31s"' in page.text.toPlainText()
 
 
-def test_findings_take_one_line_while_there_is_nothing_to_list(hands: Hands, page: ScenarioEditor) -> None:
+def test_an_empty_list_of_problems_takes_one_line(hands: Hands, page: ScenarioEditor) -> None:
     assert page.findings.heading.startswith("Playable; 3 problems left")
     page.text.replace_with(scenario_files.find("lab").text)
     page.settle()
@@ -362,9 +356,7 @@ def test_findings_take_one_line_while_there_is_nothing_to_list(hands: Hands, pag
     assert page.findings.height() > 3 * page.fontMetrics().height()
 
 
-def test_f8_leads_from_problem_to_problem_in_text_form_and_timeline(
-    hands: Hands, page: ScenarioEditor
-) -> None:
+def test_f8_steps_through_problems_in_text_form_and_timeline(hands: Hands, page: ScenarioEditor) -> None:
     text = page.text.toPlainText()
     text = text.replace('level = "beginner"', 'level = "nobody"').replace('at = "30s"', 'at = "soon"')
     page.text.replace_with(text)
@@ -389,7 +381,7 @@ def test_f8_leads_from_problem_to_problem_in_text_form_and_timeline(
     assert page.form._rows["level",].widget.hasFocus()  # in the form the keyboard stays in the form
 
 
-def test_keys_from_problem_to_problem_are_those_of_the_table(hands: Hands, page: ScenarioEditor) -> None:
+def test_problem_keys_match_the_key_table(hands: Hands, page: ScenarioEditor) -> None:
     page.text.replace_with(page.text.toPlainText().replace('level = "beginner"', 'level = "nobody"'))
     appearance, key, mod = hands.window.appearance, Qt.Key, Qt.KeyboardModifier
 
@@ -422,7 +414,7 @@ def test_the_text_follows_the_form_and_f1_explains_the_editor(hands: Hands, page
     hands.window.help.close()
 
 
-def test_completion_knows_tables_keys_and_acts(page: ScenarioEditor) -> None:
+def test_completion_offers_tables_keys_and_actions(page: ScenarioEditor) -> None:
     from app.views.editor.scenario_completion import find_completions
 
     def words(text: str) -> list[str]:
@@ -436,7 +428,7 @@ def test_completion_knows_tables_keys_and_acts(page: ScenarioEditor) -> None:
     assert "port" in words("[[server]]\n[server.endpoint]\n")
 
 
-def test_completion_of_an_act_goes_on_after_the_verb(page: ScenarioEditor) -> None:
+def test_completion_of_an_action_continues_after_the_verb(page: ScenarioEditor) -> None:
     from app.views.editor.scenario_completion import find_completions
 
     text = page.text.toPlainText()
@@ -454,14 +446,14 @@ def test_completion_of_an_act_goes_on_after_the_verb(page: ScenarioEditor) -> No
         assert find_completions(broken, before + len(line)) == words
 
 
-def test_the_only_word_that_fits_is_written_at_once(hands: Hands, page: ScenarioEditor) -> None:
+def test_the_only_matching_word_is_inserted_at_once(hands: Hands, page: ScenarioEditor) -> None:
     page.show_text(page.text.toPlainText() + '\n[[timeline]]\ndo = "fill-log Sa', None)
     page.text.moveCursor(QTextCursor.MoveOperation.End)
     hands.qtbot.keyClick(page.text, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
     assert page.text.toPlainText().endswith('do = "fill-log Sales')
 
 
-def test_undo_works_from_the_timeline_as_from_the_text(hands: Hands, page: ScenarioEditor) -> None:
+def test_undo_works_from_the_timeline_and_the_text(hands: Hands, page: ScenarioEditor) -> None:
     page.tabs.setCurrentWidget(page.timeline)
     rows = page.timeline.list
     rows.setCurrentRow(0)
@@ -481,7 +473,7 @@ def save_as(hands: Hands, monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
     hands.window.editing.save_as()
 
 
-def test_a_shipped_scenario_is_never_written_over(
+def test_a_shipped_scenario_is_never_overwritten(
     hands: Hands, page: ScenarioEditor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     shipped = Path(str(resources.files("scenarios"))) / "no-witness.toml"
@@ -491,7 +483,7 @@ def test_a_shipped_scenario_is_never_written_over(
         assert "is a shipped drill" in hands.window.notice.text
 
 
-def test_another_file_is_not_replaced_because_a_name_was_mended(
+def test_another_file_is_not_replaced_after_a_name_change(
     hands: Hands, page: ScenarioEditor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     other = tmp_path / "my-drill.toml"
@@ -504,7 +496,7 @@ def test_another_file_is_not_replaced_because_a_name_was_mended(
 
 
 @pytest.mark.slow
-def test_a_trial_ends_when_nobody_wants_it_any_more(hands: Hands, page: ScenarioEditor) -> None:
+def test_an_unneeded_trial_run_is_canceled(hands: Hands, page: ScenarioEditor) -> None:
     scenario = page.scenario
     assert scenario is not None
     stop = threading.Event()
@@ -515,7 +507,7 @@ def test_a_trial_ends_when_nobody_wants_it_any_more(hands: Hands, page: Scenario
 
 
 @pytest.mark.slow
-def test_a_long_trial_holds_up_neither_reading_nor_closing(hands: Hands, page: ScenarioEditor) -> None:
+def test_a_long_trial_run_blocks_neither_editing_nor_closing(hands: Hands, page: ScenarioEditor) -> None:
     """A day with four hundred databases would be played for minutes."""
     text = page.text.toPlainText().replace('"Sales"', '"Sales001"').replace("Sales ", "Sales001 ")
     text = text.replace("[[database]]", "[[database]]\ncount = 400").replace('"10min"', '"86400s"')
@@ -529,7 +521,7 @@ def test_a_long_trial_holds_up_neither_reading_nor_closing(hands: Hands, page: S
     page.stop()
 
 
-def test_a_text_far_too_long_is_edited_without_colors(page: ScenarioEditor) -> None:
+def test_a_very_long_text_is_edited_without_highlighting(page: ScenarioEditor) -> None:
     page.text.setPlainText("# x\n" * (LEXED_MAX // 4 + 1))
     assert not page.text.document().firstBlock().layout().formats()
     page.text.setPlainText("# x\n")

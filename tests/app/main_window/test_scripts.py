@@ -28,7 +28,7 @@ def choose(monkeypatch: pytest.MonkeyPatch, asks: str, file: Path, kind: str = "
     monkeypatch.setattr(QFileDialog, asks, lambda *_, **__: (str(file), kind))
 
 
-def test_a_script_is_saved_and_opened_again(
+def test_a_script_is_saved_and_reopened(
     qtbot: Any, lab: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = lab.console.current
@@ -46,13 +46,13 @@ def test_a_script_is_saved_and_opened_again(
     assert (opened.server, opened.editor.toPlainText()) == (window.server, "SELECT 1\n")
 
 
-def test_a_script_that_falls_on_the_window_without_a_drill(window: OpenWindow, tmp_path: Path) -> None:
+def test_a_script_is_dropped_on_the_window_without_a_drill(window: OpenWindow, tmp_path: Path) -> None:
     (tmp_path / "a.sql").write_text("SELECT 1", encoding="utf-8")
     window.open_file(str(tmp_path / "a.sql"))
     assert "Start a drill first" in window.notice.text
 
 
-def test_results_go_into_a_file(
+def test_results_are_saved_to_a_file(
     qtbot: Any, hands: Hands, lab: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = lab.console.current
@@ -71,7 +71,7 @@ def test_results_go_into_a_file(
     assert "cannot be written" in lab.notice.text
 
 
-def test_ctrl_1_tells_who_is_connected_and_ctrl_tab_changes_windows(
+def test_ctrl_1_shows_connected_sessions_and_ctrl_tab_changes_windows(
     qtbot: Any, hands: Hands, lab: OpenWindow
 ) -> None:
     first = lab.console.current
@@ -89,7 +89,7 @@ def test_ctrl_1_tells_who_is_connected_and_ctrl_tab_changes_windows(
     assert second.editor.toPlainText() == ""
 
 
-def test_what_a_log_lists_goes_into_a_file(
+def test_rows_of_a_log_are_saved_to_a_file(
     hands: Hands, lab: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trace: Any = lab.desk.views["trace"]

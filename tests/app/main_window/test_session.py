@@ -19,7 +19,7 @@ def lab() -> Scenario:
     return shipped("lab")
 
 
-def test_frames_come_by_themselves_only_while_something_is_to_be_done(qtbot: QtBot, lab: Scenario) -> None:
+def test_frames_run_only_while_work_is_pending(qtbot: QtBot, lab: Scenario) -> None:
     session = HostSession()
     session.open(Drill(lab), NoRecorder())
     with qtbot.waitSignal(session.world_changed, timeout=30_000):
@@ -31,7 +31,7 @@ def test_frames_come_by_themselves_only_while_something_is_to_be_done(qtbot: QtB
     session.close()
 
 
-def test_a_request_of_another_thread_is_done_while_time_stands_still(qtbot: QtBot, lab: Scenario) -> None:
+def test_a_request_of_another_thread_is_handled_during_a_pause(qtbot: QtBot, lab: Scenario) -> None:
     session = HostSession()
     session.open(Drill(lab), NoRecorder())
     posted: list[Request] = []

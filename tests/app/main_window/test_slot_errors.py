@@ -39,7 +39,7 @@ def boxes(hands: Hands) -> list[QMessageBox]:
     return [box for box in hands.window.findChildren(QMessageBox) if box.isVisible()]
 
 
-def test_the_program_continues_and_says_where_the_details_are(
+def test_the_program_continues_and_names_the_error_log(
     hands: Hands, errors: SlotErrors, printed: list[str], tmp_path: Path
 ) -> None:
     window = hands.window
@@ -62,7 +62,7 @@ def test_the_program_continues_and_says_where_the_details_are(
     assert hands.drill.journal[-1].verb == "power-on"
 
 
-def test_an_error_that_repeats_is_logged_each_time_and_shown_once(
+def test_a_repeated_error_is_logged_each_time_and_shown_once(
     hands: Hands, errors: SlotErrors, tmp_path: Path
 ) -> None:
     for number in range(5):
@@ -74,13 +74,13 @@ def test_an_error_that_repeats_is_logged_each_time_and_shown_once(
     assert (tmp_path / "errors.log").read_text("utf-8").count("Traceback") == 6
 
 
-def test_the_log_stays_small(hands: Hands, errors: SlotErrors, tmp_path: Path) -> None:
+def test_the_error_log_stays_small(hands: Hands, errors: SlotErrors, tmp_path: Path) -> None:
     (tmp_path / "errors.log").write_text("x" * LOG_BYTES_MAX, encoding="utf-8")
     raise_in(errors)
     assert (tmp_path / "errors.log").stat().st_size < LOG_BYTES_MAX
 
 
-def test_a_slot_that_raises_ends_nothing(
+def test_an_exception_in_a_slot_does_not_end_the_program(
     hands: Hands, errors: SlotErrors, monkeypatch: pytest.MonkeyPatch, qtbot: object
 ) -> None:
     monkeypatch.setattr(sys, "excepthook", errors)

@@ -33,7 +33,7 @@ def entry(window: OpenWindow, text: str) -> QAction:
     return next(action for menu in menus for action in menu.actions() if action.text() == text)
 
 
-def test_it_is_chosen_in_the_menu_and_holds_from_the_next_start(
+def test_the_language_is_selected_in_the_menu_and_applies_from_the_next_start(
     qapp: QApplication, window: OpenWindow, store: WindowSettings
 ) -> None:
     assert there(window.findChild(QAction, "drill.quit")).text() == "Quit"
@@ -45,7 +45,7 @@ def test_it_is_chosen_in_the_menu_and_holds_from_the_next_start(
     assert tr("Quit") == "Beenden"
 
 
-def test_dialogs_of_qt_speak_it_too(qapp: QApplication, store: WindowSettings) -> None:
+def test_qt_dialogs_use_the_selected_language(qapp: QApplication, store: WindowSettings) -> None:
     store.set(settings.LANGUAGE, "de")
     speak(qapp, store)
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
@@ -53,7 +53,7 @@ def test_dialogs_of_qt_speak_it_too(qapp: QApplication, store: WindowSettings) -
     buttons.deleteLater()
 
 
-def test_the_environment_goes_before_the_menu(
+def test_the_environment_variable_overrides_the_menu(
     qapp: QApplication, store: WindowSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.set(settings.LANGUAGE, "de")

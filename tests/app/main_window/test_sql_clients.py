@@ -50,7 +50,7 @@ def desk(qtbot: QtBot) -> Iterator[Desk]:
     made.ports.stop()
 
 
-def test_a_client_is_seen_with_its_deeds_and_keeps_the_run_in_real_time(desk: Desk) -> None:
+def test_a_client_is_listed_with_its_batches_and_keeps_real_time(desk: Desk) -> None:
     desk.session.set_speed(5.0)
     desk.ports.show()
     listener, window = desk.ports.listener, desk.ports.window
@@ -88,7 +88,7 @@ def test_a_client_is_seen_with_its_deeds_and_keeps_the_run_in_real_time(desk: De
     assert desk.ports.window is None
 
 
-def test_each_tool_has_a_string_for_each_server(desk: Desk) -> None:
+def test_each_tool_has_a_connection_string_for_each_server(desk: Desk) -> None:
     desk.ports.show()
     listener, window = desk.ports.listener, desk.ports.window
     assert listener is not None
@@ -106,13 +106,13 @@ def test_each_tool_has_a_string_for_each_server(desk: Desk) -> None:
     window.copy.click()
 
 
-def test_another_run_closes_the_ports(desk: Desk) -> None:
+def test_a_new_run_closes_the_ports(desk: Desk) -> None:
     desk.ports.show()
     desk.session.open(Drill(shipped("lab"), 1), NoRecorder())
     assert desk.ports.listener is None
 
 
-def test_without_a_run_there_is_nothing_to_connect_to(desk: Desk) -> None:
+def test_without_a_run_no_port_is_open(desk: Desk) -> None:
     desk.session.close()
     desk.ports.show()
     assert desk.ports.listener is None

@@ -49,7 +49,7 @@ def rest(bare: OpenWindow, profile: Profile) -> Iterator[Start]:
     start.end()
 
 
-def test_the_start_page_knows_its_drills_before_anything_else_is_there(bare: OpenWindow) -> None:
+def test_the_start_page_lists_its_drills_before_everything_is_loaded(bare: OpenWindow) -> None:
     bare.picker.choose_card("lab")
     card = bare.picker.current()
     assert card is not None
@@ -61,7 +61,7 @@ def test_the_start_page_knows_its_drills_before_anything_else_is_there(bare: Ope
     assert not bare.is_ready
 
 
-def test_the_very_first_start_says_that_it_reads(
+def test_the_first_start_shows_that_it_reads_scenarios(
     qtbot: QtBot, qapp: QApplication, store: WindowSettings
 ) -> None:
     window = OpenWindow(store)
@@ -70,7 +70,7 @@ def test_the_very_first_start_says_that_it_reads(
     assert not window.picker.top.next.button.isEnabled()
 
 
-def test_a_drill_that_is_chosen_early_opens_when_everything_is_there(
+def test_a_drill_selected_early_opens_when_everything_is_loaded(
     bare: OpenWindow, rest: Start, qtbot: QtBot
 ) -> None:
     bare.picker.choose_card("automatic-failover")
@@ -84,7 +84,7 @@ def test_a_drill_that_is_chosen_early_opens_when_everything_is_there(
 
 
 @pytest.mark.slow
-def test_a_page_that_is_asked_for_early_comes(bare: OpenWindow, rest: Start, qtbot: QtBot) -> None:
+def test_a_page_requested_early_opens(bare: OpenWindow, rest: Start, qtbot: QtBot) -> None:
     button = next(b for b in bare.picker.findChildren(QPushButton) if b.text() == "History")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert "still loading" in bare.statusBar().currentMessage()
@@ -95,7 +95,7 @@ def test_a_page_that_is_asked_for_early_comes(bare: OpenWindow, rest: Start, qtb
 
 
 @pytest.mark.slow
-def test_what_was_chosen_stays_chosen_when_results_come(bare: OpenWindow, rest: Start, qtbot: QtBot) -> None:
+def test_the_selection_survives_the_arrival_of_results(bare: OpenWindow, rest: Start, qtbot: QtBot) -> None:
     bare.picker.choose_card("automatic-failover")
     with qtbot.waitSignal(bare.ready, timeout=READY_MS):
         rest.begin()
@@ -105,9 +105,7 @@ def test_what_was_chosen_stays_chosen_when_results_come(bare: OpenWindow, rest: 
     assert bare.picker.grid.count() > 50
 
 
-def test_a_newcomer_finds_the_first_drill_selected_and_may_select_another(
-    bare: OpenWindow, rest: Start, qtbot: QtBot
-) -> None:
+def test_a_newcomer_finds_the_first_drill_selected(bare: OpenWindow, rest: Start, qtbot: QtBot) -> None:
     with qtbot.waitSignal(bare.ready, timeout=READY_MS):
         rest.begin()
     card = bare.picker.current()
@@ -121,14 +119,14 @@ def test_a_newcomer_finds_the_first_drill_selected_and_may_select_another(
     assert card.name == "lab"
 
 
-def test_a_menu_that_is_opened_early_is_full(bare: OpenWindow, rest: Start) -> None:
+def test_a_menu_opened_early_is_complete(bare: OpenWindow, rest: Start) -> None:
     menu = bare.menus["&Tools"]
     assert not menu.actions()
     menu.aboutToShow.emit()
     assert len(menu.actions()) > 3
 
 
-def test_closed_early_it_leaves_nothing_behind(bare: OpenWindow, rest: Start) -> None:
+def test_closing_early_leaves_nothing_behind(bare: OpenWindow, rest: Start) -> None:
     rest.begin()
     bare.close()
     rest.end()
@@ -145,7 +143,7 @@ print(*(name for name in sys.modules if name.partition(".")[0] in ("PySide6", "s
 """
 
 
-def test_threads_import_nothing_of_qt() -> None:
+def test_threads_import_no_qt() -> None:
     """A class of Qt's that a thread made while the window handled events has crashed PySide 6.11.3."""
     command = [sys.executable, "-c", IMPORTED_BESIDE, *BESIDE, *LATER]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == []
@@ -158,7 +156,7 @@ print(*(name for name in linecache.cache if name.endswith(".py") and ("numpy" in
 """
 
 
-def test_an_import_reads_no_source() -> None:
+def test_an_import_reads_no_source_file() -> None:
     """PySide would read that of every module."""
     command = [sys.executable, "-c", SOURCES_READ]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == []
@@ -186,7 +184,7 @@ for kind in (Charts, SystemMonitor):
 """
 
 
-def test_plots_t_sql_and_network_come_with_their_first_use() -> None:
+def test_plots_t_sql_and_network_are_imported_on_first_use() -> None:
     """Each takes a tenth of a second and more, which no start waits for."""
     late = (
         "pyqtgraph",
@@ -234,7 +232,7 @@ def during(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> During:
     return use
 
 
-def test_it_opens_on_a_scenario_and_lets_go_of_the_profile(during: During, profile_folder: Path) -> None:
+def test_the_window_opens_a_scenario_and_releases_the_profile(during: During, profile_folder: Path) -> None:
     pages: list[object] = []
     during(lambda window: pages.append(window.pages.currentWidget() is window.brief))
     hook = sys.excepthook
@@ -247,7 +245,7 @@ def test_it_opens_on_a_scenario_and_lets_go_of_the_profile(during: During, profi
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("answer", "code"), [("Quit", 1), ("Play without recording", 0)])
-def test_a_profile_in_use_is_a_choice(
+def test_a_profile_in_use_offers_a_choice(
     during: During, monkeypatch: pytest.MonkeyPatch, profile_folder: Path, answer: str, code: int
 ) -> None:
     told: list[str] = []
@@ -264,7 +262,7 @@ def test_a_profile_in_use_is_a_choice(
     assert "Another Mirrordrill uses" in told[0]
 
 
-def test_a_fault_without_a_profile_promises_no_record(
+def test_an_error_without_a_profile_promises_no_record(
     during: During, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     boxes: list[str] = []
@@ -295,7 +293,7 @@ def test_a_fault_without_a_profile_promises_no_record(
     assert "recorded" not in boxes[1]
 
 
-def test_a_closed_window_lets_go_of_all_it_had(
+def test_a_closed_window_releases_its_objects(
     qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings
 ) -> None:
     def left() -> int:

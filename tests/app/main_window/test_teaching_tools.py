@@ -33,7 +33,7 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     return window
 
 
-def test_a_note_is_written_kept_with_its_scenario_and_taken_away(
+def test_a_note_is_written_stored_with_its_scenario_and_removed(
     qtbot: Any, lab: OpenWindow, store: WindowSettings
 ) -> None:
     topology = lab.topology
@@ -57,7 +57,7 @@ def test_a_note_is_written_kept_with_its_scenario_and_taken_away(
     assert topology.notes() == []
 
 
-def test_letters_without_shift_change_nothing(qtbot: Any, lab: OpenWindow) -> None:
+def test_plain_letters_change_nothing(qtbot: Any, lab: OpenWindow) -> None:
     lab.topology.choose(A)
     qtbot.keyClicks(lab.topology, "sns")
     assert lab.topology._scene.notes == []
@@ -65,7 +65,7 @@ def test_letters_without_shift_change_nothing(qtbot: Any, lab: OpenWindow) -> No
 
 
 @pytest.mark.slow
-def test_an_empty_note_goes_away(qtbot: Any, lab: OpenWindow) -> None:
+def test_an_empty_note_disappears(qtbot: Any, lab: OpenWindow) -> None:
     qtbot.keyClick(lab.topology, Qt.Key.Key_N, Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyClick(lab.topology, Qt.Key.Key_Escape)
     assert lab.topology._scene.notes == []
@@ -88,7 +88,7 @@ def test_the_spotlight_dims_everything_else(qtbot: Any, lab: OpenWindow) -> None
 
 
 @pytest.mark.slow
-def test_the_spotlight_has_a_key_from_anywhere(qtbot: Any, lab: OpenWindow) -> None:
+def test_the_spotlight_has_a_global_key(qtbot: Any, lab: OpenWindow) -> None:
     lab.topology.choose(B)
     lab.desk.focus_view("events")
     modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
@@ -108,7 +108,7 @@ def test_names_are_found_by_typing(qtbot: Any, lab: OpenWindow) -> None:
     assert topology.hasFocus()
 
 
-def test_the_finder_says_which_of_how_many_it_is_or_that_there_is_none(qtbot: Any, lab: OpenWindow) -> None:
+def test_the_finder_shows_the_match_count_or_no_match(qtbot: Any, lab: OpenWindow) -> None:
     topology = lab.topology
     qtbot.keyClick(topology, Qt.Key.Key_Slash)
     qtbot.keyClicks(topology._finder, "server")
@@ -126,7 +126,7 @@ def test_the_menu_of_a_server_opens_a_query_there(hands: Hands, lab: OpenWindow)
     assert lab.console.current.server == "SERVER_B"
 
 
-def test_a_menu_shows_what_an_act_would_touch(qtbot: Any, hands: Hands, lab: OpenWindow) -> None:
+def test_a_menu_previews_the_objects_of_an_action(qtbot: Any, hands: Hands, lab: OpenWindow) -> None:
     menu = hands.menu_of(A)
     action = next(a for a in menu.actions() if a.property("line") == "power-off SERVER_A")
     menu.setActiveAction(action)
@@ -142,7 +142,7 @@ def test_a_menu_shows_what_an_act_would_touch(qtbot: Any, hands: Hands, lab: Ope
     assert lab.session.drill.world.computers["SERVER_A"].powered
 
 
-def test_an_exam_only_hears_what_an_act_names(lab: OpenWindow) -> None:
+def test_in_an_exam_the_preview_shows_only_named_objects(lab: OpenWindow) -> None:
     assert lab.session.drill is not None
     world = lab.session.drill.world
     found = preview(world, "cut SERVER_A SERVER_B", truth=False)
@@ -186,7 +186,7 @@ def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, many: OpenWindow) -> 
 
 
 @pytest.mark.slow
-def test_of_many_databases_the_preview_says_how_many_and_stays_small(many: OpenWindow) -> None:
+def test_with_many_databases_the_preview_shows_a_count(many: OpenWindow) -> None:
     topology = many.topology
     topology.show_preview("power-off SERVER_A")
     assert "30 databases" in topology._caption.text()
@@ -195,7 +195,7 @@ def test_of_many_databases_the_preview_says_how_many_and_stays_small(many: OpenW
 
 
 @pytest.mark.slow
-def test_the_menu_of_a_server_with_many_databases_is_about_the_one_that_is_open(many: OpenWindow) -> None:
+def test_the_menu_of_a_server_with_many_databases_uses_the_open_one(many: OpenWindow) -> None:
     assert many.session.drill is not None
     lines = {action.property("line") for action in many.topology.actions_for(A)}
     assert not any("Sales" in line for line in lines)
@@ -208,7 +208,7 @@ def test_the_menu_of_a_server_with_many_databases_is_about_the_one_that_is_open(
 
 
 @pytest.mark.slow
-def test_menu_and_palette_offer_of_many_databases_the_one_that_is_open(many: OpenWindow) -> None:
+def test_menu_and_palette_use_the_open_database_of_many(many: OpenWindow) -> None:
     many.topology.open_database("Sales004")
     many.menus["&Faults"].aboutToShow.emit()
     titles = [action.text() for action in many.menus["&Faults"].actions()]
@@ -218,7 +218,7 @@ def test_menu_and_palette_offer_of_many_databases_the_one_that_is_open(many: Ope
     assert {group for group in groups if group.startswith("Sales")} == {"Sales004"}
 
 
-def test_the_buttons_on_the_canvas_hide_no_card(many: OpenWindow) -> None:
+def test_the_canvas_buttons_hide_no_card(many: OpenWindow) -> None:
     topology = many.topology
     for width, height in ((700, 330), (460, 420), (900, 300)):
         topology.resize(width, height)
@@ -232,7 +232,7 @@ def test_the_buttons_on_the_canvas_hide_no_card(many: OpenWindow) -> None:
 # --- screen readers -----------------------------------------------------------------------------------------
 
 
-def test_every_thing_is_a_child_with_words_of_its_own(qtbot: Any, lab: OpenWindow) -> None:
+def test_every_object_is_an_accessible_child_with_a_text(qtbot: Any, lab: OpenWindow) -> None:
     lab.topology._scene.add_note("look here", 0.0, 0.0)
     interface = QAccessible.queryAccessibleInterface(lab.topology)
     spoken = [interface.child(place).text(QAccessible.Text.Name) for place in range(interface.childCount())]
@@ -247,9 +247,7 @@ def test_every_thing_is_a_child_with_words_of_its_own(qtbot: Any, lab: OpenWindo
     assert "power off" in interface.child(0).text(QAccessible.Text.Name)
 
 
-def test_stored_notes_that_make_no_sense_are_left_out(
-    qtbot: Any, store: WindowSettings, profile: Any
-) -> None:
+def test_invalid_stored_notes_are_ignored(qtbot: Any, store: WindowSettings, profile: Any) -> None:
     store.set(settings.NOTES, '{"lab": [["kept", 1, 2], ["no place"], 7], "x": 3}')
     window = shown(qtbot, profile, store)
     window.choose("lab")

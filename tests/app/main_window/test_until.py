@@ -30,7 +30,7 @@ def asked(qtbot: Any, window: OpenWindow) -> ConditionDialog:
     return box
 
 
-def test_it_stops_when_the_condition_holds(qtbot: Any, hands: Hands, lab: OpenWindow) -> None:
+def test_run_until_stops_when_the_condition_is_true(qtbot: Any, hands: Hands, lab: OpenWindow) -> None:
     lab.session.do("power-off SERVER_A")
     box = asked(qtbot, lab)
     edit = there(box.text.lineEdit())
@@ -45,7 +45,7 @@ def test_it_stops_when_the_condition_holds(qtbot: Any, hands: Hands, lab: OpenWi
     assert not lab.session.running
 
 
-def test_a_condition_is_checked_while_it_is_typed(qtbot: Any, lab: OpenWindow) -> None:
+def test_a_condition_is_checked_while_typing(qtbot: Any, lab: OpenWindow) -> None:
     box = asked(qtbot, lab)
     assert box.run.isEnabled()
     edit = there(box.text.lineEdit())
@@ -56,7 +56,7 @@ def test_a_condition_is_checked_while_it_is_typed(qtbot: Any, lab: OpenWindow) -
     box.reject()
 
 
-def test_what_holds_already_is_told(lab: OpenWindow) -> None:
+def test_a_condition_that_is_already_true_is_reported(lab: OpenWindow) -> None:
     lab.session.run_until("Sales is SYNCHRONIZED")
     assert "already" in lab.notice.text
     assert not lab.session.busy

@@ -54,7 +54,7 @@ def type_sql(hands: Hands, server: str, batch: str) -> None:
     hands.press(Key.Key_F5, on=found.editor)
 
 
-def test_the_lab_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
+def test_the_lab_is_played_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
     """Context menu, failover, T-SQL with F5, repair from the menu, debrief."""
     window = hands.window
     begin(hands, "lab")
@@ -89,7 +89,7 @@ def test_the_lab_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
     assert lines[2:] == ["power-on SERVER_A", "finish"]
 
 
-def test_a_scored_drill_to_its_points(hands: Hands, profile: Profile) -> None:
+def test_a_scored_drill_is_played_to_full_points(hands: Hands, profile: Profile) -> None:
     """The isolated principal: one command brings service back, and the debrief says what it was worth."""
     window = hands.window
     begin(hands, "isolated-principal")
@@ -116,7 +116,7 @@ def test_a_scored_drill_to_its_points(hands: Hands, profile: Profile) -> None:
     assert card.best == row.score
 
 
-def test_a_drill_by_keyboard_alone(hands: Hands) -> None:
+def test_a_drill_is_played_by_keyboard(hands: Hands) -> None:
     """No mouse at all: start page, brief, desk, menu of a server, SQL, end."""
     window = hands.window
     hands.press(Key.Key_K, Mod.ControlModifier)
@@ -152,7 +152,7 @@ def test_a_drill_by_keyboard_alone(hands: Hands) -> None:
     assert window.pages.currentWidget() is window.debrief
 
 
-def test_a_drill_by_text_alone(hands: Hands) -> None:
+def test_a_drill_is_played_by_text_only(hands: Hands) -> None:
     """Everything typed into the act line, with its completion."""
     window = hands.window
     begin(hands, "lab")
@@ -177,7 +177,7 @@ def test_a_drill_by_text_alone(hands: Hands) -> None:
     assert window.pages.currentWidget() is window.debrief
 
 
-def test_trying_again_from_a_moment_and_the_reference_solution(hands: Hands, profile: Profile) -> None:
+def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Profile) -> None:
     window: OpenWindow = hands.window
     begin(hands, "automatic-failover")
     window.session.set_speed(20.0)
@@ -213,9 +213,7 @@ def test_trying_again_from_a_moment_and_the_reference_solution(hands: Hands, pro
     assert len(profile.results()) == 2  # nobody's own run
 
 
-def test_whoever_wants_it_says_what_they_think_before_the_points_are_shown(
-    hands: Hands, profile: Profile
-) -> None:
+def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: Profile) -> None:
     window = hands.window
 
     def finished() -> str:

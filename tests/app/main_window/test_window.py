@@ -53,7 +53,7 @@ def test_keys_do_not_clash_and_reach_their_actions(window: OpenWindow) -> None:
     assert "F10" in action.toolTip()
 
 
-def test_keys_can_be_changed_and_stay_changed(
+def test_changed_keys_persist(
     qtbot: QtBot, window: OpenWindow, profile: Profile, store: WindowSettings
 ) -> None:
     window.appearance.set_keys(keys.VS_CODE, {"time.step": ("Ctrl+Alt+S",)})
@@ -64,7 +64,7 @@ def test_keys_can_be_changed_and_stay_changed(
     assert again.actions_by_name["time.step"].shortcuts() == [QKeySequence("Ctrl+Alt+S")]
 
 
-def test_actions_that_mean_nothing_without_a_drill_are_disabled(hands: Hands) -> None:
+def test_actions_without_meaning_outside_a_drill_are_disabled(hands: Hands) -> None:
     window = hands.window
     step = window.actions_by_name["time.step"]
     assert not step.isEnabled()
@@ -75,7 +75,7 @@ def test_actions_that_mean_nothing_without_a_drill_are_disabled(hands: Hands) ->
     assert window.actions_by_name["help.sheet"].isEnabled()
 
 
-def test_time_by_keys(hands: Hands) -> None:
+def test_time_is_controlled_by_keys(hands: Hands) -> None:
     window = hands.window
     play_lab(hands)
     hands.press(Key.Key_Pause)
@@ -92,7 +92,7 @@ def test_time_by_keys(hands: Hands) -> None:
     assert window.session.speed == 1.0
 
 
-def test_the_menu_of_faults_offers_every_thing(hands: Hands) -> None:
+def test_the_fault_menu_offers_every_object(hands: Hands) -> None:
     play_lab(hands)
     menu = next(m for m in hands.window.menuBar().findChildren(QMenu) if m.title() == "&Faults")
     menu.aboutToShow.emit()
@@ -110,7 +110,7 @@ def test_the_menu_of_faults_offers_every_thing(hands: Hands) -> None:
     assert hands.drill.world.computers["SERVER_W"].powered
 
 
-def test_the_palette_finds_acts_as_well_as_commands(hands: Hands) -> None:
+def test_the_palette_finds_actions_and_commands(hands: Hands) -> None:
     play_lab(hands)
     hands.press(Key.Key_P, Mod.ControlModifier, Mod.ShiftModifier)
     palette = hands.window.palette_of_commands
@@ -121,11 +121,11 @@ def test_the_palette_finds_acts_as_well_as_commands(hands: Hands) -> None:
 
 
 @pytest.mark.parametrize("speed", SPEEDS)
-def test_the_speed_slider_stands_where_the_speed_is(speed: float) -> None:
+def test_the_speed_slider_shows_the_speed(speed: float) -> None:
     assert speed_of(slider_of(speed)) == speed
 
 
-def test_speed_goes_by_steps_to_its_bounds() -> None:
+def test_speed_steps_stop_at_their_bounds() -> None:
     assert next_speed(1.0, faster=True) == 2.0
     assert next_speed(3.0, faster=False) == 2.0
     assert next_speed(1000.0, faster=True) == 1000.0
@@ -135,7 +135,7 @@ def test_speed_goes_by_steps_to_its_bounds() -> None:
 # --- look -------------------------------------------------------------------------------------------------------
 
 
-def test_a_theme_is_applied_at_once_and_kept(window: OpenWindow, store: WindowSettings) -> None:
+def test_a_theme_is_applied_at_once_and_stored(window: OpenWindow, store: WindowSettings) -> None:
     for choice, colors in ((theme.DARK, theme.dark()), (theme.LIGHT, theme.light())):
         window.appearance.set_theme(choice)
         QApplication.processEvents()
@@ -146,7 +146,7 @@ def test_a_theme_is_applied_at_once_and_kept(window: OpenWindow, store: WindowSe
 
 
 @pytest.mark.slow
-def test_text_can_be_made_larger(hands: Hands, store: WindowSettings) -> None:
+def test_text_can_be_enlarged(hands: Hands, store: WindowSettings) -> None:
     window = hands.window
     before = window.picker.font().pointSizeF()
     hands.press(Key.Key_Plus, Mod.ControlModifier)
@@ -164,7 +164,7 @@ def test_text_can_be_made_larger(hands: Hands, store: WindowSettings) -> None:
 
 
 @pytest.mark.slow
-def test_reduced_motion_is_kept(
+def test_reduced_motion_is_stored(
     qtbot: QtBot, window: OpenWindow, profile: Profile, store: WindowSettings
 ) -> None:
     window.appearance._motion.trigger()
@@ -194,7 +194,7 @@ def test_each_layout_opens_its_panels(hands: Hands) -> None:
 
 
 @pytest.mark.slow
-def test_a_layout_is_kept_for_each_profile_and_can_be_reset(
+def test_a_layout_is_stored_per_profile_and_can_be_reset(
     qtbot: QtBot, hands: Hands, profile: Profile, store: WindowSettings
 ) -> None:
     window = hands.window
@@ -219,7 +219,7 @@ def test_a_layout_of_another_version_is_not_restored(window: OpenWindow) -> None
     assert "charts" in open_docks(window)
 
 
-def test_a_closed_panel_comes_back_up_to_date_by_its_key(hands: Hands) -> None:
+def test_a_closed_panel_reopens_up_to_date_by_its_key(hands: Hands) -> None:
     window = hands.window
     play_lab(hands)
     window.desk.docks["brief"].close()
@@ -230,7 +230,7 @@ def test_a_closed_panel_comes_back_up_to_date_by_its_key(hands: Hands) -> None:
 
 
 @pytest.mark.slow
-def test_cards_stay_where_they_were_put(
+def test_moved_cards_keep_their_positions(
     qtbot: QtBot, hands: Hands, profile: Profile, store: WindowSettings
 ) -> None:
     window = hands.window
@@ -261,7 +261,9 @@ def test_history_lists_runs_and_opens_their_debriefs(hands: Hands, profile: Prof
     assert window.windowTitle().startswith("Mirroring: principal loses power")
 
 
-def test_unsent_queries_survive(qtbot: QtBot, hands: Hands, profile: Profile, store: WindowSettings) -> None:
+def test_unsent_queries_survive_a_restart(
+    qtbot: QtBot, hands: Hands, profile: Profile, store: WindowSettings
+) -> None:
     window = hands.window
     play_lab(hands)
     query = window.console.current
@@ -277,7 +279,7 @@ def test_unsent_queries_survive(qtbot: QtBot, hands: Hands, profile: Profile, st
     assert "SELECT unsaved" in again.console.drafts().values()
 
 
-def test_search_on_the_start_page(hands: Hands) -> None:
+def test_the_start_page_can_be_searched(hands: Hands) -> None:
     picker = hands.window.picker
     hands.qtbot.keyClicks(picker.search, "witness intermediate")
     titles = [picker.grid.item(row).text() for row in range(picker.grid.count())]
@@ -293,7 +295,7 @@ def test_search_on_the_start_page(hands: Hands) -> None:
     assert picker._empty_label.isVisible()
 
 
-def test_a_scenario_that_cannot_be_read_is_named(hands: Hands, profile_folder: Path) -> None:
+def test_an_unreadable_scenario_is_named(hands: Hands, profile_folder: Path) -> None:
     folder = profile_folder / "scenarios"
     folder.mkdir(parents=True)
     (folder / "broken.toml").write_text("title = 3\n", encoding="utf-8")
@@ -302,7 +304,7 @@ def test_a_scenario_that_cannot_be_read_is_named(hands: Hands, profile_folder: P
     assert hands.window.picker._problem.isVisible()
 
 
-def test_help_opens_at_the_panel_that_has_the_keyboard(hands: Hands) -> None:
+def test_help_opens_at_the_focused_panel(hands: Hands) -> None:
     window = hands.window
     play_lab(hands)
     window.desk.focus_view("console")
@@ -317,16 +319,14 @@ def test_help_opens_at_the_panel_that_has_the_keyboard(hands: Hands) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_links_in_help_lead_somewhere(page: str) -> None:
+def test_links_in_help_have_targets(page: str) -> None:
     text = text_of(page)
     assert text.startswith("# ")
     for part in text.split("](")[1:]:
         assert part.partition(")")[0].removesuffix(".md") in PAGES
 
 
-def test_without_a_profile_it_plays_and_says_that_nothing_is_kept(
-    qtbot: QtBot, store: WindowSettings
-) -> None:
+def test_without_a_profile_the_window_warns_and_plays(qtbot: QtBot, store: WindowSettings) -> None:
     window = shown(qtbot, None, store)
     hands = Hands(qtbot, window)
     play_lab(hands)
@@ -335,16 +335,14 @@ def test_without_a_profile_it_plays_and_says_that_nothing_is_kept(
     assert window.pages.currentWidget() is window.debrief
 
 
-def test_things_of_the_fault_menu_are_those_of_the_world(hands: Hands) -> None:
+def test_fault_menu_objects_match_the_world(hands: Hands) -> None:
     world = play_lab(hands)
     kinds = dict(fault_menu.list_targets(world))
     assert [target.title for target in kinds["Servers"]] == ["SERVER_A", "SERVER_B", "SERVER_W"]
     assert len(kinds["Links"]) == 6
 
 
-def test_an_exam_closes_what_no_server_was_asked_for_and_gives_it_back(
-    hands: Hands, store: WindowSettings
-) -> None:
+def test_an_exam_hides_truth_views_and_restores_them_afterwards(hands: Hands, store: WindowSettings) -> None:
     window = hands.window
     play_lab(hands)
     usual = open_docks(window)
@@ -371,7 +369,7 @@ def test_the_fidelity_page_opens_from_the_tools_and_stops_with_the_window(hands:
     assert hands.window.windowTitle().startswith("Fidelity")
 
 
-def test_a_menu_goes_with_the_page_that_it_was_opened_on(hands: Hands) -> None:
+def test_a_menu_closes_with_its_page(hands: Hands) -> None:
     play_lab(hands)
     menu = QMenu(hands.window)
     menu.addAction("Do it")
@@ -381,7 +379,7 @@ def test_a_menu_goes_with_the_page_that_it_was_opened_on(hands: Hands) -> None:
     assert not menu.isVisible()
 
 
-def test_the_views_of_a_large_world_take_turns_while_time_goes_fast(
+def test_views_of_a_large_world_take_turns_at_high_speed(
     hands: Hands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = hands.window
@@ -408,7 +406,7 @@ def test_the_views_of_a_large_world_take_turns_while_time_goes_fast(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["start", "brief", "desk", "progress", "editor"])
-def test_a_page_that_takes_its_time_shows_that_it_works(
+def test_a_slow_page_shows_that_it_is_working(
     hands: Hands, monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:
     window = hands.window

@@ -16,7 +16,7 @@ def test_an_instance_is_found_by_its_name_in_any_case() -> None:
     assert encode_answer(b"\x04server_a\0", KNOWN) == b"\x05" + bytes([len(OF_A), 0]) + OF_A
 
 
-def test_all_are_told_to_who_asks_for_all() -> None:
+def test_a_request_for_all_instances_lists_all() -> None:
     assert encode_answer(b"\x03", KNOWN).count(b"InstanceName") == 2
     assert encode_answer(b"\x02", KNOWN) == encode_answer(b"\x03", KNOWN)
 
@@ -24,11 +24,11 @@ def test_all_are_told_to_who_asks_for_all() -> None:
 @pytest.mark.parametrize(
     "request_", [b"", b"\x04", b"\x04NOBODY\0", b"\x0f\x01SERVER_A", b"\x03more", b"GET /"]
 )
-def test_nothing_is_said_to_anything_else(request_: bytes) -> None:
+def test_unknown_requests_get_no_response(request_: bytes) -> None:
     assert encode_answer(request_, KNOWN) == b""
 
 
-def test_it_answers_on_its_port() -> None:
+def test_the_browser_service_responds_on_its_port() -> None:
     async def ask() -> bytes:
         browser, heard = Browser(lambda: KNOWN), asyncio.get_running_loop().create_future()
 

@@ -14,7 +14,7 @@ from app.serve.types import column, read_typed
 from engine.tsql.scalars.values import Scalar
 
 
-def test_a_message_is_whole_with_its_last_packet_and_not_before() -> None:
+def test_a_message_is_complete_with_its_last_packet() -> None:
     first = struct.pack(">BBHHBB", PacketKind.BATCH, 0, 10, 0, 1, 0) + b"ab"
     last = struct.pack(">BBHHBB", PacketKind.BATCH, 9, 10, 0, 2, 0) + b"cd"
     taken = Assembler()
@@ -26,12 +26,12 @@ def test_a_message_is_whole_with_its_last_packet_and_not_before() -> None:
 @pytest.mark.parametrize(
     "data", [b"GET / HTTP/1.1\r\n", b"\x01\x01\x00\x03\0\0\0\0", b"\x04\x01\x00\x08\0\0\0\0"]
 )
-def test_what_is_no_packet_is_refused(data: bytes) -> None:
+def test_invalid_packets_are_refused(data: bytes) -> None:
     with pytest.raises(MalformedPacketError):
         Assembler().feed(data)
 
 
-def test_an_answer_is_cut_into_packets_of_the_size_agreed_on() -> None:
+def test_a_response_is_split_into_packets_of_the_negotiated_size() -> None:
     out = packets(bytes(1000), 512)
     assert [struct.unpack(">H", out[at + 2 : at + 4])[0] for at in (0, 512)] == [512, 504]
     assert (out[1], out[513]) == (0, 1)
@@ -46,11 +46,11 @@ def test_an_answer_is_cut_into_packets_of_the_size_agreed_on() -> None:
         (0x71000001, 2014, TDS_7_1),
     ],
 )
-def test_the_version_is_the_newest_that_both_know(asked: int, product: int, expected: int) -> None:
+def test_the_newest_common_version_is_used(asked: int, product: int, expected: int) -> None:
     assert negotiate_version(asked, product) == expected
 
 
-def test_a_prelogin_that_points_outside_is_refused() -> None:
+def test_a_prelogin_offset_outside_the_packet_is_refused() -> None:
     with pytest.raises(MalformedPacketError):
         read_prelogin(b"\0\xff\xff\0\x06\xff")
 
@@ -70,7 +70,7 @@ def test_a_prelogin_that_points_outside_is_refused() -> None:
         ("varchar(max)", None, b"\xff" * 8),
     ],
 )
-def test_values_are_written_as_their_types_have_them(written: str, value: Scalar, expected: bytes) -> None:
+def test_values_are_encoded_by_type(written: str, value: Scalar, expected: bytes) -> None:
     assert column(written, [value], TDS_7_4).value(value) == expected
 
 
@@ -82,7 +82,7 @@ def test_values_are_written_as_their_types_have_them(written: str, value: Scalar
         ("varbinary(max)", "0x" + "01" * 9000, 0x22, b"\1" * 9000),
     ],
 )
-def test_before_tds_7_2_great_values_go_as_texts_and_images_and_are_whole(
+def test_before_tds_7_2_large_values_are_sent_as_text_and_image(
     written: str, value: str, kind: int, raw: bytes
 ) -> None:
     old = column(written, [value, None], TDS_7_1)
@@ -92,7 +92,7 @@ def test_before_tds_7_2_great_values_go_as_texts_and_images_and_are_whole(
     assert column(written, [value], TDS_7_2).info[0] != kind
 
 
-def test_a_value_that_is_not_of_its_type_goes_as_it_is_shown() -> None:
+def test_a_value_of_another_type_is_sent_as_text() -> None:
     assert column("int", ["many"], TDS_7_4).kind.name == "nvarchar"
 
 
@@ -106,11 +106,11 @@ def test_parameters_become_literals() -> None:
     )
 
 
-def test_a_batch_is_what_stands_behind_its_headers() -> None:
+def test_a_batch_is_the_text_after_its_headers() -> None:
     assert read_batch(b"\x04\0\0\0" + "SELECT 1".encode("utf-16-le"), TDS_7_4).text == "SELECT 1"
 
 
-def test_a_call_is_the_text_that_a_trace_shows() -> None:
+def test_a_call_is_shown_as_in_a_trace() -> None:
     def text(said: str) -> bytes:
         raw = said.encode("utf-16-le")
         return b"\0\0\xe7\x40\x1f" + bytes(5) + struct.pack("<H", len(raw)) + raw
@@ -125,7 +125,7 @@ def test_a_call_is_the_text_that_a_trace_shows() -> None:
 @pytest.mark.parametrize(
     ("procedure", "before"), [(10, ("SELECT @p", "@p int OUTPUT")), (13, (0, "@p int OUTPUT", "SELECT @p"))]
 )
-def test_an_output_has_the_place_of_its_parameter_in_the_whole_call(
+def test_an_output_value_is_at_the_position_of_its_parameter(
     procedure: int, before: tuple[int | str, ...]
 ) -> None:
     """sp_executesql has two parameters of its own before it, sp_prepexec three: JDBC gives up otherwise."""
@@ -142,7 +142,7 @@ def test_an_output_has_the_place_of_its_parameter_in_the_whole_call(
     assert asked.outputs == ((len(before), "@p", "int"),)
 
 
-def test_a_count_is_that_of_a_change_unless_rows_stand_before_it() -> None:
+def test_a_row_count_is_that_of_a_change_unless_rows_precede_it() -> None:
     """JDBC takes the count behind a SELECT for none of an update."""
     counted = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(1 row affected)", "rows": 1}
     grid = {"columns": ["a"], "types": ["int"], "rows": [[1]], "after_messages": 1}

@@ -147,7 +147,7 @@ def connect(driver: str, served: Served, **options: Any) -> Any:
     ],
     ids=str,
 )
-def test_a_login_comes_through_with_tls_and_without(
+def test_a_login_works_with_and_without_tls(
     served: Served, driver: str, hidden: str, options: dict[str, Any]
 ) -> None:
     """What TLS hides is seen on the wire."""
@@ -164,7 +164,7 @@ def test_a_login_comes_through_with_tls_and_without(
     connection.close()
 
 
-def test_a_certificate_that_nobody_knows_is_refused_by_a_client_that_checks(served: Served) -> None:
+def test_an_untrusted_certificate_is_refused_by_a_verifying_client(served: Served) -> None:
     with pytest.raises(pyodbc.OperationalError, match="certificate verify failed"):
         connect_pyodbc(served.principal, "strict")
 
@@ -222,7 +222,7 @@ def plainly(value: object) -> object:
 
 
 @EACH
-def test_each_type_arrives_as_it_is_and_as_null(served: Served, driver: str) -> None:
+def test_each_type_arrives_with_its_value_and_as_null(served: Served, driver: str) -> None:
     left_out = {"pyodbc": {"datetimeoffset(3)"}}.get(driver, set())  # its own: ODBC SQL type -155
     kinds = [kind for kind in VALUES if kind not in left_out]
     columns = ", ".join(f"CAST({VALUES[kind][0]} AS {kind}), CAST(NULL AS {kind})" for kind in kinds)
@@ -260,7 +260,7 @@ REFUSED = "EXEC sp_addextendedproperty 'a', 'b'"
 
 
 @EACH
-def test_what_is_not_simulated_is_an_error_for_the_program(served: Served, driver: str) -> None:
+def test_an_unsimulated_feature_is_an_error_for_the_program(served: Served, driver: str) -> None:
     connection = connect(driver, served, autocommit=True)
     cursor = connection.cursor()
     with pytest.raises(Exception, match="Not simulated"):
@@ -268,7 +268,7 @@ def test_what_is_not_simulated_is_an_error_for_the_program(served: Served, drive
     connection.close()
 
 
-def test_a_change_of_the_database_is_no_error_for_pymssql(served: Served) -> None:
+def test_a_database_change_is_no_error_for_pymssql(served: Served) -> None:
     """INFO tokens of severity 10 have class 0."""
     connection = connect("pymssql", served, autocommit=True)
     cursor = connection.cursor()
@@ -282,7 +282,7 @@ def test_a_change_of_the_database_is_no_error_for_pymssql(served: Served) -> Non
 
 
 @EACH
-def test_parameters_and_a_transaction(served: Served, driver: str) -> None:
+def test_parameters_and_transactions_work(served: Served, driver: str) -> None:
     mark = DRIVERS[driver][1]
     connection = connect(driver, served)
     cursor = connection.cursor()
@@ -311,7 +311,7 @@ def test_parameters_and_a_transaction(served: Served, driver: str) -> None:
 # --- errors --------------------------------------------------------------------------------------------------
 
 
-def test_an_error_tells_number_severity_state_procedure_and_line(served: Served) -> None:
+def test_an_error_has_number_severity_state_procedure_and_line(served: Served) -> None:
     with connect_pytds(served.principal, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE PROCEDURE bad AS\nBEGIN\n  RAISERROR('bad news', 13, 42)\nEND")
         with pytest.raises(pytds.Error, match="bad news") as told:
@@ -332,7 +332,7 @@ def test_an_error_tells_number_severity_state_procedure_and_line(served: Served)
 
 
 @EACH
-def test_an_error_is_raised_and_the_connection_goes_on(served: Served, driver: str) -> None:
+def test_an_error_is_raised_and_the_connection_continues(served: Served, driver: str) -> None:
     connection = connect(driver, served, autocommit=True)
     cursor = connection.cursor()
     with pytest.raises(Exception, match="Divide by zero error encountered"):
@@ -342,7 +342,7 @@ def test_an_error_is_raised_and_the_connection_goes_on(served: Served, driver: s
     connection.close()
 
 
-def test_what_a_login_may_not_ask_for_is_refused_by_name(served: Served) -> None:
+def test_unsupported_login_options_are_refused_by_name(served: Served) -> None:
     there = f"Driver={ODBC};{odbc_string(served.principal, 'no')}".replace(
         "Sales", "master"
     )  # it has no partner
@@ -357,13 +357,13 @@ def test_what_a_login_may_not_ask_for_is_refused_by_name(served: Served) -> None
         assert cursor.execute_scalar("SELECT 7") == 7
 
 
-def test_the_ends_of_the_calendar_and_bytes_as_parameters(served: Served) -> None:
+def test_calendar_limits_and_bytes_work_as_parameters(served: Served) -> None:
     sent = (b"\0\1", dt.date(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999))
     with connect_pyodbc(served.principal, autocommit=True) as connection:
         assert tuple(connection.execute("SELECT ?, ?, ?", sent).fetchone()) == sent
 
 
-def test_a_login_that_a_script_makes_has_a_password_of_its_own(served: Served) -> None:
+def test_a_scripted_login_has_its_own_password(served: Served) -> None:
     there = {**served.principal, "login": "bob", "password": "Passw0rd!x"}
     with connect_pytds(served.principal, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE LOGIN bob WITH PASSWORD = 'Passw0rd!x'")
@@ -376,7 +376,7 @@ def test_a_login_that_a_script_makes_has_a_password_of_its_own(served: Served) -
         cursor.execute("DROP LOGIN bob")
 
 
-def test_a_value_that_no_type_has_is_8023_and_a_table_as_a_parameter_is_refused_by_name(
+def test_an_impossible_value_is_8023_and_a_table_parameter_is_refused_by_name(
     served: Served,
 ) -> None:
     with connect_pyodbc(served.principal, autocommit=True) as connection:
@@ -391,7 +391,7 @@ def test_a_value_that_no_type_has_is_8023_and_a_table_as_a_parameter_is_refused_
         assert cursor.execute_scalar("SELECT 7") == 7
 
 
-def test_the_call_of_odbc_is_prepared_and_done_again(served: Served) -> None:
+def test_an_odbc_call_is_prepared_and_repeated(served: Served) -> None:
     connection = connect_pyodbc(served.principal, autocommit=True)
     cursor = connection.cursor()
     cursor.execute("CREATE PROCEDURE twice @a int, @b nvarchar(20) AS SELECT 2 * @a, @b + @b")
@@ -403,7 +403,7 @@ def test_the_call_of_odbc_is_prepared_and_done_again(served: Served) -> None:
 
 
 @EACH
-def test_what_is_not_simulated_is_an_error_and_no_empty_result(served: Served, driver: str) -> None:
+def test_an_unsimulated_feature_is_an_error_not_an_empty_result(served: Served, driver: str) -> None:
     connection = connect(driver, served, autocommit=True)
     cursor = connection.cursor()
     with pytest.raises(Exception, match="Not simulated: SQL_VARIANT_PROPERTY of TotalBytes"):
@@ -417,7 +417,7 @@ def test_what_is_not_simulated_is_an_error_and_no_empty_result(served: Served, d
 
 
 @pytest.mark.parametrize("driver", ["pyodbc", "mssql-python", "pymssql", "python-tds"])
-def test_a_batch_is_cancelled_and_the_connection_goes_on(served: Served, driver: str) -> None:
+def test_a_batch_is_canceled_and_the_connection_continues(served: Served, driver: str) -> None:
     """By a time-out where a driver cannot cancel otherwise."""
     slow = "WAITFOR DELAY '00:00:30'"
     connection = connect(driver, served)
@@ -513,12 +513,12 @@ def test_sqlalchemy_works_with_a_table(served: Served, dialect: str) -> None:
 # --- failover: the last of all, as it ends the principal -------------------------------------------------------
 
 
-def test_the_mirror_lets_nobody_into_its_database(served: Served) -> None:
+def test_the_mirror_refuses_logins_to_its_database(served: Served) -> None:
     with pytest.raises(pytds.Error, match="acting as a mirror database"):
         connect_pytds(served.servers["SERVER_B"], disable_connect_retry=True)
 
 
-def test_after_a_failover_each_driver_does_as_its_profile_and_finds_the_new_principal(served: Served) -> None:
+def test_after_a_failover_each_driver_follows_its_profile_to_the_new_principal(served: Served) -> None:
     there, over = served.principal, threading.Event()
     asked = {"HOST": there["host"], "PORT": str(there["port"]), "PARTNER": "", "PASSWORD": there["password"],
              "TIMEOUT": "0"}  # fmt: skip

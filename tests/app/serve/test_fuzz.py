@@ -7,7 +7,7 @@ import asyncio
 from tests.app.serve.fuzz import CORPUS, play, targets
 
 
-def test_whatever_a_client_sends_is_read_or_refused() -> None:
+def test_any_client_bytes_are_read_or_refused() -> None:
     inputs = [file.read_bytes() for file in sorted(CORPUS.iterdir())]
     with asyncio.Runner() as runner:
         every = targets(runner.get_loop())

@@ -87,7 +87,7 @@ async def received(client: socket.socket) -> bytes:
 
 @needs_filter
 @pytest.mark.parametrize("fault", ["power-off SERVER_A", "pull-cable SERVER_A"])
-def test_an_open_connection_to_a_dead_computer_is_ended_by_the_client_alone(fault: str) -> None:
+def test_a_connection_to_a_dead_computer_is_ended_only_by_the_client(fault: str) -> None:
     async def test() -> None:
         async with served("lab") as site:
             alive, probed, sending = [await raw(site, name) for name in ("SERVER_B", "SERVER_A", "SERVER_A")]
@@ -116,7 +116,7 @@ def test_an_open_connection_to_a_dead_computer_is_ended_by_the_client_alone(faul
 
 @linux
 @pytest.mark.parametrize("verbs", [("power-off", "power-on"), ("pull-cable", "plug-cable")])
-def test_when_the_computer_is_back_an_old_connection_is_reset(verbs: tuple[str, str]) -> None:
+def test_after_the_computer_returns_an_old_connection_is_reset(verbs: tuple[str, str]) -> None:
     async def test() -> None:
         async with served("lab") as site:
             old = await raw(site, "SERVER_A")
@@ -132,7 +132,7 @@ def test_when_the_computer_is_back_an_old_connection_is_reset(verbs: tuple[str, 
     run(test())
 
 
-def test_one_connection_too_many_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_connection_over_the_limit_is_refused_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listeners, "USERS_MAX", 3)
 
     async def test() -> None:
@@ -151,7 +151,7 @@ def test_one_connection_too_many_is_told_so(monkeypatch: pytest.MonkeyPatch) -> 
     run(test())
 
 
-def test_silent_connections_keep_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_connections_block_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listeners, "LOGINS_MAX", 20)
 
     async def test() -> None:
@@ -167,7 +167,7 @@ def test_silent_connections_keep_nobody_out(monkeypatch: pytest.MonkeyPatch) -> 
     run(test())
 
 
-def test_a_batch_that_is_too_large_is_answered_with_an_error() -> None:
+def test_a_batch_that_is_too_large_returns_an_error() -> None:
     async def test() -> None:
         async with served("lab") as site:
             client = await site.connect("SERVER_A")
@@ -177,13 +177,13 @@ def test_a_batch_that_is_too_large_is_answered_with_an_error() -> None:
     run(test())
 
 
-def test_before_the_login_nobody_sends_much() -> None:
+def test_data_before_the_login_is_limited() -> None:
     whole = big(LOGIN_MAX + 100_000)
     with pytest.raises(MalformedPacketError):
         Assembler().feed(whole)
 
 
-def test_attentions_of_one_client_stop_nobody() -> None:
+def test_attention_packets_of_one_client_stop_nobody_else() -> None:
     async def test() -> None:
         async with served("lab") as site:
             reader, writer = await asyncio.open_connection("127.0.0.1", site.listener.ports["SERVER_A"])
@@ -210,7 +210,7 @@ def test_attentions_of_one_client_stop_nobody() -> None:
     run(test())
 
 
-def test_every_instance_can_have_another_version() -> None:
+def test_instances_can_have_different_versions() -> None:
     for name in ("lab", "ag-lab", "fci-lab"):
         world = Drill(of_version(scenario_files.find(name).load(), 2022)).world
         assert {one.version for one in world.instances.values()} == {2022}

@@ -66,7 +66,7 @@ def shown(text: str) -> bytes:
     return text.encode("utf-16-le")
 
 
-def test_a_listener_has_a_port_that_goes_where_its_group_goes() -> None:
+def test_the_port_of_a_listener_follows_its_group() -> None:
     async def test() -> None:
         async with served("ag-lab") as site:
             told: Any = addresses(site.listener)
@@ -93,7 +93,7 @@ def test_a_listener_has_a_port_that_goes_where_its_group_goes() -> None:
     run(test())
 
 
-def test_a_listener_without_a_home_is_silent_until_it_has_one() -> None:
+def test_a_listener_without_a_node_is_silent_until_it_has_one() -> None:
     async def test() -> None:
         async with served("ag-lab") as site:
             assert site.host.do("power-off NODE_1")
@@ -109,7 +109,7 @@ def test_a_listener_without_a_home_is_silent_until_it_has_one() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux drops what a full queue does not take")
-def test_a_computer_without_power_takes_no_connection_and_refuses_none() -> None:
+def test_a_computer_without_power_neither_accepts_nor_refuses_connections() -> None:
     async def test() -> None:
         async with served("lab") as site:
             assert site.host.do("power-off SERVER_A")
@@ -140,7 +140,7 @@ def test_a_failover_cluster_instance_keeps_its_port() -> None:
     run(test())
 
 
-def test_another_language_and_database_are_told_as_changes_of_the_environment() -> None:
+def test_changes_of_language_and_database_are_sent_as_environment_changes() -> None:
     async def test() -> None:
         async with served("lab") as site:
             client = await site.connect("SERVER_A")
@@ -153,7 +153,7 @@ def test_another_language_and_database_are_told_as_changes_of_the_environment() 
     run(test())
 
 
-def test_a_paused_run_is_silent_and_answers_once_it_goes_on() -> None:
+def test_a_paused_run_is_silent_and_responds_after_it_continues() -> None:
     async def test() -> None:
         async with served("lab") as site:
             client = await site.connect("SERVER_A")

@@ -104,7 +104,7 @@ def met(report: Any) -> list[str]:
     return [goal["name"] for goal in report["goals"] if goal["met"]]
 
 
-def test_with_a_retry_it_follows_both_failovers(tmp_path: Path) -> None:
+def test_an_application_with_retry_follows_both_failovers(tmp_path: Path) -> None:
     def story(play: Play) -> None:
         play.wait(answered_by("TOY1"), 6)
         play.do("stop-service TOY1")
@@ -122,7 +122,7 @@ def test_with_a_retry_it_follows_both_failovers(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_without_one_it_stands_still(tmp_path: Path) -> None:
+def test_an_application_without_retry_stops(tmp_path: Path) -> None:
     def story(play: Play) -> None:
         play.wait(answered_by("TOY1"), 6)
         play.do("stop-service TOY1")

@@ -33,7 +33,7 @@ def test_a_tree_is_read_from_any_of_its_runs(profile: Profile) -> None:
         assert [line.text for line in found[1].lines] == ["0 note a", "0.01 rewind 5"]
 
 
-def test_a_branch_gets_another_name_and_can_leave_the_tree(profile: Profile) -> None:
+def test_a_branch_can_be_renamed_and_removed(profile: Profile) -> None:
     first, second = tree(profile)
     profile.keep_branch(second, first, first, "with a witness", 1, 1)
     assert [branch.name for branch in profile.branches(first)] == ["main", "with a witness"]
@@ -42,7 +42,7 @@ def test_a_branch_gets_another_name_and_can_leave_the_tree(profile: Profile) -> 
     assert profile.branches(second) == []
 
 
-def test_only_the_newest_run_of_a_tree_is_to_be_continued(profile: Profile) -> None:
+def test_only_the_newest_run_of_a_tree_can_be_continued(profile: Profile) -> None:
     first, second = tree(profile)
     assert [run.run_id for run in profile.unfinished()] == [second]
     profile.finish(second, 9, "hash", '{"availability": {"downtime_s": 0, "lost_transactions": 0}}', None)
@@ -51,7 +51,7 @@ def test_only_the_newest_run_of_a_tree_is_to_be_continued(profile: Profile) -> N
     assert [run.run_id for run in profile.unfinished()] == [first]
 
 
-def test_what_was_played_is_known_with_its_text(profile: Profile) -> None:
+def test_a_run_is_stored_with_its_scenario_text(profile: Profile) -> None:
     assert not profile.has_run_of("lab")
     run_id = begun(profile, [])
     assert profile.has_run_of("lab")

@@ -37,7 +37,7 @@ def refusal(folder: Path) -> StorageError:
     return caught.value
 
 
-def test_the_profile_is_opened_as_the_storage_rules_ask(profile: Profile, run_id: RunId) -> None:
+def test_the_profile_is_opened_with_the_storage_settings(profile: Profile, run_id: RunId) -> None:
     found = {
         name: profile._database.connection.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("journal_mode", "synchronous", "foreign_keys", "trusted_schema", "application_id")
@@ -56,7 +56,7 @@ def test_the_profile_is_opened_as_the_storage_rules_ask(profile: Profile, run_id
 DECLARED = {int: "INTEGER", str: "VARCHAR", float: "DOUBLE", bool: "BOOLEAN", datetime: "DATETIME"}
 
 
-def test_the_migrations_make_the_tables_that_are_described(profile_folder: Path) -> None:
+def test_the_migrations_create_the_described_tables(profile_folder: Path) -> None:
     open_profile(profile_folder).close()
     with raw(profile_folder) as connection:
         names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
@@ -69,14 +69,14 @@ def test_the_migrations_make_the_tables_that_are_described(profile_folder: Path)
             )
 
 
-def test_every_migration_has_the_name_of_its_revision() -> None:
+def test_every_migration_is_named_after_its_revision() -> None:
     config = Config()
     config.set_main_option("script_location", str(database.MIGRATIONS))
     known = [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()]
     assert database.revisions() == known[::-1]
 
 
-def test_the_folder_is_the_users_data_folder_unless_said_otherwise(
+def test_the_default_folder_is_the_users_data_folder(
     monkeypatch: pytest.MonkeyPatch, profile_folder: Path
 ) -> None:
     with open_profile() as profile:
@@ -87,7 +87,7 @@ def test_the_folder_is_the_users_data_folder_unless_said_otherwise(
         assert profile.file == profile_folder / "mirrordrill" / "profile.sqlite"
 
 
-def test_a_second_instance_is_told_so(
+def test_a_second_instance_is_refused(
     profile: Profile, run_id: RunId, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 0)
@@ -98,9 +98,7 @@ def test_a_second_instance_is_told_so(
     assert profile.faults() == []
 
 
-def test_a_full_disk_is_a_sentence_and_costs_only_the_act_in_progress(
-    profile: Profile, run_id: RunId
-) -> None:
+def test_a_full_disk_is_reported_and_loses_only_the_current_input(profile: Profile, run_id: RunId) -> None:
     profile.append(run_id, 1, "0.01 note before")
     (pages,) = profile._database.connection.execute("PRAGMA page_count").fetchone()
     profile._database.connection.execute(f"PRAGMA max_page_count = {pages}")
@@ -114,7 +112,7 @@ def test_a_full_disk_is_a_sentence_and_costs_only_the_act_in_progress(
     assert found.problem is None
 
 
-def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+def test_an_uncreatable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     problem = refusal(tmp_path / "file" / "profile")
     assert problem.kind is ProblemKind.CANNOT_OPEN
@@ -138,7 +136,7 @@ except StorageError as problem:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="folders have no such rights there")
 @pytest.mark.parametrize(("exists", "kind"), [(True, "READ_ONLY"), (False, "CANNOT_OPEN")])
-def test_a_read_only_folder_is_a_sentence(tmp_path: Path, exists: bool, kind: str) -> None:
+def test_a_read_only_folder_is_reported(tmp_path: Path, exists: bool, kind: str) -> None:
     with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to other users
         folder = Path(name)
         if exists:
@@ -153,9 +151,7 @@ def test_a_read_only_folder_is_a_sentence(tmp_path: Path, exists: bool, kind: st
 
 
 @pytest.mark.parametrize("content", [b"not a database, but long enough to have a header\n" * 100, None])
-def test_a_file_of_another_program_is_refused_and_not_touched(
-    profile_folder: Path, content: bytes | None
-) -> None:
+def test_a_file_of_another_program_is_refused_unchanged(profile_folder: Path, content: bytes | None) -> None:
     profile_folder.mkdir()
     file = profile_folder / "profile.sqlite"
     if content is None:
@@ -171,14 +167,14 @@ def test_a_file_of_another_program_is_refused_and_not_touched(
     assert os.listdir(profile_folder) == ["profile.sqlite"]
 
 
-def test_an_interrupted_creation_is_simply_completed(profile_folder: Path) -> None:
+def test_an_interrupted_creation_is_completed(profile_folder: Path) -> None:
     profile_folder.mkdir()
     (profile_folder / "profile.sqlite").touch()
     with open_profile(profile_folder) as profile:
         assert profile.results() == []
 
 
-def test_a_newer_file_is_refused_by_both_versions_and_not_touched(profile_folder: Path) -> None:
+def test_a_newer_file_is_refused_unchanged_by_both_versions(profile_folder: Path) -> None:
     open_profile(profile_folder).close()
     with raw(profile_folder) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
@@ -195,7 +191,7 @@ def break_pages(file: Path) -> None:
     file.write_bytes(content)
 
 
-def test_after_a_bad_end_damage_is_found_and_the_backup_is_named(profile_folder: Path) -> None:
+def test_after_a_crash_damage_is_found_and_the_backup_named(profile_folder: Path) -> None:
     with open_profile(profile_folder) as profile:
         begin(profile)
         backup = database.write_backup(profile._database.connection, profile.file)
@@ -227,7 +223,7 @@ def with_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -
     monkeypatch.setattr(database, "MIGRATIONS", migrations)
 
 
-def test_a_migration_keeps_the_data_and_leaves_a_backup_of_before(
+def test_a_migration_keeps_the_data_and_a_backup(
     profile_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_profile(profile_folder) as profile:
@@ -244,7 +240,7 @@ def test_a_migration_keeps_the_data_and_leaves_a_backup_of_before(
     backup.close()
 
 
-def test_a_migration_that_fails_changes_nothing(
+def test_a_failed_migration_changes_nothing(
     profile_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_profile(profile_folder).close()
@@ -260,13 +256,13 @@ def test_a_migration_that_fails_changes_nothing(
         assert profile.faults() == []
 
 
-def test_opening_an_up_to_date_profile_makes_no_backup(profile_folder: Path) -> None:
+def test_opening_a_current_profile_makes_no_backup(profile_folder: Path) -> None:
     for _ in range(2):
         open_profile(profile_folder).close()
     assert os.listdir(profile_folder) == ["profile.sqlite"]
 
 
-def test_three_backups_are_kept_newest_first(profile: Profile) -> None:
+def test_the_three_newest_backups_are_kept(profile: Profile) -> None:
     for text in "abcde":
         profile.drafts.save("key", text)
         database.write_backup(profile._database.connection, profile.file)

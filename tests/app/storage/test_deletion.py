@@ -25,7 +25,7 @@ def over(profile: Profile, run_id: RunId) -> RunId:
     return run_id
 
 
-def test_of_a_deleted_run_nothing_stays_and_nobody_misses_it(profile_folder: Path) -> None:
+def test_a_deleted_run_leaves_nothing_behind(profile_folder: Path) -> None:
     with open_profile(profile_folder) as profile:
         kept, gone = (over(profile, played(profile, "0 note a")) for _ in range(2))
     with open_profile(profile_folder) as profile:  # the mark is of the one that goes
@@ -38,7 +38,7 @@ def test_of_a_deleted_run_nothing_stays_and_nobody_misses_it(profile_folder: Pat
         assert begin(profile) > gone, "no number is used twice"
 
 
-def test_a_run_that_is_not_over_is_not_deleted_nor_any_with_it(profile: Profile) -> None:
+def test_an_unfinished_run_and_its_tree_are_not_deleted(profile: Profile) -> None:
     done, going = over(profile, played(profile)), played(profile, "0 note a")
     with pytest.raises(ValueError, match="is running"):
         profile.delete_finished([done, going])
@@ -66,7 +66,7 @@ def shape(profile: Profile, run_id: RunId) -> list[tuple[str, RunId | None, int,
     return [(b.name, b.parent_id, b.tick, b.inputs, len(b.lines)) for b in profile.branches(run_id)]
 
 
-def test_who_left_a_deleted_run_keeps_its_place_in_the_tree(profile: Profile) -> None:
+def test_a_branch_of_a_deleted_run_keeps_its_place_in_the_tree(profile: Profile) -> None:
     main, one, two, grandchild = (over(profile, run_id) for run_id in tree(profile))
     profile.delete_finished([one])
     assert shape(profile, main) == [
@@ -78,7 +78,7 @@ def test_who_left_a_deleted_run_keeps_its_place_in_the_tree(profile: Profile) ->
     assert shape(profile, grandchild) == [("two", None, 0, 0, 2), ("grandchild", two, 1, 1, 4)]
 
 
-def test_what_somebody_had_left_is_not_offered_once_its_successor_is_deleted(profile: Profile) -> None:
+def test_an_abandoned_run_is_not_offered_after_its_successor_is_deleted(profile: Profile) -> None:
     *_, newest = tree(profile)
     over(profile, newest)
     assert profile.unfinished() == []

@@ -40,7 +40,7 @@ def play_and_kill(folder: Path, acts: int) -> int:
     return int(heard[-1])
 
 
-def test_every_acknowledged_act_survives_kill_after_kill(
+def test_every_acknowledged_input_survives_repeated_kills(
     profile_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 20)  # the other one is alive and will not let go

@@ -64,7 +64,7 @@ def of_version(folder: Path, revision: str) -> None:
 
 
 @pytest.mark.parametrize("revision", RELEASED)
-def test_what_an_older_version_wrote_is_there(profile_folder: Path, revision: str) -> None:
+def test_data_of_older_versions_is_kept(profile_folder: Path, revision: str) -> None:
     of_version(profile_folder, revision)
     with open_profile(profile_folder) as profile:
         rows = {row.run_id: row for row in profile.results()}
@@ -80,7 +80,7 @@ def test_what_an_older_version_wrote_is_there(profile_folder: Path, revision: st
         assert backup.execute("SELECT count(*) FROM result").fetchone() == (4,)
 
 
-def test_a_run_that_went_back_is_nobodys_best(profile: Profile) -> None:
+def test_a_rewound_run_never_counts_as_best(profile: Profile) -> None:
     play(profile, "lab", 70)
     back = json.dumps({"availability": TOTALS, "rewinds": [{"from_s": 9.0, "to_s": 2.0}]})
     run_id = profile.begin_run("lab", "", "h", 7, "0.1", "practice")
@@ -95,7 +95,7 @@ def test_a_run_that_went_back_is_nobodys_best(profile: Profile) -> None:
     assert record.latest_run.retried
 
 
-def test_a_branch_that_left_another_run_is_nobodys_best(profile: Profile) -> None:
+def test_a_branched_run_never_counts_as_best(profile: Profile) -> None:
     first = play(profile, "lab", 70)
     branch = profile.begin_run("lab", "", "h", 7, "0.1", "practice")
     profile.keep_branch(branch, first, first, "other", 50, 0)

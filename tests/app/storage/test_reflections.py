@@ -7,7 +7,7 @@ from app.storage import Profile
 from tests.app.storage.test_results import play
 
 
-def test_it_is_kept_replaced_and_deleted_with_its_run(profile: Profile) -> None:
+def test_a_reflection_is_stored_replaced_and_deleted_with_its_run(profile: Profile) -> None:
     first, second = play(profile, "lab", 80.0), play(profile, "lab", 90.0)
     assert profile.reflection(first) is None
     profile.keep_reflection(first, Reflection("the witness was gone", "look first", 70.0))

@@ -29,7 +29,7 @@ def play(profile: Profile, scenario_name: str, score: float | None, downtime_s: 
     return run_id
 
 
-def test_a_finished_run_is_history_and_no_longer_offered(profile: Profile, run_id: RunId) -> None:
+def test_a_finished_run_is_in_the_history_and_no_longer_offered(profile: Profile, run_id: RunId) -> None:
     profile.finish(run_id, 6000, "f00d", report(12.5, 17.0), 83.5)
     assert profile.unfinished() == []
     (row,) = profile.results()
@@ -39,21 +39,21 @@ def test_a_finished_run_is_history_and_no_longer_offered(profile: Profile, run_i
     assert profile.report(run_id) == report(12.5, 17.0)
 
 
-def test_a_run_finishes_once(profile: Profile, run_id: RunId) -> None:
+def test_a_run_can_finish_only_once(profile: Profile, run_id: RunId) -> None:
     profile.finish(run_id, 6000, "f00d", report(), 83.5)
     with pytest.raises(ValueError, match=f"run {run_id} is finished"):
         profile.finish(run_id, 6000, "f00d", report(), 100.0)
     assert [row.score for row in profile.results()] == [83.5]
 
 
-def test_a_finish_that_fails_leaves_the_run_unfinished(profile: Profile, run_id: RunId) -> None:
+def test_a_failed_finish_leaves_the_run_unfinished(profile: Profile, run_id: RunId) -> None:
     with pytest.raises(KeyError, match="availability"):
         profile.finish(run_id, 6000, "f00d", "{}", 83.5)
     assert [found.run_id for found in profile.unfinished()] == [run_id]
     assert profile.results() == []
 
 
-def test_history_keeps_its_order_when_the_clock_was_set_back(
+def test_history_keeps_its_order_after_a_clock_change(
     profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = play(profile, "lab", 50)
@@ -62,7 +62,7 @@ def test_history_keeps_its_order_when_the_clock_was_set_back(
     assert [row.run_id for row in profile.results()] == [second, first]
 
 
-def test_the_best_run_has_most_points_then_least_downtime(profile: Profile) -> None:
+def test_the_best_run_has_the_most_points_then_the_least_downtime(profile: Profile) -> None:
     play(profile, "lab", 80, downtime_s=1.0)
     play(profile, "lab", 90, downtime_s=30.0)
     best = play(profile, "lab", 90, downtime_s=20.0)
@@ -74,12 +74,12 @@ def test_the_best_run_has_most_points_then_least_downtime(profile: Profile) -> N
     assert found.run_id == best
 
 
-def test_there_is_no_best_without_a_score(profile: Profile) -> None:
+def test_without_a_score_there_is_no_best_run(profile: Profile) -> None:
     play(profile, "lab", None)
     assert profile.best("lab") is None
 
 
-def test_answers_of_all_runs_that_did_not_go_back_and_were_not_altered(profile: Profile) -> None:
+def test_answers_exclude_rewound_and_altered_runs(profile: Profile) -> None:
     def answered(sure: object, **more: object) -> None:
         rows = [{"name": "why", "sure_percent": sure, "correct": True, "right": [1]}, {"name": "open"}]
         told = {**json.loads(report()), "questions": rows, **more}
@@ -110,7 +110,7 @@ def test_an_unfinished_run_has_no_report(profile: Profile, run_id: RunId) -> Non
         ("UPDATE result SET report_json = 'x'", "the report"),
     ],
 )
-def test_an_altered_result_is_told(profile_folder: Path, change: str, named: str) -> None:
+def test_an_altered_result_is_reported(profile_folder: Path, change: str, named: str) -> None:
     made = json.loads(report(3.0, 5.0)) | {"score": {"total": 70.0, "scored": True}, "state_hash": "f00d"}
     made |= {"mode": "play", "seed": 7}
     with open_profile(profile_folder) as profile:
@@ -127,7 +127,7 @@ def test_an_altered_result_is_told(profile_folder: Path, change: str, named: str
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
-def test_what_was_done_is_nobody_elses_to_read(profile_folder: Path) -> None:
+def test_the_profile_is_readable_by_its_owner_only(profile_folder: Path) -> None:
     with open_profile(profile_folder) as profile:
         begin(profile, "lab")
         modes = {

@@ -14,7 +14,7 @@ from app.storage import CheckpointHash, JournalLine, Profile, RunId, open_profil
 from tests.app.storage.conftest import begin
 
 
-def test_an_unfinished_run_holds_all_that_a_resume_needs(profile: Profile) -> None:
+def test_an_unfinished_run_contains_all_data_for_a_resume(profile: Profile) -> None:
     run_id = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 2**63 - 1, "0.1.0", "exam")
     profile.append(run_id, 3000, "30.0 power-off SERVER_A")
     profile.append(run_id, 4125, "41.25 sql SERVER_B\n    SELECT N'Δ';\n    GO")
@@ -36,14 +36,14 @@ def test_the_latest_unfinished_run_comes_first(profile: Profile) -> None:
     assert [found.run_id for found in profile.unfinished()] == ids[::-1]
 
 
-def test_an_abandoned_run_is_not_offered_but_its_journal_stays(profile: Profile, run_id: RunId) -> None:
+def test_an_abandoned_run_is_not_offered_but_keeps_its_journal(profile: Profile, run_id: RunId) -> None:
     profile.append(run_id, 1, "0.01 note here")
     profile.abandon(run_id)
     assert profile.unfinished() == []
     assert profile.journal(run_id) == (JournalLine(1, "0.01 note here"),)
 
 
-def test_an_ended_run_takes_no_more_lines(profile: Profile, run_id: RunId) -> None:
+def test_an_ended_run_accepts_no_more_lines(profile: Profile, run_id: RunId) -> None:
     profile.abandon(run_id)
     with pytest.raises(ValueError, match=f"run {run_id} is abandoned"):
         profile.append(run_id, 1, "0.01 note too late")
@@ -52,7 +52,7 @@ def test_an_ended_run_takes_no_more_lines(profile: Profile, run_id: RunId) -> No
     assert profile.journal(run_id) == ()
 
 
-def test_the_tick_never_goes_back(profile: Profile, run_id: RunId) -> None:
+def test_the_tick_never_decreases(profile: Profile, run_id: RunId) -> None:
     profile.heartbeat(run_id, 500)
     profile.append(run_id, 400, "4.0 note late to the disk")
     profile.heartbeat(run_id, 300)
@@ -66,7 +66,7 @@ def test_a_repeated_checkpoint_replaces_the_first(profile: Profile, run_id: RunI
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63])
-def test_a_seed_that_cannot_be_stored_is_refused(profile: Profile, seed: int) -> None:
+def test_an_out_of_range_seed_is_refused(profile: Profile, seed: int) -> None:
     with pytest.raises(ValueError, match=str(seed)):
         profile.begin_run("lab", "", "", seed, "0.1.0", "play")
 
@@ -79,7 +79,7 @@ def test_a_seed_that_cannot_be_stored_is_refused(profile: Profile, seed: int) ->
         ("UPDATE line SET tick = 201 WHERE number = 2", "differs from the written version"),
     ],
 )
-def test_a_journal_that_changed_is_never_resumed_in_silence(
+def test_a_changed_journal_is_never_resumed_silently(
     profile_folder: Path, tampering: str, sentence: str
 ) -> None:
     with open_profile(profile_folder) as profile:
@@ -109,7 +109,7 @@ OPERATIONS = st.lists(
 
 @settings(max_examples=25, deadline=None)
 @given(OPERATIONS)
-def test_whatever_is_stored_comes_back(operations: list[tuple[str, int, str | None]]) -> None:
+def test_stored_data_is_read_back(operations: list[tuple[str, int, str | None]]) -> None:
     lines: list[JournalLine] = []
     reached = 0
     with tempfile.TemporaryDirectory() as name:

@@ -13,7 +13,7 @@ LEARNER = SettingKey("learner", "")
 HINTS = SettingKey("hints", True)
 
 
-def test_a_setting_lasts(profile_folder: Path) -> None:
+def test_a_setting_persists(profile_folder: Path) -> None:
     with open_profile(profile_folder) as profile:
         assert profile.settings.get(SPEED) == 1.0
         profile.settings.set(SPEED, 2.5)
@@ -33,7 +33,7 @@ def test_a_value_of_another_type_is_refused(profile: Profile) -> None:
 
 
 @pytest.mark.parametrize("stored", ["fast", None, 1])
-def test_a_stored_value_of_another_type_counts_as_none(profile_folder: Path, stored: object) -> None:
+def test_a_stored_value_of_another_type_is_ignored(profile_folder: Path, stored: object) -> None:
     open_profile(profile_folder).close()
     raw = sqlite3.connect(profile_folder / "profile.sqlite")
     with raw:
@@ -43,7 +43,7 @@ def test_a_stored_value_of_another_type_counts_as_none(profile_folder: Path, sto
         assert profile.settings.get(SPEED) == 1.0
 
 
-def test_a_draft_lasts_until_it_is_deleted(profile_folder: Path) -> None:
+def test_a_draft_persists_until_it_is_deleted(profile_folder: Path) -> None:
     with open_profile(profile_folder) as profile:
         profile.drafts.save("SERVER_A 1", "SELECT 1")
         profile.drafts.save("SERVER_A 1", "SELECT 2\n\tGO\n")

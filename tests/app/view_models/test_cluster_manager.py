@@ -7,7 +7,7 @@ from engine.verbs.lines import parse_line
 from tests.engine.availability.worlds import ag_lab, do, until
 
 
-def test_rows_and_lines() -> None:
+def test_rows_and_lines_describe_the_cluster() -> None:
     world = ag_lab()
     until(world, 5.0)
     rows = cluster_manager.rows(world, "NODE_1")
@@ -24,7 +24,7 @@ def test_rows_and_lines() -> None:
     assert asked == {"evict", "force-quorum"}
 
 
-def test_a_node_without_quorum_knows_itself_alone() -> None:
+def test_a_node_without_quorum_knows_only_itself() -> None:
     world = ag_lab()
     do(world, "stop-cluster NODE_2")
     until(world, 5.0)
@@ -36,7 +36,7 @@ def test_a_node_without_quorum_knows_itself_alone() -> None:
     assert there == {"NODE_1": "Up", "NODE_2": "Down", "NODE_3": "Up"}
 
 
-def test_a_lost_witness_has_failed_and_votes_are_counted_in_words() -> None:
+def test_a_lost_witness_is_failed_and_votes_are_described() -> None:
     world = ag_lab()
     until(world, 5.0)
     assert cluster_manager.title(world, "NODE_1") == "CLU1: 3 votes, File Share Witness (FSW)"

@@ -28,7 +28,7 @@ def test_the_string_names_what_the_application_uses() -> None:
         (TEXT.replace("Data Source", "data source").lower(), "configure-app APP data source=server_a"),
     ],
 )
-def test_what_was_edited_becomes_one_input(text: str, line: str) -> None:
+def test_an_edit_becomes_one_input(text: str, line: str) -> None:
     assert find_change(APP, text).partition(";")[0] == line
 
 
@@ -43,7 +43,7 @@ def test_a_removed_partner_can_be_applied() -> None:
     assert describe_connection(drill.world.clients["APP"]) == text
 
 
-def test_the_log_of_the_driver_has_the_events_of_its_client_only() -> None:
+def test_the_driver_log_contains_only_events_of_its_client() -> None:
     drill = Drill(shipped("automatic-failover"))
     drill.advance_to(7_000)
     assert read_driver_log(drill.events, "APP") == [

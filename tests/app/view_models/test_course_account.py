@@ -25,7 +25,7 @@ def total_ticks(spans: list[TimelineSpan], what: str) -> float:
 
 
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
-def test_downtime_and_exposure_are_the_engines(script: str) -> None:
+def test_downtime_and_exposure_match_the_engine(script: str) -> None:
     world = lab()
     events = play(world, script, 180.0)
     course = course_of((event.as_json() for event in events), [DB], [DB])
@@ -46,7 +46,7 @@ GROUPS = {
 
 
 @pytest.mark.parametrize("script", GROUPS.values(), ids=GROUPS)
-def test_of_a_group_too(script: str) -> None:
+def test_downtime_and_exposure_match_for_groups(script: str) -> None:
     world = ag_lab()
     events = play(world, script, 400.0)
     scenario = load_scenario((SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8"), "ag-lab")

@@ -7,7 +7,7 @@ from app.view_models.picture import picture_of
 from tests.engine.availability.worlds import ag_lab, do, until
 
 
-def test_the_primary_knows_of_all_and_a_secondary_of_itself() -> None:
+def test_the_primary_knows_all_replicas_and_a_secondary_only_itself() -> None:
     world = ag_lab()
     until(world, 5.0)
     board = dashboard.board(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
@@ -21,7 +21,7 @@ def test_the_primary_knows_of_all_and_a_secondary_of_itself() -> None:
     assert {row.replica for row in board.databases} == {"NODE_2"}
 
 
-def test_a_lost_secondary_is_an_issue_and_a_lost_server_does_not_answer() -> None:
+def test_a_lost_secondary_is_an_issue_and_a_lost_server_does_not_respond() -> None:
     world = ag_lab()
     do(world, "power-off NODE_2")
     until(world, 30.0)
@@ -33,7 +33,7 @@ def test_a_lost_secondary_is_an_issue_and_a_lost_server_does_not_answer() -> Non
     assert dashboard.find_groups(world, "NODE_2") == {}
 
 
-def test_without_quorum_a_server_knows_its_own_replica() -> None:
+def test_without_quorum_a_server_knows_only_its_own_replica() -> None:
     world = ag_lab()
     do(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
     until(world, 60.0)
@@ -43,7 +43,7 @@ def test_without_quorum_a_server_knows_its_own_replica() -> None:
     assert [row.name for row in board.replicas] == ["NODE_1"]
 
 
-def test_queues_and_estimates_are_those_of_the_views() -> None:
+def test_queues_and_estimates_match_the_views() -> None:
     world = ag_lab()
     until(world, 20.0)
     board = dashboard.board(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
@@ -64,7 +64,7 @@ def test_queues_and_estimates_are_those_of_the_views() -> None:
     assert lost.data_loss_s > before + 40
 
 
-def test_a_listener_stands_on_the_card_of_the_node_that_owns_its_group() -> None:
+def test_a_listener_is_shown_at_the_node_that_owns_its_group() -> None:
     world = ag_lab()
 
     def where() -> list[str]:

@@ -98,7 +98,7 @@ def figure(summary: Summary, key: str) -> str | None:
 
 
 @pytest.mark.parametrize(("name", "player"), one_in(23, RUNS))
-def test_the_figures_are_those_of_the_world(name: str, player: str) -> None:
+def test_the_figures_match_the_world(name: str, player: str) -> None:
     drill = play(name, player)
     report, scenario = drill.report(), drill.scenario
     summary = summarize(report, scenario)
@@ -182,7 +182,7 @@ def replay(drill: Drill, lesson: RunSegment) -> Drill:
         ),  # up to 29 s each
     ],
 )
-def test_the_verdict_is_that_of_the_run(name: str, player: str) -> None:
+def test_the_verdict_matches_the_run(name: str, player: str) -> None:
     drill = play(name, player)
     report = drill.report()
     found, worth, lessons = analyze(drill)
@@ -241,7 +241,7 @@ def check_outages(drill: Drill, found: Review) -> None:
         assert bool(done) == (outage.told != "No failover."), outage.told
 
 
-def test_the_exposure_of_the_lanes_is_that_of_the_account() -> None:
+def test_the_exposure_of_the_lanes_matches_the_account() -> None:
     drill = play("automatic-failover", "idle")
     spans = [
         span for lane in review(drill).lanes.values() for span in lane.protection if span.what == EXPOSED

@@ -18,7 +18,7 @@ from engine.verbs.lines import parse_line
 from tests.shipped import shipped
 
 
-def test_safety_off_has_a_lane_of_its_own_and_a_cluster_instance_none() -> None:
+def test_safety_off_has_its_own_lane_and_a_cluster_instance_none() -> None:
     drill = Drill(shipped("forced-service"))
     drill.advance_to(6000)
     course = DebriefModel(drill.report(), drill.scenario).course()
@@ -37,7 +37,7 @@ def test_safety_off_has_a_lane_of_its_own_and_a_cluster_instance_none() -> None:
         ("fci-primary-replica", "ag"),
     ],
 )
-def test_what_protects_a_drill(name: str, expected: str) -> None:
+def test_the_protection_of_a_drill_is_described(name: str, expected: str) -> None:
     assert find_protection(shipped(name)) == expected
 
 
@@ -48,7 +48,7 @@ def test_what_protects_a_drill(name: str, expected: str) -> None:
         (59.9, True, "Not passed"), (99.0, False, "Not passed"),
     ],
 )  # fmt: skip
-def test_a_grade_needs_all_goals(total: float, finished: bool, expected: str) -> None:
+def test_a_grade_requires_all_goals(total: float, finished: bool, expected: str) -> None:
     assert find_grade(total, finished).text == expected
 
 
@@ -65,11 +65,11 @@ def test_a_grade_needs_all_goals(total: float, finished: bool, expected: str) ->
         ("ps N Stop-ClusterGroup AG1", "You ran: Stop-ClusterGroup AG1 on N."),
     ],
 )  # fmt: skip
-def test_an_action_in_the_past_tense(line: str, expected: str) -> None:
+def test_an_action_is_described_in_the_past_tense(line: str, expected: str) -> None:
     assert describe_action(line, {}) == expected
 
 
-def test_a_step_names_the_server_and_leaves_the_columns_out() -> None:
+def test_a_step_names_the_server_without_columns() -> None:
     step = describe_step(parse_line("sql S#2 SELECT a_column, another_column FROM sys.databases", 6500), {})
     assert (step.at, step.text) == ("1:05", "On S: SELECT … FROM sys.databases")
 
@@ -79,7 +79,7 @@ ACTED = RunSegment(8000, 8000, "power-off SERVER_B", 90.0, 20.0, "blunder", (LAT
 IDLE = RunSegment(8000, 12000, WAITING, 90.0, 20.0, "blunder", (LATE,))
 
 
-def test_a_retry_comes_early_enough_to_look_and_says_what_comes() -> None:
+def test_a_retry_starts_early_enough_and_announces_the_event() -> None:
     acted, idle = find_retry(ACTED, {}), find_retry(IDLE, {})
     assert 80.0 - acted.begin_s >= LOOK_S
     assert "1:20.0" in acted.notice

@@ -35,7 +35,7 @@ def played(technology: str) -> History:
 
 
 @pytest.mark.parametrize("technology", RUNS)
-def test_phases_follow_one_another_from_the_failure_to_the_clients(technology: str) -> None:
+def test_phases_run_from_the_failure_to_the_clients(technology: str) -> None:
     drill = played(technology).drill
     moment = make_moment(drill, 0)
     (row,) = drill.report()["failovers"]
@@ -54,7 +54,7 @@ def test_phases_follow_one_another_from_the_failure_to_the_clients(technology: s
     assert moment.longest is not None
 
 
-def test_the_figures_are_those_of_the_report() -> None:
+def test_the_figures_match_the_report() -> None:
     history = played("mirroring")
     replay = MomentReplay(history, 0)
     (row,) = history.drill.report()["failovers"]
@@ -74,7 +74,7 @@ def test_the_figures_are_those_of_the_report() -> None:
 @pytest.mark.parametrize(
     ("technology", "votes"), [("mirroring", "2 of 3"), ("ag", "2 of 3"), ("fci", "4 of 5")]
 )
-def test_votes_stay_those_that_counted_at_the_failure(technology: str, votes: str) -> None:
+def test_votes_are_those_at_the_failure(technology: str, votes: str) -> None:
     """The cluster takes the vote of the lost node and gives the witness one: that was not the vote that decided."""
     replay = MomentReplay(played(technology), 0)
     for number in range(replay.begun_count):
@@ -91,7 +91,7 @@ def test_a_replay_shows_every_phase_and_holds_short_ones() -> None:
 
 
 @pytest.mark.parametrize("technology", RUNS)
-def test_the_failure_lets_the_failover_be_expected(technology: str) -> None:
+def test_a_failure_predicts_the_failover(technology: str) -> None:
     history = played(technology)
     failover = history.drill.world.failovers[0]
     found = find_expected(history.seek(failover.failed_tick), failover.database)
@@ -112,7 +112,7 @@ def test_a_clustered_instance_shows_no_redo_and_no_published_value() -> None:
     ]  # fmt: skip
 
 
-def test_without_witness_and_full_safety_nothing_is_expected() -> None:
+def test_without_witness_and_full_safety_no_failover_is_predicted() -> None:
     history = History(Drill(shipped("forced-service")))
     history.advance_to(10_000)
     assert find_expected(history.drill, "Sales") is None
@@ -122,7 +122,7 @@ def test_without_witness_and_full_safety_nothing_is_expected() -> None:
     assert [row.name for row in view.rows if not row.met] == ["A witness is configured", "Safety is FULL"]
 
 
-def test_without_a_session_another_server_is_missing() -> None:
+def test_without_a_session_the_other_server_is_missing() -> None:
     history = History(Drill(shipped("automatic-failover")))
     history.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
     history.advance_to(1_000)

@@ -21,7 +21,7 @@ def test_replicas_votes_and_witness_are_shown() -> None:
     assert links["APP", "NODE_1"] == links["REPORT", "NODE_3"] == "client"
 
 
-def test_a_node_without_quorum_says_so() -> None:
+def test_a_node_without_quorum_is_labeled() -> None:
     world = ag_lab()
     do(world, "pull-cable NODE_1")
     until(world, 30)
@@ -30,7 +30,7 @@ def test_a_node_without_quorum_says_so() -> None:
     assert [copy.role.text for copy in face.copies] == ["RESOLVING", "RESOLVING"]
 
 
-def test_a_node_is_offered_what_can_be_done_to_clusters() -> None:
+def test_a_node_menu_offers_cluster_actions() -> None:
     world = ag_lab()
     lines = {offer.line for offer in list_offers(world, ActionTarget("server", ("NODE_2",)))}
     assert {"move-role AG1 NODE_2", "stop-cluster NODE_2", "set-weight NODE_2 0", "power-off NODE_2"} <= lines
@@ -39,7 +39,7 @@ def test_a_node_is_offered_what_can_be_done_to_clusters() -> None:
     assert not any(line.startswith(("stop-service", "stop-cluster")) for line in bare)
 
 
-def test_a_reader_writes_nothing_and_its_line_goes_where_it_is() -> None:
+def test_a_reader_writes_nothing_and_its_line_ends_at_its_server() -> None:
     world = ag_lab()
     do(world, "power-off NODE_1")
     until(world, 30)
@@ -50,7 +50,7 @@ def test_a_reader_writes_nothing_and_its_line_goes_where_it_is() -> None:
     assert ("REPORT", server) in {(link.a, link.b) for link in picture.links if link.active}
 
 
-def test_where_an_instance_is_and_that_nothing_is_mirrored_is_no_trouble() -> None:
+def test_an_instance_location_and_missing_mirroring_are_no_problems() -> None:
     picture = picture_of(fci_lab())
     face = next(face for face in picture.servers if face.name == "SQLFCI1")
     assert (face.place, face.troubles) == ("on NODE_1", ())

@@ -53,7 +53,7 @@ def lines(world: World, target: ActionTarget) -> list[str]:
 
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.title)
-def test_what_is_offered_is_taken_and_has_an_effect(situation: str, target: ActionTarget) -> None:
+def test_every_offered_action_is_accepted_and_has_an_effect(situation: str, target: ActionTarget) -> None:
     world = world_in(situation)
     found = list_offers(world, target)
     assert len({offer.line for offer in found}) == len(found)
@@ -66,7 +66,7 @@ def test_what_is_offered_is_taken_and_has_an_effect(situation: str, target: Acti
         assert offer.label != VERBS[offer.line.split()[0]].help, f"{offer.line} has no label of its own"
 
 
-def test_repairs_stand_first_and_faults_are_marked() -> None:
+def test_repairs_come_first_and_faults_are_marked() -> None:
     found = list_offers(world_in("hung"), ActionTarget("server", (M,)))
     words = "End the hang"
     assert found[0] == ActionOffer(f"unhang {M}", words, "repair", "hang", english=words)
@@ -95,7 +95,7 @@ def test_repairs_stand_first_and_faults_are_marked() -> None:
         ("healthy", ActionTarget("database", (DB,)), f"workload {DB} Workload2", f"workload {DB} Workload1"),
     ],
 )
-def test_only_what_makes_sense_is_offered(
+def test_only_meaningful_actions_are_offered(
     situation: str, target: ActionTarget, there: str, not_there: str
 ) -> None:
     found = lines(world_in(situation), target)
@@ -116,7 +116,7 @@ def test_every_fault_is_offered_somewhere() -> None:
 
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.title)
-def test_without_truth_the_menu_tells_nothing_of_what_is_broken(situation: str, target: ActionTarget) -> None:
+def test_with_hidden_truth_the_menu_does_not_reveal_faults(situation: str, target: ActionTarget) -> None:
     healthy = list_offers(lab(), target, truth=False)
     assert list_offers(world_in(situation), target, truth=False) == healthy
     assert {offer.line for offer in list_offers(lab(), target)} <= {offer.line for offer in healthy}

@@ -37,7 +37,7 @@ def after(*lines: str, then_s: float = 20.0, witness: bool = True) -> Picture:
     return picture_of(world)
 
 
-def test_a_healthy_session() -> None:
+def test_a_healthy_session_is_drawn() -> None:
     picture = after()
     assert words(copy(picture, P)) == [
         "PRINCIPAL",
@@ -65,7 +65,7 @@ def test_the_log_flows_from_the_principal_and_is_acknowledged() -> None:
     assert face.notes[0] == "safety FULL"
 
 
-def test_after_a_failover_the_log_would_flow_the_other_way() -> None:
+def test_after_a_failover_the_log_flows_the_other_way() -> None:
     picture = after(f"power-off {P}", then_s=30.0)
     assert words(copy(picture, M))[:4] == ["PRINCIPAL", "DISCONNECTED", "ONLINE", "unprotected"]
     assert words(copy(picture, P)) == ["was PRINCIPAL", "instance is down"]
@@ -76,7 +76,7 @@ def test_after_a_failover_the_log_would_flow_the_other_way() -> None:
     assert [sign.label for sign in server(picture, W).duties] == [f"does not see {P}", f"sees {M}"]
 
 
-def test_a_loss_that_nobody_has_noticed_yet_says_so() -> None:
+def test_an_unnoticed_loss_is_labeled() -> None:
     at_once, later = after(f"black-hole {P} {M}", then_s=1.0), after(f"black-hole {P} {M}", then_s=20.0)
     assert link(at_once, P, M).status.label == "drops all packets, not detected yet"
     assert link(later, P, M).status.label == "drops all packets"
@@ -93,7 +93,7 @@ def test_a_loss_that_nobody_has_noticed_yet_says_so() -> None:
         (f"hang {M}", (P, M), "not connected"),
     ],
 )
-def test_each_kind_of_trouble_on_a_link_has_its_word(line: str, ends: tuple[str, str], word: str) -> None:
+def test_each_link_problem_has_its_text(line: str, ends: tuple[str, str], word: str) -> None:
     assert link(after(line), *ends).status.label == word
 
 
@@ -117,11 +117,11 @@ def test_an_isolated_principal_stops_serving() -> None:
         ((f"stop-service {W}",), W, "service stopped"),
     ],
 )
-def test_what_a_machine_does(lines: tuple[str, ...], name: str, word: str) -> None:
+def test_the_state_of_a_machine_is_shown(lines: tuple[str, ...], name: str, word: str) -> None:
     assert server(after(*lines), name).status.label == word
 
 
-def test_troubles_of_a_machine_are_named() -> None:
+def test_problems_of_a_machine_are_named() -> None:
     picture = after(f"pull-cable {P}", f"slow-disk {P} log factor=10", f"slow-cpu {P} factor=4")
     assert server(picture, P).troubles == (
         "network cables unplugged",
@@ -130,7 +130,7 @@ def test_troubles_of_a_machine_are_named() -> None:
     )
 
 
-def test_a_client_without_server_is_told_from_one_that_was_stopped() -> None:
+def test_a_client_without_a_server_differs_from_a_stopped_one() -> None:
     assert after("stop-app APP").clients[0].status.label == "stopped"
     looking = after(f"power-off {P}", f"power-off {M}", then_s=30.0)
     assert looking.clients[0].status.label == "looking for a server"
@@ -146,7 +146,7 @@ def test_many_databases_become_a_grid() -> None:
     assert "3 databases SYNCHRONIZED" in face.spoken
 
 
-def test_every_sign_has_word_shape_and_tone() -> None:
+def test_every_symbol_has_text_shape_and_tone() -> None:
     picture = after(f"power-off {P}", then_s=5.0)
     for face in picture.servers:
         signs = [face.status, *face.duties, *(s for c in face.copies for s in (c.role, c.db_state, *c.signs))]
@@ -176,7 +176,7 @@ def overlap(a: tuple[float, float], b: tuple[float, float], size_a: Size, size_b
 @pytest.mark.parametrize(
     ("partners", "witnesses", "clients"), [(2, 1, 1), (2, 0, 1), (3, 1, 2), (1, 0, 1), (6, 2, 3)]
 )
-def test_no_card_lies_on_another(partners: int, witnesses: int, clients: int) -> None:
+def test_no_card_overlaps_another(partners: int, witnesses: int, clients: int) -> None:
     rows = (
         [(f"P{i}", CARD) for i in range(partners)],
         [(f"W{i}", SMALL) for i in range(witnesses)],
@@ -198,7 +198,7 @@ def behind(start: Place, end: Place, at: Place, size: Size) -> bool:
 
 
 @pytest.mark.parametrize("partners", [5, 6, 9])
-def test_many_replicas_stand_around_the_witness_and_the_first_two_reach_all(partners: int) -> None:
+def test_many_replicas_surround_the_witness_and_the_first_two_reach_all(partners: int) -> None:
     row = [(f"P{i}", CARD) for i in range(partners)]
     places = arrange(row, [("W", SMALL)], [("C", SMALL)], gap=110.0, arc=True)
     sizes = dict(row) | {"W": SMALL, "C": SMALL}
@@ -226,7 +226,7 @@ def test_no_line_between_replicas_passes_behind_a_third(partners: int) -> None:
     assert places["C"][1] - SMALL.height / 2 > lowest
 
 
-def test_arrows_go_to_what_lies_there() -> None:
+def test_arrow_keys_go_to_the_object_in_that_direction() -> None:
     places = {
         "A": (-300.0, 0.0),
         "B": (300.0, 0.0),

@@ -30,7 +30,9 @@ def keep(
             profile.finish(run_id, 10_000, "f00d", json.dumps(told), score)
 
 
-def test_looking_makes_no_profile(profile_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_listing_progress_creates_no_profile(
+    profile_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert ask("progress", "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert all(skill["mastery"] == 0.0 and not skill["is_due"] for skill in told["skills"])
@@ -39,7 +41,7 @@ def test_looking_makes_no_profile(profile_folder: Path, capsys: pytest.CaptureFi
     assert not (profile_folder / "profile.sqlite").exists()
 
 
-def test_what_was_done_counts(profile_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_finished_runs_count(profile_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     keep(profile_folder, 60.0, 100.0)
     keep(profile_folder, 100.0, back=True)
     assert ask("progress", "--json") == 0
@@ -54,14 +56,14 @@ def test_what_was_done_counts(profile_folder: Path, capsys: pytest.CaptureFixtur
     assert "2 runs" in capsys.readouterr().out
 
 
-def test_a_profile_in_use_is_said_so(profile_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_profile_in_use_is_reported(profile_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     keep(profile_folder, 60.0)
     with open_profile(profile_folder):
         assert ask("progress") == 2
     assert capsys.readouterr().err.startswith("mirrordrill: ")
 
 
-def test_the_cards_know_best_last_and_due(profile_folder: Path) -> None:
+def test_the_cards_show_best_last_and_due(profile_folder: Path) -> None:
     keep(profile_folder, 90.0, 40.0)
     with open_profile(profile_folder) as profile:
         library = Library(profile)

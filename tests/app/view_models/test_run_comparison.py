@@ -31,7 +31,7 @@ def report(**changes: Any) -> Report:
     return cast(Report, {**usual, **changes})
 
 
-def test_figures_tell_which_run_was_better() -> None:
+def test_the_figures_show_which_run_was_better() -> None:
     better = report(
         availability={"downtime_s": 1.5, "exposed_s": 90.0, "lost_transactions": 0, "lost_kb": 0.0},
         score={"scored": True, "total": 92.5, "items": [{"name": "Downtime", "points": 15.0, "max": 15.0}]},
@@ -46,7 +46,7 @@ def test_figures_tell_which_run_was_better() -> None:
     assert "drill" not in rows
 
 
-def test_what_only_one_run_has_is_compared_with_nothing() -> None:
+def test_a_value_of_only_one_run_is_not_compared() -> None:
     lab = report(scenario="lab", title="The lab", goals=[], score={"scored": False, "total": 0, "items": []})
     rows = {row.what: row for row in figures(report(), lab)}
     assert (rows["points"].right, rows["points"].difference) == ("–", "")
@@ -55,7 +55,7 @@ def test_what_only_one_run_has_is_compared_with_nothing() -> None:
     assert remark(report(), lab) != remark(report(), report()) != remark(report(), report(seed=12))
 
 
-def test_acts_of_both_stand_in_order_of_time() -> None:
+def test_actions_of_both_runs_are_in_time_order() -> None:
     other = report(inputs=["10 sql SERVER_B SELECT\n  1", "10 note seen", "12.5 finish"])
     assert [(act.t_s, act.left, act.right) for act in list_compared_actions(report(), other)] == [
         (10.0, "Note: seen", "SELECT 1 on SERVER_B"),

@@ -27,7 +27,7 @@ def fill(samples: Samples, first_tick: int, queue: list[list[float]]) -> None:
     samples.record_entries(first_tick - 1, first_tick + samples.every * (entries - 1))
 
 
-def test_a_history_grows_with_its_samples_and_says_so() -> None:
+def test_a_history_grows_with_its_samples_and_notifies() -> None:
     samples, history = Samples(every=100), CounterHistory()
     assert history.end_s == 0.0
     assert history.find_value("send_queue_kb", 3.0) is None
@@ -43,7 +43,7 @@ def test_a_history_grows_with_its_samples_and_says_so() -> None:
     assert history.end_s == 102.0
 
 
-def test_the_log_that_the_database_had_at_the_time_counts() -> None:
+def test_the_log_of_the_database_at_that_time_counts() -> None:
     """Forced service gives the database a second log; later none of its copies moves."""
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[1.0, 2.0]])
@@ -59,7 +59,7 @@ def test_the_log_that_the_database_had_at_the_time_counts() -> None:
     assert np.isnan(history.window("send_queue_kb", 0.0, 9.0, 100)[1][-1])
 
 
-def test_a_summary_leaves_out_times_when_nothing_ran() -> None:
+def test_a_summary_omits_times_without_activity() -> None:
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[9.0, 1.0, 5.0, 7.0, 3.0]])
     carried: list[dict[str, Place | None]] = [
@@ -74,14 +74,14 @@ def test_a_summary_leaves_out_times_when_nothing_ran() -> None:
     assert history.summary("send_queue_kb", 4.0, 4.5) is None
 
 
-def test_samples_without_their_log_have_to_wait() -> None:
+def test_samples_without_their_log_are_deferred() -> None:
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[1.0, 2.0]])
     history.follow(samples, CARRIED[:1], "Sales")
     assert history.end_s == 1.0
 
 
-def test_another_moment_is_read_as_far_as_it_is_another() -> None:
+def test_another_moment_is_read_only_where_it_differs() -> None:
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[1.0, 2.0, 3.0]])
     history.follow(samples, CARRIED, "Sales")
@@ -95,7 +95,7 @@ def test_another_moment_is_read_as_far_as_it_is_another() -> None:
     assert [history.find_value("send_queue_kb", t) for t in (2.0, 3.0)] == [2.0, None]
 
 
-def test_a_long_run_is_packed_and_what_moments_have_in_common_is_read_once(
+def test_a_long_run_is_compressed_and_shared_samples_are_read_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     samples, history = Samples(every=100, exact=False), CounterHistory()
@@ -132,7 +132,7 @@ def test_thinning_keeps_every_extreme(values: list[float], width: float) -> None
     assert (np.diff(thin_x) >= 0.0).all()
 
 
-def test_bins_stay_where_they_are_while_the_window_moves() -> None:
+def test_bins_stay_fixed_while_the_window_moves() -> None:
     x = np.arange(1000) * 0.1
     y = np.sin(x)
     early = dict(zip(*(part.tolist() for part in peaks(x[:900], y[:900], 2.0)), strict=True))

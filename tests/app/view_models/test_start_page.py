@@ -83,7 +83,7 @@ def german() -> Iterator[None]:
     language.use(language.ENGLISH)
 
 
-def test_the_search_knows_the_words_on_the_screen(german: None, drills: list[ScenarioSummary]) -> None:
+def test_the_search_uses_the_texts_on_the_screen(german: None, drills: list[ScenarioSummary]) -> None:
     cards = [Card.from_summary(drill) for drill in drills]
     assert "automatic-failover" in find(cards, "einsteiger spiegelung")
 
@@ -137,7 +137,9 @@ def recommended(drills: list[ScenarioSummary], *newest_first: ResultRow) -> tupl
     return what.card.name, what.reason
 
 
-def test_a_due_skill_then_a_failure_then_the_path_decides(drills: list[ScenarioSummary]) -> None:
+def test_a_due_skill_then_a_failure_then_the_path_decides_the_recommendation(
+    drills: list[ScenarioSummary],
+) -> None:
     assert recommended(drills) == (FIRST_DRILL, "Start here: see what happens in a failover.")
     name, reason = recommended(drills, run(1, "cable-pulled", 90.0, 0.0), run(0, FIRST_DRILL, 90.0, 0.1))
     assert name == "stop-service-failover"

@@ -54,7 +54,7 @@ def asking() -> Scenario:
         (GoalState(missed_tick=6000), {"within": "1min"}, ("✗", "bad", "missed at 1:00")),
     ],
 )
-def test_a_goal_has_a_mark_and_words(
+def test_a_goal_has_a_symbol_and_a_text(
     state: GoalState, changes: dict[str, object], expected: tuple[str, ...]
 ) -> None:
     assert goal_state(goal(**changes), state, 1500) == expected
@@ -91,7 +91,7 @@ def test_goals_follow_the_drill(view: Briefing, scenario: Scenario) -> None:
     assert "met at" in shown(view)
 
 
-def test_a_hint_is_asked_for_by_an_input_line_and_then_stands_there(
+def test_a_hint_is_requested_by_an_input_line_and_stays_shown(
     qtbot: QtBot, view: Briefing, scenario: Scenario
 ) -> None:
     drill = Drill(scenario)
@@ -117,14 +117,14 @@ ALL_LAYERS = ["Where to look", "What it means", "What to type"]
 
 
 @pytest.mark.parametrize(("mode", "texts"), [(DrillMode.GUIDED, ALL_LAYERS), (DrillMode.EXAM, [])])
-def test_hints_cost_nothing_guided_and_there_are_none_in_an_exam(
+def test_hints_are_free_in_guided_mode_and_absent_in_an_exam(
     view: Briefing, scenario: Scenario, mode: DrillMode, texts: list[str]
 ) -> None:
     view.show_drill(Drill(scenario, mode=mode))
     assert [button.accessibleName() for button in hint_buttons(view)] == texts
 
 
-def test_the_page_before_a_drill(qtbot: QtBot, scenario: Scenario) -> None:
+def test_the_page_before_a_drill_is_complete(qtbot: QtBot, scenario: Scenario) -> None:
     page = BriefPage()
     qtbot.addWidget(page)
     page.show_scenario(scenario)
@@ -161,9 +161,7 @@ def asked(view: Briefing, drill: Drill) -> QuestionCard:
     return card
 
 
-def test_a_question_is_answered_by_a_choice_and_its_confirmation(
-    qtbot: QtBot, view: Briefing, asking: Scenario
-) -> None:
+def test_a_question_is_answered_by_a_confirmed_choice(qtbot: QtBot, view: Briefing, asking: Scenario) -> None:
     drill = Drill(asking, mode=DrillMode.GUIDED)
     view.show_drill(drill)
     assert "Who serves" not in shown(view)
@@ -191,7 +189,7 @@ def test_a_question_is_answered_by_a_choice_and_its_confirmation(
 
 
 @pytest.mark.parametrize("height", [300, 600, 1200])
-def test_a_question_moves_neither_the_brief_nor_the_keyboard(
+def test_a_question_moves_neither_the_brief_nor_the_focus(
     qtbot: QtBot, view: Briefing, asking: Scenario, height: int
 ) -> None:
     view.resize(280, height)
@@ -211,7 +209,7 @@ def test_a_question_moves_neither_the_brief_nor_the_keyboard(
     assert not moved
 
 
-def test_a_question_whose_time_is_over_says_so_in_its_place(view: Briefing) -> None:
+def test_an_expired_question_is_labeled(view: Briefing) -> None:
     text = scenario_files.find("lab").text + ASKING.replace("pause = true", 'within = "20s"')
     drill = Drill(load_scenario(text, "lab.toml"), mode=DrillMode.GUIDED)
     view.show_drill(drill)

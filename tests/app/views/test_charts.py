@@ -59,7 +59,7 @@ def fault(t_s: float, text: str = "power-off SERVER_A", verb: str = "power-off")
     return Event(round(100 * t_s), "fault", "SERVER_A", None, text, (("verb", verb),))
 
 
-def test_the_four_that_matter_are_shown_and_grow(charts: Charts, run: Any) -> None:
+def test_the_four_main_counters_are_shown_and_grow(charts: Charts, run: Any) -> None:
     assert [panel.counter.title for panel in charts.panels] == [
         "Send queue", "Redo queue", "Transactions", "Commit delay",
     ]  # fmt: skip
@@ -72,9 +72,7 @@ def test_the_four_that_matter_are_shown_and_grow(charts: Charts, run: Any) -> No
 
 
 @pytest.mark.parametrize("padding_px", [0, 5])
-def test_the_choice_of_databases_has_a_row_of_its_own_where_there_is_no_room(
-    charts: Charts, run: Any, padding_px: int
-) -> None:
+def test_the_database_choice_gets_its_own_row_without_room(charts: Charts, run: Any, padding_px: int) -> None:
     charts.setStyleSheet(f"QToolButton {{ padding: {padding_px}px }}")
     run.world.availability["Orders"] = Availability(database="Orders")
     charts.show_drill(run)
@@ -87,7 +85,7 @@ def test_the_choice_of_databases_has_a_row_of_its_own_where_there_is_no_room(
     assert tops == [False, True, False]
 
 
-def test_nothing_is_drawn_while_nothing_has_moved(charts: Charts, run: Any, monkeypatch: Any) -> None:
+def test_nothing_is_drawn_without_a_change(charts: Charts, run: Any, monkeypatch: Any) -> None:
     drawn: list[float] = []
     charts.show_world(run.world)
     monkeypatch.setattr(charts, "_draw_lanes", drawn.append)
@@ -99,7 +97,7 @@ def test_nothing_is_drawn_while_nothing_has_moved(charts: Charts, run: Any, monk
     assert len(drawn) == 1
 
 
-def test_half_of_the_plots_are_shown_in_a_frame_and_none_is_left_behind(charts: Charts, run: Any) -> None:
+def test_plots_take_turns_in_frames_and_none_is_skipped(charts: Charts, run: Any) -> None:
     def ends_s() -> list[float]:
         return [float(panel.curve.getData()[0][-1]) for panel in charts.panels]
 
@@ -116,7 +114,7 @@ def test_half_of_the_plots_are_shown_in_a_frame_and_none_is_left_behind(charts: 
     assert len(list(charts.show_parts(run.world))) == 3
 
 
-def test_the_last_two_minutes_move_with_time(qtbot: Any, charts: Charts, run: Any) -> None:
+def test_the_last_two_minutes_scroll_with_time(qtbot: Any, charts: Charts, run: Any) -> None:
     sample(run, 540, send_queue_kb=5.0)
     charts.show_world(run.world)
     low, high = charts.panels[0].plot.vb.viewRange()[0]
@@ -142,7 +140,7 @@ def test_all_plots_share_the_time_axis(charts: Charts, run: Any) -> None:
     assert len(widths) == 1
 
 
-def test_a_spike_of_one_second_is_seen_in_an_hour(charts: Charts, run: Any) -> None:
+def test_a_spike_of_one_second_is_visible_in_an_hour(charts: Charts, run: Any) -> None:
     queue = np.full(3500, 3.0)
     queue[1234] = 9000.0
     sample(run, 3500, send_queue_kb=queue)
@@ -152,7 +150,7 @@ def test_a_spike_of_one_second_is_seen_in_an_hour(charts: Charts, run: Any) -> N
     assert len(x) < 1500
 
 
-def test_the_cursor_reads_and_is_told(qtbot: Any, charts: Charts, run: Any) -> None:
+def test_the_cursor_value_is_shown_and_spoken(qtbot: Any, charts: Charts, run: Any) -> None:
     chosen: list[float] = []
     charts.time_selected.connect(chosen.append)
     charts.show_time(30.0)
@@ -171,7 +169,7 @@ def test_the_cursor_reads_and_is_told(qtbot: Any, charts: Charts, run: Any) -> N
     assert charts.panels[0].reading == "60 KB"
 
 
-def test_the_mouse_reads_without_choosing(qtbot: Any, charts: Charts) -> None:
+def test_hovering_shows_values_without_selecting(qtbot: Any, charts: Charts) -> None:
     chosen: list[float] = []
     charts.time_selected.connect(chosen.append)
     box = charts.panels[0].plot.vb.sceneBoundingRect()
@@ -181,13 +179,13 @@ def test_the_mouse_reads_without_choosing(qtbot: Any, charts: Charts) -> None:
     assert chosen == []
 
 
-def test_marks_are_of_this_database(charts: Charts, run: Any) -> None:
+def test_marks_belong_to_the_shown_database(charts: Charts, run: Any) -> None:
     message: tuple[tuple[str, object], ...] = (("messages", []), ("batch", "SELECT 1"))
     charts.add_events([Event(1000, "sql_done", "SERVER_A", "Orders", "", message), fault(20.0)])
     assert [marker.t_s for marker in charts._course.markers] == [20.0]
 
 
-def test_a_click_on_a_mark_chooses_its_time(qtbot: Any, charts: Charts, run: Any) -> None:
+def test_a_click_on_a_mark_selects_its_time(qtbot: Any, charts: Charts, run: Any) -> None:
     chosen: list[float] = []
     charts.time_selected.connect(chosen.append)
     charts.add_events([fault(41.25)])
@@ -209,7 +207,7 @@ def test_downtime_is_shaded_and_spoken(charts: Charts, run: Any) -> None:
     assert "down 3 s" in charts.lane.summary
 
 
-def test_another_moment_shows_what_had_happened_by_then(charts: Charts, run: Any) -> None:
+def test_another_moment_shows_only_events_until_then(charts: Charts, run: Any) -> None:
     charts.add_events([fault(41.25)])
     run.samples = run.samples.copy_beginning(30)
     del run.logs[30:]
@@ -219,7 +217,7 @@ def test_another_moment_shows_what_had_happened_by_then(charts: Charts, run: Any
     assert charts.lane.marks_near(charts._pixel_of(41.25)) == []
 
 
-def test_other_counters_can_be_chosen(charts: Charts, run: Any) -> None:
+def test_other_counters_can_be_selected(charts: Charts, run: Any) -> None:
     sample(run, 1, log_used_kb=3000.0)
     action = next(a for a in charts._counter_menu.actions() if a.data() == "log_used_kb")
     action.trigger()
@@ -228,7 +226,7 @@ def test_other_counters_can_be_chosen(charts: Charts, run: Any) -> None:
     assert not any(panel.plot.getAxis("bottom").isVisible() for panel in charts.panels)
 
 
-def test_the_times_stay_in_sight_while_many_plots_are_scrolled(charts: Charts) -> None:
+def test_the_time_axis_stays_visible_while_scrolling(charts: Charts) -> None:
     charts.choose_counters(list(COUNTERS)[:12])
     assert charts._area.verticalScrollBar().maximum() > 0
     bottom = charts.scale.mapTo(charts, QPoint(0, charts.scale.height()))
@@ -239,7 +237,7 @@ def test_the_times_stay_in_sight_while_many_plots_are_scrolled(charts: Charts) -
     assert charts.scale.times_s()[-1] == 50.0
 
 
-def test_lanes_stand_over_the_plots_at_once_when_others_are_chosen_while_time_stands_still(
+def test_lanes_appear_at_once_during_a_pause(
     charts: Charts,
 ) -> None:
     charts.choose_counters(list(COUNTERS)[:12])
@@ -251,7 +249,7 @@ def test_lanes_stand_over_the_plots_at_once_when_others_are_chosen_while_time_st
         assert lane._bounds == (charts._pixel_of(charts._range[0]), charts._pixel_of(charts._range[1]))
 
 
-def test_a_picture_names_its_database_and_both_formats_show_the_same(charts: Charts, tmp_path: Path) -> None:
+def test_a_picture_names_its_database_and_both_formats_agree(charts: Charts, tmp_path: Path) -> None:
     for ending in ("png", "svg"):
         charts.save(str(tmp_path / f"charts.{ending}"))
     whole = QImage(str(tmp_path / "charts.png"))
@@ -267,7 +265,7 @@ def test_a_picture_names_its_database_and_both_formats_show_the_same(charts: Cha
     assert width_mm == pytest.approx(drawing.viewBoxF().width() * 25.4 / charts.logicalDpiX(), rel=0.01)
 
 
-def test_many_databases_can_be_told_apart(qtbot: Any, charts: Charts, run: Any) -> None:
+def test_many_databases_can_be_distinguished(qtbot: Any, charts: Charts, run: Any) -> None:
     run.world.availability["Orders"] = Availability(database="Orders")
     for entry in run.logs:
         entry["Orders"] = None
@@ -297,11 +295,11 @@ QUEUE = COUNTERS["send_queue_kb"]
         (210.0, 200.0, 500.0),
     ],
 )
-def test_the_top_of_an_axis_is_round_and_does_not_jitter(highest: float, before: float, top: float) -> None:
+def test_the_axis_maximum_is_round_and_stable(highest: float, before: float, top: float) -> None:
     assert axis_top(highest, QUEUE, before) == pytest.approx(top)
 
 
-def test_times_are_round_and_have_room(qtbot: Any) -> None:
+def test_time_labels_are_round_and_fit(qtbot: Any) -> None:
     assert [time_step_s(120.0, pixels) for pixels in (300, 600, 1200)] == [30, 15, 10]
     assert TimeAxis(orientation="bottom").tickStrings([0.0, 90.0, -5.0], 1.0, 30.0) == ["0:00", "1:30", ""]
 
@@ -313,14 +311,14 @@ def test_values_have_their_unit(qtbot: Any) -> None:
     assert axis.tickStrings(ticks, 1.0, 1.0) == ["1 MB", "2 MB"]
 
 
-def test_a_low_panel_leaves_room_for_its_name(charts: Charts) -> None:
+def test_a_low_panel_has_room_for_its_name(charts: Charts) -> None:
     for panel in charts.panels:
         height = panel.plot.vb.height()
         end = panel.plot.vb.viewRange()[1][1]
         assert (1.0 - panel._top / end) * height == pytest.approx(panel._label_px, abs=2.0)
 
 
-def test_the_picture_has_words_for_who_cannot_see_it(charts: Charts) -> None:
+def test_the_picture_has_a_text_alternative(charts: Charts) -> None:
     charts.setFocus()
     charts.show_time(30.0)
     assert charts.summary.startswith(
@@ -333,7 +331,7 @@ def test_the_picture_has_words_for_who_cannot_see_it(charts: Charts) -> None:
 # --- what comes next, states --------------------------------------------------------------------------------
 
 
-def test_the_end_of_redo_is_foretold_at_the_present_pace(charts: Charts, run: Any) -> None:
+def test_the_end_of_redo_is_predicted_at_the_current_rate(charts: Charts, run: Any) -> None:
     sample(run, 20, redo_queue_kb=np.arange(40_000.0, 20_000.0, -1_000.0))
     charts.show_world(run.world)
     assert "Redo queue: done in about 21 s" in charts.outlook.text()
@@ -346,14 +344,14 @@ def test_the_end_of_redo_is_foretold_at_the_present_pace(charts: Charts, run: An
     assert not charts.outlook.isVisible()
 
 
-def test_a_full_log_is_foretold(charts: Charts, run: Any) -> None:
+def test_a_full_log_is_predicted(charts: Charts, run: Any) -> None:
     room_kb = 40.0 * 1024 * 1024
     sample(run, 20, log_used_kb=room_kb - 120_000.0 + 1_000.0 * np.arange(20.0))
     charts.show_world(run.world)
     assert "Log used: full in about 1 min 41 s" in charts.outlook.text()
 
 
-def test_states_of_each_copy_stand_in_lanes_with_gaps_where_nothing_ran(charts: Charts, run: Any) -> None:
+def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> None:
     lost = Event(
         4000, "state", "SERVER_B", "Sales", "SYNCHRONIZED -> DISCONNECTED", (("new", "DISCONNECTED"),)
     )
@@ -391,7 +389,7 @@ def test_an_exam_shows_no_states_and_only_own_marks(charts: Charts, run: Any) ->
     assert "SERVER_B" not in charts.summary
 
 
-def test_a_long_run_says_how_coarse_its_values_are(charts: Charts, run: Any) -> None:
+def test_a_long_run_states_its_resolution(charts: Charts, run: Any) -> None:
     assert "Long run" not in charts.outlook.text()
     run.samples.every = 6000
     sample(run, 61, send_queue_kb=0.0)

@@ -70,9 +70,7 @@ def board(qtbot: QtBot) -> ClassBoard:
     return made
 
 
-def test_it_is_no_wider_than_a_small_screen_whatever_the_words_and_their_size(
-    qtbot: QtBot, qapp: QApplication
-) -> None:
+def test_the_board_fits_a_small_screen_at_any_text_size(qtbot: QtBot, qapp: QApplication) -> None:
     before = qapp.font()
     language.use(language.PSEUDO)
     try:
@@ -91,7 +89,7 @@ def cells(board: ClassBoard, row: int) -> list[str]:
     return [table.index(row, column).data() for column in range(table.columnCount())]
 
 
-def test_a_seat_is_one_row_whatever_comes_later(board: ClassBoard) -> None:
+def test_a_seat_is_one_row_at_all_times(board: ClassBoard) -> None:
     board.show_board(board_of(tile(2, "Bob"), tile(1, "Ann")))
     done = {
         "last_act_t_s": 65.5,
@@ -123,14 +121,12 @@ def test_a_seat_is_one_row_whatever_comes_later(board: ClassBoard) -> None:
         ),
     ],
 )
-def test_what_needs_attention_is_said(board: ClassBoard, other: dict[str, Any], said: str) -> None:
+def test_problems_that_need_attention_are_shown(board: ClassBoard, other: dict[str, Any], said: str) -> None:
     board.show_board(board_of(tile(1, "Ann", **other)))
     assert cells(board, 0)[3] == said
 
 
-def test_seats_are_sorted_and_a_line_is_about_the_seat_that_is_selected(
-    board: ClassBoard, qtbot: QtBot
-) -> None:
+def test_seats_are_sorted_and_the_line_applies_to_the_selected_seat(board: ClassBoard, qtbot: QtBot) -> None:
     said: list[str] = []
     board.said.connect(lambda line, who: said.append(line))
     asks = tile(3, "Cem", hand="Which server?", hand_place=1)
@@ -152,7 +148,7 @@ def test_seats_are_sorted_and_a_line_is_about_the_seat_that_is_selected(
     assert board.question.text() == "Seat 3 asks: “Which server?”"
 
 
-def test_why_a_wish_was_refused_stays_until_the_next_one(board: ClassBoard) -> None:
+def test_the_reason_of_a_refusal_stays_until_the_next_request(board: ClassBoard) -> None:
     board.show_problem("you cannot show another seat during an exam")
     board.show_board(board_of(tile(1, "Ann")))
     assert board.answer.text().startswith("you cannot show")
@@ -160,13 +156,13 @@ def test_why_a_wish_was_refused_stays_until_the_next_one(board: ClassBoard) -> N
     assert not board.answer.text().strip()
 
 
-def test_who_is_not_frozen_is_named(board: ClassBoard) -> None:
+def test_seats_that_are_not_frozen_are_named(board: ClassBoard) -> None:
     board.show_board(board_of(tile(1, "Ann"), tile(2, "Bob"), state="frozen", not_frozen=("Bob",)))
     assert board.state.text() == "2 seats, 2 connected. Not frozen yet: Bob."
     assert (board.freeze.isEnabled(), board.go.isEnabled()) == (False, True)
 
 
-def test_what_it_says_is_what_the_console_understands(board: ClassBoard, qtbot: QtBot) -> None:
+def test_the_board_sends_what_the_console_understands(board: ClassBoard, qtbot: QtBot) -> None:
     said: list[str] = []
     board.said.connect(lambda line, who: said.append(line))
     board.show_board(board_of(tile(7, "Ann")))
@@ -188,7 +184,7 @@ def test_what_it_says_is_what_the_console_understands(board: ClassBoard, qtbot: 
     assert board.text.text() == ""
 
 
-def test_all_that_can_be_sent_is_understood_and_groups_can_be_meant(board: ClassBoard, qtbot: QtBot) -> None:
+def test_all_messages_are_understood_and_groups_can_be_addressed(board: ClassBoard, qtbot: QtBot) -> None:
     said: list[str] = []
     board.said.connect(lambda line, who: said.append(line))
     board.show_board(
@@ -216,7 +212,7 @@ def test_all_that_can_be_sent_is_understood_and_groups_can_be_meant(board: Class
     ]  # fmt: skip
 
 
-def test_the_code_is_shown_large_and_as_a_qr_code(board: ClassBoard, qtbot: QtBot) -> None:
+def test_the_code_is_shown_in_large_text_and_as_a_qr_code(board: ClassBoard, qtbot: QtBot) -> None:
     code = "ABCDE-FGHJK-MNPQR-STVWX@192.168.1.5:7443"
     board.show_code(code)
     sheet = board.show_projector()
@@ -242,7 +238,7 @@ def test_the_code_is_shown_large_and_as_a_qr_code(board: ClassBoard, qtbot: QtBo
     assert not sheet.isVisible()
 
 
-def test_beside_the_score_stands_what_a_seat_can_still_reach(qtbot: QtBot, board: ClassBoard) -> None:
+def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: ClassBoard) -> None:
     """With the curve up to there: flat for who has lost nothing, falling for who has, none before it is known."""
     flat, falling = [(30.0, 100.0), (60.0, 100.0)], [(30.0, 100.0), (60.0, 0.0)]
     board.show_board(
@@ -308,7 +304,7 @@ def test_recipients_are_seats_with_numbers(board: ClassBoard, qtbot: QtBot) -> N
     assert "Seat 7, Ann 2: inject 7 power-off SERVER_A" in board.sent.toPlainText()
 
 
-def test_suggested_answer_is_written_into_the_line_and_not_sent(board: ClassBoard) -> None:
+def test_suggested_answer_is_inserted_and_not_sent(board: ClassBoard) -> None:
     said: list[str] = []
     board.said.connect(lambda line, who: said.append(line))
     board.show_class("Cable", "", [], lambda question, met: [f"{question} {list(met)}", "Look & see. " * 20])
@@ -328,7 +324,7 @@ def test_suggested_answer_is_written_into_the_line_and_not_sent(board: ClassBoar
     assert said == ["message 2 Why? ['a']"]
 
 
-def test_start_stays_in_view_on_a_small_screen(board: ClassBoard, qtbot: QtBot) -> None:
+def test_start_stays_visible_on_a_small_screen(board: ClassBoard, qtbot: QtBot) -> None:
     board.resize(1330, 600)
     board.lobby.show_findings([RoomFinding("A long finding of the room. " * 5, None)] * 4)
     board.show()
@@ -346,7 +342,7 @@ def test_station_opens_its_help_page(board: ClassBoard, qtbot: QtBot) -> None:
     assert "classes" in PAGES
 
 
-def test_lobby_counts_who_is_ready_and_starts_after_a_countdown(board: ClassBoard, qtbot: QtBot) -> None:
+def test_lobby_counts_ready_seats_and_starts_after_a_countdown(board: ClassBoard, qtbot: QtBot) -> None:
     said: list[str] = []
     board.said.connect(lambda line, who: said.append(line))
     waits = {"frozen": True, "at_s": 0.0}
@@ -367,7 +363,7 @@ def test_lobby_counts_who_is_ready_and_starts_after_a_countdown(board: ClassBoar
     assert "Ann" not in projector.state.text(), "the room sees numbers while the class runs"
 
 
-def test_picture_of_a_seat_acts_only_under_control(board: ClassBoard) -> None:
+def test_picture_of_a_seat_is_interactive_only_under_control(board: ClassBoard) -> None:
     said: list[str] = []
     board.said.connect(lambda line, who: said.append(line))
     board.show_board(board_of(tile(7, "Ann", consent=True)))

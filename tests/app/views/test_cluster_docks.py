@@ -27,7 +27,7 @@ def shown(qtbot: Any, view: Any, mode: DrillMode = DrillMode.LAB) -> Run:
     return run
 
 
-def test_another_server_is_chosen_by_key_and_knows_less(qtbot: Any) -> None:
+def test_another_server_is_selected_by_key_and_knows_less(qtbot: Any) -> None:
     view = Dashboard()
     run = shown(qtbot, view)
     assert view.databases.rowCount() == 6
@@ -42,7 +42,7 @@ def test_another_server_is_chosen_by_key_and_knows_less(qtbot: Any) -> None:
     assert "Cannot connect to NODE_2" in view.summary.text()
 
 
-def test_an_exam_tells_nothing_that_no_computer_sees(qtbot: Any) -> None:
+def test_an_exam_reveals_only_facts_visible_to_a_computer(qtbot: Any) -> None:
     view = Dashboard()
     shown(qtbot, view, DrillMode.EXAM)
     assert view.why.rowCount() == 0
@@ -57,7 +57,7 @@ def click(qtbot: Any, view: ClusterManager, name: str, kind: str) -> QMenu:
     return menu
 
 
-def test_what_cannot_be_undone_asks_first(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_irreversible_action_asks_first(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     view, lines, answers = (
         ClusterManager(),
         list[str](),

@@ -86,7 +86,7 @@ def brings(console: Any, messages: Any = (), results: Any = (), ticks: int = 3) 
     ("key", "modifiers"),
     [(Key.Key_F5, NONE), (Key.Key_E, CTRL), (Key.Key_E, CTRL | SHIFT), (Key.Key_X, ALT)],
 )
-def test_run_keys_send_everything(qtbot: Any, console: Any, key: Key, modifiers: Any) -> None:
+def test_run_keys_send_the_whole_text(qtbot: Any, console: Any, key: Key, modifiers: Any) -> None:
     text = "SELECT 1   \n\n  FROM t -- x\nGO\n"
     console.current.editor.setPlainText(text)
     qtbot.keyClick(console.current.editor, key, modifiers)
@@ -104,7 +104,7 @@ def test_only_the_selection_runs(qtbot: Any, console: Any) -> None:
     assert sent(console) == ("SERVER_A", "SELECT 2")
 
 
-def test_nothing_is_sent_from_an_empty_or_a_busy_window(qtbot: Any, console: Any) -> None:
+def test_an_empty_or_busy_window_sends_nothing(qtbot: Any, console: Any) -> None:
     qtbot.keyClick(console.current.editor, Key.Key_F5)
     assert console.lines == []
     console.current.editor.setPlainText("WAITFOR DELAY '00:00:10'")
@@ -113,7 +113,7 @@ def test_nothing_is_sent_from_an_empty_or_a_busy_window(qtbot: Any, console: Any
     assert len(console.lines) == 1
 
 
-def test_cancel(qtbot: Any, console: Any) -> None:
+def test_cancel_stops_the_batch(qtbot: Any, console: Any) -> None:
     editor = console.current.editor
     qtbot.keyClick(editor, Key.Key_Pause, ALT)
     assert console.lines == []
@@ -124,7 +124,7 @@ def test_cancel(qtbot: Any, console: Any) -> None:
     assert console.lines[-1] == "cancel SERVER_A"
 
 
-def test_escape_leaves_a_query_alone_as_in_management_studio(qtbot: Any, console: Any) -> None:
+def test_escape_does_not_cancel_a_query_as_in_management_studio(qtbot: Any, console: Any) -> None:
     """It closes lists and find bars there: pressed once more it must not roll back a restore."""
     editor = console.current.editor
     editor.setPlainText("WAITFOR DELAY '00:00:10'")
@@ -165,7 +165,7 @@ def test_parsing_sends_nothing(qtbot: Any, console: Any) -> None:
 # --- results ------------------------------------------------------------------------------------------------
 
 
-def test_results_as_text_show_messages_and_rows_in_the_order_in_which_they_came() -> None:
+def test_results_to_text_keep_the_order_of_messages_and_rows() -> None:
     results = [{**ROWS, "after_messages": 1}]
     event = ended("SERVER_A", "x", [says("a"), says("(2 rows affected)"), says("b")], results)
     text = as_text(from_event(event))
@@ -188,7 +188,7 @@ def test_rows_open_the_grid(qtbot: Any, console: Any) -> None:
     assert "(2 rows affected)" in results.messages.toPlainText()
 
 
-def test_errors_open_the_messages_and_are_red(qtbot: Any, console: Any) -> None:
+def test_errors_open_the_messages_tab_in_red(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("USE Sales")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
     brings(console, [says("hello"), says("Database Sales is enabled.", 955, 14, line=1)])
@@ -210,7 +210,7 @@ def test_errors_open_the_messages_and_are_red(qtbot: Any, console: Any) -> None:
     assert "completed with errors" in console.current._state.text()
 
 
-def test_what_the_client_says_has_no_number(qtbot: Any, console: Any) -> None:
+def test_client_messages_have_no_number(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("WAITFOR DELAY '00:10:00'")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
     brings(console, [says("Query was cancelled by user.", 0, 11)])
@@ -235,7 +235,7 @@ def test_double_click_on_an_error_goes_to_its_line(qtbot: Any, console: Any) -> 
     assert editor.textCursor().blockNumber() == 3
 
 
-def test_results_to_text_and_back(qtbot: Any, console: Any) -> None:
+def test_results_to_text_can_be_toggled(qtbot: Any, console: Any) -> None:
     editor = console.current.editor
     editor.setPlainText("SELECT 1")
     qtbot.keyClick(editor, Key.Key_T, CTRL)
@@ -255,7 +255,7 @@ def test_results_to_text_and_back(qtbot: Any, console: Any) -> None:
     assert results.grids[0].isVisible()
 
 
-def test_ctrl_r_hides_and_shows_the_results(qtbot: Any, console: Any) -> None:
+def test_ctrl_r_toggles_the_results(qtbot: Any, console: Any) -> None:
     editor = console.current.editor
     editor.setPlainText("SELECT 1")
     qtbot.keyClick(editor, Key.Key_F5)
@@ -268,7 +268,7 @@ def test_ctrl_r_hides_and_shows_the_results(qtbot: Any, console: Any) -> None:
     assert text == pytest.approx(2 / 3 * grid, abs=4), "the query keeps two fifths of the height"
 
 
-def test_f6_goes_round(qtbot: Any, console: Any) -> None:
+def test_f6_cycles_through_the_panes(qtbot: Any, console: Any) -> None:
     window = console.current
     window.editor.setPlainText("SELECT 1")
     qtbot.keyClick(window.editor, Key.Key_F5)
@@ -283,7 +283,7 @@ def test_f6_goes_round(qtbot: Any, console: Any) -> None:
 # --- windows ------------------------------------------------------------------------------------------------
 
 
-def test_every_window_has_a_name_of_its_own(qtbot: Any, console: Any) -> None:
+def test_every_window_has_a_unique_name(qtbot: Any, console: Any) -> None:
     qtbot.keyClick(console.current.editor, Key.Key_N, CTRL)
     console.new_query("SERVER_B")
     qtbot.keyClick(console.current.editor, Key.Key_N, CTRL)
@@ -293,7 +293,7 @@ def test_every_window_has_a_name_of_its_own(qtbot: Any, console: Any) -> None:
     assert "SERVER_A" in console.drafts()
 
 
-def test_results_reach_the_window_that_asked(qtbot: Any, console: Any) -> None:
+def test_results_reach_the_sending_window(qtbot: Any, console: Any) -> None:
     first = console.current
     first.editor.setPlainText("SELECT 1")
     qtbot.keyClick(first.editor, Key.Key_F5)
@@ -306,7 +306,7 @@ def test_results_reach_the_window_that_asked(qtbot: Any, console: Any) -> None:
     assert not first.busy
 
 
-def test_batches_of_the_scenario_stay_out_of_the_windows(console: Any) -> None:
+def test_scenario_batches_do_not_appear_in_windows(console: Any) -> None:
     """What the scenario does behind the scenes must not give the plot away."""
     batch = "ALTER DATABASE Sales SET PARTNER SUSPEND"
     console.add_events([started("SERVER_A", batch), ended("SERVER_A", batch, results=[ROWS])])
@@ -314,20 +314,20 @@ def test_batches_of_the_scenario_stay_out_of_the_windows(console: Any) -> None:
     assert console.history.model.total == 0
 
 
-def test_other_views_have_connections_of_their_own(console: Any, run: Any) -> None:
+def test_other_views_have_their_own_connections(console: Any, run: Any) -> None:
     run.journal.append(Input(1200, "sql", ("SERVER_A#monitor", "EXEC msdb.dbo.sp_dbmmonitorupdate")))
     console.add_events([started("SERVER_A#monitor", "EXEC msdb.dbo.sp_dbmmonitorupdate")])
     assert console.history.model.total == 0
 
 
-def test_a_batch_that_another_view_sent_is_the_trainees_too(console: Any, run: Any) -> None:
+def test_batches_sent_by_other_views_belong_to_the_trainee(console: Any, run: Any) -> None:
     run.journal.append(Input(1200, "sql", ("SERVER_A", "SELECT 1")))
     console.add_events([started("SERVER_A", "SELECT 1"), ended("SERVER_A", "SELECT 1", results=[ROWS])])
     assert console.history.model.total == 1
     assert len(console.current.results.grids) == 1
 
 
-def test_the_band_has_the_servers_color(console: Any) -> None:
+def test_the_status_band_has_the_servers_color(console: Any) -> None:
     tokens = theme.tokens(console.palette())
     console.new_query("SERVER_B")
     bands = [window._band.styleSheet() for window in console.windows()]
@@ -336,7 +336,7 @@ def test_the_band_has_the_servers_color(console: Any) -> None:
     assert "SERVER_B" in console.current._band.text()
 
 
-def test_a_text_that_was_closed_can_be_had_back(qtbot: Any, console: Any) -> None:
+def test_a_closed_text_can_be_reopened(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("SELECT precious")
     qtbot.keyClick(console.current.editor, Key.Key_F4, CTRL)
     assert console.windows() == []
@@ -347,14 +347,14 @@ def test_a_text_that_was_closed_can_be_had_back(qtbot: Any, console: Any) -> Non
     assert console.drafts() == {"SERVER_A": "SELECT precious"}
 
 
-def test_closing_a_busy_window_cancels(qtbot: Any, console: Any) -> None:
+def test_closing_a_busy_window_cancels_the_batch(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("WAITFOR DELAY '00:01:00'")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
     console.tabs.close_window(console.current)
     assert console.lines[-1] == "cancel SERVER_A"
 
 
-def test_drafts_survive(qtbot: Any, console: Any, run: Any) -> None:
+def test_drafts_survive_a_restart(qtbot: Any, console: Any, run: Any) -> None:
     told = []
     console.drafts_changed.connect(lambda: told.append(console.drafts()))
     qtbot.keyClicks(console.current.editor, "SELECT")
@@ -378,7 +378,7 @@ def test_another_moment_keeps_texts_and_drops_results(qtbot: Any, console: Any, 
     assert console.history.model.total == 0
 
 
-def test_a_run_that_went_on_elsewhere_fills_history_and_windows(console: Any, run: Any) -> None:
+def test_a_run_continued_elsewhere_fills_history_and_windows(console: Any, run: Any) -> None:
     """After a resume: the trainee's batches are there, the scenario's are not."""
     run.journal.append(Input(1200, "sql", ("SERVER_A", "SELECT 1")))
     run.events += [
@@ -392,7 +392,7 @@ def test_a_run_that_went_on_elsewhere_fills_history_and_windows(console: Any, ru
     assert len(console.current.results.grids) == 1
 
 
-def test_a_refused_line_frees_the_window_and_says_why(qtbot: Any, console: Any) -> None:
+def test_a_refused_line_frees_the_window_and_shows_the_reason(qtbot: Any, console: Any) -> None:
     console.show_refusal("something else was refused")
     console.requested.disconnect()
     console.requested.connect(lambda line: console.show_refusal("the drill has ended"))
@@ -404,7 +404,7 @@ def test_a_refused_line_frees_the_window_and_says_why(qtbot: Any, console: Any) 
     assert console.current.results.messages.toPlainText() == "the drill has ended"
 
 
-def test_the_status_line_says_no_more_than_it_has_room_for(console: Any) -> None:
+def test_the_status_line_shortens_to_its_width(console: Any) -> None:
     window = console.current
     window._parts = ["SERVER_A (9.0)", "CORP\\dba (51)", "Sales", "00:00:05   3 rows"]
     metrics, beside = window._facts.fontMetrics(), window._state.sizeHint().width() + 24
@@ -414,7 +414,7 @@ def test_the_status_line_says_no_more_than_it_has_room_for(console: Any) -> None
         assert window._facts.text() == shown
 
 
-def test_the_status_line_knows_the_connection(console: Any, run: Any, world: Any) -> None:
+def test_the_status_line_shows_the_connection(console: Any, run: Any, world: Any) -> None:
     assert "Not connected" in console.current._state.text()
     session = SqlSession(server="SERVER_A", spid=51, login="CORP\\dba", database="Sales")
     world.sessions["SERVER_A"] = Window(session=session)
@@ -430,9 +430,7 @@ def test_the_status_line_knows_the_connection(console: Any, run: Any, world: Any
     assert "Not connected" in console.current._state.text()
 
 
-def test_another_run_begins_with_its_own_windows_and_offers_the_texts_of_the_last(
-    qtbot: Any, console: Any, run: Any
-) -> None:
+def test_a_new_run_has_its_own_windows_and_offers_the_last_texts(qtbot: Any, console: Any, run: Any) -> None:
     console.current.editor.setPlainText("DROP DATABASE Sales")
     left = [Closed("SERVER_A", "DROP DATABASE Sales", "The last drill")]
     console.begin_run(run.world, {"SERVER_B": "SELECT 2", "SERVER_C": "SELECT 3"}, left)
@@ -444,7 +442,7 @@ def test_another_run_begins_with_its_own_windows_and_offers_the_texts_of_the_las
     assert console.current.editor.toPlainText() == "DROP DATABASE Sales"
 
 
-def test_windows_of_servers_that_are_gone_close_with_their_texts(console: Any, run: Any, world: Any) -> None:
+def test_windows_of_removed_servers_close_and_keep_their_texts(console: Any, run: Any, world: Any) -> None:
     console.new_query("SERVER_B", "SELECT 2")
     away = world.instances.pop("SERVER_B")
     console.show_drill(run)
@@ -453,7 +451,7 @@ def test_windows_of_servers_that_are_gone_close_with_their_texts(console: Any, r
     world.instances["SERVER_B"] = away
 
 
-def test_f5_with_nothing_to_execute_says_so(qtbot: Any, console: Any) -> None:
+def test_f5_without_a_statement_shows_a_message(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("  ")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
     assert "nothing to execute" in console.current._state.text()
@@ -463,7 +461,7 @@ def test_f5_with_nothing_to_execute_says_so(qtbot: Any, console: Any) -> None:
     assert "No SQL window" in told.args[0]
 
 
-def test_after_a_tab_is_closed_the_keyboard_is_in_the_next_text(qtbot: Any, console: Any) -> None:
+def test_closing_a_tab_focuses_the_next_text(qtbot: Any, console: Any) -> None:
     console.new_query("SERVER_B", "SELECT 2")
     console.current.editor.setFocus()
     console.tools["close"].trigger()
@@ -474,7 +472,7 @@ def test_after_a_tab_is_closed_the_keyboard_is_in_the_next_text(qtbot: Any, cons
     assert console.current.editor.hasFocus()
 
 
-def test_a_busy_window_is_asked_about_before_it_closes(qtbot: Any, console: Any) -> None:
+def test_closing_a_busy_window_asks_first(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("WAITFOR DELAY '00:01:00'")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
     with qtbot.waitSignal(console.busy_closed, timeout=100) as asked:
@@ -483,7 +481,7 @@ def test_a_busy_window_is_asked_about_before_it_closes(qtbot: Any, console: Any)
     assert not any(line.startswith("cancel") for line in console.lines)
 
 
-def test_the_database_of_a_connection_is_chosen_from_a_list(qtbot: Any, console: Any) -> None:
+def test_the_database_of_a_connection_is_selected_from_a_list(qtbot: Any, console: Any) -> None:
     box = console.current.databases
     assert [box.itemText(row) for row in range(box.count())][:1] == ["master"]
     assert "Sales" in [box.itemText(row) for row in range(box.count())]
@@ -491,7 +489,7 @@ def test_the_database_of_a_connection_is_chosen_from_a_list(qtbot: Any, console:
     assert console.lines[-1].endswith("USE [Sales]")
 
 
-def test_while_time_stands_still_a_waiting_query_says_so(qtbot: Any, console: Any) -> None:
+def test_a_waiting_query_reports_the_paused_clock(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("SELECT 1")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
     assert "The clock is paused" not in console.current._state.text()
@@ -506,7 +504,7 @@ def test_a_tab_is_named_after_its_file(console: Any) -> None:
     assert console.tabs.tabText(0) == "failover.sql – SERVER_A"
 
 
-def test_execute_is_in_the_menu_of_the_text_and_saving_in_that_of_the_grid(qtbot: Any, console: Any) -> None:
+def test_execute_is_in_the_text_menu_and_save_in_the_grid_menu(qtbot: Any, console: Any) -> None:
     assert console.tools["run"] in console.current.editor.menu_actions
     console.current.editor.setPlainText("SELECT 1")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
@@ -518,7 +516,7 @@ def test_execute_is_in_the_menu_of_the_text_and_saving_in_that_of_the_grid(qtbot
 # --- history, snippets --------------------------------------------------------------------------------------
 
 
-def test_history_tells_outcomes_and_runs_again(qtbot: Any, console: Any) -> None:
+def test_history_shows_outcomes_and_runs_batches_again(qtbot: Any, console: Any) -> None:
     console.resize(60 * console.fontMetrics().height(), 500)  # both stand beside one another
     editor = console.current.editor
     for text, messages in (
@@ -544,7 +542,9 @@ def test_history_tells_outcomes_and_runs_again(qtbot: Any, console: Any) -> None
     assert editor.toPlainText() == "SELECT 1"
 
 
-def test_a_snippet_and_its_places(qtbot: Any, console: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_snippet_is_inserted_with_its_placeholders(
+    qtbot: Any, console: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from app.views.console import snippets
 
     console.current.editor.setPlainText("USE master")
@@ -562,7 +562,7 @@ def test_a_snippet_and_its_places(qtbot: Any, console: Any, monkeypatch: pytest.
     assert console.drafts() == {"SERVER_A": expected}
 
 
-def test_the_history_holds_no_rows_of_what_it_lists() -> None:
+def test_the_history_keeps_no_result_rows() -> None:
     message = {"number": 0, "severity": 0, "state": 1, "line": 1, "text": "printed"}
     error = {"number": 208, "severity": 16, "state": 1, "line": 1, "text": "Invalid object name."}
     data = (

@@ -34,7 +34,7 @@ def shown(qtbot: QtBot) -> Results:
     return widget
 
 
-def test_grids_come_in_turns_and_end_at_a_hundred(shown: Results) -> None:
+def test_grids_are_built_in_turns_up_to_a_hundred(shown: Results) -> None:
     one = Rowset(("a",), ((1,),))
     shown.show_outcome(_outcome(*[one] * 150))
     assert len(shown.grids) == results.GRIDS_A_TURN
@@ -46,7 +46,7 @@ def test_grids_come_in_turns_and_end_at_a_hundred(shown: Results) -> None:
     assert len(shown.grids) == 1
 
 
-def test_a_long_cell_is_cut_and_says_so(shown: Results) -> None:
+def test_a_long_cell_is_truncated_with_a_note(shown: Results) -> None:
     shown.show_outcome(_outcome(Rowset(("a", "b"), (("x" * 1_000_000, "short"),))))
     (grid,) = shown.grids
     column, other = grid.table.columns
@@ -59,7 +59,7 @@ def test_a_long_cell_is_cut_and_says_so(shown: Results) -> None:
 
 
 @pytest.mark.slow
-def test_messages_come_in_turns_up_to_what_can_be_read(shown: Results) -> None:
+def test_messages_are_added_in_turns_up_to_a_limit(shown: Results) -> None:
     shown.show_outcome(_outcome(messages=tuple(_said(f"line {n}") for n in range(12_000))))
     pane = shown.messages
     assert pane.blockCount() == results.LINES_A_TURN
@@ -69,7 +69,7 @@ def test_messages_come_in_turns_up_to_what_can_be_read(shown: Results) -> None:
     assert pane.toPlainText().endswith("line 9999\nMessages not shown: 2,000.")
 
 
-def test_long_messages_are_bounded_together(shown: Results) -> None:
+def test_long_messages_share_a_limit(shown: Results) -> None:
     shown.show_outcome(_outcome(messages=(_said("x" * 8_000),) * 5_000))
     pane = shown.messages
     while pane._pending:
@@ -78,7 +78,7 @@ def test_long_messages_are_bounded_together(shown: Results) -> None:
     assert "Messages not shown: " in pane.toPlainText()
 
 
-def test_text_is_made_only_where_it_is_looked_at(shown: Results) -> None:
+def test_text_is_formatted_only_when_visible(shown: Results) -> None:
     shown.show_outcome(_outcome(Rowset(("a",), tuple((n,) for n in range(12_000)))))
     assert shown._text.toPlainText() == ""
     shown.show_as_text(True)
@@ -94,13 +94,13 @@ def test_text_is_made_only_where_it_is_looked_at(shown: Results) -> None:
         (_outcome(messages=(_said("x\n" * 2_000),) * 100), "Lines not shown: "),
     ],
 )
-def test_results_to_text_are_bounded(outcome: BatchOutcome, end: str) -> None:
+def test_results_to_text_are_limited(outcome: BatchOutcome, end: str) -> None:
     text = as_text(outcome)
     assert end in text[-40:] + "\n"
     assert max(map(len, text.splitlines())) < 300
 
 
-def test_parsing_goes_on_in_turns_and_can_be_stopped(qtbot: QtBot) -> None:
+def test_parsing_runs_in_turns_and_can_be_stopped(qtbot: QtBot) -> None:
     window = QueryWindow("SERVER_A", lambda text, place: [])
     qtbot.addWidget(window)
     window.parsing(tsql.parsing("PRINT 1\n" * 1_000))
@@ -116,7 +116,7 @@ def test_parsing_goes_on_in_turns_and_can_be_stopped(qtbot: QtBot) -> None:
     assert "Line 1001" in window.results.messages.toPlainText()
 
 
-def test_a_longer_text_is_colored_after_a_pause(qtbot: QtBot) -> None:
+def test_a_long_text_is_highlighted_after_a_pause(qtbot: QtBot) -> None:
     editor = SqlEditor(lambda text, place: [])
     qtbot.addWidget(editor)
     line = "SELECT 'text' -- comment\n"
@@ -132,7 +132,7 @@ def test_a_longer_text_is_colored_after_a_pause(qtbot: QtBot) -> None:
     assert len(editor.document().firstBlock().layout().formats()) == 3
 
 
-def test_a_line_that_makes_every_key_slow_is_not_pasted(qtbot: QtBot) -> None:
+def test_an_overlong_line_is_not_pasted(qtbot: QtBot) -> None:
     editor = SqlEditor(lambda text, place: [])
     qtbot.addWidget(editor)
     said: list[str] = []
@@ -149,7 +149,7 @@ def test_a_line_that_makes_every_key_slow_is_not_pasted(qtbot: QtBot) -> None:
     assert editor.blockCount() == 3
 
 
-def test_the_name_of_a_database_is_no_html(qtbot: QtBot) -> None:
+def test_a_database_name_is_not_html(qtbot: QtBot) -> None:
     window = QueryWindow("SERVER_A", lambda text, place: [])
     qtbot.addWidget(window)
     window._connection = replace(window._connection, database="<img src='file:///x'>", login="a")

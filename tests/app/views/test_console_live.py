@@ -65,7 +65,7 @@ def test_a_catalog_view_fills_the_grid(qtbot: Any, console: Any) -> None:
     assert "executed successfully" in window._state.text()
 
 
-def test_alt_f1_tells_what_the_selected_name_is(qtbot: Any, console: Any) -> None:
+def test_alt_f1_describes_the_selected_name(qtbot: Any, console: Any) -> None:
     editor = console.current.editor
     editor.setPlainText("SELECT * FROM sys.database_mirroring_witnesses")
     cursor = editor.textCursor()
@@ -80,7 +80,7 @@ def test_alt_f1_tells_what_the_selected_name_is(qtbot: Any, console: Any) -> Non
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # offscreen has no keyboard to grab
-def test_a_window_goes_to_another_server_with_its_text(qtbot: Any, console: Any) -> None:
+def test_a_window_moves_to_another_server_with_its_text(qtbot: Any, console: Any) -> None:
     run(qtbot, console, "SELECT @@SERVERNAME")
     console.new_query("SERVER_W")
     console.tabs.setCurrentIndex(0)
@@ -101,7 +101,7 @@ def test_a_window_goes_to_another_server_with_its_text(qtbot: Any, console: Any)
     assert console.current.results.grids[0].table.index(0, 0).data() == "SERVER_B"
 
 
-def test_waitfor_waits_in_simulated_time_and_can_be_cancelled(qtbot: Any, console: Any) -> None:
+def test_waitfor_uses_simulated_time_and_can_be_canceled(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "WAITFOR DELAY '00:00:20'\nPRINT 'late'")
     assert window.busy
     wait(console, 5)
@@ -112,7 +112,7 @@ def test_waitfor_waits_in_simulated_time_and_can_be_cancelled(qtbot: Any, consol
     assert "late" not in window.results.messages.toPlainText()
 
 
-def test_the_mirror_refuses_and_says_so(qtbot: Any, console: Any) -> None:
+def test_the_mirror_refuses_with_a_message(qtbot: Any, console: Any) -> None:
     console.new_query("SERVER_B")
     window = run(qtbot, console, "USE Sales")
     assert window.results.messages.toPlainText().startswith(
@@ -120,7 +120,7 @@ def test_the_mirror_refuses_and_says_so(qtbot: Any, console: Any) -> None:
     )
 
 
-def test_a_connection_dies_with_its_server(qtbot: Any, console: Any) -> None:
+def test_a_connection_ends_with_its_server(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "SELECT 1")
     assert "dba" in window._facts.text()
     simulator.apply_input(console._world, parse_line("power-off SERVER_A"))
@@ -146,7 +146,7 @@ def test_a_connection_dies_with_its_server(qtbot: Any, console: Any) -> None:
         ("BACKUP LOG Sales TO DISK = 'D:\\a.trn' WITH INIT, NO_T", "NO_TRUNCATE"),
     ],
 )
-def test_completion_knows_grammar_and_catalog(qtbot: Any, console: Any, typed: str, offered: str) -> None:
+def test_completion_uses_grammar_and_catalog(qtbot: Any, console: Any, typed: str, offered: str) -> None:
     editor = console.current.editor
     editor.setFocus()
     qtbot.keyClicks(editor, typed)
@@ -154,7 +154,7 @@ def test_completion_knows_grammar_and_catalog(qtbot: Any, console: Any, typed: s
     assert editor.toPlainText().endswith(offered)
 
 
-def test_panes_are_gone_through_forwards_and_backwards(qtbot: Any, console: Any) -> None:
+def test_panes_are_cycled_forwards_and_backwards(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "SELECT 1 AS one")
     grid, messages, editor = window.results.grids[0], window.results.messages, window.editor
     for stop in (editor, grid, messages, editor):  # at first nothing has taken the keyboard
@@ -169,7 +169,7 @@ def test_panes_are_gone_through_forwards_and_backwards(qtbot: Any, console: Any)
     assert QGuiApplication.clipboard().text() == "one\n1", "the cell under the keyboard is selected"
 
 
-def test_the_keyboard_moves_only_when_what_it_is_in_goes(qtbot: Any, console: Any) -> None:
+def test_the_focus_moves_only_when_its_pane_closes(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "SELECT 1 AS one")
     window.databases.setFocus()
     window.toggle_results()
@@ -187,7 +187,7 @@ def test_the_keyboard_moves_only_when_what_it_is_in_goes(qtbot: Any, console: An
     assert window.databases.hasFocus()
 
 
-def test_keys_that_find_nothing_to_do_say_so(qtbot: Any, console: Any) -> None:
+def test_keys_without_effect_show_a_message(qtbot: Any, console: Any) -> None:
     window, ctrl = console.current, Qt.KeyboardModifier.ControlModifier
     window.editor.setPlainText("    SELECT 1")
     qtbot.keyClick(window.editor, Qt.Key.Key_M, ctrl | Qt.KeyboardModifier.ShiftModifier)
@@ -201,7 +201,7 @@ def test_keys_that_find_nothing_to_do_say_so(qtbot: Any, console: Any) -> None:
     assert window.editor.toPlainText() == "    SELECT 1", "the window before, and nothing is moved out"
 
 
-def test_what_raiserror_says_below_an_error() -> None:
+def test_raiserror_output_follows_an_error() -> None:
     """As Management Studio prints it: of 0 and 10 the text, of 1 to 9 also number and level."""
     told = tuple(Message(50000, severity, 1, 1, "text") for severity in (5, 10, 11))
     lines = list(message_lines(BatchOutcome("SERVER_A", "SERVER_A", "", told, (), 0, 0)))
@@ -212,7 +212,7 @@ def test_what_raiserror_says_below_an_error() -> None:
     ]
 
 
-def test_enter_on_an_error_leads_to_its_line(qtbot: Any, console: Any) -> None:
+def test_enter_on_an_error_goes_to_its_line(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "PRINT 'a'\n\nSELECT * FROM nowhere")
     messages = window.results.messages
     messages.setFocus()
@@ -223,9 +223,7 @@ def test_enter_on_an_error_leads_to_its_line(qtbot: Any, console: Any) -> None:
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_F5, Qt.Key.Key_F5 | Qt.KeyboardModifier.ControlModifier])
-def test_a_double_click_leads_to_the_line_in_the_window_whichever_batch_it_is_in(
-    qtbot: Any, console: Any, key: Any
-) -> None:
+def test_a_double_click_goes_to_the_line_in_any_batch(qtbot: Any, console: Any, key: Any) -> None:
     """The message counts from its batch, as in Management Studio; the window knows where that begins."""
     window = console.current
     wrong = "ALTER DATABASE Sales SET PARTNER FAILOVR"
@@ -240,7 +238,7 @@ def test_a_double_click_leads_to_the_line_in_the_window_whichever_batch_it_is_in
     assert window.editor.textCursor().selectedText() == wrong
 
 
-def test_the_end_of_a_batch_is_said_aloud(qtbot: Any, console: Any) -> None:
+def test_the_end_of_a_batch_is_announced(qtbot: Any, console: Any) -> None:
     said: list[str] = []
     console.current.announced.connect(said.append)
     run(qtbot, console, "SELECT 1 AS one UNION SELECT 2")
@@ -249,7 +247,7 @@ def test_the_end_of_a_batch_is_said_aloud(qtbot: Any, console: Any) -> None:
     assert said[1].startswith("Query completed with errors. Msg 208: Invalid object name")
 
 
-def test_esc_in_the_history_closes_it_also_while_a_query_runs(qtbot: Any, console: Any) -> None:
+def test_esc_closes_the_history_even_during_a_query(qtbot: Any, console: Any) -> None:
     both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     window = run(qtbot, console, "WAITFOR DELAY '00:00:20'")
     qtbot.keyClick(window.editor, Qt.Key.Key_H, both)
@@ -261,9 +259,7 @@ def test_esc_in_the_history_closes_it_also_while_a_query_runs(qtbot: Any, consol
     assert not window.busy
 
 
-def test_in_a_narrow_dock_the_history_takes_the_place_of_the_windows_and_gives_it_back(
-    qtbot: Any, console: Any
-) -> None:
+def test_in_a_narrow_dock_the_history_replaces_the_windows(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "SELECT 1 AS one")
     both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     console.resize(616, 300)  # its place on the desk at 1366x768
@@ -286,14 +282,14 @@ def test_in_a_narrow_dock_the_history_takes_the_place_of_the_windows_and_gives_i
     assert console.history.isVisible()
 
 
-def test_the_status_line_names_everything_at_the_width_of_a_small_screen(qtbot: Any, console: Any) -> None:
+def test_the_status_line_is_complete_on_a_small_screen(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "SELECT name FROM sys.databases")
     console.resize(616, 300)  # its place on the desk at 1366x768
     told = window._facts.text()
     assert all(part in told for part in ("SERVER_A (9.0)", "dba (51)", "master", "00:00:00", "row"))
 
 
-def test_buttons_without_room_are_behind_an_arrow_and_tabs_stay_readable(qtbot: Any, console: Any) -> None:
+def test_buttons_without_room_move_into_a_menu_and_tabs_stay_readable(qtbot: Any, console: Any) -> None:
     bar = console._bar
     assert bar.more.isHidden()
     console.resize(330, 300)
@@ -314,7 +310,7 @@ def test_buttons_without_room_are_behind_an_arrow_and_tabs_stay_readable(qtbot: 
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_a_blocked_batch_says_which_session_blocks_it(qtbot: Any, console: Any, told: bool) -> None:
+def test_a_blocked_batch_names_its_blocking_session(qtbot: Any, console: Any, told: bool) -> None:
     """In an exam the view sys.dm_exec_requests does, to whoever asks it."""
     run(qtbot, console, "USE Sales CREATE TABLE t (i int) INSERT t VALUES (1) BEGIN TRAN UPDATE t SET i = 2")
     wait(console, 1.0)

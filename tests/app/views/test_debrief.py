@@ -68,7 +68,7 @@ def button(page: Debrief, text: str) -> QPushButton | None:
     return next((b for b in found if b.text() == text and b.isVisible()), None)
 
 
-def test_every_point_has_its_reason(page: Debrief, report: Report) -> None:
+def test_every_score_line_has_its_reason(page: Debrief, report: Report) -> None:
     said = texts(page, POINTS)
     assert report["title"] in said
     for item in report["score"]["items"]:
@@ -77,7 +77,7 @@ def test_every_point_has_its_reason(page: Debrief, report: Report) -> None:
         assert not item["better"] or f"Better: {item['better']}" in said
 
 
-def test_losses_and_the_forced_failover_are_told(page: Debrief, report: Report) -> None:
+def test_losses_and_the_forced_failover_are_listed(page: Debrief, report: Report) -> None:
     said = texts(page, TIMELINE, STORY)
     (failover,) = [row for row in report["failovers"] if row["kind"] == "forced"]
     assert failover["lost_transactions"] > 0
@@ -95,7 +95,7 @@ def test_phases_add_up_to_the_failover(report: Report) -> None:
         assert between == pytest.approx(failover["failover_s"])
 
 
-def test_a_moment_can_be_chosen_on_the_strip_and_in_the_score(qtbot: QtBot, page: Debrief) -> None:
+def test_a_moment_is_selected_on_the_strip_and_in_the_score(qtbot: QtBot, page: Debrief) -> None:
     assert page.moment() is None
     open_tab(page, TIMELINE)
     strip = there(page.widget()).findChildren(TimeStrip)[0]
@@ -110,7 +110,7 @@ def test_a_moment_can_be_chosen_on_the_strip_and_in_the_score(qtbot: QtBot, page
     assert wanted.args == [page.moment(), ""], "where nothing happened it is that very moment"
 
 
-def test_what_cannot_be_done_is_not_offered(qtbot: QtBot, page: Debrief, report: Report) -> None:
+def test_impossible_actions_are_not_offered(qtbot: QtBot, page: Debrief, report: Report) -> None:
     assert button(page, "Retry from the start") is not None
     assert button(page, "Next: Other") is None
     page.show_run(DebriefModel(report, next_title="Other"))
@@ -129,7 +129,7 @@ MISTAKE = RunSegment(
 @pytest.mark.parametrize(
     ("total", "primary"), [(100.0, "Next: Other"), (40.0, "Retry before this mistake, from")]
 )
-def test_enter_does_what_the_result_suggests(
+def test_enter_follows_the_suggestion_of_the_result(
     qtbot: QtBot, report: Report, total: float, primary: str
 ) -> None:
     """One primary button: the next drill after a good run, a retry before the mistake after a bad one."""
@@ -149,7 +149,7 @@ def test_enter_does_what_the_result_suggests(
         qtbot.keyClick(page, Qt.Key.Key_Return)
 
 
-def test_single_keys_and_tabs(qtbot: QtBot, page: Debrief, report: Report) -> None:
+def test_single_keys_switch_tabs(qtbot: QtBot, page: Debrief, report: Report) -> None:
     """The whole page is used by the keyboard alone."""
     model = DebriefModel(
         report, shipped("forced-service"), None, Account((MISTAKE,), 50.0, None), next_title="Other"
@@ -167,7 +167,7 @@ def test_single_keys_and_tabs(qtbot: QtBot, page: Debrief, report: Report) -> No
     assert tabs.currentIndex() == before + 1
 
 
-def test_a_finished_analysis_takes_nobody_elsewhere(qtbot: QtBot, page: Debrief, report: Report) -> None:
+def test_a_finished_analysis_does_not_switch_the_tab(qtbot: QtBot, page: Debrief, report: Report) -> None:
     """The tab that is open stays open, and the keyboard where it was."""
     model = DebriefModel(report, shipped("forced-service"), analyzing=True)
     page.show_run(model)
@@ -180,7 +180,7 @@ def test_a_finished_analysis_takes_nobody_elsewhere(qtbot: QtBot, page: Debrief,
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for tool tips
-def test_the_strip_walks_from_marker_to_marker_by_keys(qtbot: QtBot, page: Debrief) -> None:
+def test_keys_step_through_the_markers_of_the_strip(qtbot: QtBot, page: Debrief) -> None:
     open_tab(page, TIMELINE)
     strip = there(page.widget()).findChildren(TimeStrip)[0]
     times = [marker.t_s for marker in strip._course.markers]
@@ -204,7 +204,7 @@ def test_the_strip_walks_from_marker_to_marker_by_keys(qtbot: QtBot, page: Debri
     ("points", "said"),
     [(12.0, "Without this mistake: downtime 4.00 s instead of 30.00 s."), (0.0, ""), (-5.0, "")],
 )
-def test_what_a_run_comes_to_without_a_deed_is_told_where_that_is_better(points: float, said: str) -> None:
+def test_the_score_without_an_action_is_shown_where_better(points: float, said: str) -> None:
     outcomes = (OutcomeRow("downtime_s", 30.0, 4.0), OutcomeRow("lost_transactions", 0.0, 0.0))
     deed = ActionImpact(0, 100, "SET WITNESS OFF on SERVER_A", outcomes, points, ())
     assert mistakes.format_counterfactual(deed) == said
@@ -244,7 +244,7 @@ def beside(
     return parts
 
 
-def test_the_run_beside_the_best_possible(qtbot: QtBot) -> None:
+def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
     """What the curve says, the costliest acts and waits first in time, and the ways to the best."""
     said_so = Input(4000, "answer", ("whose-word", "2"))
     batch = Input(4500, "sql", ("SERVER_B", "SELECT\n  1"))
@@ -278,7 +278,7 @@ def test_the_run_beside_the_best_possible(qtbot: QtBot) -> None:
 
 
 @pytest.mark.parametrize("same", [True, False])
-def test_the_last_chance_is_told_and_can_be_watched_and_tried(qtbot: QtBot, same: bool) -> None:
+def test_the_last_chance_is_shown_watched_and_retried(qtbot: QtBot, same: bool) -> None:
     """In the words of the act that took it, where those would say the same, else in words of its own."""
     moves = (
         RunSegment(
@@ -306,7 +306,7 @@ def test_the_last_chance_is_told_and_can_be_watched_and_tried(qtbot: QtBot, same
     assert told == "10 s until 0:10.0: your next action was SERVER_B ▸ Power off."
 
 
-def test_a_last_chance_that_time_took_names_its_act_and_its_end(qtbot: QtBot) -> None:
+def test_a_last_chance_lost_by_time_names_its_action_and_end(qtbot: QtBot) -> None:
     chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
     tried: list[tuple[float, str]] = []
     for can_retry in (True, False):
@@ -322,7 +322,7 @@ def test_a_last_chance_that_time_took_names_its_act_and_its_end(qtbot: QtBot) ->
     assert not [b for part in parts for b in part.findChildren(QPushButton)], "nothing can be tried again"
 
 
-def test_a_last_chance_that_went_by_is_told_as_such(qtbot: QtBot) -> None:
+def test_a_missed_last_chance_is_described(qtbot: QtBot) -> None:
     """The second in which it does is no ordinary wait: nobody would see why just this one cost so much."""
     wait = RunSegment(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT, LATE), 1)
     chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
@@ -345,7 +345,7 @@ def test_a_last_chance_that_went_by_is_told_as_such(qtbot: QtBot) -> None:
         ),
     ],
 )
-def test_whether_more_may_have_been_possible_is_told(
+def test_the_debrief_states_whether_more_was_possible(
     qtbot: QtBot, doubt: BoundGap | None, said: str, offered: bool
 ) -> None:
     wait = RunSegment(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT,), 1)
@@ -362,7 +362,9 @@ def test_whether_more_may_have_been_possible_is_told(
     assert asked == [True] * offered
 
 
-def test_a_point_of_the_curve_is_told_and_chosen(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_point_of_the_curve_is_described_and_selected(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By pointer and by keys: what could be reached there, what it cost, and the moment for a retry."""
     act = Input(1000, "power-off", ("SERVER_B",))
     moves = (
@@ -397,7 +399,7 @@ def test_a_point_of_the_curve_is_told_and_chosen(qtbot: QtBot, monkeypatch: pyte
     assert worth.tip(1000, moves[1]).splitlines()[-1] == "point of no return 0:10.0"
 
 
-def test_without_a_solution_the_curve_says_how_little_is_known(qtbot: QtBot) -> None:
+def test_without_a_solution_the_curve_states_its_limits(qtbot: QtBot) -> None:
     found = Account((RunSegment(0, 1000, WAITING, 10.0, 10.0, "best"),), 100.0, None)
     assert "No better continuation is known" in said_in(beside(qtbot, found, has_solution=False))
     assert "No better continuation is known" not in said_in(beside(qtbot, found))
@@ -415,13 +417,13 @@ def test_the_point_of_no_return_is_on_the_timeline(page: Debrief, report: Report
     assert (mark.t_s, mark.text) == (10.0, "the last chance to meet all goals, SERVER_A ▸ Power on")
 
 
-def test_the_legend_has_as_many_lines_as_it_needs(qtbot: QtBot) -> None:
+def test_the_legend_wraps_to_as_many_lines_as_needed(qtbot: QtBot) -> None:
     legend = ValueCurveLegend()
     qtbot.addWidget(legend)
     assert legend.heightForWidth(300) > legend.heightForWidth(2000)
 
 
-def test_a_change_of_font_deletes_no_widget_at_once(qtbot: QtBot, report: Report) -> None:
+def test_a_font_change_deletes_no_widget_at_once(qtbot: QtBot, report: Report) -> None:
     """Else Qt walks through deleted widgets: the window crashed when the text was enlarged before any run."""
     page = Debrief()
     qtbot.addWidget(page)
@@ -437,9 +439,7 @@ def test_a_change_of_font_deletes_no_widget_at_once(qtbot: QtBot, report: Report
 
 
 @pytest.mark.parametrize("width", [1366, 1000, 700])
-def test_a_long_title_of_the_next_drill_pushes_nothing_off_the_page(
-    qtbot: QtBot, report: Report, width: int
-) -> None:
+def test_a_long_title_of_the_next_drill_fits_the_page(qtbot: QtBot, report: Report, width: int) -> None:
     """First the line about keys goes, then the buttons are put below one another."""
     page = Debrief()
     qtbot.addWidget(page)

@@ -40,7 +40,7 @@ def select_all(editor: SqlEditor) -> None:
 
 
 @pytest.mark.parametrize("second", [CTRL, Qt.KeyboardModifier.NoModifier])
-def test_comment_and_uncomment_chords(qtbot: Any, editor: SqlEditor, second: Any) -> None:
+def test_chords_comment_and_uncomment_lines(qtbot: Any, editor: SqlEditor, second: Any) -> None:
     said: list[str] = []
     editor.said.connect(said.append)
     editor.setPlainText("USE Sales\n\n  SELECT 1")
@@ -55,14 +55,14 @@ def test_comment_and_uncomment_chords(qtbot: Any, editor: SqlEditor, second: Any
     assert editor.toPlainText() == "USE Sales\n\n  SELECT 1"
 
 
-def test_a_chord_that_is_none_types_nothing(qtbot: Any, editor: SqlEditor) -> None:
+def test_an_unknown_chord_types_nothing(qtbot: Any, editor: SqlEditor) -> None:
     qtbot.keyClick(editor, Key.Key_K, CTRL)
     qtbot.keyClick(editor, Key.Key_X)
     qtbot.keyClick(editor, Key.Key_Y)
     assert editor.toPlainText() == "y"
 
 
-def test_upper_and_lower_case(qtbot: Any, editor: SqlEditor) -> None:
+def test_keys_change_to_upper_and_lower_case(qtbot: Any, editor: SqlEditor) -> None:
     editor.setPlainText("select Sales")
     select_all(editor)
     qtbot.keyClick(editor, Key.Key_U, CTRL | SHIFT)
@@ -71,7 +71,7 @@ def test_upper_and_lower_case(qtbot: Any, editor: SqlEditor) -> None:
     assert editor.toPlainText() == "select sales"
 
 
-def test_tab_indents_lines_and_back(qtbot: Any, editor: SqlEditor) -> None:
+def test_tab_indents_and_shift_tab_unindents_lines(qtbot: Any, editor: SqlEditor) -> None:
     editor.setPlainText("a\nb")
     select_all(editor)
     qtbot.keyClick(editor, Key.Key_Tab)
@@ -80,14 +80,14 @@ def test_tab_indents_lines_and_back(qtbot: Any, editor: SqlEditor) -> None:
     assert editor.toPlainText() == "a\nb"
 
 
-def test_a_new_line_begins_under_the_one_before(qtbot: Any, editor: SqlEditor) -> None:
+def test_a_new_line_keeps_the_indentation(qtbot: Any, editor: SqlEditor) -> None:
     qtbot.keyClicks(editor, "  a")
     qtbot.keyClick(editor, Key.Key_Return)
     qtbot.keyClicks(editor, "b")
     assert editor.toPlainText() == "  a\n  b"
 
 
-def test_one_step_of_undo_takes_a_comment_back(qtbot: Any, editor: SqlEditor) -> None:
+def test_one_undo_removes_a_comment(qtbot: Any, editor: SqlEditor) -> None:
     editor.setPlainText("a\nb")
     select_all(editor)
     qtbot.keyClick(editor, Key.Key_K, CTRL)
@@ -97,7 +97,7 @@ def test_one_step_of_undo_takes_a_comment_back(qtbot: Any, editor: SqlEditor) ->
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # offscreen has no keyboard to grab
-def test_completion_narrows_while_typing_and_enter_takes_it(qtbot: Any, editor: SqlEditor) -> None:
+def test_completion_narrows_while_typing_and_enter_accepts(qtbot: Any, editor: SqlEditor) -> None:
     qtbot.keyClicks(editor, "se")
     qtbot.keyClick(editor, Key.Key_Space, CTRL)
     popup = editor._popup
@@ -110,14 +110,14 @@ def test_completion_narrows_while_typing_and_enter_takes_it(qtbot: Any, editor: 
     assert not popup.isVisible()
 
 
-def test_a_single_completion_is_taken_at_once(qtbot: Any, editor: SqlEditor) -> None:
+def test_a_single_completion_is_inserted_at_once(qtbot: Any, editor: SqlEditor) -> None:
     qtbot.keyClicks(editor, "USE sel")
     qtbot.keyClick(editor, Key.Key_Space, CTRL)
     assert editor.toPlainText() == "USE SELECT"
     assert not editor._popup.isVisible()
 
 
-def test_colors_also_where_a_comment_spans_lines(qtbot: Any, editor: SqlEditor) -> None:
+def test_comments_over_several_lines_are_highlighted(qtbot: Any, editor: SqlEditor) -> None:
     def tones(line: int) -> dict[str, str]:
         block = editor.document().findBlockByNumber(line)
         return {
@@ -142,7 +142,7 @@ def test_colors_also_where_a_comment_spans_lines(qtbot: Any, editor: SqlEditor) 
     assert tones(2) == {"*/": comment, "GO": colors.keyword.name()}
 
 
-def test_the_margin_makes_room_for_the_numbers(editor: SqlEditor) -> None:
+def test_the_margin_fits_the_line_numbers(editor: SqlEditor) -> None:
     narrow = editor.viewportMargins().left()
     editor.setPlainText("\n" * 1500)
     assert editor.viewportMargins().left() > narrow

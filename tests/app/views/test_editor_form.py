@@ -110,13 +110,13 @@ def test_title_changes_its_line_only_and_the_comment_stays(form: Told) -> None:
     ]
 
 
-def test_leaving_a_field_as_it_was_changes_nothing(form: Told) -> None:
+def test_leaving_a_field_unchanged_changes_nothing(form: Told) -> None:
     type_into(form, ("title",), "Old")
     form.finish()
     assert said(form) == []
 
 
-def test_choice(form: Told) -> None:
+def test_choice_is_written_as_its_value(form: Told) -> None:
     choose(form, ("level",), "expert")
     assert difference(said(form)[0]) == ['-level = "beginner"', '+level = "expert"']
 
@@ -138,7 +138,7 @@ def test_emptying_an_optional_field_removes_its_key(form: Told) -> None:
     assert difference(said(form)[0]) == ['-author = "Me"']
 
 
-def test_figure_out_of_bounds_is_refused_with_a_reason(form: Told) -> None:
+def test_number_out_of_range_is_refused_with_a_reason(form: Told) -> None:
     type_into(form, ("minutes",), "6000")
     assert said(form) == []
     assert "600" in form.problem.text()
@@ -164,7 +164,7 @@ def test_long_text_keeps_its_lines(form: Told) -> None:
     assert difference(said(form)[0]) == ["-Second line.", "+Another line."]
 
 
-def test_server_added_and_removed(form: Told) -> None:
+def test_server_is_added_and_removed(form: Told) -> None:
     go_to(form, "server")
     form.add.click()
     assert [server["name"] for server in tomllib.loads(said(form)[0])["server"]] == [
@@ -210,7 +210,7 @@ def test_entry_is_moved_by_its_buttons_and_its_comment_with_it(form: Told) -> No
         (Qt.Key.Key_Down, Qt.KeyboardModifier.NoModifier, None),
     ],
 )
-def test_entries_obey_keys_too(
+def test_entries_are_moved_by_keys(
     form: Told, key: Qt.Key, modifier: Qt.KeyboardModifier, left: list[str] | None
 ) -> None:
     go_to(form, "server")
@@ -218,7 +218,7 @@ def test_entries_obey_keys_too(
     assert [names(text, "server") for text in said(form)] == ([left] if left is not None else [])
 
 
-def test_copy_of_an_entry_is_the_one_that_is_shown(form: Told) -> None:
+def test_copy_of_an_entry_is_shown(form: Told) -> None:
     go_to(form, "rubric")
     click(form, "copy")
     assert names(said(form)[0], "rubric") == ["End state", "End state 2"]
@@ -228,7 +228,7 @@ def test_copy_of_an_entry_is_the_one_that_is_shown(form: Told) -> None:
     assert name.text() == "End state 2"
 
 
-def test_what_is_typed_and_not_yet_taken_moves_along(form: Told) -> None:
+def test_pending_text_moves_with_its_entry(form: Told) -> None:
     go_to(form, "server")
     name = form._rows["server", 0, "name"].widget
     assert isinstance(name, QLineEdit)
@@ -237,7 +237,7 @@ def test_what_is_typed_and_not_yet_taken_moves_along(form: Told) -> None:
     assert names(said(form)[-1], "server") == ["SERVER_B", "ALPHA"]
 
 
-def test_list_in_one_line_says_why_it_is_not_moved_and_stays(form: Told) -> None:
+def test_inline_list_cannot_be_reordered_and_says_why(form: Told) -> None:
     form.show_text('server = [{ name = "A" }, { name = "B" }]\n')
     go_to(form, "server")
     click(form, "down")
@@ -246,7 +246,7 @@ def test_list_in_one_line_says_why_it_is_not_moved_and_stays(form: Told) -> None
     assert "[[server]]" in form.problem.text()
 
 
-def test_no_title_of_a_section_is_cut_at_twice_the_size(form: Told, qtbot: Any) -> None:
+def test_section_titles_fit_at_twice_the_text_size(form: Told, qtbot: Any) -> None:
     form.show()
     qtbot.waitExposed(form)
     font = form.font()
@@ -259,7 +259,7 @@ def test_no_title_of_a_section_is_cut_at_twice_the_size(form: Told, qtbot: Any) 
     assert form.sections.viewport().width() >= widest
 
 
-def test_fields_are_below_their_labels_where_there_is_no_room_beside_them(form: Told, qtbot: Any) -> None:
+def test_fields_move_below_their_labels_without_room(form: Told, qtbot: Any) -> None:
     form.show()
     qtbot.waitExposed(form)
     font = form.font()
@@ -290,7 +290,7 @@ def test_entry_can_be_added_to_every_list(form: Told) -> None:
     assert len(said(form)) == len(keys)
 
 
-def test_a_new_entry_is_about_what_has_none_yet_and_asks_for_its_texts(form: Told) -> None:
+def test_a_new_entry_uses_unused_names_and_asks_for_its_texts(form: Told) -> None:
     go_to(form, "database")
     form.add.click()
     assert form._rows["database", 1, "name"].widget.property("text") == "DATABASE_1"
@@ -320,7 +320,7 @@ def test_a_new_entry_is_about_what_has_none_yet_and_asks_for_its_texts(form: Tol
     assert {("hint",), ("goal",), ("question",), ("predict",)} <= named
 
 
-def test_a_new_entry_stands_before_the_comment_of_what_follows(form: Told) -> None:
+def test_a_new_entry_precedes_the_comment_of_the_next(form: Told) -> None:
     form.show_text(TEXT.replace("[[database]]", "# What is mirrored.\n[[database]]"))
     go_to(form, "server")
     form.add.click()
@@ -330,7 +330,7 @@ def test_a_new_entry_stands_before_the_comment_of_what_follows(form: Told) -> No
     assert "# What is mirrored.\n[[database]]" in said(form)[-1]
 
 
-def test_who_turns_to_an_entry_or_changes_it_is_told_of(form: Told) -> None:
+def test_selecting_or_changing_an_entry_is_signaled(form: Told) -> None:
     told: list[Any] = []
     form.chosen.connect(told.append)
     go_to(form, "server")
@@ -342,14 +342,14 @@ def test_who_turns_to_an_entry_or_changes_it_is_told_of(form: Told) -> None:
     assert form.page.path_of(form._rows["database", 0, "name"].widget) == ("database", 0, "name")
 
 
-def test_empty_field_says_what_the_schema_says_of_none(form: Told) -> None:
+def test_empty_field_shows_the_schemas_default_text(form: Told) -> None:
     go_to(form, "server")
     line = form._rows["server", 0, "cores"].widget
     assert isinstance(line, QLineEdit)
     assert line.placeholderText() == "the number of cores of the hardware"
 
 
-def test_nested_table_comes_and_goes_with_its_last_key(form: Told) -> None:
+def test_nested_table_is_created_and_removed_with_its_last_key(form: Told) -> None:
     go_to(form, "server")
     form.entries.setCurrentRow(1)
     type_into(form, ("server", 1, "endpoint", "port"), "5023")
@@ -358,7 +358,7 @@ def test_nested_table_comes_and_goes_with_its_last_key(form: Told) -> None:
     assert "endpoint" not in tomllib.loads(said(form)[1])["server"][1]
 
 
-def test_variant_is_shown_and_may_be_typed_where_a_number_stands(form: Told) -> None:
+def test_variant_is_shown_and_accepted_in_a_number_field(form: Told) -> None:
     go_to(form, "database")
     line = form._rows["database", 0, "scale"].widget
     assert isinstance(line, QLineEdit)
@@ -367,7 +367,7 @@ def test_variant_is_shown_and_may_be_typed_where_a_number_stands(form: Told) -> 
     assert difference(said(form)[0]) == ['-scale = "{load}"', '+scale = "{pace}"']
 
 
-def test_kind_of_a_rule_brings_its_fields(form: Told) -> None:
+def test_kind_of_a_rule_determines_its_fields(form: Told) -> None:
     go_to(form, "rubric")
     assert ("rubric", 0, "target") not in form._rows
     choose(form, ("rubric", 0, "kind"), "Downtime")
@@ -375,14 +375,14 @@ def test_kind_of_a_rule_brings_its_fields(form: Told) -> None:
     assert difference(said(form)[0]) == ['-kind = "goals"', '+kind = "downtime"']
 
 
-def test_kind_chosen_by_keys(form: Told, qtbot: Any) -> None:
+def test_kind_is_selected_by_keys(form: Told, qtbot: Any) -> None:
     go_to(form, "rubric")
     QTest.keyClick(form._rows["rubric", 0, "kind"].widget, Qt.Key.Key_Down)
     qtbot.waitUntil(lambda: len(said(form)) == 1)
     assert tomllib.loads(said(form)[0])["rubric"][0]["kind"] == "downtime"
 
 
-def test_fields_rest_while_the_text_is_broken(form: Told) -> None:
+def test_fields_are_disabled_while_the_text_is_invalid(form: Told) -> None:
     form.show_text("title = [")
     assert not form.page.isEnabled()
     assert "not valid TOML" in form.problem.text()
@@ -392,7 +392,7 @@ def test_fields_rest_while_the_text_is_broken(form: Told) -> None:
     assert said(form) == []
 
 
-def test_section_entry_and_cursor_stay_when_the_text_is_renewed(form: Told, qtbot: Any) -> None:
+def test_section_entry_and_cursor_survive_a_refresh(form: Told, qtbot: Any) -> None:
     go_to(form, "server")
     form.entries.setCurrentRow(1)
     line = form._rows["server", 1, "name"].widget
@@ -406,7 +406,7 @@ def test_section_entry_and_cursor_stay_when_the_text_is_renewed(form: Told, qtbo
     assert (line.text(), line.cursorPosition(), form.entries.currentRow()) == ("SERVER_C", 3, 1)
 
 
-def test_text_typed_by_keys_is_taken_when_the_field_is_left(form: Told) -> None:
+def test_typed_text_is_applied_when_the_field_is_left(form: Told) -> None:
     line = form._rows["title",].widget
     assert isinstance(line, QLineEdit)
     line.selectAll()
@@ -414,7 +414,7 @@ def test_text_typed_by_keys_is_taken_when_the_field_is_left(form: Told) -> None:
     assert tomllib.loads(said(form)[0])["title"] == "By keys"
 
 
-def test_everything_that_a_scenario_can_say_has_a_field() -> None:
+def test_every_key_of_the_schema_has_a_field() -> None:
     reached = set[tuple[str, str]]()
 
     def reach(model: type[BaseModel]) -> None:
@@ -438,7 +438,7 @@ def test_everything_that_a_scenario_can_say_has_a_field() -> None:
     assert wanted - reached == {("Scenario", "name")}  # the name of the file
 
 
-def test_every_field_says_what_it_means_and_is_no_bare_key() -> None:
+def test_every_field_has_a_label_and_a_meaning() -> None:
     for section in sections():
         for model in section.models:
             for field in fields(model):
@@ -464,7 +464,7 @@ def test_every_field_says_what_it_means_and_is_no_bare_key() -> None:
         (schema.ClientSpec, "databases", ("Separate several with commas.",)),
     ],
 )
-def test_tip_says_unit_range_and_default(model: type[BaseModel], key: str, told: tuple[str, ...]) -> None:
+def test_tip_shows_unit_range_and_default(model: type[BaseModel], key: str, told: tuple[str, ...]) -> None:
     (field,) = (field for field in fields(model) if field.key == key)
     for words in told:
         assert words in tip(field)
@@ -485,7 +485,7 @@ def test_tip_says_unit_range_and_default(model: type[BaseModel], key: str, told:
         (("title",), "a\u202eb", "expected no invisible character like character 2 (U+202E)."),
     ],
 )
-def test_a_refusal_says_what_and_where_and_what_was_expected(
+def test_a_refusal_names_value_position_and_expectation(
     form: Told, path: tuple[str, ...], typed: str, told: str
 ) -> None:
     type_into(form, path, typed)
@@ -494,7 +494,7 @@ def test_a_refusal_says_what_and_where_and_what_was_expected(
     assert "nput should" not in form.problem.text()
 
 
-def test_acts_that_cost_points_come_and_go(form: Told, qtbot: Any) -> None:
+def test_actions_that_cost_points_are_added_and_removed(form: Told, qtbot: Any) -> None:
     text = TEXT.replace('kind = "goals"', 'kind = "conduct"')
     form.show_text(text)
     go_to(form, "rubric")
@@ -511,7 +511,7 @@ def test_acts_that_cost_points_come_and_go(form: Told, qtbot: Any) -> None:
     assert tomllib.loads(said(form)[-1]) == tomllib.loads(text)
 
 
-def test_what_can_be_expected_of_a_prediction_is_written_in_the_form(form: Told) -> None:
+def test_expectations_of_a_prediction_are_edited_in_the_form(form: Told) -> None:
     go_to(form, "predict")
     form.add.click()
     type_into(form, ("predict", 0, "choice", 1, "text"), "The witness goes")
@@ -531,7 +531,7 @@ def click_inside(form: Told, name: str) -> None:
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def test_pools_of_variants_are_made_changed_grouped_and_removed(form: Told) -> None:
+def test_pools_of_variants_are_created_changed_grouped_and_removed(form: Told) -> None:
     go_to(form, "variants")
     assert not form.pools.isHidden()
     assert form.page.isHidden()
@@ -567,7 +567,7 @@ def set_cell(table: QTableWidget, row: int, column: int, text: str) -> None:
     item.setText(text)
 
 
-def test_names_that_there_are_are_offered_and_others_may_be_typed(form: Told) -> None:
+def test_existing_names_are_offered_and_others_accepted(form: Told) -> None:
     go_to(form, "session")
     form.add.click()
     box = form._rows["session", 0, "witness"].widget
@@ -594,7 +594,7 @@ def test_names_that_there_are_are_offered_and_others_may_be_typed(form: Told) ->
         (("database",), "database", 0),
     ],
 )
-def test_a_place_in_the_text_leads_to_its_field(
+def test_a_position_in_the_text_leads_to_its_field(
     form: Told, qtbot: Any, path: tuple[str | int, ...], section: str, entry: int | None
 ) -> None:
     form.resize(900, 600)
@@ -607,9 +607,7 @@ def test_a_place_in_the_text_leads_to_its_field(
         assert form.focusWidget() is form._rows[path].widget
 
 
-def test_at_twice_the_size_sections_are_chosen_above_and_nothing_is_beyond_the_page(
-    form: Told, qtbot: Any
-) -> None:
+def test_at_twice_the_text_size_sections_move_above_and_the_page_fits(form: Told, qtbot: Any) -> None:
     font = form.font()
     font.setPointSizeF(2 * font.pointSizeF())
     form.setFont(font)
@@ -633,7 +631,7 @@ def test_at_twice_the_size_sections_are_chosen_above_and_nothing_is_beyond_the_p
     assert not form.section_choice.isVisible()
 
 
-def test_a_field_that_is_wrong_is_marked_and_says_why(form: Told) -> None:
+def test_an_invalid_field_is_marked_with_the_reason(form: Told) -> None:
     form.show_problems({("minutes",): "At most 600."})
     row = form._rows["minutes",]
     assert row.widget.property("wrong") == "true"
@@ -649,7 +647,7 @@ SHIPPED = sorted(path.name for path in files("scenarios").iterdir() if path.name
 
 
 @pytest.mark.parametrize("some", [SHIPPED[::10], pytest.param(SHIPPED, marks=pytest.mark.slow)], ids=len)
-def test_every_shipped_scenario_shows_in_every_section_and_says_nothing(form: Told, some: list[str]) -> None:
+def test_every_shipped_scenario_is_shown_without_a_problem(form: Told, some: list[str]) -> None:
     assert some
     for name in some:
         text = files("scenarios").joinpath(name).read_text("utf-8")

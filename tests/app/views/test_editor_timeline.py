@@ -113,7 +113,7 @@ def entry_at(text: str, *path: str | int) -> TimelineEntry:
 # --- reading, without Qt ------------------------------------------------------------------------------------
 
 
-def test_faults_stand_in_the_order_of_time_and_those_that_wait_behind() -> None:
+def test_faults_are_in_time_order_followed_by_conditional_ones() -> None:
     plan = read_plan(TEXT)
     assert plan.length_s == 600.0
     assert [(entry.path[1], entry.kind, entry.spot) for entry in plan.faults] == [
@@ -124,7 +124,7 @@ def test_faults_stand_in_the_order_of_time_and_those_that_wait_behind() -> None:
     ]
 
 
-def test_steps_count_from_the_one_before_and_without_a_time_stand_in_order() -> None:
+def test_steps_count_from_the_previous_one_and_keep_their_order() -> None:
     steps = read_plan(TEXT).steps
     assert [(step.act, step.sure) for step in steps] == [
         ("sql SERVER_B SELECT 1", True),
@@ -134,7 +134,7 @@ def test_steps_count_from_the_one_before_and_without_a_time_stand_in_order() -> 
     assert [step.spot[0] for step in steps] == [95.0, 100.0, 350.0]  # halfway from 100 s to the end
 
 
-def test_a_text_without_a_length_has_room_behind_its_last_fault() -> None:
+def test_without_a_length_the_axis_extends_beyond_the_last_fault() -> None:
     assert read_plan('[[timeline]]\nat = "10min"\ndo = "x"\n').length_s == 660.0
     assert read_plan("").length_s == 120.0
 
@@ -149,14 +149,14 @@ def test_a_text_without_a_length_has_room_behind_its_last_fault() -> None:
         "server = 'x'\ntimeline.a = 1",
     ],
 )
-def test_what_no_scenario_holds_is_read_without_an_error(text: str) -> None:
+def test_an_invalid_timeline_is_read_without_an_error(text: str) -> None:
     plan = read_plan(text)
     assert all(spoken(entry) for entry in plan.entries)
     assert not any(entry.movable for entry in plan.faults)
 
 
 @pytest.mark.parametrize("text", ["at = ", "[[timeline]", "a = " + "[" * 5000])
-def test_what_is_not_toml_is_a_value_error(text: str) -> None:
+def test_invalid_toml_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"at line|at end|nested"):
         read_plan(text)
 
@@ -169,7 +169,7 @@ def test_names_are_offered_by_kind() -> None:
     assert names_in("[[", "server") == []
 
 
-def test_an_entry_is_said_in_words() -> None:
+def test_an_entry_is_described_in_words() -> None:
     said = [spoken(entry) for entry in read_plan(TEXT).entries]
     assert said[0] == "At 0:30: hang SERVER_B"
     assert said[2] == "Between 4:00 and 5:00: cut SERVER_A SERVER_B"
@@ -196,13 +196,13 @@ def test_an_entry_is_said_in_words() -> None:
         (7.5, "6.5s", "7.5s"),
     ],
 )
-def test_a_time_keeps_the_style_in_which_it_was_written(t_s: float, like: Any, expected: Any) -> None:
+def test_a_time_keeps_its_notation(t_s: float, like: Any, expected: Any) -> None:
     made = format_time(t_s, like)
     assert made == expected
     assert type(made) is type(expected)
 
 
-def test_moving_changes_one_line_and_keeps_its_comment() -> None:
+def test_moving_an_entry_changes_one_line_and_keeps_its_comment() -> None:
     text = move_entry(TEXT, entry_at(TEXT, "timeline", 0), (180.0, 180.0))
     assert changed_lines(TEXT, text) == [
         ('at = "2min"   # the second minute', 'at = "3min"   # the second minute')
@@ -213,17 +213,17 @@ def test_moving_changes_one_line_and_keeps_its_comment() -> None:
     ]
 
 
-def test_a_window_written_the_wrong_way_round_keeps_its_order() -> None:
+def test_a_reversed_window_keeps_its_order() -> None:
     text = '[[timeline]]\nbetween = ["80s", "40s"]\ndo = "x"\n'
     assert 'between = ["90s", "50s"]' in move_entry(text, entry_at(text, "timeline", 0), (50.0, 90.0))
 
 
-def test_a_delay_that_was_not_written_is_added() -> None:
+def test_a_missing_delay_is_added() -> None:
     text = '[[timeline]]\nwhen = "A is UP"\ndo = "x"\n'
     assert move_entry(text, entry_at(text, "timeline", 0), (5.0, 5.0)) == text + 'after = "5s"\n'
 
 
-def test_a_timeline_in_one_line_is_not_added_to() -> None:
+def test_an_inline_timeline_is_not_extended() -> None:
     with pytest.raises(ScenarioEditError):
         with_fault('timeline = [{at = 3, do = "x"}]', {"at": 4}, "hang A", "")
 
@@ -231,7 +231,7 @@ def test_a_timeline_in_one_line_is_not_added_to() -> None:
 # --- geometry, without Qt -----------------------------------------------------------------------------------
 
 
-def test_scale_goes_both_ways_and_stays_within_the_drill() -> None:
+def test_time_scale_converts_both_ways_within_the_drill() -> None:
     scale = Scale(10.0, 600.0, 300.0)
     assert scale.x_of(150.0) == 310.0
     assert scale.time_at(310.0) == 150.0
@@ -244,20 +244,20 @@ def test_a_coarse_axis_snaps_to_five_seconds() -> None:
     assert Scale(0.0, 600.0, 600.0).step_s == 5.0
 
 
-def test_labels_that_would_meet_stand_in_rows() -> None:
+def test_colliding_labels_are_stacked_in_rows() -> None:
     scale = Scale(0.0, 1000.0, 1000.0)
     made = layout_faults([(100, 100), (150, 150), (400, 400), (990, 990)], [100, 100, 100, 100], scale)
     assert [placed.row for placed in made] == [0, 1, 0, 0]
     assert made[3].label + made[3].label_width < made[3].start  # no room to the right
 
 
-def test_a_wide_window_holds_its_label() -> None:
+def test_a_wide_window_contains_its_label() -> None:
     (placed,) = layout_faults([(100, 400)], [100], Scale(0.0, 1000.0, 1000.0))
     assert placed.start < placed.label
     assert placed.label + placed.label_width < placed.end
 
 
-def test_grip_tells_ends_from_the_middle() -> None:
+def test_grip_distinguishes_ends_from_the_middle() -> None:
     (placed,) = layout_faults([(100, 200)], [300], Scale(0.0, 1000.0, 1000.0))
     assert [find_grip(placed, x) for x in (80, 98, 103, 150, 198, 203, 400, 900)] == [
         None,
@@ -271,11 +271,11 @@ def test_grip_tells_ends_from_the_middle() -> None:
     ]
 
 
-def test_things_set_like_words_break_their_row() -> None:
+def test_items_wrap_like_words() -> None:
     assert flow([50, 50, 90, 200], 120.0, 10.0) == [(0, 0.0), (0, 60.0), (1, 0.0), (2, 0.0)]
 
 
-def test_discs_that_would_meet_are_pushed_apart_within_the_axis() -> None:
+def test_colliding_discs_are_pushed_apart_within_the_axis() -> None:
     assert spread_out([0, 5, 50, 98, 99], 10.0, 0.0, 100.0) == [0.0, 10.0, 50.0, 90.0, 100.0]
     assert spread_out([50, 50, 50], 80.0, 0.0, 100.0) == [0.0, 50.0, 100.0]
     assert spread_out([], 10.0, 0.0, 100.0) == []
@@ -294,7 +294,9 @@ def test_discs_that_would_meet_are_pushed_apart_within_the_axis() -> None:
         (END, 500.0, (42.0, 100.0)),
     ],
 )
-def test_a_drag_snaps_and_stays_within(part: str, by_s: float, expected: tuple[float, float]) -> None:
+def test_a_drag_snaps_and_stays_within_the_axis(
+    part: str, by_s: float, expected: tuple[float, float]
+) -> None:
     lasts = expected[1] - expected[0]
     assert dragged((42.0, 62.0), part, by_s, 5.0, 100.0) == expected
     assert part != WHOLE or lasts == 20.0
@@ -354,14 +356,14 @@ def pixels(view: TimelineView, seconds: float) -> int:
     return round(scale.x_of(seconds) - scale.x_of(0.0))
 
 
-def test_showing_says_nothing(view: TimelineView, heard: Heard) -> None:
+def test_showing_an_entry_emits_no_signal(view: TimelineView, heard: Heard) -> None:
     view.show_text(TEXT.replace('"2min"', '"3min"'))
     assert heard.texts == []
     assert heard.paths == []
     assert view.list.item(1).text() == "At 3:00: power-off SERVER_A"
 
 
-def test_a_drag_changes_one_line_once_at_release(view: TimelineView, heard: Heard) -> None:
+def test_a_drag_changes_one_line_at_release(view: TimelineView, heard: Heard) -> None:
     start = point(view, 120.0, "timeline", 0)
     QTest.mousePress(view.canvas, LEFT_BUTTON, NONE, start)
     QTest.mouseMove(view.canvas, start + QPoint(pixels(view, 40.0), 0))
@@ -392,7 +394,7 @@ def test_a_window_is_dragged_by_its_ends_or_as_a_whole(
     assert [new for _, new in changed_lines(TEXT, text)] == [line]
 
 
-def test_a_click_chooses_and_changes_nothing(view: TimelineView, heard: Heard) -> None:
+def test_a_click_selects_and_changes_nothing(view: TimelineView, heard: Heard) -> None:
     QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, point(view, 30.0, "timeline", 3))
     box = view.canvas.box_of(("timeline", 2))
     assert box is not None
@@ -402,7 +404,7 @@ def test_a_click_chooses_and_changes_nothing(view: TimelineView, heard: Heard) -
     assert heard.texts == []
 
 
-def test_escape_gives_a_drag_up(view: TimelineView, heard: Heard) -> None:
+def test_escape_cancels_a_drag(view: TimelineView, heard: Heard) -> None:
     start = point(view, 120.0, "timeline", 0)
     QTest.mousePress(view.canvas, LEFT_BUTTON, NONE, start)
     QTest.mouseMove(view.canvas, start + QPoint(200, 0))
@@ -412,7 +414,7 @@ def test_escape_gives_a_drag_up(view: TimelineView, heard: Heard) -> None:
     assert point(view, 120.0, "timeline", 0) == start
 
 
-def test_steps_of_the_solution_stay_where_they_are(view: TimelineView, heard: Heard) -> None:
+def test_solution_steps_cannot_be_dragged(view: TimelineView, heard: Heard) -> None:
     drag(view, point(view, 95.0, "solution", 0), 150)
     QTest.keyClick(view.canvas, Key.Key_Right)
     QTest.keyClick(view.canvas, Key.Key_Delete)
@@ -430,7 +432,7 @@ def test_steps_of_the_solution_stay_where_they_are(view: TimelineView, heard: He
         (Key.Key_Left, SHIFT, "at = 20"),
     ],
 )
-def test_arrows_move_the_chosen_fault(
+def test_arrow_keys_move_the_selected_fault(
     view: TimelineView,
     heard: Heard,
     door: str,
@@ -444,9 +446,7 @@ def test_arrows_move_the_chosen_fault(
     assert changed_lines(TEXT, text) == [("at = 30", line)]
 
 
-def test_keys_change_the_end_of_a_window_and_the_delay_of_what_waits(
-    view: TimelineView, heard: Heard
-) -> None:
+def test_keys_change_the_end_of_a_window_and_a_delay(view: TimelineView, heard: Heard) -> None:
     view.list.setCurrentRow(2)
     QTest.keyClick(view.list, Key.Key_Right, CTRL)
     assert 'between = ["240s", 301]   # some time' in heard.texts[-1]
@@ -457,7 +457,7 @@ def test_keys_change_the_end_of_a_window_and_the_delay_of_what_waits(
     assert len(heard.texts) == 2  # sooner than at once there is nothing
 
 
-def test_tab_goes_from_entry_to_entry_and_at_the_last_leaves(view: TimelineView, heard: Heard) -> None:
+def test_tab_steps_through_entries_and_leaves_after_the_last(view: TimelineView, heard: Heard) -> None:
     view.canvas.setFocus()
     for _ in range(7):
         QTest.keyClick(view.canvas, Key.Key_Tab)
@@ -478,7 +478,7 @@ def test_tab_goes_from_entry_to_entry_and_at_the_last_leaves(view: TimelineView,
     assert not view.canvas.hasFocus()
 
 
-def test_delete_removes_only_that_fault_and_chooses_the_next(view: TimelineView, heard: Heard) -> None:
+def test_delete_removes_the_selected_fault_and_selects_the_next(view: TimelineView, heard: Heard) -> None:
     view.list.setCurrentRow(1)
     QTest.keyClick(view.list, Key.Key_Delete)
     (text,) = heard.texts
@@ -511,7 +511,9 @@ def chosen(view: TimelineView) -> list[tuple[str | int, ...]]:
     return [entry.path for entry in view.selected]
 
 
-def test_several_are_chosen_with_ctrl_and_dragged_together(view: TimelineView, heard: Heard) -> None:
+def test_several_entries_are_selected_with_ctrl_and_dragged_together(
+    view: TimelineView, heard: Heard
+) -> None:
     first, second = point(view, 30.0, "timeline", 3), point(view, 120.0, "timeline", 0)
     QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, first)
     QTest.mouseClick(view.canvas, LEFT_BUTTON, CTRL, second)
@@ -525,9 +527,7 @@ def test_several_are_chosen_with_ctrl_and_dragged_together(view: TimelineView, h
     assert chosen(view) == [("timeline", 0)]
 
 
-def test_several_are_chosen_moved_and_removed_by_keys_as_one_change_each(
-    view: TimelineView, heard: Heard
-) -> None:
+def test_several_entries_are_selected_moved_and_removed_by_keys(view: TimelineView, heard: Heard) -> None:
     view.canvas.setFocus()
     QTest.keyClick(view.canvas, Key.Key_Down)
     QTest.keyClick(view.canvas, Key.Key_Down, SHIFT)
@@ -543,7 +543,7 @@ def test_several_are_chosen_moved_and_removed_by_keys_as_one_change_each(
     assert len(heard.texts) == 2
 
 
-def test_all_faults_go_at_once_and_the_solution_stays(view: TimelineView, heard: Heard) -> None:
+def test_deleting_all_faults_keeps_the_solution(view: TimelineView, heard: Heard) -> None:
     view.canvas.setFocus()
     QTest.keyClick(view.canvas, Key.Key_A, CTRL)
     QTest.keyClick(view.canvas, Key.Key_Delete)
@@ -552,7 +552,7 @@ def test_all_faults_go_at_once_and_the_solution_stays(view: TimelineView, heard:
     assert len(read_plan(text).steps) == 3
 
 
-def test_a_copy_of_a_fault_stands_behind_it_and_is_chosen(view: TimelineView, heard: Heard) -> None:
+def test_a_copy_of_a_fault_follows_it_and_is_selected(view: TimelineView, heard: Heard) -> None:
     view.list.setCurrentRow(1)
     QTest.keyClick(view.list, Key.Key_D, CTRL)
     (text,) = heard.texts
@@ -560,7 +560,7 @@ def test_a_copy_of_a_fault_stands_behind_it_and_is_chosen(view: TimelineView, he
     assert chosen(view) == [("timeline", 1)]
 
 
-def test_the_menu_does_what_the_keys_do(qtbot: Any, view: TimelineView, heard: Heard) -> None:
+def test_the_menu_matches_the_keys(qtbot: Any, view: TimelineView, heard: Heard) -> None:
     view.list.setCurrentRow(4)
     words = {action.text().partition("\t")[0]: action for action in view.menu().actions()}
     assert not words["Remove"].isEnabled()  # a step of the solution
@@ -576,9 +576,7 @@ def test_the_menu_does_what_the_keys_do(qtbot: Any, view: TimelineView, heard: H
     assert 'do = "hang SERVER_B"' not in heard.texts[-1]
 
 
-def test_a_click_with_the_other_button_asks_for_the_menu_of_what_is_there(
-    qtbot: Any, view: TimelineView
-) -> None:
+def test_a_right_click_requests_the_menu_of_the_entry(qtbot: Any, view: TimelineView) -> None:
     view.canvas.menu_wanted.disconnect()
     at = point(view, 120.0, "timeline", 0)
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, view.canvas.mapToGlobal(at))
@@ -618,7 +616,7 @@ def test_insert_adds_a_fault_at_the_cursor(view: TimelineView, heard: Heard) -> 
     assert "degrade" in view.list.currentItem().text()
 
 
-def test_a_double_click_where_nothing_is_opens_the_form_there(view: TimelineView, heard: Heard) -> None:
+def test_a_double_click_on_empty_space_opens_the_form_there(view: TimelineView, heard: Heard) -> None:
     x = round(view.canvas.scale.x_of(200.0))
     QTest.mouseDClick(view.canvas, LEFT_BUTTON, NONE, QPoint(x, view.canvas.height() - 2))
     assert view.adding.isVisible()
@@ -629,7 +627,7 @@ def test_a_double_click_where_nothing_is_opens_the_form_there(view: TimelineView
     assert heard.texts == []
 
 
-def test_a_return_in_any_field_adds_once(view: TimelineView, heard: Heard) -> None:
+def test_return_in_any_field_adds_one_entry(view: TimelineView, heard: Heard) -> None:
     for field_number in (0, 1):
         view.begin_adding(60.0)
         choose_verb(view, "degrade", "SERVER_A", "SERVER_B")
@@ -637,7 +635,7 @@ def test_a_return_in_any_field_adds_once(view: TimelineView, heard: Heard) -> No
         assert len(heard.texts) == field_number + 1
 
 
-def test_a_fault_in_a_window_or_on_a_condition_is_added(view: TimelineView, heard: Heard) -> None:
+def test_faults_with_a_window_or_a_condition_are_added(view: TimelineView, heard: Heard) -> None:
     view.begin_adding(60.0)
     view.adding.when.setCurrentIndex(1)
     view.adding.from_time.setText("60")
@@ -666,7 +664,7 @@ def test_a_fault_in_a_window_or_on_a_condition_is_added(view: TimelineView, hear
         ("30", "hang", ("",), "expects 1 argument"),
     ],
 )
-def test_what_cannot_be_understood_is_said_and_not_added(
+def test_invalid_input_is_reported_and_not_added(
     view: TimelineView, heard: Heard, time: str, verb: str, words: tuple[str, ...], said: str
 ) -> None:
     view.begin_adding(60.0)
@@ -702,7 +700,7 @@ def test_names_are_offered_from_the_text(view: TimelineView) -> None:
     assert offered == [["SERVER_A", "SERVER_B"], ["Sales"]]
 
 
-def test_a_timeline_in_one_line_says_why_it_is_not_added_to(view: TimelineView, heard: Heard) -> None:
+def test_an_inline_timeline_reports_why_it_is_not_extended(view: TimelineView, heard: Heard) -> None:
     view.show_text('timeline = [{at = 3, do = "x"}]\n')
     view.begin_adding(60.0)
     choose_verb(view, "revert-all")
@@ -711,7 +709,7 @@ def test_a_timeline_in_one_line_says_why_it_is_not_added_to(view: TimelineView, 
     assert heard.texts == []
 
 
-def test_broken_toml_greys_what_was_there_and_comes_back(view: TimelineView, heard: Heard) -> None:
+def test_invalid_toml_grays_the_timeline_until_it_is_valid(view: TimelineView, heard: Heard) -> None:
     view.list.setCurrentRow(1)
     before = view.list.count()
     view.show_text(TEXT + "[[timeline")
@@ -728,7 +726,7 @@ def test_broken_toml_greys_what_was_there_and_comes_back(view: TimelineView, hea
     assert heard.texts == []
 
 
-def test_broken_toml_is_said_while_the_form_is_open_too(view: TimelineView, heard: Heard) -> None:
+def test_invalid_toml_is_reported_while_the_form_is_open(view: TimelineView, heard: Heard) -> None:
     view.begin_adding(10.0)
     assert not view.said.isVisible()
     view.show_text("[[timeline")
@@ -739,7 +737,7 @@ def test_broken_toml_is_said_while_the_form_is_open_too(view: TimelineView, hear
     assert view.adding.isVisible()  # what was typed is not lost
 
 
-def test_the_chosen_entry_is_kept_while_it_is_there(view: TimelineView, heard: Heard) -> None:
+def test_the_selected_entry_is_kept_while_it_exists(view: TimelineView, heard: Heard) -> None:
     view.list.setCurrentRow(0)
     view.show_text(TEXT.replace("at = 30", "at = 500"))
     assert view.list.currentItem().text() == "At 8:20: hang SERVER_B"
@@ -749,7 +747,7 @@ def test_the_chosen_entry_is_kept_while_it_is_there(view: TimelineView, heard: H
     assert heard.paths == [("timeline", 3)]
 
 
-def test_zoom_by_keys_and_wheel_keeps_what_the_mouse_is_on(view: TimelineView) -> None:
+def test_zoom_keeps_the_position_under_the_pointer(view: TimelineView) -> None:
     whole = view.canvas.width()
     QTest.keyClick(view.canvas, Key.Key_Plus)
     assert view.canvas.width() == pytest.approx(whole * 1.5, abs=2)
@@ -774,9 +772,7 @@ def test_zoom_by_keys_and_wheel_keeps_what_the_mouse_is_on(view: TimelineView) -
     assert after == pytest.approx(before, abs=4.0)
 
 
-def test_what_has_no_time_stays_in_sight_however_far_one_has_scrolled(
-    view: TimelineView, heard: Heard
-) -> None:
+def test_entries_without_a_time_stay_visible_while_scrolling(view: TimelineView, heard: Heard) -> None:
     view.area.zoom_by(8.0)
     view.area.horizontalScrollBar().setValue(5000)
     box = view.canvas.box_of(("timeline", 2))
@@ -786,7 +782,7 @@ def test_what_has_no_time_stays_in_sight_however_far_one_has_scrolled(
     assert heard.paths == [("timeline", 2)]
 
 
-def test_choosing_in_the_list_scrolls_the_axis_there(view: TimelineView) -> None:
+def test_selecting_in_the_list_scrolls_the_axis(view: TimelineView) -> None:
     view.area.zoom_by(8.0)
     view.area.horizontalScrollBar().setValue(0)
     view.list.setCurrentRow(2)
@@ -796,7 +792,7 @@ def test_choosing_in_the_list_scrolls_the_axis_there(view: TimelineView) -> None
     assert seen <= box.center().x() <= seen + view.area.viewport().width()
 
 
-def test_the_axis_gets_the_height_of_its_lanes_until_somebody_divides_it(view: TimelineView) -> None:
+def test_the_axis_height_follows_its_lanes_until_changed(view: TimelineView) -> None:
     before = view.body.sizes()[0]
     assert before >= view.canvas.minimumHeight()
     crowd = "".join(f'\n[[timeline]]\nat = {n}\ndo = "hang SERVER_A"\n' for n in range(40, 45))
@@ -809,13 +805,13 @@ def test_the_axis_gets_the_height_of_its_lanes_until_somebody_divides_it(view: T
     assert view.body.sizes() == held
 
 
-def test_a_zoomed_axis_is_dragged_by_single_seconds(view: TimelineView, heard: Heard) -> None:
+def test_a_zoomed_axis_is_dragged_by_seconds(view: TimelineView, heard: Heard) -> None:
     view.area.zoom_by(8.0)
     drag(view, point(view, 30.0, "timeline", 3), pixels(view, 7.0))
     assert changed_lines(TEXT, heard.texts[0]) == [("at = 30", "at = 37")]
 
 
-def test_all_can_be_named_by_a_screen_reader(view: TimelineView) -> None:
+def test_every_entry_has_an_accessible_name(view: TimelineView) -> None:
     assert view.canvas.accessibleName()
     assert view.list.accessibleName()
     said = view.list.item(1).data(Qt.ItemDataRole.AccessibleTextRole)

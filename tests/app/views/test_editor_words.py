@@ -80,7 +80,7 @@ def named(kind: str) -> list[str]:
         ("error 1418 on ", ["SERVER_A"], ["Sales"]),
     ],
 )
-def test_a_condition_goes_on(before: str, some: list[str], none: list[str]) -> None:
+def test_a_condition_is_completed_word_by_word(before: str, some: list[str], none: list[str]) -> None:
     found = complete_condition(before, named)
     assert set(some) <= set(found), found
     assert not set(none) & set(found), found
@@ -94,7 +94,7 @@ def right_so_far(text: str) -> bool:
     return True
 
 
-def test_no_word_is_offered_that_the_grammar_refuses() -> None:
+def test_completion_never_offers_an_invalid_word() -> None:
     """Whatever is chosen, however long one goes on: the condition is right, or right as far as it goes."""
     chance, seen = random.Random(7), set()
     for _ in range(60):
@@ -117,7 +117,7 @@ def test_no_word_is_offered_that_the_grammar_refuses() -> None:
     assert set(complete_condition("Sales is ", named)) == {*facts.DATABASE_WORDS, "not"}
 
 
-def test_an_act_goes_on_with_its_time_or_without() -> None:
+def test_an_action_is_completed_with_or_without_its_time() -> None:
     assert "power-off" in complete_input("+5 pow", named)
     assert complete_input("+5 fail-disk SERVER_A ", named) == ["Sales", "Order Desk"]
     assert complete_input("degrade SERVER_A SERVER_B loss=0.1 ", lambda _: []) == [
@@ -139,7 +139,7 @@ def test_an_act_goes_on_with_its_time_or_without() -> None:
         ('workload = "', "Workload1"),
     ],
 )
-def test_the_text_offers_what_the_form_offers(line: str, words: str) -> None:
+def test_text_and_form_offer_the_same_words(line: str, words: str) -> None:
     text = f"{TEXT}{line}"
     assert words in find_completions(text, len(text))
     assert find_completions(f'{TEXT}when = "Sales is SYNCHRONIZED" ', len(TEXT) + 31) == []
@@ -163,7 +163,7 @@ def field(form: Form, *path: str | int) -> QWidget:
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # offscreen has no keyboard to grab
-def test_acts_and_conditions_are_completed_in_the_form(form: Form) -> None:
+def test_actions_and_conditions_are_completed_in_the_form(form: Form) -> None:
     written: list[str] = []
     form.text_changed.connect(written.append)
     act = field(form, "timeline", 0, "do")
@@ -204,7 +204,7 @@ def test_acts_and_conditions_are_completed_in_the_form(form: Form) -> None:
     assert 'when = "Sales is SYNCHRONIZED"' in written[-1]
 
 
-def test_a_text_that_asks_to_be_written_is_written_over_wherever_one_clicks(form: Form, qtbot: Any) -> None:
+def test_a_placeholder_text_is_replaced_wherever_clicked(form: Form, qtbot: Any) -> None:
     for key in ("look", "text"):
         form.show_path(("hint",) if key == "look" else ("goal",))
         form.add.click()

@@ -52,7 +52,7 @@ LINES = [
 ]
 
 
-def test_an_error_has_its_pair_of_lines(qtbot: Any, run: Any) -> None:
+def test_an_error_has_two_log_lines(qtbot: Any, run: Any) -> None:
     run.events = LINES
     log = made(qtbot, ErrorLog, run)
     assert shown(log) == [
@@ -77,7 +77,7 @@ def test_each_server_has_its_own_log(qtbot: Any, run: Any) -> None:
     assert [row[2] for row in shown(log)] == ["hello"]
 
 
-def test_the_filter_wants_every_word(qtbot: Any, run: Any) -> None:
+def test_the_filter_requires_every_word(qtbot: Any, run: Any) -> None:
     log = made(qtbot, ErrorLog, run)
     log.add_events(LINES)
     qtbot.keyClicks(log.filter, "mirroring SALES")
@@ -89,7 +89,7 @@ def test_the_filter_wants_every_word(qtbot: Any, run: Any) -> None:
     assert len(shown(log)) == 5
 
 
-def test_lines_are_copied_as_they_stand(qtbot: Any, run: Any) -> None:
+def test_lines_are_copied_unchanged(qtbot: Any, run: Any) -> None:
     log = made(qtbot, ErrorLog, run)
     log.add_events(LINES[1:2])
     log.table.selectAll()
@@ -98,7 +98,7 @@ def test_lines_are_copied_as_they_stand(qtbot: Any, run: Any) -> None:
     assert text == "2005-10-22 12:00:41.30\tspid15s\tDatabase mirroring is inactive for database 'Sales'."
 
 
-def test_the_selected_row_stands_below_in_full(qtbot: Any, run: Any) -> None:
+def test_the_selected_row_is_shown_in_full_below(qtbot: Any, run: Any) -> None:
     run.events = [log_line(100, "SERVER_A", "word " * 80)]
     log = made(qtbot, ErrorLog, run)
     assert not log.detail.isVisible()
@@ -123,7 +123,7 @@ def test_the_trace_has_profilers_columns(qtbot: Any, run: Any) -> None:
     assert [row[2] for row in shown(view)] == ["11"]
 
 
-def test_the_event_list_leaves_out_what_has_views_of_its_own(qtbot: Any, run: Any) -> None:
+def test_the_event_list_omits_events_with_their_own_views(qtbot: Any, run: Any) -> None:
     view = made(qtbot, EventsList, run)
     view.add_events(
         [*LINES, trace(1, "SERVER_A", 1, 6), Event(4125, "fault", "SERVER_A", None, "power-off SERVER_A")]
@@ -135,7 +135,7 @@ def test_the_event_list_leaves_out_what_has_views_of_its_own(qtbot: Any, run: An
     assert [row[1] for row in shown(view)] == ["State trace"]
 
 
-def test_a_batch_is_told_by_its_first_line_and_first_error(qtbot: Any, run: Any) -> None:
+def test_a_batch_is_shown_by_its_first_line_and_first_error(qtbot: Any, run: Any) -> None:
     message = {
         "number": 1431,
         "severity": 16,
@@ -149,7 +149,7 @@ def test_a_batch_is_told_by_its_first_line_and_first_error(qtbot: Any, run: Any)
     assert shown(view)[0][4] == "USE master …  →  Msg 1431: Neither the partner nor the witness."
 
 
-def test_everything_that_the_engine_tells_can_be_listed(qtbot: Any, run: Any) -> None:
+def test_every_event_kind_of_the_engine_can_be_listed(qtbot: Any, run: Any) -> None:
     run.world = lab()
     script = "1 sql SERVER_A SELECT 1\n2 power-off SERVER_A\n3 sql SERVER_B USE Sales\n9 power-on SERVER_A"
     run.events = play(run.world, script, 90.0)
@@ -177,7 +177,7 @@ def test_a_narrow_dock_shows_short_columns_of_the_same_rows(qtbot: Any, run: Any
     assert log.model.total == 5
 
 
-def test_a_double_click_leads_to_the_moment(qtbot: Any, run: Any) -> None:
+def test_a_double_click_goes_to_the_moment(qtbot: Any, run: Any) -> None:
     run.events = [Event(4125, "fault", "SERVER_A", None, "power-off SERVER_A")]
     view = made(qtbot, EventsList, run)
     place = view.table.visualRect(view.model.index(0, 4)).center()
@@ -187,7 +187,7 @@ def test_a_double_click_leads_to_the_moment(qtbot: Any, run: Any) -> None:
     assert chosen.args == [41.25]
 
 
-def test_another_drill_brings_its_own_servers_and_rows(qtbot: Any, run: Any, world: Any) -> None:
+def test_a_new_drill_has_its_own_servers_and_rows(qtbot: Any, run: Any, world: Any) -> None:
     run.events = list(LINES)
     log = made(qtbot, ErrorLog, run)
     del world.instances["SERVER_A"], world.instances["SERVER_W"]
@@ -197,11 +197,11 @@ def test_another_drill_brings_its_own_servers_and_rows(qtbot: Any, run: Any, wor
     assert [row[2] for row in shown(log)] == ["Recovery is complete."]
 
 
-def test_every_kind_that_code_may_emit_has_its_record() -> None:
+def test_every_emitted_event_kind_has_a_record() -> None:
     assert set(KINDS) == set(get_args(EventKind))
 
 
-def test_the_panel_offers_every_kind_and_shows_what_a_cluster_does(qtbot: Any) -> None:
+def test_the_panel_offers_every_kind_including_cluster_events(qtbot: Any) -> None:
     drill = Drill(shipped("ag-lab"), mode=DrillMode.LAB)
     drill.advance_to(500)
     drill.do("power-off NODE_3")
@@ -213,7 +213,7 @@ def test_the_panel_offers_every_kind_and_shows_what_a_cluster_does(qtbot: Any) -
     assert {action.data() for action in view._menu.actions()} == set(KINDS)
 
 
-def test_an_empty_log_says_why_it_is_empty(qtbot: Any, run: Any) -> None:
+def test_an_empty_log_shows_the_reason(qtbot: Any, run: Any) -> None:
     log = made(qtbot, ErrorLog, run)
     assert log.table.accessibleDescription() == ("No ERRORLOG entries on SERVER_A since the drill started.")
     log.add_events(LINES)
@@ -225,7 +225,7 @@ def test_an_empty_log_says_why_it_is_empty(qtbot: Any, run: Any) -> None:
     assert log.table.accessibleDescription().startswith("No rows in the selected time span")
 
 
-def test_in_a_narrow_dock_the_filter_leaves_the_tabs_their_room(qtbot: Any, run: Any) -> None:
+def test_in_a_narrow_dock_the_filter_leaves_room_for_the_tabs(qtbot: Any, run: Any) -> None:
     view = made(qtbot, Trace, run)
     view.resize(900, 300)
     assert view.filter.y() < view.servers.geometry().bottom()
@@ -234,7 +234,7 @@ def test_in_a_narrow_dock_the_filter_leaves_the_tabs_their_room(qtbot: Any, run:
     assert view.servers.width() >= 250
 
 
-def test_what_is_listed_has_every_column_also_in_a_narrow_dock(qtbot: Any, run: Any) -> None:
+def test_copied_rows_have_every_column_in_a_narrow_dock(qtbot: Any, run: Any) -> None:
     view = made(qtbot, Trace, run)
     view.add_events([trace(1796, "SERVER_B", 3, 5), trace(1857, "SERVER_B", 5, 8)])
     view.resize(260, 300)

@@ -73,7 +73,7 @@ def click(qtbot: Any, ledger: Ledger, row: int) -> None:
     qtbot.mouseClick(ledger.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
-def test_four_times_and_the_effect(ledger: Ledger, drill: Drill) -> None:
+def test_a_fault_shows_four_times_and_its_effect(ledger: Ledger, drill: Drill) -> None:
     happens(ledger, drill, "black-hole SERVER_A SERVER_B")
     (row,) = texts(ledger)
     assert row[:4] == ["○ not detected", "black-hole SERVER_A SERVER_B", "0:00.00", "–"]
@@ -92,9 +92,7 @@ def test_four_times_and_the_effect(ledger: Ledger, drill: Drill) -> None:
     assert ledger.detail.text() == "0 of 1 active."
 
 
-def test_fault_and_three_times_are_in_sight_whole_in_a_dock_of_a_small_screen(
-    ledger: Ledger, drill: Drill
-) -> None:
+def test_fault_and_three_times_fit_a_dock_of_a_small_screen(ledger: Ledger, drill: Drill) -> None:
     happens(ledger, drill, "power-off SERVER_A")
     ledger.resize(476, 240)  # at 1366x768
     header = ledger.table.horizontalHeader()
@@ -107,7 +105,7 @@ def test_fault_and_three_times_are_in_sight_whole_in_a_dock_of_a_small_screen(
     assert header.sectionSize(fault) > 1.2 * narrow  # what is left goes to the words of the fault
 
 
-def test_the_selected_fault_stands_below_in_full(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
+def test_the_selected_fault_is_shown_in_full_below(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
     happens(ledger, drill, "reset-link SERVER_A SERVER_B")
     click(qtbot, ledger, 0)
     assert ledger.detail.text().startswith("reset-link SERVER_A SERVER_B: reset the open connections")
@@ -116,7 +114,7 @@ def test_the_selected_fault_stands_below_in_full(qtbot: Any, ledger: Ledger, dri
     assert "detected at 0:00.05 (0.05 s after the action)" in ledger.detail.text()
 
 
-def test_one_is_taken_back_by_key(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
+def test_one_fault_is_reverted_by_key(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
     happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     qtbot.keyClick(ledger.table, Qt.Key.Key_Delete)
     assert ledger.lines == []  # nothing is selected
@@ -128,7 +126,7 @@ def test_one_is_taken_back_by_key(qtbot: Any, ledger: Ledger, drill: Drill) -> N
     assert not ledger.tools["ledger.revert"].isEnabled()
 
 
-def test_all_are_taken_back_by_button(ledger: Ledger, drill: Drill) -> None:
+def test_all_faults_are_reverted_by_button(ledger: Ledger, drill: Drill) -> None:
     assert not ledger.revert_all.isEnabled()
     happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     ledger.revert_all.trigger()
@@ -149,7 +147,7 @@ FAULTS = (
 )  # fmt: skip
 
 
-def test_no_fault_is_left_out_here() -> None:
+def test_no_fault_is_omitted() -> None:
     of_clusters = ("node", "role", "resource", "cluster")  # the lab has none
     there = {
         v.name
@@ -160,7 +158,7 @@ def test_no_fault_is_left_out_here() -> None:
 
 
 @pytest.mark.parametrize("line", FAULTS)
-def test_what_the_button_asks_for_takes_exactly_that_fault_back(
+def test_the_button_reverts_exactly_the_selected_fault(
     qtbot: Any, ledger: Ledger, drill: Drill, line: str
 ) -> None:
     happens(ledger, drill, line, then_s=12.0)
@@ -182,7 +180,7 @@ def test_selection_survives_new_faults(qtbot: Any, ledger: Ledger, drill: Drill)
     assert [index.row() for index in ledger.table.selectionModel().selectedRows()] == [1]
 
 
-def test_only_active(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
+def test_only_active_faults_can_be_shown(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
     happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B", "plug-cable SERVER_B")
     bar = there(ledger.findChild(Bar))
     qtbot.keyClick(bar.widgetForAction(ledger.only_active), Qt.Key.Key_Space)
@@ -190,7 +188,7 @@ def test_only_active(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
     assert ledger.detail.text() == "1 of 2 active."
 
 
-def test_faults_of_the_scenario_stay_to_be_found(ledger: Ledger, drill: Drill) -> None:
+def test_faults_of_the_scenario_stay_hidden(ledger: Ledger, drill: Drill) -> None:
     drill.terms = TERMS[DrillMode.EXAM]
     do(drill.world, "pull-cable SERVER_B", then_s=5.0)  # nobody at this desk did that
     happens(ledger, drill, "degrade SERVER_A SERVER_B rtt_ms=50")
@@ -201,22 +199,20 @@ def test_faults_of_the_scenario_stay_to_be_found(ledger: Ledger, drill: Drill) -
     assert len(texts(ledger)) == 2
 
 
-def test_a_shutdown_by_statement_is_in_the_ledger(ledger: Ledger, drill: Drill) -> None:
+def test_a_shutdown_by_statement_is_listed(ledger: Ledger, drill: Drill) -> None:
     drill.terms = TERMS[DrillMode.EXAM]
     happens(ledger, drill, "sql SERVER_A SHUTDOWN WITH NOWAIT", then_s=5.0)
     assert texts(ledger)[0][1].split() == ["shutdown-nowait", "SERVER_A"]
 
 
-def test_another_moment_shows_its_own_ledger(ledger: Ledger, drill: Drill) -> None:
+def test_another_moment_shows_its_own_faults(ledger: Ledger, drill: Drill) -> None:
     before = drill.world.fork()
     happens(ledger, drill, "hang SERVER_W")
     ledger.show_drill(Drill(before))
     assert texts(ledger) == []
 
 
-def test_one_slow_disk_at_full_speed_again_leaves_the_other_in_the_ledger(
-    ledger: Ledger, drill: Drill
-) -> None:
+def test_reverting_one_slow_disk_keeps_the_other(ledger: Ledger, drill: Drill) -> None:
     happens(ledger, drill, "slow-disk SERVER_B log factor=8", "slow-disk SERVER_B data factor=5")
     happens(ledger, drill, "slow-disk SERVER_B log factor=1")
     assert [(row[1], row[0]) for row in texts(ledger)] == [

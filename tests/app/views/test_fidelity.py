@@ -89,7 +89,7 @@ def shown(page: FidelityView) -> list[str]:
     return [each.id for each in page.rows.table.table.rows]
 
 
-def test_rows_come_in_the_order_of_the_sections_with_counts(page: FidelityView) -> None:
+def test_rows_follow_the_section_order_with_counts(page: FidelityView) -> None:
     assert shown(page) == [GOOD.id, BAD.id, WORDS.id]
     assert "3 rows: 2 pass, 1 fail" in page.summary.text()
     assert "failures with a known reason: 1" in page.summary.text()
@@ -100,7 +100,7 @@ def test_rows_come_in_the_order_of_the_sections_with_counts(page: FidelityView) 
     assert not page.progress.isVisible()
 
 
-def test_a_table_shows_what_the_row_says(page: FidelityView) -> None:
+def test_a_table_shows_the_text_of_its_row(page: FidelityView) -> None:
     model = page.rows.table.table
     cells = [[model.index(line, column).data() for column in range(model.columnCount())] for line in range(3)]
     assert cells[0][1:8] == [
@@ -118,7 +118,7 @@ def test_a_table_shows_what_the_row_says(page: FidelityView) -> None:
     assert cells[2][3:6] == ["minimal change", "0.5 % <fewer>", ""]
 
 
-def test_filters_narrow_and_add_up(page: FidelityView) -> None:
+def test_filters_narrow_and_combine(page: FidelityView) -> None:
     rows = page.rows
     rows.sections.setCurrentRow(1)
     assert shown(page) == [GOOD.id, BAD.id]
@@ -139,7 +139,7 @@ def test_filters_narrow_and_add_up(page: FidelityView) -> None:
     assert len(shown(page)) == 3
 
 
-def test_rows_that_arrive_later_pass_through_the_filter(open_page: Callable[..., FidelityView]) -> None:
+def test_rows_that_arrive_later_are_filtered(open_page: Callable[..., FidelityView]) -> None:
     page = open_page(StepResult(rows=(GOOD,)))
     page.rows.verdict.setCurrentText("Fail")
     assert shown(page) == []
@@ -147,7 +147,7 @@ def test_rows_that_arrive_later_pass_through_the_filter(open_page: Callable[...,
     assert shown(page) == [BAD.id]
 
 
-def test_the_chosen_row_is_told_whole(page: FidelityView) -> None:
+def test_the_selected_row_is_shown_in_full(page: FidelityView) -> None:
     page.rows.table.selectRow(1)
     text = page.rows.detail.text()
     assert all(
@@ -158,7 +158,7 @@ def test_the_chosen_row_is_told_whole(page: FidelityView) -> None:
     assert "0.5 % &lt;fewer>" in page.rows.detail.text()
 
 
-def test_a_section_with_failures_stands_out_more_when_one_has_no_reason(
+def test_a_section_with_an_unexplained_failure_stands_out_more(
     open_page: Callable[..., FidelityView],
 ) -> None:
     page = open_page(StepResult(rows=(BAD, WORDS)))
@@ -170,7 +170,7 @@ def test_a_section_with_failures_stands_out_more_when_one_has_no_reason(
     assert page.rows.sections.item(2).foreground().color() == colors.text
 
 
-def test_figures_are_listed_in_the_papers_order_and_drawn(page: FidelityView) -> None:
+def test_figures_follow_the_papers_order_and_are_drawn(page: FidelityView) -> None:
     names = [page.figures.names.item(place).text() for place in range(page.figures.names.count())]
     assert names == ["All errors", "Figure 8"]
     page.figures.names.setCurrentRow(1)
@@ -179,7 +179,7 @@ def test_figures_are_listed_in_the_papers_order_and_drawn(page: FidelityView) ->
     assert "Figure 8: round trip" in page.figures.title.text()
 
 
-def test_stopping_leaves_the_rest_for_later(qtbot: Any) -> None:
+def test_stopping_keeps_the_rest_for_later(qtbot: Any) -> None:
     done: list[int] = []
 
     def first() -> StepResult:
@@ -208,7 +208,7 @@ def test_stopping_leaves_the_rest_for_later(qtbot: Any) -> None:
     assert shown(page) == [GOOD.id, WORDS.id]
 
 
-def test_closing_waits_for_the_step_that_is_being_done(qtbot: Any) -> None:
+def test_closing_waits_for_the_current_step(qtbot: Any) -> None:
     ended: list[bool] = []
 
     def until_told() -> StepResult:
@@ -226,14 +226,14 @@ def test_closing_waits_for_the_step_that_is_being_done(qtbot: Any) -> None:
     assert not page.work.isRunning()
 
 
-def test_the_steps_are_all_sections_and_all_figures_once_failovers_last() -> None:
+def test_steps_cover_all_sections_and_figures_failovers_last() -> None:
     names = [step.name for step in steps()]
     assert set(SECTIONS) | set(FIGURES) <= set(names)
     assert len(names) == len(SECTIONS) + len(FIGURES) + 12
     assert "failover" in names[-1]
 
 
-def test_a_real_section_comes_with_its_reasons() -> None:
+def test_a_real_section_includes_its_reasons() -> None:
     (step,) = [each for each in steps() if each.name == "Bandwidth"]
     rows = step.do().rows
     assert {each.section for each in rows} == {"Bandwidth"}
@@ -259,7 +259,7 @@ def test_every_unit_of_a_figure_is_known(qtbot: Any) -> None:
     assert plot.plots == []
 
 
-def test_rows_make_figures_of_their_own() -> None:
+def test_rows_produce_their_own_figures() -> None:
     failovers = [
         row(f"T6.{cause}.{load}", unit="s", published=3.0, ours=3.1, band=(2.5, 3.5))
         for cause in ("manual", "power-off")
@@ -282,7 +282,7 @@ def test_rows_make_figures_of_their_own() -> None:
     assert figures_of([WORDS]) == {}
 
 
-def test_a_figure_lives_through_a_change_of_theme_and_takes_its_colors(qtbot: Any, qapp: Any) -> None:
+def test_a_figure_follows_a_theme_change(qtbot: Any, qapp: Any) -> None:
     """Its parts must not go while Qt still hands the style on to them: that once ended the program."""
     theme.apply(qapp, theme.LIGHT)
     plot = FigurePlot()
@@ -298,7 +298,7 @@ def test_a_figure_lives_through_a_change_of_theme_and_takes_its_colors(qtbot: An
         assert plot._view.backgroundBrush().color() == colors.surface
 
 
-def test_the_words_of_the_comparison_are_known_to_the_language() -> None:
+def test_the_texts_of_the_comparison_are_translated() -> None:
     """Sections, and what the figures that are quick to draw say, have their place in the table of words."""
     shown = set(SECTIONS)
     for name in ("Figure 6", "Figure 8", "Figure 11", "Compression, OFF"):
@@ -309,7 +309,7 @@ def test_the_words_of_the_comparison_are_known_to_the_language() -> None:
     assert shown <= KNOWN
 
 
-def test_what_is_worked_out_is_named_in_german() -> None:
+def test_the_current_step_is_named_in_german() -> None:
     language.use(language.GERMAN)
     try:
         named = [name_of(step.name) for step in steps()]

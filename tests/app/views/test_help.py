@@ -31,7 +31,7 @@ def _shape(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_page_is_there_in_german_too(page: str, german: None) -> None:
+def test_every_help_page_exists_in_german(page: str, german: None) -> None:
     translated = text_of(page)
     language.use(language.ENGLISH)
     original = text_of(page)
@@ -41,7 +41,7 @@ def test_every_page_is_there_in_german_too(page: str, german: None) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_translated_page_calls_things_as_the_window_does(page: str, german: None) -> None:
+def test_a_translated_page_uses_the_terms_of_the_window(page: str, german: None) -> None:
     language.use(language.ENGLISH)
     named = re.findall(r"(?<!\*)\*([A-Z][^*]+)\*(?!\*)", text_of(page).replace("\n", " "))
     language.use(language.GERMAN)
@@ -52,7 +52,7 @@ def test_a_translated_page_calls_things_as_the_window_does(page: str, german: No
                 assert tr(part).replace("&", "") in translated, part
 
 
-def test_every_panel_has_a_page_that_speaks_of_it() -> None:
+def test_every_panel_has_a_help_page() -> None:
     assert {dock.name for dock in DOCKS} <= set(PAGE_OF)
     for panel, words in {"explorer": "Object Explorer", "ledger": "fault ledger", "system": "System Monitor",
                          "table": "table", "trace": "State changes", "events": "Events"}.items():  # fmt: skip
@@ -73,9 +73,7 @@ def test_the_german_table_of_states_has_the_rows_of_the_engine(german: None) -> 
     assert [cause for cause, translated in words.items() if len(translated) > 1 or cause in translated] == []
 
 
-def test_the_table_of_states_is_one_on_screen_and_the_contents_are_read_whole(
-    qtbot: Any, german: None
-) -> None:
+def test_the_table_of_states_fits_the_screen_and_the_contents_are_complete(qtbot: Any, german: None) -> None:
     shown = Help()
     qtbot.addWidget(shown)
     shown.show_page("mirroring_states")
@@ -89,7 +87,7 @@ def _rows(page: str) -> list[tuple[str, str, str]]:
     return re.findall(r"^\| ([A-Z_]+) \| (.+) \| ([A-Z_]+) \|$", page, re.MULTILINE)
 
 
-def test_the_window_of_help_is_german_then(qtbot: Any, german: None) -> None:
+def test_the_help_window_is_german_in_german(qtbot: Any, german: None) -> None:
     shown = Help()
     qtbot.addWidget(shown)
     assert shown._contents.item(PAGES.index("console")).text() == title_of("console") == "SQL-Fenster"
@@ -97,7 +95,7 @@ def test_the_window_of_help_is_german_then(qtbot: Any, german: None) -> None:
     assert "Datenbankspiegelungs-Monitor" in shown._page.toPlainText()
 
 
-def test_what_the_page_about_the_editor_writes_can_be_written() -> None:
+def test_examples_of_the_editor_page_are_valid() -> None:
     """Its acts are acts, its conditions conditions, of the scenario that the editor begins with."""
     page = text_of("editor")
     scenario = load_scenario((files("assets") / "new_scenario.toml").read_text("utf-8"), "new.toml")

@@ -8,7 +8,7 @@ from typing import Any
 from app.views.history import TITLE, FinishedRun, RunHistoryPage
 
 
-def test_the_title_of_a_drill_is_whole_however_little_room_there_is(qtbot: Any) -> None:
+def test_drill_titles_are_complete_at_any_width(qtbot: Any) -> None:
     page = RunHistoryPage()
     qtbot.addWidget(page)
     page.resize(900, 500)

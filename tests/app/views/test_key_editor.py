@@ -43,7 +43,7 @@ def click(qtbot: Any, button: QPushButton) -> None:
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def test_a_free_key_is_set_and_told(qtbot: Any, editor: KeyEditor) -> None:
+def test_a_free_key_is_set_and_reported(qtbot: Any, editor: KeyEditor) -> None:
     choose(qtbot, editor, "time.step")
     press(qtbot, editor, Key.Key_F12, CTRL)
     assert "No other command" in editor.warning.text()
@@ -55,7 +55,7 @@ def test_a_free_key_is_set_and_told(qtbot: Any, editor: KeyEditor) -> None:
     assert told.args == [keys.SSMS, {"time.step": ("Ctrl+F12",)}]
 
 
-def test_a_key_that_is_taken_is_warned_of_and_taken_over(qtbot: Any, editor: KeyEditor) -> None:
+def test_a_used_key_warns_and_is_taken_over(qtbot: Any, editor: KeyEditor) -> None:
     choose(qtbot, editor, "time.step")
     press(qtbot, editor, Key.Key_T, CTRL)
     assert "Results to text" in editor.warning.text()
@@ -71,7 +71,7 @@ def test_a_key_that_is_taken_is_warned_of_and_taken_over(qtbot: Any, editor: Key
         (Key.Key_C, CTRL, "cannot be changed"),
     ],
 )
-def test_some_keys_cannot_be_had(
+def test_reserved_keys_are_refused(
     qtbot: Any, editor: KeyEditor, key: Qt.Key, modifiers: Any, why: str
 ) -> None:
     choose(qtbot, editor, "time.step")
@@ -88,7 +88,7 @@ def test_keys_of_a_view_cannot_be_changed(qtbot: Any, editor: KeyEditor) -> None
 
 
 @pytest.mark.slow
-def test_one_more_key_and_none(qtbot: Any, editor: KeyEditor) -> None:
+def test_a_second_key_is_added_and_all_are_removed(qtbot: Any, editor: KeyEditor) -> None:
     choose(qtbot, editor, "time.step")
     press(qtbot, editor, Key.Key_F12)
     click(qtbot, editor.add_button)
@@ -97,14 +97,14 @@ def test_one_more_key_and_none(qtbot: Any, editor: KeyEditor) -> None:
     assert editor.changes == {"time.step": (), "time.moment": ()}
 
 
-def test_usual_keys_come_back_from_whoever_has_them(qtbot: Any, editor: KeyEditor) -> None:
+def test_default_keys_are_restored_from_other_commands(qtbot: Any, editor: KeyEditor) -> None:
     editor.show_keys(keys.SSMS, {"time.step": ("Ctrl+F12",), "time.faster": ("F10",)})
     choose(qtbot, editor, "time.step")
     click(qtbot, editor.usual_button)
     assert editor.changes == {"time.faster": ()}
 
 
-def test_another_scheme_and_reset_begin_anew(qtbot: Any, editor: KeyEditor) -> None:
+def test_another_scheme_and_reset_start_over(qtbot: Any, editor: KeyEditor) -> None:
     editor.show_keys(keys.SSMS, {"time.step": ("Ctrl+F12",)})
     (reset,) = [button for button in editor.findChildren(QPushButton) if "Reset" in button.text()]
     click(qtbot, reset)
@@ -117,7 +117,7 @@ def test_another_scheme_and_reset_begin_anew(qtbot: Any, editor: KeyEditor) -> N
     assert shown == keys.keys_of(keys.VS_CODE)
 
 
-def test_search(qtbot: Any, editor: KeyEditor) -> None:
+def test_commands_can_be_searched(qtbot: Any, editor: KeyEditor) -> None:
     qtbot.keyClicks(editor.field, "f10")
     assert {row.command.name for row in editor.model.rows} == {
         "time.step", "time.run_to", "time.until", "topology.menu", "items.menu",
@@ -126,7 +126,7 @@ def test_search(qtbot: Any, editor: KeyEditor) -> None:
 
 
 @pytest.mark.slow
-def test_cancel_tells_nothing(qtbot: Any, editor: KeyEditor) -> None:
+def test_cancel_reports_nothing(qtbot: Any, editor: KeyEditor) -> None:
     told: list[object] = []
     editor.chosen.connect(lambda *args: told.append(args))
     choose(qtbot, editor, "time.step")
@@ -137,7 +137,7 @@ def test_cancel_tells_nothing(qtbot: Any, editor: KeyEditor) -> None:
     assert told == []
 
 
-def test_large_text_leaves_room_for_the_keys_that_are_pressed(
+def test_large_text_leaves_room_for_the_pressed_keys(
     qtbot: Any, qapp: QApplication, editor: KeyEditor
 ) -> None:
     theme.apply(qapp, theme.LIGHT, 2.0)

@@ -52,7 +52,7 @@ def partners(monitor: Any) -> list[list[str]]:
     return [[model.index(row, column).data() for column in range(4)] for row in range(model.rowCount())]
 
 
-def test_before_anything_is_recorded_it_waits(monitor: Any) -> None:
+def test_without_recorded_rows_the_monitor_waits(monitor: Any) -> None:
     assert partners(monitor) == [
         ["SERVER_A", "Unknown", "Waiting for data…", "Unknown"],
         ["SERVER_B", "Unknown", "Waiting for data…", "Unknown"],
@@ -61,7 +61,7 @@ def test_before_anything_is_recorded_it_waits(monitor: Any) -> None:
     assert set(monitor.status.principal.visible_values.values()) == {"Unknown"}
 
 
-def test_f5_has_both_partners_record(qtbot: Any, monitor: Any) -> None:
+def test_f5_updates_both_partners(qtbot: Any, monitor: Any) -> None:
     go_on(monitor, "", 10.0)
     qtbot.keyClick(monitor.tabs, Qt.Key.Key_F5)
     assert monitor.lines == [
@@ -81,7 +81,7 @@ def test_f5_has_both_partners_record(qtbot: Any, monitor: Any) -> None:
     assert monitor.status.principal.visible_values["Unsent log"] == "0 KB"
 
 
-def test_a_queue_and_the_time_to_send_it(monitor: Any) -> None:
+def test_the_queue_and_its_send_time_are_shown(monitor: Any) -> None:
     go_on(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 65.0)
     monitor.refresh()
     row = monitor._world.monitor["SERVER_A", "Sales"][-1]
@@ -93,7 +93,7 @@ def test_a_queue_and_the_time_to_send_it(monitor: Any) -> None:
     assert partners(monitor)[0][2] == "Suspended"
 
 
-def test_old_rows_stay_and_say_how_old_they_are(monitor: Any) -> None:
+def test_old_rows_stay_and_show_their_age(monitor: Any) -> None:
     """After the mirror is lost, the last row still tells of better times until somebody refreshes."""
     go_on(monitor, "", 10.0)
     monitor.refresh()
@@ -115,7 +115,7 @@ def test_old_rows_stay_and_say_how_old_they_are(monitor: Any) -> None:
 FAILOVER = "12 sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER"
 
 
-def test_after_a_failover_the_principal_stands_first_and_a_choice_stays(monitor: Any) -> None:
+def test_after_a_failover_the_new_principal_is_listed_first_and_the_choice_stays(monitor: Any) -> None:
     go_on(monitor, "", 10.0)
     monitor.refresh()
     monitor.tabs.setCurrentWidget(monitor.history)
@@ -127,7 +127,7 @@ def test_after_a_failover_the_principal_stands_first_and_a_choice_stays(monitor:
     assert [row[:2] for row in partners(monitor)] == [["SERVER_B", "Principal"], ["SERVER_A", "Mirror"]]
 
 
-def test_two_principals_are_shown_and_the_older_row_tells_the_age(monitor: Any) -> None:
+def test_with_two_principals_the_older_row_shows_its_age(monitor: Any) -> None:
     """Nobody refreshes but one partner after a failover: what the other says of itself is from before it."""
     go_on(monitor, "", 10.0)
     monitor.refresh()
@@ -138,7 +138,7 @@ def test_two_principals_are_shown_and_the_older_row_tells_the_age(monitor: Any) 
     assert [box.title() for box in monitor.status.logs] == ["Principal log (12:03:10)", "Mirror log"]
 
 
-def test_a_sign_stands_before_a_state_and_a_database(monitor: Any) -> None:
+def test_states_and_databases_have_a_symbol(monitor: Any) -> None:
     def signs() -> list[int]:
         model = monitor.status.partners
         icons = [model.index(0, column).data(Qt.ItemDataRole.DecorationRole) for column in (2, 3)]
@@ -157,7 +157,7 @@ def test_a_sign_stands_before_a_state_and_a_database(monitor: Any) -> None:
     assert monitor.status.partners.index(0, 0).data(Qt.ItemDataRole.DecorationRole) is None
 
 
-def test_in_a_narrow_dock_the_grid_has_short_titles_and_all_of_its_words(monitor: Any) -> None:
+def test_in_a_narrow_dock_titles_are_short_and_texts_complete(monitor: Any) -> None:
     go_on(monitor, "", 10.0)
     monitor.refresh()
     model, unit = monitor.status.partners, monitor.fontMetrics().height()
@@ -170,14 +170,14 @@ def test_in_a_narrow_dock_the_grid_has_short_titles_and_all_of_its_words(monitor
     assert partners(monitor)[0] == ["SERVER_A", "Principal", "Synchronized", "Connected"]
 
 
-def test_its_pages_are_as_narrow_as_the_widest_thing_on_them(monitor: Any) -> None:
+def test_pages_are_as_narrow_as_their_widest_control(monitor: Any) -> None:
     for page in (monitor.warnings, monitor.history):
         parts = page.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
         widest = max(part.minimumSizeHint().width() for part in parts)
         assert page.minimumSizeHint().width() <= widest + monitor.fontMetrics().height()
 
 
-def test_words_beside_the_thresholds_are_not_cut(qtbot: Any, monitor: Any) -> None:
+def test_threshold_texts_are_not_truncated(qtbot: Any, monitor: Any) -> None:
     dialog = ThresholdsDialog(monitor._world, "Sales", ["SERVER_A", "SERVER_B"])
     qtbot.addWidget(dialog)
     dialog.show()
@@ -199,7 +199,7 @@ def test_in_german_ten_thousand_does_not_read_as_ten(qtbot: Any, monitor: Any) -
     assert dialog.batches()[0][1].endswith(" 2, 10000, 1")
 
 
-def test_it_refreshes_by_itself_when_asked_to(qtbot: Any, monitor: Any) -> None:
+def test_automatic_refresh_can_be_enabled(qtbot: Any, monitor: Any) -> None:
     go_on(monitor, "", 10.0)
     monitor.often.setChecked(True)
     monitor.show_world(monitor._world)
@@ -211,7 +211,7 @@ def test_it_refreshes_by_itself_when_asked_to(qtbot: Any, monitor: Any) -> None:
     qtbot.waitUntil(lambda: len(monitor.lines) == 4)
 
 
-def test_thresholds_are_set_where_they_were_changed(monitor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thresholds_are_set_on_the_changed_partner(monitor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monitor.tabs.setCurrentWidget(monitor.warnings)
 
     def fill(dialog: ThresholdsDialog) -> int:
@@ -236,7 +236,7 @@ def test_thresholds_are_set_where_they_were_changed(monitor: Any, monkeypatch: p
     assert model.index(0, 3).data() == "1:05 SERVER_A"
 
 
-def test_history_lists_what_one_partner_recorded(monitor: Any) -> None:
+def test_history_lists_the_rows_of_one_partner(monitor: Any) -> None:
     monitor.tabs.setCurrentWidget(monitor.history)
     assert "no records" in monitor.history.note.text()
     for seconds in (10.0, 70.0):
@@ -280,7 +280,7 @@ def test_history_has_the_columns_of_the_dialog(monitor: Any) -> None:
     assert row[8].startswith("00:01:0")
 
 
-def test_without_a_session_there_is_nothing_to_monitor(monitor: Any) -> None:
+def test_without_a_session_the_monitor_is_empty(monitor: Any) -> None:
     go_on(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF", 10.0)
     assert monitor.databases.count() == 0
     assert monitor.banner.text() == "No mirrored database."
@@ -289,7 +289,7 @@ def test_without_a_session_there_is_nothing_to_monitor(monitor: Any) -> None:
     assert monitor.lines == []
 
 
-def test_the_title_of_a_database_is_read_in_a_dock_of_a_small_screen(monitor: Any) -> None:
+def test_a_database_title_is_readable_in_a_small_dock(monitor: Any) -> None:
     monitor.resize(480, 240)  # at 1366x768
     QApplication.processEvents()
     option = QStyleOptionComboBox()

@@ -114,12 +114,12 @@ def texts(menu: QMenu) -> list[str]:
         (None, {"guid": None, "state": None, "db_state": DbState.SUSPECT}, "Sales (Suspect)"),
     ],
 )
-def test_labels_are_those_of_management_studio(role: Role, changes: dict[str, Any], wanted: str) -> None:
+def test_labels_match_management_studio(role: Role, changes: dict[str, Any], wanted: str) -> None:
     copy = mirrored_copy("SERVER_A", "SERVER_B", role, **changes)
     assert answers.database_item(copy).label == wanted
 
 
-def test_the_tree_stands_as_in_management_studio(explorer: Explorer) -> None:
+def test_the_tree_matches_management_studio(explorer: Explorer) -> None:
     assert label(explorer, "SERVER_A") == "SERVER_A (SQL Server 9.0.5000 - CORP\\dba)"
     assert below(explorer, "SERVER_A") == [
         "Databases", "Security", "Server Objects", "Management", "SQL Server Agent",
@@ -138,7 +138,7 @@ def test_the_tree_stands_as_in_management_studio(explorer: Explorer) -> None:
 # --- when it asks -------------------------------------------------------------------------------------------
 
 
-def test_labels_are_old_until_somebody_refreshes(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
+def test_labels_stay_old_until_a_refresh(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     go(explorer, *SALES_A)
     happens(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
     assert label(explorer, *SALES_A) == "Sales (Principal, Synchronized)"
@@ -150,7 +150,7 @@ def test_labels_are_old_until_somebody_refreshes(qtbot: Any, explorer: Explorer,
     assert "as of 0:00" in explorer.age.text()
 
 
-def test_a_lost_server_shows_only_when_it_is_asked(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
+def test_a_lost_server_is_noticed_only_by_a_refresh(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     go(explorer, *SALES_B)
     happens(explorer, drill, "power-off SERVER_B")
     assert label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"
@@ -168,7 +168,7 @@ def test_a_lost_server_shows_only_when_it_is_asked(qtbot: Any, explorer: Explore
     assert label(explorer, *SALES_B) is not None  # open as before
 
 
-def test_each_server_answers_from_its_own_knowledge(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
+def test_each_server_reports_its_own_knowledge(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     happens(explorer, drill, "pull-cable SERVER_A", then_s=60.0)  # B fails over, A does not know
     go(explorer, "SERVER_B", "databases")
     qtbot.keyClick(explorer.view, Key.Key_F5)
@@ -182,7 +182,7 @@ def test_each_server_answers_from_its_own_knowledge(qtbot: Any, explorer: Explor
     assert label(explorer, *SALES_A) == "Sales (Principal, Disconnected / In Recovery)"
 
 
-def test_a_frozen_server_lets_the_question_wait_for_the_login_timeout(
+def test_a_frozen_server_blocks_the_request_until_the_login_timeout(
     qtbot: Any, explorer: Explorer, drill: Drill
 ) -> None:
     happens(explorer, drill, "hang SERVER_W", then_s=1.0)
@@ -199,7 +199,7 @@ def test_a_frozen_server_lets_the_question_wait_for_the_login_timeout(
     assert label(explorer, "SERVER_W") == "SERVER_W (SQL Server 9.0.5000 - CORP\\dba)"
 
 
-def test_a_folder_asks_when_it_is_opened_first(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
+def test_a_folder_is_loaded_when_first_expanded(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     happens(explorer, drill, then_s=30.0)
     go(explorer, "SERVER_A", "agent", "jobs")
     assert "SERVER_A, as of 0:00" in explorer.age.text()
@@ -220,7 +220,7 @@ def test_a_name_is_dragged_into_a_query(explorer: Explorer) -> None:
     assert dragged("SERVER_A", "databases") == "", "a folder has no name in T-SQL"
 
 
-def test_what_is_gone_goes_at_the_next_refresh(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
+def test_removed_objects_disappear_at_the_next_refresh(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     below(explorer, "SERVER_A", "agent", "jobs")
     go(explorer, "SERVER_A", "agent", "jobs", "job:Monitor")
     drill.world.update_instance("SERVER_A", jobs=drill.world.instances["SERVER_A"].jobs[:1])
@@ -228,7 +228,7 @@ def test_what_is_gone_goes_at_the_next_refresh(qtbot: Any, explorer: Explorer, d
     assert below(explorer, "SERVER_A", "agent", "jobs") == ["Log backup"]
 
 
-def test_another_moment_asks_everybody_and_keeps_what_is_open(explorer: Explorer, drill: Drill) -> None:
+def test_another_moment_refreshes_all_and_keeps_expanded_nodes(explorer: Explorer, drill: Drill) -> None:
     before = drill.world.fork()
     below(explorer, "SERVER_B", "security", "logins")
     go(explorer, *SALES_A)
@@ -261,7 +261,7 @@ def trigger(menu: QMenu, *words: str) -> None:
     action.trigger()
 
 
-def test_menu_of_a_server(qtbot: Any, explorer: Explorer) -> None:
+def test_menu_of_a_server_is_complete(qtbot: Any, explorer: Explorer) -> None:
     menu = menu_of(qtbot, explorer, "SERVER_B")
     assert texts(menu) == ["New query", "Start", "Stop", "Restart", "View SQL Server Log", "Refresh"]
     trigger(menu, "Stop")
@@ -271,7 +271,7 @@ def test_menu_of_a_server(qtbot: Any, explorer: Explorer) -> None:
     assert told.args == ["SERVER_B"]
 
 
-def test_menu_of_a_database(qtbot: Any, explorer: Explorer) -> None:
+def test_menu_of_a_database_is_complete(qtbot: Any, explorer: Explorer) -> None:
     go(explorer, *SALES_A)
     menu = menu_of(qtbot, explorer, *SALES_A)
     assert texts(menu) == ["New query", "Script Mirroring as", "Tasks", "Refresh"]
@@ -285,9 +285,7 @@ def test_menu_of_a_database(qtbot: Any, explorer: Explorer) -> None:
     assert explorer.lines == []  # scripts are for reading first
 
 
-def test_a_job_is_enabled_by_statement_and_shown_when_that_is_done(
-    qtbot: Any, explorer: Explorer, drill: Drill
-) -> None:
+def test_a_job_is_enabled_by_statement_and_then_shown(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     below(explorer, "SERVER_A", "agent", "jobs")
     go(explorer, "SERVER_A", "agent", "jobs", "job:Monitor")
     trigger(menu_of(qtbot, explorer, "SERVER_A", "agent", "jobs", "job:Monitor"), "Enable")
@@ -315,11 +313,11 @@ def test_the_agent_is_started_and_stopped(qtbot: Any, explorer: Explorer, drill:
         "start-agent X",
     ],
 )
-def test_what_is_sent_can_be_read(line: str) -> None:
+def test_the_sent_statements_are_visible(line: str) -> None:
     assert parse_line(line).line_without_time == line
 
 
-def test_context_menu(qtbot: Any, qtlog: Any, explorer: Explorer) -> None:
+def test_context_menu_opens_by_key(qtbot: Any, qtlog: Any, explorer: Explorer) -> None:
     item = explorer.tree.find(SALES_A)
     assert item is not None
     with qtlog.disabled():  # the offscreen plugin raises no menus
@@ -342,7 +340,7 @@ def test_a_log_is_opened_by_enter(qtbot: Any, explorer: Explorer) -> None:
 # --- scripts ------------------------------------------------------------------------------------------------
 
 
-def test_every_script_can_be_parsed(drill: Drill) -> None:
+def test_every_generated_script_parses(drill: Drill) -> None:
     world = drill.world
     certificate = Certificate(
         name="A's cert", thumbprint=1, subject="it's A", valid_from_tick=0, expires_tick=10**6
@@ -368,7 +366,7 @@ def test_every_script_can_be_parsed(drill: Drill) -> None:
             assert not any(message.is_error for message in said), (title, text, said)
 
 
-def test_the_script_of_an_endpoint_makes_the_same_endpoint(drill: Drill) -> None:
+def test_the_script_of_an_endpoint_creates_the_same_endpoint(drill: Drill) -> None:
     world = drill.world
     before = Endpoint(port=7022, role="PARTNER", encryption="SUPPORTED", algorithms=("AES", "RC4"))
     world.update_instance("SERVER_W", endpoint=before)
@@ -387,7 +385,9 @@ def test_the_script_of_an_endpoint_makes_the_same_endpoint(drill: Drill) -> None
 # --- mirroring page -----------------------------------------------------------------------------------------
 
 
-def test_the_page_fails_over_after_a_yes(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
+def test_the_properties_page_fails_over_after_a_confirmation(
+    qtbot: Any, explorer: Explorer, drill: Drill
+) -> None:
     go(explorer, *SALES_A)
     qtbot.keyClick(explorer.view, Key.Key_Return, Qt.KeyboardModifier.AltModifier)
     (page,) = explorer.pages
@@ -406,7 +406,7 @@ def test_the_page_fails_over_after_a_yes(qtbot: Any, explorer: Explorer, drill: 
     page.close()
 
 
-def test_the_page_shows_the_servers_refusal(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
+def test_the_properties_page_shows_the_servers_refusal(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     go(explorer, *SALES_A)
     explorer.tools["explorer.properties"].trigger()
     (page,) = explorer.pages
@@ -430,12 +430,12 @@ def test_the_page_shows_the_servers_refusal(qtbot: Any, explorer: Explorer, dril
         (Role.MIRROR, MirrorState.SYNCHRONIZED, [PAUSE, REMOVE]),
     ],
 )
-def test_buttons_of_the_page(role: Role, state: MirrorState, acts: list[Any]) -> None:
+def test_properties_page_buttons_follow_the_state(role: Role, state: MirrorState, acts: list[Any]) -> None:
     assert list_enabled_actions(mirrored_copy("SERVER_A", "SERVER_B", role, state=state)) == acts
     assert list_enabled_actions(None) == []
 
 
-def test_availability_groups_as_each_server_knows_them(qtbot: Any) -> None:
+def test_availability_groups_are_shown_as_each_server_knows_them(qtbot: Any) -> None:
     """A primary knows the roles of all replicas, a secondary its own; a server in no cluster has no such folder."""
     world = ag_lab()
     made = Explorer()

@@ -55,18 +55,18 @@ def lines(desk: Desk) -> list[str]:
     return [model.index(row).data() for row in range(model.rowCount())]
 
 
-def test_everything_is_there_with_its_group_and_keys(desk: Desk) -> None:
+def test_every_command_is_listed_with_its_group_and_keys(desk: Desk) -> None:
     assert lines(desk) == ["Time: Run or pause", "Time: Next event, F9", "Views: Next theme"]
     assert desk.palette_.field.hasFocus()
 
 
-def test_an_action_without_a_group_stands_by_itself(desk: Desk) -> None:
+def test_an_action_without_a_group_is_listed_alone(desk: Desk) -> None:
     desk.palette_.offer([("", [desk.actions_["Next theme"]])])
     desk.palette_.open()
     assert lines(desk) == ["Next theme"]
 
 
-def test_letters_and_enter_do_it_and_give_the_keyboard_back(qtbot: Any, desk: Desk) -> None:
+def test_typing_and_enter_run_a_command_and_restore_the_focus(qtbot: Any, desk: Desk) -> None:
     qtbot.keyClicks(desk.palette_.field, "nxt th")
     assert lines(desk) == ["Views: Next theme"]
     qtbot.keyClick(desk.palette_.field, Key.Key_Return)
@@ -75,7 +75,7 @@ def test_letters_and_enter_do_it_and_give_the_keyboard_back(qtbot: Any, desk: De
     assert desk.field.hasFocus()
 
 
-def test_arrows_choose_and_a_screen_reader_hears_it(qtbot: Any, desk: Desk) -> None:
+def test_arrow_keys_select_and_announce(qtbot: Any, desk: Desk) -> None:
     qtbot.keyClicks(desk.palette_.field, "next")
     assert desk.palette_.field.accessibleDescription() == "Time: Next event, F9; 2 of 3 commands"
     qtbot.keyClick(desk.palette_.field, Key.Key_Down)
@@ -84,27 +84,27 @@ def test_arrows_choose_and_a_screen_reader_hears_it(qtbot: Any, desk: Desk) -> N
     assert desk.done == ["Next theme"]
 
 
-def test_escape_does_nothing_and_gives_the_keyboard_back(qtbot: Any, desk: Desk) -> None:
+def test_escape_closes_the_palette_and_restores_the_focus(qtbot: Any, desk: Desk) -> None:
     qtbot.keyClick(desk.palette_.field, Key.Key_Escape)
     assert desk.palette_.isHidden()
     assert desk.field.hasFocus()
     assert desk.done == []
 
 
-def test_a_click_elsewhere_closes_it(qtbot: Any, desk: Desk) -> None:
+def test_a_click_elsewhere_closes_the_palette(qtbot: Any, desk: Desk) -> None:
     desk.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
     qtbot.mouseClick(desk, Qt.MouseButton.LeftButton, pos=QPoint(5, 590))
     assert desk.palette_.isHidden()
 
 
-def test_a_click_on_a_line_does_it(qtbot: Any, desk: Desk) -> None:
+def test_a_click_on_a_line_runs_its_command(qtbot: Any, desk: Desk) -> None:
     view = desk.palette_.list
     place = view.visualRect(desk.palette_.model.index(1)).center()
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert desk.done == ["Next event"]
 
 
-def test_what_is_not_possible_now_stands_last_and_cannot_be_done(qtbot: Any, desk: Desk) -> None:
+def test_disabled_commands_are_last_and_cannot_run(qtbot: Any, desk: Desk) -> None:
     desk.actions_["&Run or pause"].setEnabled(False)
     desk.palette_.open()
     assert lines(desk)[-1] == "Time: Run or pause, not available now"
@@ -114,13 +114,13 @@ def test_what_is_not_possible_now_stands_last_and_cannot_be_done(qtbot: Any, des
     assert desk.palette_.isVisible()
 
 
-def test_what_is_not_visible_cannot_be_found(desk: Desk) -> None:
+def test_invisible_commands_are_not_found(desk: Desk) -> None:
     desk.actions_["Next theme"].setVisible(False)
     desk.palette_.open()
     assert lines(desk) == ["Time: Run or pause", "Time: Next event, F9"]
 
 
-def test_what_was_done_last_stands_first_until_something_is_typed(qtbot: Any, desk: Desk) -> None:
+def test_recent_commands_come_first_until_typing(qtbot: Any, desk: Desk) -> None:
     qtbot.keyClicks(desk.palette_.field, "theme")
     qtbot.keyClick(desk.palette_.field, Key.Key_Return)
     desk.palette_.open()
@@ -129,7 +129,7 @@ def test_what_was_done_last_stands_first_until_something_is_typed(qtbot: Any, de
     assert lines(desk)[0] == "Time: Next event, F9"
 
 
-def test_nothing_found_says_so(qtbot: Any, desk: Desk) -> None:
+def test_no_match_is_reported(qtbot: Any, desk: Desk) -> None:
     qtbot.keyClicks(desk.palette_.field, "zebra")
     assert lines(desk) == []
     assert "no match; 0 of 3" in desk.palette_.field.accessibleDescription()
@@ -137,7 +137,7 @@ def test_nothing_found_says_so(qtbot: Any, desk: Desk) -> None:
     assert desk.done == []
 
 
-def test_it_stays_inside_a_window_of_any_size(desk: Desk) -> None:
+def test_the_palette_fits_a_window_of_any_size(desk: Desk) -> None:
     for width, height in ((1366, 768), (320, 200)):
         desk.resize(width, height)
         QApplication.processEvents()

@@ -43,7 +43,7 @@ def heights(planner: Planner, counter: str, axis: str, mode: SafetyMode) -> Any:
     return planner.curves.cells[counter, axis].curves[mode].getData()[1]
 
 
-def test_it_opens_on_the_papers_local_network(planner: Planner) -> None:
+def test_the_planner_opens_with_the_papers_local_network(planner: Planner) -> None:
     assert planner.plan is not None
     curve = sweep_rtt(planner.plan, RTT_MS)
     assert planner.plan.workload.name == "Workload1"
@@ -56,7 +56,7 @@ def test_it_opens_on_the_papers_local_network(planner: Planner) -> None:
 
 
 @pytest.mark.slow
-def test_dragging_a_slider_moves_mark_and_curves_and_then_the_sentences(planner: Planner) -> None:
+def test_dragging_a_slider_updates_mark_curves_and_then_findings(planner: Planner) -> None:
     before = planner.findings.text
     planner.controls.rtt.slider.setValue(planner.controls.rtt.position_of(100.0))
     assert planner.curves_due
@@ -72,7 +72,7 @@ def test_dragging_a_slider_moves_mark_and_curves_and_then_the_sentences(planner:
     assert planner.findings.text.startswith("Safety level: Neither level meets the goals")
 
 
-def test_curves_do_not_wait_for_the_end_of_a_drag(planner: Planner) -> None:
+def test_curves_follow_during_a_drag(planner: Planner) -> None:
     planner.controls.rtt.set_value(10.0)
     due = planner.curves_due_in_ms
     planner.controls.rtt.set_value(11.0)
@@ -80,7 +80,7 @@ def test_curves_do_not_wait_for_the_end_of_a_drag(planner: Planner) -> None:
 
 
 @pytest.mark.slow
-def test_findings_are_those_of_the_plan_that_is_seen_even_if_curves_were_due(planner: Planner) -> None:
+def test_findings_match_the_shown_plan_even_with_pending_curves(planner: Planner) -> None:
     planner.controls.bandwidth.set_value(1.0)
     planner.rewrite()
     assert planner.plan is not None
@@ -122,7 +122,7 @@ def test_every_field_reaches_the_plan_or_the_goals(planner: Planner) -> None:
 
 
 @pytest.mark.slow
-def test_a_workload_brings_the_servers_it_was_measured_on(planner: Planner) -> None:
+def test_a_workload_selects_its_measured_servers(planner: Planner) -> None:
     controls = planner.controls
     controls.workload.setCurrentText("Stock exchange, 2008")
     plan = controls.plan()
@@ -151,7 +151,7 @@ def test_versions_before_2008_do_not_compress(planner: Planner) -> None:
 
 
 @pytest.mark.slow
-def test_own_figures_that_cannot_be_are_told_beside_them(planner: Planner) -> None:
+def test_impossible_own_figures_are_reported(planner: Planner) -> None:
     controls = planner.controls
     assert not controls.own["connections"].isVisible()
     controls.workload.setCurrentText(OWN)
@@ -172,7 +172,7 @@ def test_own_figures_that_cannot_be_are_told_beside_them(planner: Planner) -> No
     assert planner.findings.text
 
 
-def test_the_chosen_level_stands_out(planner: Planner) -> None:
+def test_the_selected_level_stands_out(planner: Planner) -> None:
     def widths() -> list[float]:
         cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
         return [cell.curves[mode].opts["pen"].widthF() for mode in (SafetyMode.FULL, SafetyMode.OFF)]
@@ -186,7 +186,7 @@ def test_the_chosen_level_stands_out(planner: Planner) -> None:
 
 
 @pytest.mark.slow
-def test_measured_points_are_shown_only_where_they_were_measured(planner: Planner) -> None:
+def test_measured_points_are_shown_only_for_measured_plans(planner: Planner) -> None:
     cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
     assert cell.published[SafetyMode.FULL].getData()[1] == pytest.approx([238.0])
     planner.controls.rtt.set_value(50.0)  # varying the axis itself leaves them
@@ -206,7 +206,7 @@ def test_measured_points_are_shown_only_where_they_were_measured(planner: Planne
 
 
 @pytest.mark.slow
-def test_rows_can_be_chosen_but_not_none(planner: Planner) -> None:
+def test_rows_can_be_selected_but_not_none(planner: Planner) -> None:
     actions = {action.data(): action for action in planner.counter_actions}
     actions["link_use_percent"].trigger()
     assert planner.curves.counters[-1] == "link_use_percent"
@@ -219,7 +219,7 @@ def test_rows_can_be_chosen_but_not_none(planner: Planner) -> None:
     )
 
 
-def test_one_scale_in_a_row(planner: Planner) -> None:
+def test_plots_in_a_row_share_a_scale(planner: Planner) -> None:
     for counter in planner.curves.counters:
         left, right = (
             planner.curves.cells[counter, axis].plot.viewRange()[1] for axis in ("rtt_ms", "bandwidth_mbps")
@@ -227,7 +227,7 @@ def test_one_scale_in_a_row(planner: Planner) -> None:
         assert left == right
 
 
-def test_a_hidden_planner_computes_nothing_until_it_is_seen_again(planner: Planner) -> None:
+def test_a_hidden_planner_computes_nothing(planner: Planner) -> None:
     shown = planner.plan
     planner.controls.rtt.set_value(40.0)
     planner.hide()
@@ -241,7 +241,7 @@ def test_a_hidden_planner_computes_nothing_until_it_is_seen_again(planner: Plann
     assert planner.findings_due
 
 
-def test_the_table_holds_every_point_with_its_plan(planner: Planner, tmp_path: Path) -> None:
+def test_the_table_contains_every_point_with_its_plan(planner: Planner, tmp_path: Path) -> None:
     file = tmp_path / "plan.csv"
     planner.save_csv(str(file))
     with file.open(encoding="utf-8", newline="") as text:
@@ -257,7 +257,7 @@ def test_the_table_holds_every_point_with_its_plan(planner: Planner, tmp_path: P
     assert lines[0].split("\t")[:3] == ["workload", "safety", "varied"]
 
 
-def test_the_picture_is_saved_and_what_cannot_be_saved_is_told(planner: Planner, tmp_path: Path) -> None:
+def test_the_picture_is_saved_and_a_failure_reported(planner: Planner, tmp_path: Path) -> None:
     planner.save_picture(str(tmp_path / "plan.png"))
     assert QImage(str(tmp_path / "plan.png")).width() > 600
     assert planner.status == "Saved plan.png"
@@ -292,7 +292,7 @@ def slider(qtbot: Any) -> LogSlider:
     return made
 
 
-def test_slider_and_field_say_the_same(qtbot: Any, slider: LogSlider) -> None:
+def test_slider_and_field_agree(qtbot: Any, slider: LogSlider) -> None:
     heard: list[float] = []
     slider.changed.connect(heard.append)
     slider.field.setValue(20.0)
@@ -305,7 +305,7 @@ def test_slider_and_field_say_the_same(qtbot: Any, slider: LogSlider) -> None:
     assert slider.value == 300.0
 
 
-def test_bands_lie_under_the_part_of_the_slider_that_they_name(slider: LogSlider) -> None:
+def test_bands_are_under_their_part_of_the_slider(slider: LogSlider) -> None:
     at = slider.strip.pixel_of
     assert at(0.1) < at(2.0) < at(20.0) < at(300.0)
     assert at(20.0) - at(2.0) == pytest.approx((at(300.0) - at(0.1)) / np.log10(3000.0), abs=2.0)
@@ -323,7 +323,7 @@ def test_the_networks_of_table_7_are_marked(planner: Planner) -> None:
 
 
 @pytest.mark.parametrize("name", [language.ENGLISH, language.GERMAN, language.PSEUDO])
-def test_a_figure_is_read_as_it_is_written(qtbot: Any, name: str) -> None:
+def test_numbers_are_parsed_as_displayed(qtbot: Any, name: str) -> None:
     """1.000 Mbps are a thousand in German, not one."""
     language.use(name)
     try:
@@ -359,7 +359,7 @@ def test_fields_and_controls_grow_with_the_text(planner: Planner) -> None:
     assert planner._left_column.width() > 1.5 * before[1]
 
 
-def test_how_often_a_failover_is_quick_enough(
+def test_the_share_of_quick_failovers_is_shown(
     planner: Planner, qtbot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.views.planner.failover_times.RUNS", 2)
@@ -377,7 +377,7 @@ def test_how_often_a_failover_is_quick_enough(
     assert "server hangs: 2 of 2" in times.chart.accessibleDescription()
 
 
-def test_only_what_fails_over_by_itself_is_asked_for_its_times(planner: Planner) -> None:
+def test_only_automatic_failovers_are_timed(planner: Planner) -> None:
     planner.controls.choose_safety(SafetyMode.OFF)
     settle(planner)
     assert planner.show_times() is None

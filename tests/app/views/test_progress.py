@@ -26,7 +26,7 @@ def days(count: float) -> timedelta:
     return timedelta(days=count)
 
 
-def test_skills_bars_and_what_to_take_next(qtbot: QtBot) -> None:
+def test_skills_have_bars_and_recommended_drills(qtbot: QtBot) -> None:
     runs = [Practised("one", DrillMode.EXAM, 100.0, 0, NOW - days(10), 300.0)]
     page = ProgressPage()
     qtbot.addWidget(page)
@@ -48,7 +48,7 @@ def test_skills_bars_and_what_to_take_next(qtbot: QtBot) -> None:
     page.grab()
 
 
-def test_how_sure_all_answers_were_is_drawn_and_told(qtbot: QtBot) -> None:
+def test_confidence_in_all_answers_is_drawn_and_described(qtbot: QtBot) -> None:
     page = ProgressPage()
     qtbot.addWidget(page)
     page.show_progress([], [], {}, NOW)
@@ -80,7 +80,7 @@ def test_a_proved_skill_has_a_tick(qtbot: QtBot) -> None:
     assert "Not mastered yet" in cells["resume"].data(Qt.ItemDataRole.ToolTipRole)
 
 
-def test_moments_in_words() -> None:
+def test_times_are_described_in_words() -> None:
     assert format_elapsed(NOW, NOW) == format_elapsed(NOW - timedelta(hours=1), NOW) == "today"
     assert (
         format_elapsed(NOW - days(1), NOW),
@@ -98,7 +98,7 @@ def test_moments_in_words() -> None:
     )
 
 
-def test_the_history_draws_the_drill_that_is_selected(qtbot: QtBot) -> None:
+def test_the_history_draws_the_selected_drill(qtbot: QtBot) -> None:
     page = RunHistoryPage()
     qtbot.addWidget(page)
     scores = [("a", 90.0, True), ("b", 50.0, False), ("a", 40.0, False), ("lab", None, False)]

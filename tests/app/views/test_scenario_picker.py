@@ -44,7 +44,7 @@ def interrupted(number: int, problem: str | None = None) -> Interrupted:
     return Interrupted(number, "lab", f"Run {number}", "mirroring", "practice", 92.0, "begun today", problem)
 
 
-def test_words_are_broken_into_lines_that_fit(qapp: QApplication) -> None:
+def test_text_wraps_into_fitting_lines(qapp: QApplication) -> None:
     metrics = QFontMetricsF(qapp.font())
     text = "Two endpoints have each other's role and nobody has seen it"
     width = metrics.horizontalAdvance(text) * 0.6
@@ -87,7 +87,7 @@ def test_a_new_user_is_offered_the_first_run_with_enter(picker: ScenarioPicker, 
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
 
 
-def test_a_drill_is_found_and_opened_by_keys_alone(picker: ScenarioPicker, qtbot: QtBot) -> None:
+def test_a_drill_is_found_and_opened_by_keyboard(picker: ScenarioPicker, qtbot: QtBot) -> None:
     picker.take_focus()
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
     assert picker.search.hasFocus()
@@ -99,7 +99,7 @@ def test_a_drill_is_found_and_opened_by_keys_alone(picker: ScenarioPicker, qtbot
     assert wanted.args == ["ag-secondary-lost"]
 
 
-def test_tab_goes_from_the_top_to_paths_filters_and_cards(picker: ScenarioPicker, qtbot: QtBot) -> None:
+def test_tab_visits_top_paths_filters_and_cards(picker: ScenarioPicker, qtbot: QtBot) -> None:
     picker.show_interrupted([interrupted(1)])
     picker.search.setFocus()
     parts = (picker.top.resume.button, picker.top.next.button, *picker.paths.buttons.values(), picker.grid)
@@ -110,7 +110,7 @@ def test_tab_goes_from_the_top_to_paths_filters_and_cards(picker: ScenarioPicker
     assert list(dict.fromkeys(met)) == list(parts)
 
 
-def test_a_path_filters_by_space_and_again_shows_all(picker: ScenarioPicker, qtbot: QtBot) -> None:
+def test_space_on_a_path_filters_and_again_shows_all(picker: ScenarioPicker, qtbot: QtBot) -> None:
     everything = len(listed(picker))
     button = picker.paths.buttons["team"]
     qtbot.keyClick(button, Qt.Key.Key_Space)
@@ -124,7 +124,7 @@ def test_a_path_filters_by_space_and_again_shows_all(picker: ScenarioPicker, qtb
     assert not button.isChecked()
 
 
-def test_choosing_a_hidden_drill_clears_the_filters(picker: ScenarioPicker, qtbot: QtBot) -> None:
+def test_selecting_a_hidden_drill_clears_the_filters(picker: ScenarioPicker, qtbot: QtBot) -> None:
     qtbot.keyClicks(picker.search, "zzz")
     assert listed(picker) == []
     assert picker._empty_label.isVisible()
@@ -136,7 +136,7 @@ def test_choosing_a_hidden_drill_clears_the_filters(picker: ScenarioPicker, qtbo
     assert picker.current() == current, "the selected drill stays selected"
 
 
-def test_the_selected_card_scrolls_into_sight(picker: ScenarioPicker, qtbot: QtBot) -> None:
+def test_the_selected_card_scrolls_into_view(picker: ScenarioPicker, qtbot: QtBot) -> None:
     picker.grid.setFocus()
     qtbot.keyClick(picker.grid, Qt.Key.Key_End)
 
@@ -149,9 +149,7 @@ def test_the_selected_card_scrolls_into_sight(picker: ScenarioPicker, qtbot: QtB
     qtbot.waitUntil(is_seen)
 
 
-def test_continue_offers_the_newest_run_and_the_others_in_its_menu(
-    picker: ScenarioPicker, qtbot: QtBot
-) -> None:
+def test_continue_offers_the_newest_run_and_lists_the_others(picker: ScenarioPicker, qtbot: QtBot) -> None:
     card = picker.top.resume
     assert not card.isVisible()
     picker.show_interrupted([interrupted(2), interrupted(1), interrupted(0)])

@@ -30,7 +30,7 @@ def text(sheet: ShortcutSheet) -> str:
     return sheet.sheet.toPlainText().replace("\u2060", "").replace("\u00a0", " ")
 
 
-def test_every_command_stands_on_it_with_its_keys(sheet: ShortcutSheet) -> None:
+def test_every_command_is_listed_with_its_keys(sheet: ShortcutSheet) -> None:
     shown = text(sheet)
     for command in keys.COMMANDS:
         assert command.text in shown
@@ -55,18 +55,20 @@ def test_typing_searches_names_groups_and_keys(
     assert not_there not in text(sheet)
 
 
-def test_nothing_found_says_so(qtbot: Any, sheet: ShortcutSheet) -> None:
+def test_no_match_is_reported(qtbot: Any, sheet: ShortcutSheet) -> None:
     qtbot.keyClicks(sheet.field, "zebra")
     assert "No matching commands or shortcuts." in text(sheet)
 
 
-def test_chosen_keys_stand_on_it(sheet: ShortcutSheet) -> None:
+def test_custom_keys_are_listed(sheet: ShortcutSheet) -> None:
     sheet.show_keys(keys.VS_CODE, keys.keys_of(keys.VS_CODE, {"time.step": ("Ctrl+Shift+F12",)}))
     assert "VS Code" in sheet.windowTitle()
     assert "Ctrl+Shift+F12" in text(sheet)
 
 
-def test_escape_closes_it_and_the_button_asks_for_other_keys(qtbot: Any, sheet: ShortcutSheet) -> None:
+def test_escape_closes_the_sheet_and_the_button_opens_the_key_editor(
+    qtbot: Any, sheet: ShortcutSheet
+) -> None:
     (change,) = [button for button in sheet.findChildren(QPushButton) if "hange" in button.text()]
     with qtbot.waitSignal(sheet.change_wanted):
         qtbot.mouseClick(change, Qt.MouseButton.LeftButton)
@@ -74,7 +76,7 @@ def test_escape_closes_it_and_the_button_asks_for_other_keys(qtbot: Any, sheet: 
     assert sheet.isHidden()
 
 
-def test_print(sheet: ShortcutSheet, tmp_path: Path) -> None:
+def test_sheet_is_printed(sheet: ShortcutSheet, tmp_path: Path) -> None:
     printer = QPrinter(QPrinter.PrinterMode.HighResolution)
     printer.setOutputFormat(QPrinter.OutputFormat.PdfFormat)
     printer.setOutputFileName(str(tmp_path / "keys.pdf"))
@@ -83,21 +85,21 @@ def test_print(sheet: ShortcutSheet, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3])
-def test_columns_hold_everything_once_and_in_order(columns: int) -> None:
+def test_columns_contain_everything_once_in_order(columns: int) -> None:
     html = sheet_html(search("", SSMS), SSMS, theme.light(), columns)
     places = [html.index(f">{command.group}</b>") for command in keys.COMMANDS]
     assert places == sorted(places)
     assert html.count('style="padding-right:28px"') == columns
 
 
-def test_a_key_that_works_elsewhere_than_its_group_says_where(sheet: ShortcutSheet) -> None:
+def test_a_key_with_another_scope_names_it(sheet: ShortcutSheet) -> None:
     """F8 stands among keys that work anywhere."""
     lines = text(sheet).splitlines()
     assert any("Object Explorer" in line and "on the desk" in line for line in lines)
     assert not any("Topology" in line and "on the desk" in line for line in lines)
 
 
-def test_keys_of_management_studio_that_do_nothing_are_told_and_are_nobody_elses(
+def test_unused_keys_of_management_studio_are_listed_and_reserved(
     sheet: ShortcutSheet,
 ) -> None:
     taken = {key for names in SSMS.values() for key in names}

@@ -16,17 +16,17 @@ def first(taken: Drill) -> dict[str, str]:
     return {server: spans[0].what for server, spans in states.lanes(taken.world.t_s).items()}
 
 
-def test_a_dead_server_was_not_always_so() -> None:
+def test_a_dead_server_has_earlier_states() -> None:
     assert first(run(drill(), 60)) == {"SERVER_A": "SYNCHRONIZED", "SERVER_B": "SYNCHRONIZED"}
 
 
-def test_after_a_retry_it_begins_as_the_run_did() -> None:
+def test_after_a_retry_the_lanes_begin_as_in_the_run() -> None:
     history = History(drill())
     history.advance_to(12_000)
     assert first(history.fork(6_000).drill) == {"SERVER_A": "SYNCHRONIZED", "SERVER_B": "SYNCHRONIZED"}
 
 
-def test_a_copy_that_was_not_mirrored_begins_without_a_session() -> None:
+def test_an_unmirrored_copy_begins_without_a_session() -> None:
     session = (
         '[[session]]\ndatabase = "Sales"\nprincipal = "SERVER_A"\nmirror = "SERVER_B"\nwitness = "SERVER_W"\n'
     )

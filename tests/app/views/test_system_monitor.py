@@ -84,7 +84,7 @@ def counters_by_sql(drill: Drill, server: str, database: str) -> dict[tuple[str,
 
 
 @pytest.mark.parametrize("server", ["SERVER_A", "SERVER_B"])
-def test_values_are_those_that_a_query_on_the_server_shows(drill: Drill, server: str) -> None:
+def test_values_match_a_query_on_the_server(drill: Drill, server: str) -> None:
     drill.do("cut SERVER_A SERVER_B")
     drill.advance_to(6000)
     drill.do("mend SERVER_A SERVER_B")  # so that queues are there and move
@@ -110,7 +110,7 @@ def test_values_are_those_that_a_query_on_the_server_shows(drill: Drill, server:
     assert compared == len(names_of(MIRRORING, 2005)) + len(names_of(DATABASES, 2005))
 
 
-def test_every_counter_of_the_product_is_had_or_told_to_be_absent(drill: Drill) -> None:
+def test_every_counter_of_the_product_is_available_or_listed_as_absent(drill: Drill) -> None:
     drill.do("upgrade SERVER_W 2014")
     drill.advance_to(drill.tick + 200_00)
     known = {
@@ -122,7 +122,7 @@ def test_every_counter_of_the_product_is_had_or_told_to_be_absent(drill: Drill) 
     assert "Log Compressed Bytes Sent/sec" not in names_of(MIRRORING, 2005)
 
 
-def test_each_partner_has_its_own_side_and_sides_change(drill: Drill) -> None:
+def test_each_partner_has_its_own_counters_after_a_role_change(drill: Drill) -> None:
     assert at_end(drill, TPS_A) > 100.0
     assert at_end(drill, TPS_B) == 0.0
     drill.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER")
@@ -138,7 +138,7 @@ def test_each_partner_has_its_own_side_and_sides_change(drill: Drill) -> None:
     ("lose", "back"),
     [("pull-cable SERVER_B", "plug-cable SERVER_B"), ("hang SERVER_B", "unhang SERVER_B")],
 )
-def test_a_server_that_cannot_be_asked_leaves_a_gap(drill: Drill, lose: str, back: str) -> None:
+def test_an_unreachable_server_leaves_a_gap(drill: Drill, lose: str, back: str) -> None:
     start = drill.samples.count
     drill.do(lose)
     drill.advance_to(drill.tick + 1000)
@@ -152,7 +152,7 @@ def test_a_server_that_cannot_be_asked_leaves_a_gap(drill: Drill, lose: str, bac
     assert np.isnan(cpu[:10]).all()
 
 
-def test_figures_leave_gaps_out(drill: Drill) -> None:
+def test_statistics_ignore_gaps(drill: Drill) -> None:
     drill.do("pull-cable SERVER_B")
     drill.advance_to(drill.tick + 1000)
     history = SampleHistory(drill)
@@ -176,19 +176,19 @@ def test_figures_leave_gaps_out(drill: Drill) -> None:
         (1e30, -9),
     ],
 )
-def test_scales_that_fit(highest: float | None, power: int) -> None:
+def test_scales_fit_the_values(highest: float | None, power: int) -> None:
     assert fitting_power(highest) == power
 
 
 # --- the panel ----------------------------------------------------------------------------------------------
 
 
-def test_it_begins_with_both_sides_of_the_first_session(monitor: SystemMonitor, drill: Drill) -> None:
+def test_the_view_starts_with_both_sides_of_the_first_session(monitor: SystemMonitor, drill: Drill) -> None:
     assert monitor.choices == usual_choices(drill.world)
     assert {choice.server for choice in monitor.choices} == {"SERVER_A", "SERVER_B"}
 
 
-def test_figures_and_lines_follow_the_run(monitor: SystemMonitor, drill: Drill) -> None:
+def test_statistics_and_lines_follow_the_run(monitor: SystemMonitor, drill: Drill) -> None:
     place = monitor.choices.index(SEND_A)
     drill.do("cut SERVER_A SERVER_B")
     drill.advance_to(drill.tick + 6000)
@@ -199,7 +199,7 @@ def test_figures_and_lines_follow_the_run(monitor: SystemMonitor, drill: Drill) 
     assert 10.0 < y.max() <= 100.0
 
 
-def test_counters_are_added_by_the_dialog(qtbot: Any, monitor: SystemMonitor) -> None:
+def test_counters_are_added_in_the_dialog(qtbot: Any, monitor: SystemMonitor) -> None:
     qtbot.keyClick(monitor.table, Key.Key_Insert)
     dialog = there(monitor.findChild(AddCounters))
     dialog.computer.setFocus()
@@ -217,7 +217,7 @@ def test_counters_are_added_by_the_dialog(qtbot: Any, monitor: SystemMonitor) ->
     dialog.close()
 
 
-def test_what_is_not_simulated_is_told_and_cannot_be_chosen(qtbot: Any, monitor: SystemMonitor) -> None:
+def test_unsimulated_counters_are_listed_but_cannot_be_selected(qtbot: Any, monitor: SystemMonitor) -> None:
     monitor.open_adding()
     dialog = there(monitor.findChild(AddCounters))
     (absent,) = dialog.counters.findItems("Pages Sent/sec (not simulated)", Qt.MatchFlag.MatchExactly)
@@ -229,7 +229,7 @@ def test_what_is_not_simulated_is_told_and_cannot_be_chosen(qtbot: Any, monitor:
     dialog.close()
 
 
-def test_remove_highlight_and_scale_by_key(qtbot: Any, monitor: SystemMonitor) -> None:
+def test_counters_are_removed_highlighted_and_scaled_by_key(qtbot: Any, monitor: SystemMonitor) -> None:
     monitor.table.selectRow(1)
     choice = monitor.choices[1]
     qtbot.keyClick(monitor.table, Key.Key_H, Qt.KeyboardModifier.ControlModifier)
@@ -245,7 +245,7 @@ def test_remove_highlight_and_scale_by_key(qtbot: Any, monitor: SystemMonitor) -
     assert monitor.table.currentIndex().row() == 0
 
 
-def test_another_moment_shows_only_its_own_past(monitor: SystemMonitor, drill: Drill) -> None:
+def test_another_moment_shows_only_its_past(monitor: SystemMonitor, drill: Drill) -> None:
     past = drill.fork()
     drill.do("cut SERVER_A SERVER_B")
     drill.advance_to(drill.tick + 6000)
@@ -256,7 +256,7 @@ def test_another_moment_shows_only_its_own_past(monitor: SystemMonitor, drill: D
     assert cells(monitor, "Maximum")[monitor.choices.index(SEND_A)] == "0"
 
 
-def test_colors_and_spoken_names_stand_in_the_list(monitor: SystemMonitor) -> None:
+def test_colors_and_spoken_names_are_listed(monitor: SystemMonitor) -> None:
     index = monitor.model.index(0, 0)
     assert index.data(Qt.ItemDataRole.DecorationRole) == monitor.model.colors.server(0)
     spoken = index.data(Qt.ItemDataRole.AccessibleTextRole)

@@ -35,7 +35,7 @@ def rows(seat: TeamSeat) -> list[list[str]]:
     return [[str(table.index(row, column).data()) for column in range(3)] for row in range(table.rowCount())]
 
 
-def test_a_role_sees_reads_back_and_confirms(qtbot: QtBot) -> None:
+def test_a_role_reads_back_and_confirms(qtbot: QtBot) -> None:
     drill = Drill(CABLE)
     drill.advance_to(7_000)
     drill.do(f"@dba call room {ORDER}")

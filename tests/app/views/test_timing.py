@@ -44,7 +44,7 @@ def cells(model: Any) -> list[list[str]]:
     return [[model.index(r, c).data() for c in range(model.columnCount())] for r in range(model.rowCount())]
 
 
-def test_a_failover_in_its_steps_beside_its_row(timing: Timing, run: Any) -> None:
+def test_a_failover_is_shown_in_phases_next_to_its_published_row(timing: Timing, run: Any) -> None:
     run.world.failovers = [failover("automatic", "power-off", 4100, 82, 4, 101, 160, 40)]
     run.published = {0: (2.6, "Table 6")}
     timing.show_drill(run)
@@ -68,7 +68,7 @@ def test_a_failover_in_its_steps_beside_its_row(timing: Timing, run: Any) -> Non
         assert kind.name.replace(" ", "&nbsp;") in timing.phases._text.text()
 
 
-def test_tables_stand_below_one_another_where_there_is_no_room(timing: Timing, run: Any) -> None:
+def test_tables_are_stacked_without_room(timing: Timing, run: Any) -> None:
     run.world.failovers = [failover("automatic", "power-off", 4100, 82, 4, 101, 160, 40)]
     timing.show_drill(run)
     steps, published = (
@@ -84,7 +84,7 @@ def test_tables_stand_below_one_another_where_there_is_no_room(timing: Timing, r
     assert lefts[1] == 0
 
 
-def test_without_load_the_other_column_counts(timing: Timing, run: Any) -> None:
+def test_without_load_the_other_column_is_compared(timing: Timing, run: Any) -> None:
     run.world.failovers = [failover("manual", "manual", 0, 0, 10, 1500, 500, 0, load=False)]
     run.published = {0: (20.5, "Table 6")}
     timing.show_drill(run)
@@ -95,7 +95,7 @@ def test_without_load_the_other_column_counts(timing: Timing, run: Any) -> None:
     ]
 
 
-def test_unlike_conditions_are_refused_in_words(timing: Timing, run: Any) -> None:
+def test_incomparable_conditions_are_refused_with_a_reason(timing: Timing, run: Any) -> None:
     run.world.failovers = [failover("automatic", "power-off", 4100, 82, 4, 101, 160, 40)]
     run.unlike = {0: "the paper measured with Workload1, not Workload2"}
     timing.show_drill(run)
@@ -103,7 +103,7 @@ def test_unlike_conditions_are_refused_in_words(timing: Timing, run: Any) -> Non
     assert [row[1:] for row in cells(timing.comparison)[1:]] == [["–", "–"], ["–", "–"]]
 
 
-def test_a_cause_that_the_table_does_not_have(timing: Timing, run: Any) -> None:
+def test_a_cause_missing_in_the_table_is_labeled(timing: Timing, run: Any) -> None:
     run.world.failovers = [failover("forced", "cut", 4100, 82, 4, 101, 160, 40)]
     run.unlike = {0: "the published table has no row for this cause (cut)"}
     timing.show_drill(run)
@@ -111,7 +111,7 @@ def test_a_cause_that_the_table_does_not_have(timing: Timing, run: Any) -> None:
     assert "no row for this cause" in timing.verdict.text()
 
 
-def test_a_phase_under_way_grows(timing: Timing, run: Any) -> None:
+def test_a_phase_in_progress_grows(timing: Timing, run: Any) -> None:
     run.world.failovers = [failover("automatic", "power-off", 1000, 82)]
     run.world.tick = 1100
     timing.show_drill(run)
@@ -123,7 +123,7 @@ def test_a_phase_under_way_grows(timing: Timing, run: Any) -> None:
     assert cells(timing.model)[0][2] == "–"
 
 
-def test_a_new_failover_comes_to_the_top_and_is_chosen(timing: Timing, run: Any) -> None:
+def test_a_new_failover_is_listed_first_and_selected(timing: Timing, run: Any) -> None:
     timing.show_drill(run)
     assert not timing.table.isVisibleTo(timing)  # no empty tables; a sentence says what will stand here
     assert timing._empty.isVisibleTo(timing)
@@ -144,7 +144,7 @@ def test_a_new_failover_comes_to_the_top_and_is_chosen(timing: Timing, run: Any)
     assert timing.verdict.text() == "Not compared: the attempt failed (mirroring was removed)."
 
 
-def test_the_keyboard_goes_through_the_list(qtbot: Any, timing: Timing, run: Any) -> None:
+def test_arrow_keys_step_through_the_list(qtbot: Any, timing: Timing, run: Any) -> None:
     run.world.failovers = [failover("automatic", "power-off", at, 82, 4, 101, 160, 40) for at in (1000, 9000)]
     timing.show_drill(run)
     timing.table.setFocus()
@@ -152,7 +152,7 @@ def test_the_keyboard_goes_through_the_list(qtbot: Any, timing: Timing, run: Any
     assert timing.steps.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == "at 0:10.82"
 
 
-def test_another_moment_forgets_what_had_not_happened(timing: Timing, run: Any) -> None:
+def test_another_moment_hides_later_failovers(timing: Timing, run: Any) -> None:
     run.world.failovers = [failover("automatic", "power-off", 1000, 82, 4, 101, 160, 40)]
     timing.show_drill(run)
     run.world.failovers = []
@@ -162,7 +162,7 @@ def test_another_moment_forgets_what_had_not_happened(timing: Timing, run: Any) 
 
 
 @pytest.mark.parametrize("cause", ["power-off", "pull-cable"])
-def test_what_the_engine_does_can_be_shown(timing: Timing, run: Any, cause: str) -> None:
+def test_every_failover_of_the_engine_can_be_shown(timing: Timing, run: Any, cause: str) -> None:
     """Steps of a real failover come in order, and its time is that of the paper's kind."""
     world = lab()
     play(world, f"5 {cause} {P}", 30.0)

@@ -71,7 +71,7 @@ def click(qtbot: QtBot, view: Topology, target: ActionTarget) -> None:
 # --- choosing ---------------------------------------------------------------------------------------------------
 
 
-def test_a_click_chooses_and_a_click_beside_chooses_nothing(qtbot: QtBot, view: Topology) -> None:
+def test_a_click_selects_and_a_click_on_empty_space_clears(qtbot: QtBot, view: Topology) -> None:
     click(qtbot, view, server(M))
     assert view.target() == server(M)
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
@@ -85,7 +85,7 @@ def test_links_can_be_clicked(qtbot: QtBot, view: Topology) -> None:
     assert view.target() == ActionTarget("link", (P, M))
 
 
-def test_tab_goes_through_everything_and_leaves(qtbot: QtBot, view: Topology) -> None:
+def test_tab_visits_every_object_and_leaves(qtbot: QtBot, view: Topology) -> None:
     met = []
     for _ in range(9):
         qtbot.keyClick(view, Qt.Key.Key_Tab)
@@ -98,7 +98,7 @@ def test_tab_goes_through_everything_and_leaves(qtbot: QtBot, view: Topology) ->
     assert view.target() is None
 
 
-def test_arrows_go_where_they_point(qtbot: QtBot, view: Topology) -> None:
+def test_arrow_keys_follow_their_direction(qtbot: QtBot, view: Topology) -> None:
     view.choose(server(P))
     qtbot.keyClick(view, Qt.Key.Key_Right)
     assert view.target() == ActionTarget("link", (P, M))
@@ -108,7 +108,7 @@ def test_arrows_go_where_they_point(qtbot: QtBot, view: Topology) -> None:
     assert view.target() is None
 
 
-def test_a_double_click_asks_for_a_window_on_the_server(qtbot: QtBot, view: Topology) -> None:
+def test_a_double_click_opens_a_query_on_the_server(qtbot: QtBot, view: Topology) -> None:
     with qtbot.waitSignal(view.opened, timeout=100) as asked:
         qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=spot(view, server(M)))
     assert asked.args == [M]
@@ -118,7 +118,7 @@ def test_a_double_click_asks_for_a_window_on_the_server(qtbot: QtBot, view: Topo
 
 
 @NO_KEYBOARD_TO_GRAB
-def test_the_menu_of_the_right_button_asks_for_input_lines(qtbot: QtBot, view: Topology) -> None:
+def test_the_context_menu_sends_input_lines(qtbot: QtBot, view: Topology) -> None:
     place = spot(view, server(P))
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, view.viewport().mapToGlobal(place))
     QApplication.sendEvent(view.viewport(), event)
@@ -130,7 +130,7 @@ def test_the_menu_of_the_right_button_asks_for_input_lines(qtbot: QtBot, view: T
 
 
 @NO_KEYBOARD_TO_GRAB
-def test_enter_opens_the_menu_of_what_is_chosen(qtbot: QtBot, view: Topology) -> None:
+def test_enter_opens_the_menu_of_the_selection(qtbot: QtBot, view: Topology) -> None:
     view.choose(server(W))
     qtbot.keyClick(view, Qt.Key.Key_Return)
     (menu,) = open_menus()
@@ -162,7 +162,7 @@ def test_the_menu_follows_the_world(view: Topology) -> None:
 # --- looking ----------------------------------------------------------------------------------------------------
 
 
-def test_everything_fits_and_goes_on_fitting(view: Topology) -> None:
+def test_everything_fits_after_every_change(view: Topology) -> None:
     for width, height in ((700, 380), (400, 300), (1200, 700)):
         view.resize(width, height)
         QApplication.processEvents()
@@ -180,7 +180,7 @@ def test_keys_zoom_and_fit(qtbot: QtBot, view: Topology) -> None:
     assert view.zoom() == pytest.approx(before, rel=0.01)
 
 
-def test_a_dragged_card_stays_on_the_grid_and_is_remembered(qtbot: QtBot, view: Topology) -> None:
+def test_a_dragged_card_snaps_to_the_grid_and_is_remembered(qtbot: QtBot, view: Topology) -> None:
     start = spot(view, server(P))
     before = view._scene.nodes[P].pos()
     assert view.places() == {}
@@ -221,7 +221,7 @@ def moving(view: Topology) -> bool:
     return pictures[0] != pictures[1]
 
 
-def test_blocks_move_only_at_low_speeds_and_unless_motion_is_reduced(view: Topology) -> None:
+def test_log_blocks_move_only_at_low_speeds_and_without_reduced_motion(view: Topology) -> None:
     assert moving(view)
     view.set_speed(MOVING_SPEED_MAX * 2)
     assert not moving(view)
@@ -253,7 +253,7 @@ def pictured(view: Topology) -> tuple[bool, float]:
     return view._scene._style.narrow, view.zoom()
 
 
-def test_where_wide_cards_would_be_too_small_to_read_narrow_ones_are_drawn(
+def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
     qapp: QApplication, view: Topology
 ) -> None:
     """Measured in lines of text, so that it holds for every font."""
@@ -273,7 +273,7 @@ def test_where_wide_cards_would_be_too_small_to_read_narrow_ones_are_drawn(
     assert pictured(view) == (wide, whole)
 
 
-def test_narrow_cards_and_words_on_links_lie_beside_one_another(view: Topology) -> None:
+def test_narrow_cards_and_link_texts_do_not_overlap(view: Topology) -> None:
     line = view.fontMetrics().height()
     view.resize(24 * line, 20 * line)
     world = lab()
@@ -287,7 +287,7 @@ def test_narrow_cards_and_words_on_links_lie_beside_one_another(view: Topology) 
     assert not [(a, b) for a in cards for b in words if a.intersects(b)]
 
 
-def test_no_mark_of_a_broken_link_hides_what_another_link_says(view: Topology) -> None:
+def test_no_broken_link_mark_hides_another_links_text(view: Topology) -> None:
     view.resize(620, 345)
     world = lab()
     do(world, f"power-off {P}", then_s=0.2)  # not noticed yet
@@ -309,13 +309,13 @@ def description(view: Topology) -> str:
     return interface.text(QAccessible.Text.Description)
 
 
-def test_the_canvas_is_described_for_those_who_cannot_see_it(view: Topology) -> None:
+def test_the_canvas_has_a_text_description(view: Topology) -> None:
     assert f"{P}: partner, running" in description(view)
     view.choose(server(M))
     assert description(view).startswith(f"{M}: partner")
 
 
-def test_in_an_exam_it_shows_only_what_can_be_seen_without_asking(view: Topology) -> None:
+def test_an_exam_shows_only_facts_visible_without_a_query(view: Topology) -> None:
     world = lab()
     do(world, f"hang {M}", f"power-off {W}", then_s=20.0)
     view.show_drill(Drill(world, TERMS[DrillMode.EXAM]))
@@ -326,7 +326,7 @@ def test_in_an_exam_it_shows_only_what_can_be_seen_without_asking(view: Topology
         assert secret not in said
 
 
-def test_the_bar_never_runs_over_a_narrow_canvas(view: Topology) -> None:
+def test_the_toolbar_fits_a_narrow_canvas(view: Topology) -> None:
     """It leaves its words out; a screen reader still hears them."""
     view.choose(server(P))
     words = view._bar._act.text()

@@ -76,7 +76,7 @@ def select(table: TopologyTable, *names: str) -> None:
             selection.setCurrentIndex(table.model.index(place, 0), flags)
 
 
-def test_every_thing_of_the_picture_has_a_row(table: Table, drill: Drill) -> None:
+def test_every_object_of_the_picture_has_a_row(table: Table, drill: Drill) -> None:
     picture = picture_of(drill.world)
     names = [found.name.strip() for found in table.model.rows]
     faces: tuple[Any, ...] = (*picture.servers, *picture.links, *picture.clients)
@@ -85,7 +85,7 @@ def test_every_thing_of_the_picture_has_a_row(table: Table, drill: Drill) -> Non
     assert names[:3] == ["SERVER_A", "Sales on SERVER_A", "SERVER_B"]
 
 
-def test_cells_say_what_the_card_says(table: Table, drill: Drill) -> None:
+def test_cells_match_the_cards(table: Table, drill: Drill) -> None:
     assert row(table, "Sales on SERVER_A") | {"Queue, line": ""} == {
         "Item": "    Sales on SERVER_A", "State": "SYNCHRONIZED, ONLINE", "Role": "PRINCIPAL",
         "Service": "in service, quorum", "Queue, line": "", "Witness": "witness", "Safety": "FULL",
@@ -97,7 +97,7 @@ def test_cells_say_what_the_card_says(table: Table, drill: Drill) -> None:
     assert row(table, "SERVER_B")["State"] == "power off"
 
 
-def test_a_row_is_read_aloud_in_whole_sentences(table: Table, drill: Drill) -> None:
+def test_a_row_is_read_aloud_in_full_sentences(table: Table, drill: Drill) -> None:
     roles = [table.model.index(p, 0).data(Qt.ItemDataRole.AccessibleTextRole) for p in range(4)]
     assert roles[0] == picture_of(drill.world).servers[0].spoken
     assert "PRINCIPAL, SYNCHRONIZED, ONLINE" in roles[1]
@@ -106,7 +106,7 @@ def test_a_row_is_read_aloud_in_whole_sentences(table: Table, drill: Drill) -> N
     assert set(roles) <= set(names)
 
 
-def test_many_databases_have_a_row_each(drill: Drill) -> None:
+def test_many_databases_have_one_row_each(drill: Drill) -> None:
     for number in range(5):
         for server in ("SERVER_A", "SERVER_B"):
             copy = drill.world.copies[server, "Sales"]
@@ -133,7 +133,7 @@ def test_menu_offers_what_the_picture_offers(qtbot: Any, table: Table, drill: Dr
     assert table.lines == ["cut SERVER_A SERVER_B"]
 
 
-def test_actions_of_another_view_are_the_same_objects(qtbot: Any, drill: Drill) -> None:
+def test_actions_shared_with_the_other_view_are_identical(qtbot: Any, drill: Drill) -> None:
     picture = Topology()
     qtbot.addWidget(picture)
     picture.show_drill(drill)
@@ -163,7 +163,7 @@ def test_enter_opens_the_menu(qtbot: Any, qtlog: Any, table: Table) -> None:
         menu.close()
 
 
-def test_several_rows_get_what_fits_all_of_them(qtbot: Any, table: Table, drill: Drill) -> None:
+def test_several_rows_offer_their_common_actions(qtbot: Any, table: Table, drill: Drill) -> None:
     select(table, "SERVER_A – SERVER_B", "SERVER_A – SERVER_W")
     menu = QMenu(table)
     table.fill_menu(menu)
@@ -175,14 +175,14 @@ def test_several_rows_get_what_fits_all_of_them(qtbot: Any, table: Table, drill:
     assert not [label for label, _ in common_offers(drill.world, pair) if label.startswith("Cut")]
 
 
-def test_filter(qtbot: Any, table: Table) -> None:
+def test_filter_narrows_the_rows(qtbot: Any, table: Table) -> None:
     qtbot.keyClicks(table.field, "link witness")
     assert {role_of(found) for found in table.model.rows} == {"witness link"}
     qtbot.keyClicks(table.field, " zebra")
     assert list(table.model.rows) == []
 
 
-def test_selection_and_choice(qtbot: Any, table: Table, drill: Drill) -> None:
+def test_selection_follows_the_other_views(qtbot: Any, table: Table, drill: Drill) -> None:
     with qtbot.waitSignal(table.chosen) as told:
         table.choose(ActionTarget("link", ("SERVER_W", "SERVER_B")))
     assert told.args == [ActionTarget("link", ("SERVER_B", "SERVER_W"))]
@@ -193,7 +193,7 @@ def test_selection_and_choice(qtbot: Any, table: Table, drill: Drill) -> None:
     assert [found.name.strip() for found in table.selected()] == ["Sales on SERVER_B"]
 
 
-def test_an_exam_tells_only_what_is_seen_without_asking(table: Table, drill: Drill) -> None:
+def test_an_exam_shows_only_facts_visible_without_a_query(table: Table, drill: Drill) -> None:
     drill.terms = TERMS[DrillMode.EXAM]
     table.show_drill(drill)
     happens(table, drill, "pull-cable SERVER_B", "hang SERVER_W", then_s=30.0)

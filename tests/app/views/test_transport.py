@@ -17,7 +17,7 @@ from app.views.transport import Transport, typed_speed
      ("33.3", 33.3), ("5000", 1000.0), ("0", 0.1), ("", None), ("fast", None), ("-3", None), (",", None),
      ("2-3", None)],
 )  # fmt: skip
-def test_what_is_typed_is_a_speed_or_none(text: str, speed: float | None) -> None:
+def test_typed_speeds_are_parsed_or_rejected(text: str, speed: float | None) -> None:
     assert typed_speed(text) == speed
 
 
@@ -30,9 +30,7 @@ def transport(qtbot: Any) -> Transport:
     return made
 
 
-def test_a_typed_speed_moves_the_slider_and_a_mistake_changes_nothing(
-    qtbot: Any, transport: Transport
-) -> None:
+def test_a_typed_speed_moves_the_slider_and_an_invalid_one_does_not(qtbot: Any, transport: Transport) -> None:
     field = transport._speed
     field.selectAll()
     qtbot.keyClicks(field, "100")
@@ -53,7 +51,7 @@ def test_up_and_down_step_the_speed(qtbot: Any, transport: Transport) -> None:
     assert transport._speed.text() == "2×"
 
 
-def test_a_speed_that_is_not_reached_moves_nothing(transport: Transport) -> None:
+def test_an_unreached_speed_does_not_move_the_slider(transport: Transport) -> None:
     before = transport.sizeHint()
     transport.show_lag(40.0)
     assert transport.sizeHint() == before

@@ -24,19 +24,19 @@ def test_sizes_are_round_in_their_own_unit() -> None:
     assert value_range(np.array([1500.0]), KB, False)[1] == pytest.approx(HEADROOM * 1.5 * 1024.0)
 
 
-def test_what_can_be_negative_has_nought_in_the_middle() -> None:
+def test_an_axis_with_negative_values_is_symmetric() -> None:
     low, high = value_range(np.array([-27.0, 10.0]), PERCENT, False)
     assert (low, high) == (-36.0, 36.0)
 
 
-def test_axes_of_logarithms_end_at_powers_of_ten_and_ignore_what_has_no_logarithm() -> None:
+def test_logarithmic_axes_end_at_powers_of_ten_and_ignore_nonpositive_values() -> None:
     assert value_range(np.array([0.13, 456.0, np.inf, 0.0]), SECONDS, True) == (-1.0, 3.0)
     assert value_range(np.array([np.nan]), SECONDS, False)[1] > 0.0
     assert heights(np.array([0.1, np.inf]), True)[0] == pytest.approx(-1.0)
     assert math.isnan(heights(np.array([0.1, np.inf]), True)[1])
 
 
-def test_labels(qtbot: object) -> None:
+def test_axis_labels_have_units(qtbot: object) -> None:
     assert ValueAxis(SECONDS, True).tickStrings([-1.0, 0.0, 3.0], 1.0, 1.0) == ["100 ms", "1 s", "1,000 s"]
     assert ValueAxis(MS, True).tickStrings([1.0, 3.0], 1.0, 1.0) == ["10 ms", "1 s"]
     assert ValueAxis(PERCENT, False).tickStrings([0.0, 50.0], 1.0, 1.0) == ["0", "50 %"]

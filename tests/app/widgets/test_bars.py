@@ -12,7 +12,7 @@ from app.widgets.bars import Bar
 from tests.there import there
 
 
-def test_a_narrow_panel_is_not_held_wide_and_what_does_not_fit_stays_in_reach(qtbot: Any) -> None:
+def test_a_narrow_panel_shrinks_and_hidden_buttons_stay_reachable(qtbot: Any) -> None:
     panel = QWidget()
     qtbot.addWidget(panel)
     bar = Bar("Tools")

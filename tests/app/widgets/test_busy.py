@@ -43,7 +43,7 @@ def button(page: QWidget) -> QPushButton:
     return found
 
 
-def test_the_button_is_painted_as_preparing_before_the_work(button: QPushButton) -> None:
+def test_the_button_is_painted_as_busy_before_the_work(button: QPushButton) -> None:
     paints = Paints(button)
     with preparing(button):
         assert paints.texts[-1] == ("Preparing…", False)
@@ -54,7 +54,7 @@ def test_the_button_is_painted_as_preparing_before_the_work(button: QPushButton)
     assert QApplication.overrideCursor() is None
 
 
-def test_work_that_fails_leaves_the_button_as_it_was(button: QPushButton) -> None:
+def test_failed_work_restores_the_button(button: QPushButton) -> None:
     with pytest.raises(ValueError, match="broken"), preparing(button):
         raise ValueError("broken")
     assert (button.text(), button.isEnabled()) == ("Start", True)

@@ -24,7 +24,7 @@ TEXTS = (
 
 @pytest.mark.parametrize("before", TEXTS)
 @pytest.mark.parametrize("after", TEXTS)
-def test_a_text_becomes_another_in_one_step_that_can_be_undone(qtbot: QtBot, before: str, after: str) -> None:
+def test_replacing_a_text_is_one_undo_step(qtbot: QtBot, before: str, after: str) -> None:
     edit = SqlEditor(lambda *_: ())
     qtbot.addWidget(edit)
     edit.setPlainText(before)
@@ -55,7 +55,7 @@ WHERE mirroring_guid IS NOT NULL
 """
 
 
-def test_scroll_bars_that_come_and_go_do_not_resize_it_for_ever(qtbot: QtBot) -> None:
+def test_changing_scroll_bars_do_not_resize_the_editor_forever(qtbot: QtBot) -> None:
     """In a low and narrow editor the bars made room for each other again and again, until the program crashed."""
     edit = Counted(lambda *_: ())
     qtbot.addWidget(edit)

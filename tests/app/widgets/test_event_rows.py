@@ -64,7 +64,7 @@ def shown(rows: Iterable[Any]) -> list[tuple[Any, Any]]:
     return [(row.tick, row.search_text) for row in rows]
 
 
-def test_rows_are_made_when_they_are_looked_at(made: Made, world: World) -> None:
+def test_rows_are_built_when_visible(made: Made, world: World) -> None:
     rows = EventRows(made)
     rows.start(log_of(100_000), world)
     assert rows.scan(always)
@@ -77,9 +77,7 @@ def test_rows_are_made_when_they_are_looked_at(made: Made, world: World) -> None
 
 
 @pytest.mark.parametrize("words", [(), ("word3",)])
-def test_another_moment_of_the_run_keeps_what_it_shares(
-    made: Made, world: World, words: tuple[str, ...]
-) -> None:
+def test_another_moment_keeps_shared_rows(made: Made, world: World, words: tuple[str, ...]) -> None:
     run = log_of(20_000)
     rows = EventRows(made, kinds=("errorlog",))
     rows.want(Wanted(words=words))
@@ -99,7 +97,7 @@ def test_another_moment_of_the_run_keeps_what_it_shares(
     assert len(rows) == whole
 
 
-def test_what_goes_another_way_is_told_apart(made: Made, world: World) -> None:
+def test_rows_of_a_different_branch_are_replaced(made: Made, world: World) -> None:
     run = log_of(1_000)
     rows = EventRows(made)
     rows.start(run, world)
@@ -112,7 +110,7 @@ def test_what_goes_another_way_is_told_apart(made: Made, world: World) -> None:
     assert len(rows) == 551
 
 
-def test_by_server_kind_span_and_words(made: Made, world: World) -> None:
+def test_rows_are_filtered_by_server_kind_time_and_text(made: Made, world: World) -> None:
     rows = EventRows(made)
     rows.start(log_of(1_000), world)
     for wanted, ticks in (
@@ -129,7 +127,7 @@ def test_by_server_kind_span_and_words(made: Made, world: World) -> None:
     assert len(rows) == 0
 
 
-def test_words_are_looked_for_in_slices(made: Made, world: World) -> None:
+def test_text_is_searched_in_slices(made: Made, world: World) -> None:
     rows = EventRows(made)
     rows.start(log_of(5 * SLICE), world)
     rows.want(Wanted(words=("word3",)))

@@ -36,7 +36,7 @@ def line_of(editor: CodeEdit) -> int:
     return editor.textCursor().blockNumber() + 1
 
 
-def test_typing_goes_to_the_first_place_and_keys_to_the_others(qtbot: Any, editor: CodeEdit) -> None:
+def test_typing_goes_to_the_first_match_and_keys_to_the_others(qtbot: Any, editor: CodeEdit) -> None:
     qtbot.keyClick(editor, Key.Key_F, CTRL)
     bar = editor.find_bar
     assert bar.isVisible()
@@ -59,7 +59,7 @@ def test_typing_goes_to_the_first_place_and_keys_to_the_others(qtbot: Any, edito
     assert (line_of(editor), editor.selected_text()) == (1, "name")
 
 
-def test_what_is_selected_is_looked_for_and_case_can_count(qtbot: Any, editor: CodeEdit) -> None:
+def test_the_selection_is_searched_and_case_can_matter(qtbot: Any, editor: CodeEdit) -> None:
     cursor = editor.textCursor()
     cursor.setPosition(TEXT.index("Name"))
     cursor.setPosition(TEXT.index("Name") + 4, cursor.MoveMode.KeepAnchor)
@@ -75,7 +75,7 @@ def test_what_is_selected_is_looked_for_and_case_can_count(qtbot: Any, editor: C
     assert bar.place.text() == "no match"
 
 
-def test_places_behind_characters_that_qt_counts_twice(qtbot: Any, editor: CodeEdit) -> None:
+def test_matches_after_surrogate_pairs_are_located(qtbot: Any, editor: CodeEdit) -> None:
     editor.setPlainText("-- \U0001f600\U0001f600 x\nx\nx")
     qtbot.keyClick(editor, Key.Key_F, CTRL)
     qtbot.keyClicks(editor.find_bar.needle, "x")
@@ -83,7 +83,7 @@ def test_places_behind_characters_that_qt_counts_twice(qtbot: Any, editor: CodeE
     assert (line_of(editor), editor.find_bar.place.text()) == (2, "2 of 3")
 
 
-def test_replacing_one_and_all_and_taking_it_back(qtbot: Any, editor: CodeEdit) -> None:
+def test_one_match_and_all_are_replaced_and_undone(qtbot: Any, editor: CodeEdit) -> None:
     qtbot.keyClick(editor, Key.Key_H, CTRL)
     bar = editor.find_bar
     qtbot.keyClicks(bar.needle, "name")
@@ -98,7 +98,7 @@ def test_replacing_one_and_all_and_taking_it_back(qtbot: Any, editor: CodeEdit) 
     assert editor.toPlainText() == TEXT.replace("name", r"\1", 1)
 
 
-def test_a_text_does_not_grow_without_end(
+def test_replacing_cannot_grow_a_text_without_limit(
     qtbot: Any, editor: CodeEdit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(find_bar, "TEXT_MAX", 80)
@@ -111,7 +111,7 @@ def test_a_text_does_not_grow_without_end(
 
 
 @pytest.mark.parametrize("text_pt", [7, 10, 18])
-def test_the_bar_comes_into_sight_in_a_small_place(qtbot: Any, text_pt: int) -> None:
+def test_the_bar_is_visible_in_a_small_view(qtbot: Any, text_pt: int) -> None:
     editor = CodeEdit(lambda text, position: [], sql_highlighter)
     editor.setFont(QFont(editor.font().family(), text_pt))
     area = scrolling(editor)

@@ -12,7 +12,7 @@ from app.widgets.flow import FlowLayout
 
 
 @pytest.mark.parametrize(("width", "rows"), [(1000, 1), (250, 2), (110, 4), (40, 4)])
-def test_what_has_no_room_goes_into_the_next_row(qtbot: QtBot, width: int, rows: int) -> None:
+def test_widgets_without_room_wrap_to_the_next_row(qtbot: QtBot, width: int, rows: int) -> None:
     box = QWidget()
     qtbot.addWidget(box)
     flow = FlowLayout(10, box)

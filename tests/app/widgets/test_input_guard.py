@@ -38,7 +38,7 @@ def button(
 
 
 @pytest.mark.parametrize(("kind", "times"), [(QPushButton, 1), (QToolButton, 2)])
-def test_a_double_click_does_once_what_a_button_says_and_twice_what_a_tool_repeats(
+def test_a_double_click_triggers_a_button_once_and_a_repeating_tool_twice(
     qtbot: QtBot, page: QWidget, kind: type[QPushButton | QToolButton], times: int
 ) -> None:
     made, clicks = button(page, kind)
@@ -49,7 +49,7 @@ def test_a_double_click_does_once_what_a_button_says_and_twice_what_a_tool_repea
 
 
 @pytest.mark.parametrize("kind", [QPushButton, QToolButton])
-def test_the_second_click_of_a_double_click_does_not_reach_what_has_slid_under_the_pointer(
+def test_the_second_click_of_a_double_click_does_not_hit_a_moved_widget(
     qtbot: QtBot, page: QWidget, kind: type[QPushButton | QToolButton]
 ) -> None:
     first, _ = button(page, QPushButton)
@@ -62,7 +62,7 @@ def test_the_second_click_of_a_double_click_does_not_reach_what_has_slid_under_t
     assert clicks == []
 
 
-def test_what_has_just_appeared_takes_neither_key_nor_click_for_a_while(
+def test_a_new_widget_ignores_keys_and_clicks_for_a_moment(
     qtbot: QtBot, page: QWidget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now_s = 0.0
@@ -78,7 +78,7 @@ def test_what_has_just_appeared_takes_neither_key_nor_click_for_a_while(
     assert clicks == [1]
 
 
-def test_what_was_there_before_takes_both(
+def test_an_existing_widget_accepts_keys_and_clicks(
     qtbot: QtBot, page: QWidget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(input_guard, "FRESH_S", 60.0)

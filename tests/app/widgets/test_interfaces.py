@@ -12,7 +12,7 @@ from app.widgets.interfaces import register_scroll_areas
 from app.widgets.scroll_container import scrolling
 
 
-def test_a_bar_that_has_gone_is_no_child_of_a_scroll_area(qtbot: Any) -> None:
+def test_a_deleted_bar_is_no_child_of_a_scroll_area(qtbot: Any) -> None:
     """Qt's own interface crashes here, so that a test would not fail but end."""
     register_scroll_areas()
     for area in (scrolling(QLabel("much\n" * 99)), QGraphicsView()):
@@ -26,7 +26,7 @@ def test_a_bar_that_has_gone_is_no_child_of_a_scroll_area(qtbot: Any) -> None:
         assert voice.role() == QAccessible.Role.Client
 
 
-def test_lists_keep_the_interface_of_qt(qtbot: Any) -> None:
+def test_lists_keep_qts_accessible_interface(qtbot: Any) -> None:
     register_scroll_areas()
     rows = QListWidget()
     qtbot.addWidget(rows)
@@ -34,7 +34,7 @@ def test_lists_keep_the_interface_of_qt(qtbot: Any) -> None:
     assert QAccessible.queryAccessibleInterface(rows).child(0).text(QAccessible.Text.Name) == "one"
 
 
-def test_qt_deletes_an_interface_with_its_object_and_python_lets_go_after_it(qtbot: Any) -> None:
+def test_qt_deletes_an_interface_before_python_releases_it(qtbot: Any) -> None:
     register_scroll_areas()
     area = scrolling(QLabel())
     voice: QAccessibleInterface = QAccessible.queryAccessibleInterface(area)

@@ -20,12 +20,12 @@ NAMES = [command.name for command in keys.COMMANDS]
 
 
 @pytest.mark.parametrize("scheme", keys.SCHEMES)
-def test_no_scheme_has_two_actions_on_one_key(scheme: str) -> None:
+def test_no_scheme_assigns_a_key_twice(scheme: str) -> None:
     assert keys.clashes(keys.keys_of(scheme)) == []
 
 
 @pytest.mark.parametrize("scheme", keys.SCHEMES)
-def test_no_key_of_the_window_is_taken_away_from_text_fields(scheme: str) -> None:
+def test_no_window_key_overrides_text_fields(scheme: str) -> None:
     chosen = keys.keys_of(scheme)
     outside = [name for name in NAMES if keys.BY_NAME[name].scope in (keys.WINDOW, keys.DESK)]
     assert [key for name in outside for key in chosen[name] if keys.types_a_character(key)] == []
@@ -59,7 +59,7 @@ def test_names_are_unique_and_scopes_are_known() -> None:
         ("view.full_screen", {"Alt+Shift+Return", "F11"}),
     ],
 )
-def test_keys_of_management_studio(name: str, wanted: set[str]) -> None:
+def test_keys_match_management_studio(name: str, wanted: set[str]) -> None:
     assert set(SSMS[name]) == wanted
 
 
@@ -76,22 +76,20 @@ def test_keys_of_management_studio(name: str, wanted: set[str]) -> None:
         ("Esc", "close a list"),
     ],
 )
-def test_what_fingers_do_in_management_studio_does_nothing_else_in_an_sql_window(
-    key: str, there: str
-) -> None:
+def test_sql_windows_reserve_the_keys_of_management_studio(key: str, there: str) -> None:
     outside = ("window", "desk", "rest", "query")
     others = [c.name for c in keys.COMMANDS if c.scope in outside and not c.fixed and key in SSMS[c.name]]
     assert not others, there
 
 
-def test_the_other_scheme_differs_where_it_is_known_to() -> None:
+def test_the_other_scheme_has_only_documented_differences() -> None:
     other = keys.keys_of(keys.VS_CODE)
     assert "Ctrl+F5" not in other["query.parse"]  # runs there, parses in Management Studio
     assert other["editor.comment"] == SSMS["editor.comment"]
 
 
 @pytest.mark.parametrize("words", [language.ENGLISH, language.GERMAN])
-def test_each_letter_of_the_query_menu_chooses_one_entry(qtbot: Any, words: str) -> None:
+def test_each_letter_of_the_query_menu_selects_one_entry(qtbot: Any, words: str) -> None:
     language.use(words)
     console, menu = Console(), QMenu()
     qtbot.addWidget(console)
@@ -124,12 +122,12 @@ def test_tools_of_the_sql_windows_have_the_keys_of_the_table(qtbot: Any) -> None
     ("text", "wanted"),
     [("ctrl+k,ctrl+c", "Ctrl+K, Ctrl+C"), ("alt+shift+return", "Alt+Shift+Return"), (" f5 ", "F5")],
 )
-def test_keys_are_always_written_the_same(text: str, wanted: str) -> None:
+def test_keys_are_written_uniformly(text: str, wanted: str) -> None:
     assert keys.normal(text) == wanted
 
 
 @pytest.mark.parametrize("text", ["", "Ctrl+Nonsense", "Ctrl+"])
-def test_what_is_no_key_is_refused(text: str) -> None:
+def test_invalid_keys_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is no key"):
         keys.normal(text)
 
@@ -137,7 +135,7 @@ def test_what_is_no_key_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "yes"), [("?", True), ("Shift+A", True), ("Space", True), ("Alt+A", False), ("F5", False)]
 )
-def test_keys_that_write(text: str, yes: bool) -> None:
+def test_typing_keys_are_recognized(text: str, yes: bool) -> None:
     assert keys.types_a_character(text) is yes
 
 
@@ -157,7 +155,7 @@ def test_keys_that_write(text: str, yes: bool) -> None:
         ("explorer", "explorer", True),
     ],
 )
-def test_scopes_meet_where_a_keyboard_can_be_in_both(one: str, other: str, yes: bool) -> None:
+def test_scopes_overlap_where_the_focus_can_be_in_both(one: str, other: str, yes: bool) -> None:
     assert keys.scopes_overlap(one, other) is keys.scopes_overlap(other, one) is yes
 
 
@@ -173,12 +171,12 @@ def test_scopes_meet_where_a_keyboard_can_be_in_both(one: str, other: str, yes: 
         ("ledger.revert", "Ctrl+C", {"table.copy"}),
     ],
 )
-def test_what_would_get_in_the_way(name: str, text: str, with_whom: set[str]) -> None:
+def test_conflicting_commands_are_found(name: str, text: str, with_whom: set[str]) -> None:
     found = keys.clashes_with(SSMS, name, text)
     assert {clash.first if clash.second == name else clash.second for clash in found} == with_whom
 
 
-def test_a_clash_says_where_the_two_meet() -> None:
+def test_a_clash_names_the_common_scope() -> None:
     (clash,) = keys.clashes_with(SSMS, "drill.note", "Ctrl+T")
     assert (
         clash.sentence
@@ -197,13 +195,13 @@ def test_a_clash_says_where_the_two_meet() -> None:
         ("editor.copy", "F12", "handles these keys directly"),
     ],
 )
-def test_which_keys_can_be_had(name: str, text: str, why: str) -> None:
+def test_available_keys_are_determined(name: str, text: str, why: str) -> None:
     found = keys.explain_conflict(SSMS, name, text)
     assert why in found
     assert bool(found) is bool(why)
 
 
-def test_who_is_in_the_way_gives_its_keys_up() -> None:
+def test_a_conflicting_command_loses_its_keys() -> None:
     new = keys.assign_key(SSMS, "time.step", "Ctrl+E")
     assert new["time.step"] == ("Ctrl+E",)
     assert new["query.run"] == ("F5", "Ctrl+Shift+E", "Alt+X")
@@ -220,14 +218,14 @@ def test_who_is_in_the_way_gives_its_keys_up() -> None:
 
 
 @pytest.mark.parametrize("scheme", keys.SCHEMES)
-def test_changes_survive_in_the_settings(scheme: str) -> None:
+def test_changed_keys_are_stored(scheme: str) -> None:
     chosen = {**keys.keys_of(scheme), "time.step": ("Ctrl+Shift+F10",), "query.run": ()}
     text = keys.to_text(keys.changes_from(scheme, chosen))
     assert keys.from_text(text) == {"time.step": ("Ctrl+Shift+F10",), "query.run": ()}
     assert keys.keys_of(scheme, keys.from_text(text)) == chosen
 
 
-def test_no_change_is_no_text() -> None:
+def test_unchanged_keys_store_an_empty_text() -> None:
     assert keys.to_text(keys.changes_from(keys.SSMS, SSMS)) == "" == keys.to_text(keys.from_text(""))
 
 
@@ -235,7 +233,7 @@ def test_no_change_is_no_text() -> None:
     "text",
     ["{", "[]", '{"no.such": ["F5"]}', '{"time.step": "F5"}', '{"time.step": ["Ctrl+Nonsense"]}', "null"],
 )
-def test_settings_that_make_no_sense_change_nothing(text: str) -> None:
+def test_invalid_stored_keys_are_ignored(text: str) -> None:
     assert keys.keys_of(keys.SSMS, keys.from_text(text)) == SSMS
 
 
@@ -246,7 +244,7 @@ def test_fixed_keys_cannot_be_changed() -> None:
 # --- actions ------------------------------------------------------------------------------------------------
 
 
-def test_actions_get_their_keys_and_where_these_work(qtbot: Any) -> None:
+def test_actions_get_their_keys_and_scope(qtbot: Any) -> None:
     run, step = QAction(), QAction()
     keys.bind({"query.run": run, "time.step": step}, keys.keys_of(keys.SSMS, {"time.step": ("F12",)}))
     assert [key.toString() for key in run.shortcuts()] == list(SSMS["query.run"])
@@ -257,13 +255,13 @@ def test_actions_get_their_keys_and_where_these_work(qtbot: Any) -> None:
         keys.bind({"no.such": run}, SSMS)
 
 
-def test_commands_without_an_action_are_told() -> None:
+def test_commands_without_an_action_are_reported() -> None:
     choosable = [name for name in NAMES if not keys.BY_NAME[name].fixed]
     assert keys.find_unbound_commands(choosable) == []
     assert keys.find_unbound_commands(set(choosable) - {"time.step"}) == ["time.step"]
 
 
-def test_every_pair_of_scopes_is_judged() -> None:
+def test_every_pair_of_scopes_is_classified() -> None:
     assert all(keys.scopes_overlap(keys.WINDOW, scope) for scope in keys.SCOPES)
     assert sum(keys.scopes_overlap(one, other) for one, other in product(keys.SCOPES, repeat=2)) > len(
         keys.SCOPES

@@ -23,7 +23,7 @@ def page(qtbot: QtBot) -> QWidget:
     return made
 
 
-def test_the_keyboard_stays_in_the_text_when_a_notice_goes(page: QWidget) -> None:
+def test_the_focus_stays_in_the_text_when_a_notice_closes(page: QWidget) -> None:
     notice, field = NoticeBar(page), page.findChild(QLineEdit)
     assert field is not None
     field.setFocus()
@@ -33,7 +33,7 @@ def test_the_keyboard_stays_in_the_text_when_a_notice_goes(page: QWidget) -> Non
         assert field.hasFocus()
 
 
-def test_the_page_gets_the_keyboard_that_was_in_the_notice(page: QWidget) -> None:
+def test_the_page_gets_the_focus_of_a_closed_notice(page: QWidget) -> None:
     notice = NoticeBar(page)
     notice.offer("The window is closed.", "Undo", lambda: None)
     assert notice.offer_button is not None
@@ -42,7 +42,7 @@ def test_the_page_gets_the_keyboard_that_was_in_the_notice(page: QWidget) -> Non
     assert QApplication.focusWidget() is page
 
 
-def test_a_click_on_an_offer_leaves_the_keyboard_in_the_text(
+def test_a_click_on_a_notice_keeps_the_focus_in_the_text(
     page: QWidget, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(input_guard, "FRESH_S", 0.0)

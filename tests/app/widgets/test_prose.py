@@ -22,7 +22,7 @@ def prose(qtbot: QtBot) -> Prose:
     return made
 
 
-def test_html_is_only_text(prose: Prose) -> None:
+def test_html_is_shown_as_text(prose: Prose) -> None:
     prose.show_text("**bold** <b>no</b> <img src='x'>")
     assert "<b>no</b>" in prose.toPlainText()
     assert "bold" in prose.toPlainText()
@@ -47,7 +47,7 @@ def test_a_link_is_only_reported(qtbot: QtBot, prose: Prose) -> None:
     assert prose.toPlainText() == before
 
 
-def test_it_is_as_high_as_its_text_with_any_font(prose: Prose) -> None:
+def test_the_widget_is_as_high_as_its_text_in_any_font(prose: Prose) -> None:
     prose.show_text("A sentence that needs more than one line at this width. " * 4)
     before = prose.height()
     font = QFont(prose.font())
@@ -57,7 +57,7 @@ def test_it_is_as_high_as_its_text_with_any_font(prose: Prose) -> None:
     assert prose.document().size().height() <= prose.viewport().height() + 1
 
 
-def test_a_text_is_read_from_its_beginning_whatever_size_it_gets(qtbot: QtBot) -> None:
+def test_a_text_is_shown_from_its_beginning_at_any_size(qtbot: QtBot) -> None:
     prose = Prose()
     qtbot.addWidget(prose)
     prose.show_text("\n\n".join(f"Paragraph {number} of many." for number in range(60)))

@@ -14,9 +14,7 @@ from app.widgets.reader import close_when_chosen, follow_selection
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for menus
 
 
-def test_a_row_that_is_selected_from_outside_is_the_current_one(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_selected_by_code_becomes_current(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(QAccessible, "isActive", lambda: True)
     rows = QListWidget()
     qtbot.addWidget(rows)
@@ -30,7 +28,7 @@ def test_a_row_that_is_selected_from_outside_is_the_current_one(
     assert [item.text() for item in rows.selectedItems()] == ["three"]
 
 
-def test_a_button_with_a_menu_opens_it_for_a_screen_reader(qtbot: QtBot) -> None:
+def test_a_menu_button_opens_for_a_screen_reader(qtbot: QtBot) -> None:
     seen: list[str] = []
 
     def fill(menu: QMenu) -> None:
@@ -69,7 +67,7 @@ def test_a_second_press_closes_the_menu_again(qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: not button.menu().isVisible(), timeout=30_000)
 
 
-def test_a_menu_closes_once_something_in_it_was_done(qtbot: QtBot) -> None:
+def test_a_menu_closes_after_an_action(qtbot: QtBot) -> None:
     menu = QMenu()
     qtbot.addWidget(menu)
     done = menu.addAction("Do it")

@@ -58,7 +58,7 @@ def has_color(strip: TimeStrip, t_s: float, lower: bool, color: Any) -> bool:
     )
 
 
-def test_lanes_tell_service_and_protection(strip: TimeStrip) -> None:
+def test_lanes_show_service_and_protection(strip: TimeStrip) -> None:
     colors = theme.light()
     assert has_color(strip, 15.0, False, colors.ok)
     assert has_color(strip, 15.0, True, colors.info)
@@ -69,7 +69,7 @@ def test_lanes_tell_service_and_protection(strip: TimeStrip) -> None:
     assert not has_color(strip, 85.0, True, colors.info)
 
 
-def test_a_marker_is_met_by_its_neighbourhood(qtbot: QtBot, strip: TimeStrip) -> None:
+def test_a_marker_is_hit_within_its_neighborhood(qtbot: QtBot, strip: TimeStrip) -> None:
     marker = strip.marker_near(strip.x_of(70.0) + 5)
     assert marker is not None
     assert (marker.kind, marker.text) == ("sql", "SERVER_B: SELECT 1")
@@ -81,7 +81,7 @@ def test_a_marker_is_met_by_its_neighbourhood(qtbot: QtBot, strip: TimeStrip) ->
     assert chosen.args[0] == pytest.approx(50.0, abs=0.2)
 
 
-def test_without_truth_only_own_deeds_are_seen(strip: TimeStrip, course: RunTimeline) -> None:
+def test_with_hidden_truth_only_own_actions_are_shown(strip: TimeStrip, course: RunTimeline) -> None:
     kinds = [marker.kind for marker in strip.markers]
     assert [kind for kind in kinds if kind != "transition"] == ["fault", "sql", "error", "repair", "reached"]
     assert "transition" in kinds
@@ -100,7 +100,7 @@ def test_a_live_strip_grows_with_the_run(strip: TimeStrip, course: RunTimeline) 
     assert strip.span_s == 90.0
 
 
-def test_every_kind_of_marker_has_shape_and_word(strip: TimeStrip) -> None:
+def test_every_kind_of_marker_has_shape_and_text(strip: TimeStrip) -> None:
     assert SHAPES.keys() == WORDS.keys()
     for tone, shape in set(SHAPES.values()):
         assert hasattr(theme.light(), tone)
@@ -120,7 +120,7 @@ def test_axis_labels_are_round_times(span_s: float, marks: int, step: float) -> 
     assert nice_step(span_s, marks) == step
 
 
-def test_a_day_of_transitions_is_some_thousand_marks() -> None:
+def test_a_day_of_transitions_is_drawn_as_some_thousand_marks() -> None:
     """What lies on one dot of the screen is one mark; the first hour is told moment by moment."""
     made = RunTimeline(["A", "B"], [])
     made.add(
@@ -136,7 +136,7 @@ def test_a_day_of_transitions_is_some_thousand_marks() -> None:
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for tool tips
-def test_keys_walk_from_marker_to_marker_and_each_is_shown_in_words(qtbot: QtBot, strip: TimeStrip) -> None:
+def test_keys_step_through_markers_with_descriptions(qtbot: QtBot, strip: TimeStrip) -> None:
     last = len(strip.markers) - 1
     walked = []
     for key in (Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Home, Qt.Key.Key_Right, Qt.Key.Key_End):

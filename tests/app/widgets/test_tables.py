@@ -24,7 +24,7 @@ def shown(model: TableModel) -> list[Any]:
     return [model.index(row, 0).data() for row in range(model.rowCount())]
 
 
-def test_rows_grow_under_a_filter(qtbot: Any) -> None:
+def test_rows_are_added_under_a_filter(qtbot: Any) -> None:
     model = TableModel(COLUMNS)
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     model.replace([("a", 1), ("b", 20)])
@@ -41,7 +41,7 @@ def test_rows_grow_under_a_filter(qtbot: Any) -> None:
     assert tester.model() is model
 
 
-def test_an_update_of_the_same_length_keeps_the_selection(qtbot: Any) -> None:
+def test_an_update_of_equal_length_keeps_the_selection(qtbot: Any) -> None:
     model = TableModel(COLUMNS)
     view = TableView(model, "values")
     qtbot.addWidget(view)
@@ -54,7 +54,7 @@ def test_an_update_of_the_same_length_keeps_the_selection(qtbot: Any) -> None:
     assert shown(model) == ["a"]
 
 
-def test_the_tone_is_the_themes_and_changes_with_it(qtbot: Any) -> None:
+def test_the_row_color_follows_the_theme(qtbot: Any) -> None:
     model = TableModel(COLUMNS)
     view = TableView(model, "values")
     qtbot.addWidget(view)
@@ -78,7 +78,7 @@ def test_the_tone_is_the_themes_and_changes_with_it(qtbot: Any) -> None:
         ),
     ],
 )
-def test_copy_keys(qtbot: Any, key: Qt.Key, modifiers: Qt.KeyboardModifier, text: str) -> None:
+def test_keys_copy_rows(qtbot: Any, key: Qt.Key, modifiers: Qt.KeyboardModifier, text: str) -> None:
     model = TableModel(COLUMNS)
     view = TableView(model, "values")
     qtbot.addWidget(view)
@@ -93,7 +93,7 @@ def test_copy_keys(qtbot: Any, key: Qt.Key, modifiers: Qt.KeyboardModifier, text
     assert QGuiApplication.clipboard().text() == text
 
 
-def test_copy_of_scattered_cells_keeps_their_places(qtbot: Any) -> None:
+def test_copied_scattered_cells_keep_their_positions(qtbot: Any) -> None:
     model = TableModel(COLUMNS)
     view = TableView(model, "values")
     qtbot.addWidget(view)
@@ -122,7 +122,7 @@ def test_tab_leaves_the_table(qtbot: Any) -> None:
     assert window.focusWidget() is after
 
 
-def test_the_end_is_followed_only_by_who_is_there(qtbot: Any) -> None:
+def test_only_a_view_at_the_end_follows_new_rows(qtbot: Any) -> None:
     model = TableModel(COLUMNS)
     view = TableView(model, "values")
     qtbot.addWidget(view)
@@ -138,7 +138,7 @@ def test_the_end_is_followed_only_by_who_is_there(qtbot: Any) -> None:
     assert model.rowCount(QModelIndex()) == 51
 
 
-def test_a_tool_tip_never_reads_html_out_of_somebody_elses_text() -> None:
+def test_a_tooltip_never_interprets_foreign_html() -> None:
     column = TableColumn(title="a", text=lambda row: "x", tip=lambda row: row)
     model = TableModel([column])
     model.replace(["<img src='file:///etc/hostname'>", "1 & 2"])
@@ -163,19 +163,19 @@ def come_by_tab(view: TableView) -> None:
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Down, Qt.Key.Key_Up])
-def test_a_row_alone_is_selected_by_an_arrow_key(qtbot: Any, key: Qt.Key) -> None:
+def test_an_arrow_key_selects_the_only_row(qtbot: Any, key: Qt.Key) -> None:
     view = rows_of(qtbot, ("a", 1))
     qtbot.keyClick(view, key)
     assert [index.row() for index in view.selectionModel().selectedRows()] == [0]
 
 
-def test_of_several_rows_an_arrow_key_selects_the_next(qtbot: Any) -> None:
+def test_with_several_rows_an_arrow_key_selects_the_next(qtbot: Any) -> None:
     view = rows_of(qtbot, ("a", 1), ("b", 2), ("c", 3))
     qtbot.keyClick(view, Qt.Key.Key_Down)
     assert [index.row() for index in view.selectionModel().selectedRows()] == [1]
 
 
-def test_a_list_at_its_end_stays_there_when_the_keyboard_comes(qtbot: Any) -> None:
+def test_a_list_at_its_end_stays_there_on_focus(qtbot: Any) -> None:
     view = rows_of(qtbot, *((f"row {n}", n) for n in range(50)))
     view.setCurrentIndex(QModelIndex())
     view.scrollToBottom()
@@ -185,7 +185,7 @@ def test_a_list_at_its_end_stays_there_when_the_keyboard_comes(qtbot: Any) -> No
     assert view.verticalScrollBar().value() == end
 
 
-def test_a_table_without_rows_says_why(qtbot: Any) -> None:
+def test_an_empty_table_shows_the_reason(qtbot: Any) -> None:
     view = rows_of(qtbot)
     blank = view.viewport().grab().toImage()
     view.set_empty_text("Nothing has happened yet.")
@@ -195,7 +195,7 @@ def test_a_table_without_rows_says_why(qtbot: Any) -> None:
     assert view.accessibleDescription() == ""
 
 
-def test_a_column_is_as_wide_as_the_longest_of_its_samples_in_the_language_in_use(qtbot: Any) -> None:
+def test_a_column_fits_its_longest_sample_in_the_current_language(qtbot: Any) -> None:
     samples = ("Log used", "Evict")  # in German the second is the longer one
     language.use(language.GERMAN)
     try:
@@ -210,7 +210,7 @@ def test_a_column_is_as_wide_as_the_longest_of_its_samples_in_the_language_in_us
     assert view.columnWidth(0) > view.fontMetrics().horizontalAdvance(longest)
 
 
-def test_rows_follow_the_text_up_and_down_again(qtbot: Any) -> None:
+def test_row_heights_follow_the_text_size(qtbot: Any) -> None:
     model = TableModel(COLUMNS)
     model.replace([("a", 1), ("b", 2)])
     view = TableView(model, "Values")
@@ -226,7 +226,7 @@ def test_rows_follow_the_text_up_and_down_again(qtbot: Any) -> None:
     ("key", "cells"),
     [(Qt.Key.Key_End, {(1, 0), (1, 1), (2, 0), (2, 1)}), (Qt.Key.Key_Home, {(0, 0), (1, 0)})],
 )
-def test_the_keys_that_select_to_the_ends_do(qtbot: Any, key: Qt.Key, cells: set[tuple[int, int]]) -> None:
+def test_keys_select_to_the_first_and_last_row(qtbot: Any, key: Qt.Key, cells: set[tuple[int, int]]) -> None:
     model = TableModel(COLUMNS)
     view = TableView(model, "values")
     view.as_grid()
@@ -237,7 +237,7 @@ def test_the_keys_that_select_to_the_ends_do(qtbot: Any, key: Qt.Key, cells: set
     assert {(index.row(), index.column()) for index in view.selectedIndexes()} == cells
 
 
-def test_where_rows_are_selected_whole_rows_are_to_the_end(qtbot: Any) -> None:
+def test_selecting_to_the_end_selects_whole_rows(qtbot: Any) -> None:
     model = TableModel(COLUMNS)
     view = TableView(model, "values")
     qtbot.addWidget(view)

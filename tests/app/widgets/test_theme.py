@@ -24,13 +24,13 @@ SOFT = ("ok", "warn", "bad", "info", "idle")
 CODE = ("keyword", "string", "number", "comment", "function")
 
 
-def test_contrast_is_that_of_the_standard() -> None:
+def test_contrast_follows_the_wcag_formula() -> None:
     assert theme.contrast(QColor("black"), QColor("white")) == pytest.approx(21.0)
     assert theme.contrast(QColor("#767676"), QColor("white")) == pytest.approx(4.54, abs=0.01)
 
 
 @pytest.mark.parametrize("colors", THEMES, ids=lambda colors: colors.name)
-def test_text_reads_on_its_grounds(colors: ThemeTokens) -> None:
+def test_text_is_readable_on_its_backgrounds(colors: ThemeTokens) -> None:
     pairs = [(text, ground) for text in TEXTS for ground in GROUNDS]
     pairs += [(name, f"{name}_soft") for name in SOFT] + [("text", f"{name}_soft") for name in SOFT]
     pairs += [(name, "surface") for name in CODE]
@@ -51,7 +51,7 @@ def over(color: QColor, ground: QColor, alpha: int) -> QColor:
 
 
 @pytest.mark.parametrize("colors", THEMES, ids=lambda colors: colors.name)
-def test_text_reads_in_the_scene_and_on_plots(colors: ThemeTokens) -> None:
+def test_text_is_readable_in_the_scene_and_on_plots(colors: ThemeTokens) -> None:
     """Cards in every state, words on links, bands and shades of plots, names on the colors of servers and phases."""
     grounds = {"a card": colors.raised, "a card that is down": colors.window, "the scene": colors.surface}
     pairs = {
@@ -83,18 +83,18 @@ def test_text_reads_in_the_scene_and_on_plots(colors: ThemeTokens) -> None:
 
 
 @pytest.mark.parametrize("colors", THEMES, ids=lambda colors: colors.name)
-def test_marks_stand_out_from_their_grounds(colors: ThemeTokens) -> None:
+def test_marks_stand_out_from_their_backgrounds(colors: ThemeTokens) -> None:
     for ground in GROUNDS:
         for mark in (*colors.series, colors.accent, colors.focus):
             assert theme.contrast(mark, getattr(colors, ground)) >= 3.0, (mark.name(), ground)
 
 
-def test_servers_keep_their_colors_when_there_are_many() -> None:
+def test_server_colors_stay_the_same_with_many_servers() -> None:
     assert theme.light().server(0) == theme.light().server(len(theme.SERIES))
     assert len({color.name() for color in theme.dark().series}) == len(theme.SERIES)
 
 
-def test_the_theme_reaches_widgets_and_is_told_from_their_palette(qtbot: QtBot, qapp: QApplication) -> None:
+def test_the_theme_reaches_widgets_and_is_read_from_their_palette(qtbot: QtBot, qapp: QApplication) -> None:
     theme.apply(qapp)
     window, label = QWidget(), QLabel("text")
     QVBoxLayout(window).addWidget(label)
@@ -109,7 +109,7 @@ def test_the_theme_reaches_widgets_and_is_told_from_their_palette(qtbot: QtBot, 
     assert label.font().pointSizeF() == pytest.approx(theme.BASE_POINTS)
 
 
-def test_every_icon_is_drawn_in_the_color_asked_for(qapp: QApplication) -> None:
+def test_every_icon_has_the_requested_color(qapp: QApplication) -> None:
     names = sorted(entry.name.removesuffix(".svg") for entry in (files("assets") / "icons").iterdir())
     assert "play" in names
     for name in names:
@@ -120,7 +120,7 @@ def test_every_icon_is_drawn_in_the_color_asked_for(qapp: QApplication) -> None:
         assert all(color.red() > 200 and color.green() < 60 for color in solid), f"{name} has its own colour"
 
 
-def test_nothing_is_collected_while_widgets_are_restyled(qtbot: QtBot, qapp: QApplication) -> None:
+def test_no_garbage_collection_runs_during_restyling(qtbot: QtBot, qapp: QApplication) -> None:
     """What the collector deletes then, Qt still has in the list through which it goes."""
     collects: list[bool] = []
 

@@ -12,19 +12,19 @@ def state(database: str, new: str, tick: int = 0, server: str = "S") -> Event:
     return Event(tick, "state", server, database, f"X -> {new}", (("new", new),))
 
 
-def test_a_change_is_a_sentence() -> None:
+def test_a_change_is_announced_as_a_sentence() -> None:
     assert sentences([state("Sales", "PENDING_FAILOVER")]) == "Sales on S is PENDING FAILOVER."
     assert sentences([Event(0, "service", "S", None, "power off")]) == "S: power off."
     assert sentences([Event(0, "errorlog", "S", None, "x")]) == ""
 
 
-def test_only_the_last_of_a_copys_states_counts() -> None:
+def test_only_the_last_state_of_a_copy_is_announced() -> None:
     assert sentences([state("Sales", "SYNCHRONIZING"), state("Sales", "SYNCHRONIZED", 9)]) == (
         "Sales on S is SYNCHRONIZED."
     )
 
 
-def test_what_happens_to_many_databases_is_one_sentence() -> None:
+def test_changes_of_many_databases_are_one_sentence() -> None:
     events = [state(f"D{n}", "SYNCHRONIZED") for n in range(50)]
     events += [
         Event(0, "availability", None, f"D{n}", say("{database} accepts connections", database=f"D{n}"))
@@ -33,7 +33,7 @@ def test_what_happens_to_many_databases_is_one_sentence() -> None:
     assert sentences(events) == "50 databases on S: SYNCHRONIZED. 50 databases: accepts connections."
 
 
-def test_of_a_flood_the_least_is_left_out_and_counted() -> None:
+def test_of_many_events_the_least_important_are_counted() -> None:
     events = [Event(n, "detected", f"S{n}", None, "lost SERVER_A") for n in range(20)]
     events.append(Event(30, "goal", None, None, "goal met: all is well"))
     said = sentences(events)
@@ -42,13 +42,13 @@ def test_of_a_flood_the_least_is_left_out_and_counted() -> None:
     assert said.count("lost SERVER_A") == SENTENCES_MAX - 1
 
 
-def test_a_fault_is_not_told_twice() -> None:
+def test_a_fault_is_not_announced_twice() -> None:
     off = [Event(5, "fault", "S", None, "power-off S"), Event(5, "service", "S", None, "power off")]
     assert sentences(off) == "S: power off."
     assert sentences([Event(5, "fault", None, None, "cut A B")]) == "Fault: cut A B."
 
 
-def test_in_an_exam_nothing_of_the_world_is_said() -> None:
+def test_an_exam_announces_nothing_about_the_world() -> None:
     exam = select_announced_kinds(TERMS[DrillMode.EXAM])
     assert (
         sentences([state("Sales", "DISCONNECTED"), Event(0, "goal", None, None, "goal met: x")], exam) == ""

@@ -25,17 +25,17 @@ from tests.engine.worlds import lab
         ("nonsense ", []),
     ],
 )
-def test_lines_that_begin_like_this(text: str, expected: list[str]) -> None:
+def test_lines_with_a_prefix_are_completed(text: str, expected: list[str]) -> None:
     assert completions(lab(), text)[: len(expected) + 3] == expected
 
 
-def test_what_begins_so_stands_before_what_contains_it() -> None:
+def test_prefix_matches_precede_inner_matches() -> None:
     found = completions(lab(), "app")
     assert set(found) >= {"stop-app", "start-app", "point-app"}
     assert completions(lab(), "st")[0].startswith("st")
 
 
-def test_the_hint_says_how_a_verb_is_used() -> None:
+def test_the_hint_shows_the_usage_of_a_verb() -> None:
     assert hint("power-off SER") == "power-off SERVER: power off a server"
     assert hint("powr") == ""
     assert all(verb.help in hint(verb.name) for verb in VERBS.values())

@@ -8,7 +8,7 @@ from app.words.counters import COUNTERS, WATCHED
 from engine import flow
 
 
-def test_every_counter_of_the_engine_has_words() -> None:
+def test_every_counter_of_the_engine_has_a_text() -> None:
     assert set(COUNTERS) == set(flow.COUNTERS)
     assert set(WATCHED) <= set(COUNTERS)
 
@@ -26,5 +26,5 @@ def test_every_counter_of_the_engine_has_words() -> None:
         ("in_flight_transactions", 51.0, "51"),
     ],
 )
-def test_values_in_their_units(name: str, value: float | None, text: str) -> None:
+def test_values_are_formatted_with_their_units(name: str, value: float | None, text: str) -> None:
     assert COUNTERS[name].unit.text(value) == text

@@ -53,34 +53,34 @@ from app.words import language
         (f.cell, 5.0, "5"),
     ],
 )
-def test_words(function: Callable[..., str], value: object, text: str) -> None:
+def test_values_are_formatted_as_text(function: Callable[..., str], value: object, text: str) -> None:
     assert function(value) == text
 
 
-def test_percent_with_its_sign() -> None:
+def test_percentages_have_a_sign() -> None:
     assert f.percent(0.0345, sign=True) == "+3.5 %"
 
 
-def test_run_time_with_decimals_carries_into_minutes() -> None:
+def test_run_times_carry_rounded_seconds_into_minutes() -> None:
     assert f.run_time(119.97, 1) == "2:00.0"
 
 
-def test_server_time_counts_from_the_start_and_over_midnight() -> None:
+def test_server_time_continues_over_midnight() -> None:
     assert f.server_time("2005-10-22T12:00:00", 4125) == "2005-10-22 12:00:41.25"
     assert f.server_time("2005-12-31T23:59:59", 200, decimals=0) == "2006-01-01 00:00:01"
     assert f.server_time("2005-10-22T12:00:00", 1796, decimals=3) == "2005-10-22 12:00:17.960"
 
 
-def test_copied_cells_keep_their_tabs_and_quotes() -> None:
+def test_copied_cells_keep_tabs_and_quotes() -> None:
     assert f.tab_separated([["a", 'say "x"'], ["b\tc", "d"]]) == 'a\t"say ""x"""\n"b\tc"\td'
 
 
-def test_results_to_text_stand_under_each_other() -> None:
+def test_results_to_text_are_aligned_in_columns() -> None:
     text = f.text_table(["name", "id"], [["Sales", "5"], ["x", "12"]])
     assert text.splitlines() == ["name  id", "----- --", "Sales 5", "x     12"]
 
 
-def test_german_writes_a_comma_before_the_decimals_and_leaves_the_servers_form_alone() -> None:
+def test_german_uses_a_decimal_comma_except_in_server_output() -> None:
     language.use(language.GERMAN)
     try:
         assert f.number(1234.5, 1) == "1.234,5"

@@ -66,14 +66,14 @@ def german() -> Catalog:
 # --- looking up ---------------------------------------------------------------------------------------------
 
 
-def test_english_is_what_the_code_says() -> None:
+def test_english_is_the_text_in_the_code() -> None:
     assert tr("Undo a&ll") == "Undo a&ll"
     assert mark("Brief") == "Brief"
     assert trn("{n} row", "{n} rows", 1) == "{n} row"
     assert trn("{n} row", "{n} rows", 0) == "{n} rows"
 
 
-def test_german_answers_and_english_comes_back() -> None:
+def test_german_is_used_and_english_restored() -> None:
     language.use("de")
     assert tr("Send queue") == "Sendewarteschlange"
     assert trn("{n} row", "{n} rows", 2) == "{n} Zeilen"
@@ -98,7 +98,7 @@ def test_german_answers_and_english_comes_back() -> None:
         ("", "", "C", "en"),
     ],
 )
-def test_the_environment_goes_before_the_setting_and_that_before_the_system(
+def test_environment_precedes_setting_precedes_system(
     environment: str, setting: str, system: str, found: str
 ) -> None:
     assert language.choose_language(environment, setting, system) == found
@@ -108,7 +108,7 @@ def test_the_environment_goes_before_the_setting_and_that_before_the_system(
 
 
 @pytest.mark.parametrize("text", ["{n:,} of {all!r} rows", "&Save <b>{file}</b> &nbsp; now", "Log"])
-def test_pseudo_keeps_what_is_no_word_and_is_longer(text: str) -> None:
+def test_pseudo_translation_keeps_fields_and_lengthens_text(text: str) -> None:
     shown = pseudo(text)
     assert fields(shown) == fields(text)
     assert TAG.findall(shown) == TAG.findall(text)
@@ -118,7 +118,7 @@ def test_pseudo_keeps_what_is_no_word_and_is_longer(text: str) -> None:
     assert not re.search("[A-Za-z]", words)
 
 
-def test_pseudo_is_applied_once() -> None:
+def test_pseudo_translation_is_applied_once() -> None:
     assert pseudo(pseudo("Start")) == pseudo("Start")
 
 
@@ -129,16 +129,14 @@ def fields(text: str) -> list[tuple[str | None, ...]]:
     return sorted(field[1:] for field in string.Formatter().parse(text) if field[1] is not None)
 
 
-def test_every_marked_text_is_in_the_catalogue_and_translated(
-    in_the_code: set[Text], german: Catalog
-) -> None:
+def test_every_marked_text_is_translated(in_the_code: set[Text], german: Catalog) -> None:
     """Else: make words, and translate what it adds. (It also takes out what the code no longer says.)"""
     known = {message.id for message in german if message.id}
     assert not (missing := in_the_code - known), sorted(map(str, missing))
     assert not [m.id for m in german if m.id and (m.fuzzy or not all(forms(m.string)))]
 
 
-def test_translations_hold_the_same_fields_tags_and_access_keys(german: Catalog) -> None:
+def test_translations_have_the_same_fields_tags_and_access_keys(german: Catalog) -> None:
     for message in german:
         for one in forms(message.string) if message.id else ():
             for text in forms(message.id)[-1:]:
@@ -150,7 +148,7 @@ def test_translations_hold_the_same_fields_tags_and_access_keys(german: Catalog)
                 assert text.endswith("…") == one.endswith("…"), text
 
 
-def test_the_compiled_catalogue_says_the_same(german: Catalog) -> None:
+def test_the_compiled_catalog_matches_the_source(german: Catalog) -> None:
     with (CATALOGUES / "de.mo").open("rb") as file:
         compiled = gettext.GNUTranslations(file)
     for message in german:
@@ -199,13 +197,13 @@ def _calls(node: ast.AST, name: str, early: bool) -> Iterator[tuple[ast.Call, bo
         yield from _calls(child, name, early)
 
 
-def test_nothing_is_translated_while_modules_are_imported() -> None:
+def test_no_text_is_translated_at_import() -> None:
     """The language is chosen later: tables hold `mark(…)`."""
     early = [f"{path.name}:{call.lineno}" for name in ("tr", "trn") for path, call, now in calls(name) if now]
     assert not early
 
 
-def test_nothing_is_looked_up_inside_a_formatted_string() -> None:
+def test_no_translation_happens_inside_a_formatted_string() -> None:
     """Collecting the words does not see it there before Python 3.12."""
     hidden = []
     for path in sorted(APP.rglob("*.py")):
@@ -221,7 +219,7 @@ def test_nothing_is_looked_up_inside_a_formatted_string() -> None:
 
 
 @pytest.mark.slow
-def test_what_is_marked_is_a_plain_text() -> None:
+def test_marked_texts_are_plain_literals() -> None:
     """A text that is put together before cannot be looked up."""
     composed = [f"{path.name}:{call.lineno}" for path, call, _ in calls("mark")
                 if not isinstance(call.args[0], ast.Constant)]  # fmt: skip
@@ -230,7 +228,7 @@ def test_what_is_marked_is_a_plain_text() -> None:
     assert not composed
 
 
-def test_german_has_one_word_for_the_debrief(german: Catalog) -> None:
+def test_german_has_one_term_for_the_debrief(german: Catalog) -> None:
     about = [
         message
         for message in german

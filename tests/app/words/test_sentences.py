@@ -61,7 +61,7 @@ NESTED = say(
 )
 
 
-def test_a_sentence_is_its_text() -> None:
+def test_a_message_equals_its_text() -> None:
     assert LOST == "lost SERVER_A"
     assert hash(LOST) == hash("lost SERVER_A")
     assert repr([LOST]) == "['lost SERVER_A']"
@@ -81,12 +81,12 @@ def test_a_sentence_is_its_text() -> None:
     ],
     ids=["pickle", "copy", "exception", "json", "event log", "joined"],
 )
-def test_a_sentence_is_one_wherever_it_goes(again: Any) -> None:
+def test_a_message_survives_copying_and_pickling(again: Any) -> None:
     assert again(NESTED) == NESTED
     assert localize(again(NESTED)) == "es gibt keinen Server 'X'; meinten Sie Y?"
 
 
-def test_a_log_holds_a_sentence_and_its_plain_text_apart() -> None:
+def test_a_log_stores_message_and_plain_text_separately() -> None:
     log = EventLog(
         [Event(tick, "note", None, None, text) for tick, text in enumerate((str.__str__(LOST), LOST))]
     )
@@ -132,13 +132,13 @@ def test_a_log_holds_a_sentence_and_its_plain_text_apart() -> None:
         ),
     ],
 )  # fmt: skip
-def test_sentences_are_said_with_their_arguments(english: str, german: str) -> None:
+def test_messages_are_localized_with_their_arguments(english: str, german: str) -> None:
     assert localize(english) == german
     language.use(language.ENGLISH)
     assert localize(english) == english
 
 
-def test_what_is_no_sentence_stays_as_it_is() -> None:
+def test_other_texts_are_unchanged() -> None:
     for text in (
         "",
         "SYNCHRONIZED -> SUSPENDED",
@@ -149,7 +149,7 @@ def test_what_is_no_sentence_stays_as_it_is() -> None:
         assert localize(text) == text
 
 
-def test_a_name_that_looks_like_a_word_stays_a_name() -> None:
+def test_a_name_that_looks_like_a_term_is_not_translated() -> None:
     assert localize(say("lost {server}", server="online")) == "online verloren"
     assert localize(say("goal met: {goal}", goal="the server is off")) == "Ziel erreicht: the server is off"
 
@@ -206,7 +206,7 @@ def _texts(node: ast.expr) -> Iterator[str]:
             yield from _texts(right)
 
 
-def test_no_text_is_said_without_its_template() -> None:
+def test_no_text_is_localized_without_its_template() -> None:
     """Else: `say("… {name}", name=…)`, then `make words`, and translate it."""
     plain = [
         f"{path.name}:{line} {text!r}"
@@ -293,7 +293,7 @@ PRODUCT = re.compile(r"20\d\d \w+")
     one_in(5, ("forced-service", "rolling-upgrade-full", "ag-forced-failover", "isolated-principal", "witness-lost",
                "ag-lab", "setup-with-certificates", "random-trouble-hard", "hundred-databases")),
 )  # fmt: skip
-def test_a_run_says_nothing_in_english_but_what_it_quotes(name: str) -> None:
+def test_a_german_run_contains_english_only_in_quotes(name: str) -> None:
     """The reference, and a player who does anything at any time."""
     scenario = scenario_files.find(name).load()
     plays = [
@@ -317,7 +317,7 @@ def test_a_run_says_nothing_in_english_but_what_it_quotes(name: str) -> None:
     assert not missing, "\n".join(sorted(missing))
 
 
-def test_every_finding_about_a_file_is_a_sentence() -> None:
+def test_every_problem_of_a_file_is_a_message() -> None:
     names = re.compile(r"[\w-]+\??|> \d+|\d+|[\w .]*\(.*\)|skills = .*|facilitator = .*")
     missing, found = set(), 0
     for mark in (m for test in vars(test_broken_files).values() for m in getattr(test, "pytestmark", ())):
@@ -335,7 +335,7 @@ def test_every_finding_about_a_file_is_a_sentence() -> None:
     assert not missing - {""}, "\n".join(sorted(missing))
 
 
-def test_every_finding_of_the_planner_is_a_sentence() -> None:
+def test_every_finding_of_the_planner_is_a_message() -> None:
     plans = [
         MirroringPlan(
             workload=workload, safety=safety, rtt_ms=rtt_ms, bandwidth_mbps=mbps, loss=loss, log_volume_gb=gb

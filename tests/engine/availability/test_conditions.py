@@ -28,7 +28,7 @@ NAMES = ConditionNames(("Sales", "Orders"), ("NODE_1", "NODE_2", "NODE_3"), ("AP
         ),
     ],
 )
-def test_conditions_know_groups(before: tuple[str, ...], true: str, false: str) -> None:
+def test_conditions_support_groups(before: tuple[str, ...], true: str, false: str) -> None:
     world = ag_lab()
     do(world, *before)
     until(world, 40)
@@ -37,7 +37,7 @@ def test_conditions_know_groups(before: tuple[str, ...], true: str, false: str) 
     assert not conditions.parse(false, NAMES).holds(facts)
 
 
-def test_each_precondition_that_fails_says_where_it_shows() -> None:
+def test_each_failed_precondition_names_where_to_check() -> None:
     world = ag_lab()
     assert armed(world, "Sales")
     do(world, "power-off NODE_2")
@@ -50,12 +50,12 @@ def test_each_precondition_that_fails_says_where_it_shows() -> None:
 @pytest.mark.parametrize(
     "fault", ["power-off NODE_1", "pull-cable NODE_1", "stop-service NODE_1", "hang NODE_1"]
 )
-def test_the_loss_counts_as_noticed_when_the_failover_has_detected_it(fault: str) -> None:
+def test_a_loss_counts_as_noticed_at_its_detection(fault: str) -> None:
     _check_detection(ag_lab(), fault)
 
 
 @pytest.mark.parametrize("fault", ["power-off NODE_1", "pull-cable NODE_1", "hang SQLFCI1"])
-def test_the_loss_of_an_instance_counts_as_noticed_when_it_is_detected(fault: str) -> None:
+def test_an_instance_loss_counts_as_noticed_at_its_detection(fault: str) -> None:
     _check_detection(fci_lab(), fault)
 
 

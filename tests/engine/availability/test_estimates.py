@@ -20,7 +20,7 @@ from tests.engine.drill.texts import run
     [((1000.0, 100.0), (300.0, 150.0), 19.0, 2.0), ((0.0, 0.0), (0.0, 0.0), 9.0, 0.0),
      ((1000.0, 0.0), (300.0, 0.0), None, None)],
 )  # fmt: skip
-def test_formulas(redo, send, failover_s, loss_s) -> None:
+def test_estimates_follow_the_formulas(redo, send, failover_s, loss_s) -> None:
     found = Estimate("Sales", "NODE_2", 5.0, "", redo[0], redo[1], send[0], send[1], overhead_s=4.0)
     assert (found.failover_s, found.data_loss_s) == (failover_s, loss_s)
 
@@ -29,14 +29,14 @@ def test_formulas(redo, send, failover_s, loss_s) -> None:
     ("cause", "seconds"),
     [("power-off", 5.0), ("hang", 20.0), ("slow-cpu", 20.0), ("stop-service", 10.0), ("manual", 0.0)],
 )
-def test_detection_is_a_setting_by_what_is_lost(cause: str, seconds: float) -> None:
+def test_detection_time_follows_the_setting_for_the_lost_part(cause: str, seconds: float) -> None:
     world = ag_lab()
     found = estimates.estimate(world, world.copies["NODE_2", "Sales"], cause)
     assert found is not None
     assert found.detection_s == pytest.approx(seconds)
 
 
-def test_a_review_has_the_estimate_of_just_before_the_loss() -> None:
+def test_a_review_uses_the_estimate_just_before_the_loss() -> None:
     text = (SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8")
     drill = run(Drill(load_scenario(text, "ag-lab"), 1), 10)
     drill.do("power-off NODE_1")
@@ -52,7 +52,7 @@ def test_a_review_has_the_estimate_of_just_before_the_loss() -> None:
     assert {guard.target for guard in told.lanes["Sales"].preconditions} == {"", "NODE_1", "NODE_2", "NODE_3"}
 
 
-def test_one_ready_secondary_is_enough_and_each_says_why_it_is_not() -> None:
+def test_one_ready_secondary_is_enough_and_others_name_their_reason() -> None:
     world = ag_lab()
     assert armed(world, "Sales")
     do(world, "sql NODE_2 ALTER DATABASE Orders SET HADR SUSPEND")
@@ -63,7 +63,7 @@ def test_one_ready_secondary_is_enough_and_each_says_why_it_is_not() -> None:
     assert not ready["NODE_3"].holds
 
 
-def test_a_failover_cluster_instance_has_preconditions_of_each_node() -> None:
+def test_a_failover_cluster_instance_has_preconditions_per_node() -> None:
     world = fci_lab()
     database = next(iter(world.availability))
     assert armed(world, database)

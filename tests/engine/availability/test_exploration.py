@@ -100,13 +100,13 @@ def explore(every: int, first: int = 0) -> None:
     assert not problems, "\n".join(problems)
 
 
-def test_some_pairs_of_faults() -> None:
+def test_some_pairs_of_faults_recover() -> None:
     explore(every=61)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(8))
-def test_every_pair_of_faults(part: int) -> None:
+def test_every_pair_of_faults_recovers(part: int) -> None:
     explore(every=8, first=part)
 
 
@@ -122,10 +122,10 @@ def test_every_pair_of_faults(part: int) -> None:
         ("stop-cluster NODE_2", "power-off NODE_2"),  # repaired in an order that nobody would choose
     ],
 )
-def test_what_the_exploration_has_found(first: str, second: str) -> None:
+def test_known_exploration_findings_stay_fixed(first: str, second: str) -> None:
     assert _healthy(_run(ag_lab(), first, second, 4))
 
 
-def test_the_same_faults_again_end_in_the_same_state() -> None:
+def test_repeating_the_faults_ends_in_the_same_state() -> None:
     ends = [_run(ag_lab(), "power-off NODE_1", "power-off FSW", 4) for _ in range(2)]
     assert ends[0].state_hash() == ends[1].state_hash()

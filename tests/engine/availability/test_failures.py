@@ -39,7 +39,7 @@ def test_both_databases_move_to_the_automatic_target(fault: str, least_s: float,
     assert world.clients["APP"].connected_to == "NODE_2"
 
 
-def test_what_has_been_redone_does_not_stop_the_flow_again() -> None:
+def test_redone_log_does_not_stop_the_flow_again() -> None:
     world = ag_lab()
     until(world, 30)
     do(world, "power-off NODE_1")
@@ -60,9 +60,7 @@ def test_a_resource_that_fails_again_moves_to_the_other_node() -> None:
 
 
 @pytest.mark.parametrize(("better_s", "server", "ends_s"), [(20, "NODE_1", 58), (90, "NODE_2", 60)])
-def test_a_primary_that_stands_still_is_tried_again_on_its_node_first(
-    better_s: float, server: str, ends_s: float
-) -> None:
+def test_a_hung_primary_is_restarted_on_its_node_first(better_s: float, server: str, ends_s: float) -> None:
     """The login of its resource fails after 15 seconds. [DOC: automatic failover problems]"""
     world = ag_lab()
     until(world, 30)
@@ -86,7 +84,7 @@ def _closed(world: World, database: str) -> SyncState:
     return world.copies["NODE_2", database].availability.state
 
 
-def test_a_database_without_its_disk_fails_nothing_and_moves_without_loss() -> None:
+def test_a_database_without_its_disk_causes_no_failover_and_moves_without_loss() -> None:
     world = ag_lab()
     assert _closed(world, "Sales") is SyncState.NOT_SYNCHRONIZING
     assert (primaries(world), world.failovers) == (["NODE_1"], [])
@@ -102,7 +100,7 @@ def test_a_database_without_its_disk_fails_nothing_and_moves_without_loss() -> N
     assert world.copies["NODE_1", "Sales"].availability.state is SyncState.SYNCHRONIZED
 
 
-def test_a_primary_whose_disk_comes_back_sends_again() -> None:
+def test_a_primary_whose_disk_returns_sends_log_again() -> None:
     world = ag_lab()
     _closed(world, "Sales")
     do(world, "mend-disk NODE_1 Sales")
@@ -120,7 +118,7 @@ def test_with_db_failover_one_lost_disk_moves_the_group() -> None:
     assert any(41653 in line for line in world.errorlog["NODE_1"])
 
 
-def test_a_file_that_a_secondary_cannot_create_suspends_its_copy_until_the_drive_is_there() -> None:
+def test_a_file_that_redo_cannot_create_suspends_the_copy_until_the_drive_exists() -> None:
     world = ag_lab()
     do(world, "add-drive NODE_1 E size_gb=20", "add-drive NODE_3 E size_gb=20")
     add = "ADD FILE (NAME = Sales_2, FILENAME = 'E:\\Data\\Sales_2.ndf', SIZE = 1GB)"
@@ -139,7 +137,7 @@ def test_a_file_that_a_secondary_cannot_create_suspends_its_copy_until_the_drive
     assert world.copies["NODE_2", "Sales"].extra_files == world.copies["NODE_1", "Sales"].extra_files
 
 
-def test_a_lost_secondary_stops_commits_for_its_timeout_and_no_longer() -> None:
+def test_a_lost_secondary_delays_commits_for_its_timeout_only() -> None:
     world = ag_lab()
     until(world, 30)
     do(world, "power-off NODE_2")
@@ -152,7 +150,7 @@ def test_a_lost_secondary_stops_commits_for_its_timeout_and_no_longer() -> None:
     assert primaries(world) == []  # NODE_3 may not, NODE_2 is off
 
 
-def test_without_quorum_nobody_serves_until_it_is_forced() -> None:
+def test_without_quorum_no_replica_serves_until_quorum_is_forced() -> None:
     world = ag_lab()
     until(world, 30)
     do(world, "power-off NODE_2", "power-off NODE_3")
@@ -184,7 +182,7 @@ def test_a_planned_failover_needs_a_synchronized_target() -> None:
     assert [f.kind for f in world.failovers] == ["manual", "manual"]
 
 
-def test_after_a_forced_failover_the_old_primary_follows_only_when_resumed() -> None:
+def test_after_a_forced_failover_the_old_primary_follows_only_after_resume() -> None:
     world = ag_lab()
     until(world, 10)
     commands.forced_failover(world, "NODE_3", "AG1")
@@ -200,7 +198,7 @@ def _guid(world: World) -> int:
     return next(guid for _, guid in world.replicas)
 
 
-def test_a_secondary_whose_cluster_service_stops_counts_as_lost_until_it_is_back() -> None:
+def test_a_secondary_without_cluster_service_counts_as_lost_until_it_returns() -> None:
     world = ag_lab()
     until(world, 30)
     do(world, "stop-cluster NODE_2")
@@ -216,7 +214,7 @@ def test_a_secondary_whose_cluster_service_stops_counts_as_lost_until_it_is_back
 
 
 @pytest.mark.parametrize("line", ["start-cluster NODE_2", "start-service NODE_2", "power-off NODE_2"])
-def test_a_node_that_boots_takes_as_long_as_it_takes(line: str) -> None:
+def test_a_booting_node_takes_its_full_time(line: str) -> None:
     """Nothing can be started on it by hand before; without power in between it begins anew."""
     world = ag_lab()
     do(world, "power-off NODE_2")
@@ -239,7 +237,7 @@ def test_a_node_that_boots_takes_as_long_as_it_takes(line: str) -> None:
     assert world.instances["NODE_2"].running
 
 
-def test_a_copy_that_is_dropped_while_it_is_recovered_is_not_there_any_more() -> None:
+def test_a_copy_dropped_during_recovery_stays_dropped() -> None:
     world = ag_lab()
     until(world, 1)
     do(world, "sql NODE_3 ALTER DATABASE Sales SET HADR OFF")
@@ -251,7 +249,7 @@ def test_a_copy_that_is_dropped_while_it_is_recovered_is_not_there_any_more() ->
     assert ("NODE_3", "Sales") not in world.copies
 
 
-def test_commits_wait_while_fewer_secondaries_are_in_step_than_required() -> None:
+def test_commits_wait_for_the_required_number_of_synchronized_secondaries() -> None:
     world = ag_lab(version=2017)
     option = "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT"
     do(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET ({option} = 1)", "power-off NODE_2")
@@ -278,7 +276,7 @@ def _commits(world: World, seconds: float) -> float:
 
 
 @pytest.mark.parametrize(("level", "stays"), [(4, "NODE_1"), (5, "NODE_2")])
-def test_too_few_worker_threads_are_logged_and_fail_the_group_at_level_5(level: int, stays: str) -> None:
+def test_a_lack_of_worker_threads_is_logged_and_fails_the_group_at_level_5(level: int, stays: str) -> None:
     """[DOC: thread usage of groups; flexible failover policy]"""
     world = build_world(many_of(1, 40), 1)
     configure = "EXEC sp_configure 'show advanced options', 1; RECONFIGURE; EXEC sp_configure 'max worker threads', {}"

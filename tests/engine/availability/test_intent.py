@@ -58,7 +58,9 @@ def modify(world: model.World, server: str, option: str) -> None:
 
 
 @pytest.mark.parametrize(("role", "allowed", "intent", "error"), ACCESS)
-def test_access_by_role_connections_and_intent(role: str, allowed: str, intent: bool, error: int) -> None:
+def test_access_follows_role_connections_and_intent(
+    role: str, allowed: str, intent: bool, error: int
+) -> None:
     world = ag_lab()
     where = "NODE_1" if role == "primary" else "NODE_2"
     word = "PRIMARY" if role == "primary" else "SECONDARY"
@@ -82,7 +84,7 @@ def server_reached(world: model.World, window: str) -> object:
     return done(world, window, "SELECT @@SERVERNAME")["results"][0]["rows"][0][0]
 
 
-def test_listener_leads_to_the_primary_or_along_the_routing_list() -> None:
+def test_a_listener_connects_to_the_primary_or_follows_the_routing_list() -> None:
     world = ag_lab()
     do(world, "change-connection NODE_1 Server=tcp:agl1,1433;Database=Sales")
     assert server_reached(world, "NODE_1") == "NODE_1"
@@ -94,7 +96,7 @@ def test_listener_leads_to_the_primary_or_along_the_routing_list() -> None:
     assert server_reached(world, "NODE_2") == "NODE_2", "after its script a window is on its own server again"
 
 
-def test_routing_that_finds_nothing_is_982_and_an_application_is_told() -> None:
+def test_routing_without_a_target_is_982_and_reported_to_the_application() -> None:
     world = ag_lab()
     modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3'))")
     modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)")
@@ -118,7 +120,7 @@ def test_a_window_on_the_listener_follows_a_failover() -> None:
     assert server_reached(world, "NODE_3") == "NODE_2"
 
 
-def test_open_connections_stay_while_data_movement_is_suspended() -> None:
+def test_open_connections_survive_suspended_data_movement() -> None:
     """[DOC: suspend an availability database]"""
     world = ag_lab()
     assert sql(world, "NODE_3#2", "USE Sales") == []
@@ -131,12 +133,12 @@ def test_open_connections_stay_while_data_movement_is_suspended() -> None:
 @pytest.mark.parametrize(
     "text", ["Server=NOWHERE", "Server=AGL1;ApplicationIntent=Sometimes", "Server=AGL1;Pooling=false", ""]
 )
-def test_strings_that_lead_nowhere_are_refused(text: str) -> None:
+def test_connection_strings_without_a_target_are_refused(text: str) -> None:
     with pytest.raises((InputError, ValueError)):
         do(ag_lab(), f"change-connection NODE_1 {text}")
 
 
-def test_a_program_with_read_intent() -> None:
+def test_a_program_with_read_intent_is_accepted() -> None:
     world = ag_lab()
     modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_ONLY)")
     login = '{"login": "sa", "password": "right", "database": "Sales"'
@@ -145,7 +147,7 @@ def test_a_program_with_read_intent() -> None:
     assert "NODE_3#tds2" in world.sessions
 
 
-def test_a_program_with_read_intent_is_sent_on_from_the_listener() -> None:
+def test_a_program_with_read_intent_is_routed_by_the_listener() -> None:
     world = ag_lab()
 
     def comes(window: str, **said: str) -> Event:
@@ -169,7 +171,7 @@ def test_a_program_with_read_intent_is_sent_on_from_the_listener() -> None:
     ("allowed", "intent", "reached"),
     [(ALL, False, "NODE_1"), (ALL, True, "NODE_2"), (READ_ONLY, False, 978), (NO, False, 976)],
 )
-def test_a_secondary_sends_writers_to_the_primary(allowed: str, intent: bool, reached: str | int) -> None:
+def test_a_secondary_redirects_writers_to_the_primary(allowed: str, intent: bool, reached: str | int) -> None:
     """[DOC: read/write connection redirection]"""
     world = ag_lab(version=2019)
     modify(world, "NODE_1", "PRIMARY_ROLE (READ_WRITE_ROUTING_URL = 'TCP://NODE_1:1433')")
@@ -187,7 +189,7 @@ def test_a_secondary_sends_writers_to_the_primary(allowed: str, intent: bool, re
         assert ("NODE_2#tds1" in world.sessions) is (reached == "NODE_2")
 
 
-def test_servers_of_an_inner_routing_list_share_the_readers() -> None:
+def test_servers_of_a_nested_routing_list_share_the_readers() -> None:
     nested = "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = (('NODE_2', 'NODE_3'), 'NODE_1'))"
     old = ag_lab(version=2014)
     alter = f"ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_1' WITH ({nested})"
@@ -218,7 +220,7 @@ def test_servers_of_an_inner_routing_list_share_the_readers() -> None:
         (2014, "power-off NODE_1;power-off NODE_2;power-off FSW", 0),
     ],
 )
-def test_a_readable_secondary_without_its_primary(version: int, fault: str, error: int) -> None:
+def test_a_readable_secondary_works_without_its_primary(version: int, fault: str, error: int) -> None:
     world = ag_lab(version=version)
     for server in ("NODE_1", "NODE_2"):
         modify(world, server, "FAILOVER_MODE = MANUAL")

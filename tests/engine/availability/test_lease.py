@@ -8,7 +8,7 @@ from tests.engine.availability.worlds import ag_lab, do, primaries, until
 
 
 @pytest.mark.parametrize("level", [1, 2, 3, 4, 5])
-def test_the_lease_ends_a_frozen_primary_at_every_level(level: int) -> None:
+def test_the_lease_of_a_frozen_primary_expires_at_every_level(level: int) -> None:
     world = ag_lab()
     do(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET (FAILURE_CONDITION_LEVEL = {level})")
     until(world, 10)
@@ -35,7 +35,7 @@ def test_a_frozen_instance_writes_nothing_until_it_continues() -> None:
     assert all(account.lost_transactions == 0 for account in world.availability.values())
 
 
-def test_a_frozen_instance_whose_node_loses_quorum_says_so_later() -> None:
+def test_a_frozen_instance_reports_lost_quorum_later() -> None:
     world = ag_lab()
     until(world, 10)
     do(world, "hang NODE_1", "pull-cable NODE_1")

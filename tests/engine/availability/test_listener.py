@@ -44,11 +44,11 @@ def outage_s(world: model.World) -> float:
     return 1500.0
 
 
-def test_all_addresses_at_once_need_no_time() -> None:
+def test_trying_all_addresses_at_once_takes_no_extra_time() -> None:
     assert outage_s(two_sites("multi_subnet = true")) < 15
 
 
-def test_one_address_after_the_other_costs_half_of_the_logins_their_timeout() -> None:
+def test_trying_addresses_in_turn_times_out_half_of_the_logins() -> None:
     outages = [outage_s(two_sites(seed=seed)) for seed in range(6)]
     assert {outage > 15 for outage in outages} == {True}  # the listener was offline when the login began
     world = two_sites()
@@ -74,7 +74,7 @@ def test_thirty_seconds_are_enough_for_two_addresses() -> None:
 
 
 @pytest.mark.parametrize("multi_subnet", ["true", "false"])
-def test_the_only_address_in_the_name_server_is_kept_for_its_time_to_live(multi_subnet: str) -> None:
+def test_a_single_registered_address_is_cached_for_its_time_to_live(multi_subnet: str) -> None:
     settings = "register_all_addresses = false\nrecord_ttl_s = 300"
     world = two_sites(f"multi_subnet = {multi_subnet}", settings)
     assert world.records["AGL1"].addresses == BOTH[:1]
@@ -82,7 +82,7 @@ def test_the_only_address_in_the_name_server_is_kept_for_its_time_to_live(multi_
     assert world.records["AGL1"].addresses == BOTH[1:]
 
 
-def test_flushing_the_names_of_a_computer_ends_it() -> None:
+def test_flushing_the_dns_cache_of_a_computer_ends_the_delay() -> None:
     world = two_sites(listener="register_all_addresses = false")
     until(world, 5)
     assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
@@ -93,7 +93,7 @@ def test_flushing_the_names_of_a_computer_ends_it() -> None:
     assert world.clients["APP"].connected_to == "NODE_2"
 
 
-def test_settings_of_the_name_count_when_it_comes_online_again() -> None:
+def test_settings_of_the_network_name_apply_when_it_comes_online_again() -> None:
     world = two_sites()
     assert "HostRecordTTL" in ps(world, "Get-ClusterResource AG1_AGL1 | Get-ClusterParameter")
     said = ps(world, "Get-ClusterResource AG1_AGL1 | Set-ClusterParameter RegisterAllProvidersIP 0")
@@ -114,7 +114,7 @@ def test_settings_of_the_name_count_when_it_comes_online_again() -> None:
     assert BOTH[1] not in answer
 
 
-def test_addresses_of_the_listener_are_resources_and_rows() -> None:
+def test_listener_addresses_are_resources_and_rows() -> None:
     world = two_sites()
     until(world, 1)
     told = ps(world, "Get-ClusterResource")
@@ -128,7 +128,7 @@ def test_addresses_of_the_listener_are_resources_and_rows() -> None:
     assert "PingSucceeded : False" in ps(world, f"Test-NetConnection {BOTH[1]}")
 
 
-def test_connection_string_of_an_application() -> None:
+def test_connection_string_of_an_application_is_parsed() -> None:
     world = two_sites()
     until(world, 5)
     do(world, "connect-string APP MultiSubnetFailover=True;Connect Timeout=30")

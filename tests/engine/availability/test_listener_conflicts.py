@@ -12,7 +12,7 @@ ADD = AG + "ADD LISTENER '{name}' (WITH IP ((N'{address}', N'255.255.255.0')), P
 
 
 @pytest.mark.parametrize("name", ["NODE_2", "CLU1", "clu1"])
-def test_the_name_of_a_computer_or_of_the_cluster_is_taken(name: str) -> None:
+def test_the_name_of_a_computer_or_cluster_is_refused(name: str) -> None:
     world = ag_lab()
     until(world, 5)
     assert say(world, "NODE_1", AG + "REMOVE LISTENER 'AGL1'") == []
@@ -20,7 +20,7 @@ def test_the_name_of_a_computer_or_of_the_cluster_is_taken(name: str) -> None:
 
 
 @pytest.mark.parametrize("computer", ["NODE_1", "NODE_2", "FSW"])
-def test_the_address_of_a_computer_is_taken(computer: str) -> None:
+def test_the_address_of_a_computer_is_refused(computer: str) -> None:
     world = ag_lab()
     until(world, 5)
     assert say(world, "NODE_1", AG + "REMOVE LISTENER 'AGL1'") == []

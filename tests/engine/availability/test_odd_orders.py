@@ -36,7 +36,7 @@ FAULTS = (
 
 
 @pytest.mark.parametrize("seed", [0, 23, 27, 73, 176, 185])
-def test_any_order(seed: int) -> None:
+def test_statements_in_any_order_are_handled(seed: int) -> None:
     """Seeds that have broken something once."""
     chance, world = random.Random(seed), ag_lab(seed)
     until(world, 10)
@@ -64,7 +64,7 @@ def assert_one_primary(world: World, group: int) -> None:
     assert len(led) == len(set(led))
 
 
-def test_a_primary_without_quorum_tells_that_it_is_not_synchronizing() -> None:
+def test_a_primary_without_quorum_reports_not_synchronizing() -> None:
     """The lanes of the charts are drawn from this."""
     world = ag_lab()
     do(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
@@ -75,7 +75,7 @@ def test_a_primary_without_quorum_tells_that_it_is_not_synchronizing() -> None:
     }
 
 
-def test_two_partitions_leave_one_another_alone() -> None:
+def test_two_partitions_do_not_affect_each_other() -> None:
     """NODE_2 was forced beside a majority: statements at NODE_1 concern the partition of NODE_1 alone."""
     world = ag_lab()
     until(world, 10)

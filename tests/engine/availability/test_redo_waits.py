@@ -29,7 +29,7 @@ def redo_queue_kb(world: model.World) -> float:
     return float(str(rows(world, "NODE_3#2", QUEUE)[0][0]))
 
 
-def test_redo_queue_grows_while_log_still_hardens() -> None:
+def test_the_redo_queue_grows_while_log_is_hardened() -> None:
     world = read_while_changed()
     first = redo_queue_kb(world)
     until(world, 80)
@@ -41,7 +41,7 @@ def test_redo_queue_grows_while_log_still_hardens() -> None:
     assert world.copies["NODE_2", "Sales"].availability.redo_waits == ""  # nobody reads there
 
 
-def test_the_reader_is_found_and_killed() -> None:
+def test_the_blocking_reader_is_found_and_killed() -> None:
     world = read_while_changed()
     ((waiting, blocker),) = rows(world, "NODE_3#2", WAITS)
     ((same,),) = rows(
@@ -61,7 +61,7 @@ def test_the_reader_is_found_and_killed() -> None:
     assert rows(world, "NODE_3#2", WAITS) == []
 
 
-def test_redo_goes_on_when_the_query_has_ended() -> None:
+def test_redo_continues_after_the_query() -> None:
     world = ag_lab()
     until(world, 10)
     do(world, "long-query REPORT minutes=1", "change-schema Sales")
@@ -71,7 +71,7 @@ def test_redo_goes_on_when_the_query_has_ended() -> None:
     assert world.copies["NODE_3", "Sales"].availability.redo_waits == ""
 
 
-def test_no_query_no_wait_and_no_change_no_wait() -> None:
+def test_redo_waits_only_for_a_query_and_a_schema_change() -> None:
     world = ag_lab()
     until(world, 10)
     do(world, "change-schema Sales")
@@ -81,7 +81,7 @@ def test_no_query_no_wait_and_no_change_no_wait() -> None:
     assert world.copies["NODE_3", "Sales"].availability.redo_waits == ""
 
 
-def test_connections_that_are_no_longer_allowed_end_the_query() -> None:
+def test_forbidding_connections_ends_the_query() -> None:
     world = read_while_changed()
     text = "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_3' WITH (SECONDARY_ROLE (ALLOW_CONNECTIONS = NO))"
     assert sql(world, "NODE_1#2", text) == []

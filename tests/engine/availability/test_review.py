@@ -31,7 +31,7 @@ def routed(world: model.World, number: int) -> str:
     return str(events[-1].get("to") or "NODE_1")
 
 
-def test_logins_take_turns_among_the_servers_of_an_inner_list() -> None:
+def test_logins_rotate_among_the_servers_of_a_nested_list() -> None:
     """Round robin, also while earlier connections stay open or are closed. [DOC: read-only routing]"""
     world = ag_lab(version=2016)
     modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = (('NODE_2', 'NODE_3'), 'NODE_1'))")
@@ -68,7 +68,7 @@ def test_each_forced_primary_moves_data_and_two_recovery_forks_are_tracked() -> 
     assert (1408, 103) in [(line[1], line[3]) for line in world.errorlog["NODE_2"]]
 
 
-def test_a_secondary_that_missed_one_forced_failover_follows_when_it_is_resumed() -> None:
+def test_a_secondary_that_missed_a_forced_failover_follows_after_resume() -> None:
     world = ag_lab()
     forced(world, "NODE_3")
     assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
@@ -96,7 +96,7 @@ def standard() -> model.World:
     return world
 
 
-def test_a_basic_group_has_two_replicas_and_nobody_reads_at_the_second() -> None:
+def test_a_basic_group_has_two_replicas_and_no_readable_secondary() -> None:
     """[DOC: basic availability groups]; 41199 and its words have been seen in a public trace."""
     world = standard()
     reads = ", SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL)"
@@ -162,7 +162,7 @@ absent = "x"
 """
 
 
-def test_a_scenario_with_standard_edition_has_basic_groups_only() -> None:
+def test_a_scenario_with_standard_edition_allows_only_basic_groups() -> None:
     lab = LAB.replace(
         'name = "NODE_1"\nversion = 2014', 'name = "NODE_1"\nversion = 2014\nedition = "Standard"'
     )
@@ -182,7 +182,7 @@ def test_a_scenario_with_standard_edition_has_basic_groups_only() -> None:
 
 
 @pytest.mark.parametrize("verb", ["GRANT {} TO", "DENY {} TO", "REVOKE {} FROM"])
-def test_permissions_on_a_group_are_not_simulated_and_say_so(verb: str) -> None:
+def test_permissions_on_a_group_are_reported_as_not_simulated(verb: str) -> None:
     """[DOC: GRANT availability group permissions]"""
     world = ag_lab()
     assert sql(world, "NODE_1", "CREATE LOGIN pm WITH PASSWORD = 'Pa55!!'") == []
@@ -198,7 +198,7 @@ def test_permissions_on_a_group_are_not_simulated_and_say_so(verb: str) -> None:
 SNAP = "CREATE DATABASE {0} ON (NAME = Sales, FILENAME = 'D:\\Data\\{0}.ss') AS SNAPSHOT OF Sales"
 
 
-def test_a_secondary_gives_snapshots_whoever_may_read_it_and_whether_it_moves() -> None:
+def test_a_secondary_allows_snapshots_regardless_of_reads_and_movement() -> None:
     """[DOC: database snapshots of availability databases]"""
     world = ag_lab()
     for allowed in ("NO", "READ_ONLY", "ALL"):
@@ -213,7 +213,7 @@ def test_a_secondary_gives_snapshots_whoever_may_read_it_and_whether_it_moves() 
     assert sql(world, "NODE_1", SNAP.format("s_primary")) == []
 
 
-def test_a_resolving_replica_gives_no_snapshot() -> None:
+def test_a_resolving_replica_allows_no_snapshot() -> None:
     world = ag_lab()
     do(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
     until(world, 40)
@@ -248,7 +248,7 @@ LAST = (
         (["power-off NODE_2"], 10060),
     ],
 )
-def test_the_last_connection_error_tells_a_handshake_from_a_closed_port(
+def test_the_last_connection_error_distinguishes_a_handshake_from_a_closed_port(
     lines: list[str], number: int
 ) -> None:
     world = ag_lab()
@@ -260,6 +260,6 @@ def test_the_last_connection_error_tells_a_handshake_from_a_closed_port(
 
 
 @pytest.mark.parametrize("server", ["NODE_1", "NODE_2"])
-def test_a_database_of_a_group_is_not_mirrored_as_well(server: str) -> None:
+def test_a_database_of_a_group_cannot_be_mirrored(server: str) -> None:
     world = ag_lab()
     assert sql(world, server, "ALTER DATABASE Sales SET PARTNER = 'TCP://NODE_3:5022'") == [1468]

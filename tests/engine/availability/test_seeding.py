@@ -42,7 +42,7 @@ def orders(world: model.World) -> SyncState | None:
     return copy.availability.state if copy is not None and copy.availability.guid is not None else None
 
 
-def test_a_database_that_is_added_is_seeded_and_joins() -> None:
+def test_an_added_database_is_seeded_and_joins() -> None:
     world = prepared()
     add(world)
     assert rows(world, "NODE_1", "current_state, is_source, performed_seeding") == [["SEEDING", 1, 1]]
@@ -64,7 +64,7 @@ def test_a_database_that_is_added_is_seeded_and_joins() -> None:
     assert mode["results"][0]["rows"] == [["MANUAL"], ["AUTOMATIC"], ["MANUAL"]]
 
 
-def test_without_the_permission_19506_and_after_it_all_is_well() -> None:
+def test_without_the_permission_seeding_fails_with_19506_until_granted() -> None:
     world = prepared(granted=False)
     add(world)
     shown = rows(world, "NODE_1", "current_state, failure_state, failure_state_desc")
@@ -77,7 +77,7 @@ def test_without_the_permission_19506_and_after_it_all_is_well() -> None:
     assert orders(world) is SyncState.SYNCHRONIZED
 
 
-def test_a_leftover_database_stops_it_until_the_mode_is_set_again() -> None:
+def test_a_leftover_database_blocks_seeding_until_the_mode_is_set_again() -> None:
     world = prepared()
     assert sql(world, "NODE_2", "CREATE DATABASE Orders") == []
     until(world, 60)
@@ -91,7 +91,7 @@ def test_a_leftover_database_stops_it_until_the_mode_is_set_again() -> None:
     assert orders(world) is SyncState.SYNCHRONIZED
 
 
-def test_what_is_not_seeded_yet_can_be_suspended_at_the_primary() -> None:
+def test_an_unseeded_database_can_be_suspended_at_the_primary() -> None:
     world = prepared()
     add(world)
     do(world, "power-off NODE_2")
@@ -103,7 +103,7 @@ def test_what_is_not_seeded_yet_can_be_suspended_at_the_primary() -> None:
     assert world.copies["NODE_1", "Orders"].availability.suspended is not None
 
 
-def test_a_connection_that_breaks_is_a_transient_error() -> None:
+def test_a_broken_connection_is_a_transient_error() -> None:
     world = prepared()
     add(world)
     do(world, "cut NODE_1 NODE_2")
@@ -132,7 +132,7 @@ CREATE = (
         ("Standard", "WITH (BASIC) ", "Orders, Sales", [35200]),
     ],
 )
-def test_basic_groups(edition: str, basic: str, names: str, errors: list[int]) -> None:
+def test_basic_groups_are_seeded(edition: str, basic: str, names: str, errors: list[int]) -> None:
     world = ag_lab(version=2016)
     assert sql(world, "NODE_1", "DROP AVAILABILITY GROUP AG1") == []
     world.update_instance("NODE_1", edition=edition)
@@ -178,7 +178,7 @@ def bring_certificate(world: model.World) -> None:
     assert sql(world, "NODE_2", f"CREATE CERTIFICATE tde FROM {PAIR.format('DECRYPTION')}") == []
 
 
-def test_an_encrypted_database_is_seeded_only_where_its_certificate_is() -> None:
+def test_an_encrypted_database_is_seeded_only_with_its_certificate() -> None:
     world = prepared()
     encrypt(world)
     add(world)
@@ -200,7 +200,7 @@ def test_an_encrypted_database_is_seeded_only_where_its_certificate_is() -> None
     assert sql(world, "NODE_2", "USE master; DROP CERTIFICATE tde") == [3716]
 
 
-def test_redo_of_a_database_encrypted_after_its_restore_suspends_without_the_certificate() -> None:
+def test_redo_of_encryption_suspends_without_the_certificate() -> None:
     world = ag_lab(version=2016)
     assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
     until(world, world.tick / 100 + 5)

@@ -104,7 +104,7 @@ PLACES = [
 
 
 @pytest.mark.parametrize("row", MATRIX, ids=lambda row: row[0])
-def test_each_role_has_its_answer(row: tuple[str, *tuple[int, ...]]) -> None:
+def test_each_statement_is_checked_per_role(row: tuple[str, *tuple[int, ...]]) -> None:
     statement, *expected = row
     said = [say(world().fork(), server, AG + statement) for world, server in PLACES]
     assert said == [[number] if number else [] for number in expected]
@@ -120,20 +120,20 @@ DATABASES = [
 
 
 @pytest.mark.parametrize("row", DATABASES, ids=lambda row: row[0])
-def test_each_copy_has_its_answer(row: tuple[str, *tuple[int, ...]]) -> None:
+def test_each_statement_is_checked_per_copy(row: tuple[str, *tuple[int, ...]]) -> None:
     statement, *expected = row
     places = [(well, "NODE_1"), (well, "NODE_3"), (offline, "NODE_3"), (without_quorum, "NODE_1")]
     said = [say(world().fork(), server, f"ALTER DATABASE Sales {statement}") for world, server in places]
     assert said == [[number] if number else [] for number in expected]
 
 
-def test_only_master_has_such_statements() -> None:
+def test_such_statements_run_only_in_master() -> None:
     world = well().fork()
     assert say(world, "NODE_1", f"USE Sales; {AG}OFFLINE") == [35208]
     assert say(world, "NODE_2", f"USE master BEGIN TRAN; {AG}FAILOVER") == [226]
 
 
-def test_async_and_back_in_step() -> None:
+def test_a_replica_becomes_asynchronous_and_synchronized_again() -> None:
     world = well().fork()
     mode = f"{AG}MODIFY REPLICA ON 'NODE_2' WITH (AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT)"
     assert say(world, "NODE_1", mode) == [35211]  # it has automatic failover
@@ -176,7 +176,7 @@ def test_a_replica_is_removed_and_added_again() -> None:
     assert primaries(world) == ["NODE_2"]
 
 
-def test_dropped_at_the_primary_its_databases_stay() -> None:
+def test_dropping_the_group_on_the_primary_keeps_its_databases() -> None:
     world = well().fork()
     assert say(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 2) == []
     assert [world.copies[f"NODE_{n}", "Sales"].db_state for n in (1, 2, 3)] == [
@@ -187,7 +187,7 @@ def test_dropped_at_the_primary_its_databases_stay() -> None:
     assert say(world, "NODE_1", f"{AG}FAILOVER") == [15151]
 
 
-def test_dropped_at_a_secondary_nobody_serves() -> None:
+def test_dropping_the_group_on_a_secondary_stops_service() -> None:
     world = well().fork()
     assert say(world, "NODE_2", "DROP AVAILABILITY GROUP AG1", 2) == []
     assert {copy.db_state for copy in world.copies.values()} == {DbState.RESTORING}
@@ -200,7 +200,7 @@ N'NODE_2' WITH (ENDPOINT_URL = N'TCP://NODE_2:5022', AVAILABILITY_MODE = SYNCHRO
     SECONDARY_ROLE(ALLOW_CONNECTIONS = ALL))"""
 
 
-def test_a_group_from_nothing_to_its_first_failover() -> None:
+def test_a_new_group_is_created_and_fails_over() -> None:
     world = well().fork()
     assert say(world, "NODE_1", CREATE) == [35244]
     assert say(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 2) == []
@@ -237,7 +237,7 @@ NOT_SIMULATED = [
 
 
 @pytest.mark.parametrize(("since", "head", "option"), NOT_SIMULATED)
-def test_what_only_the_product_has_is_refused_by_name_and_nothing_is_done(
+def test_unsimulated_options_are_refused_by_name_without_an_effect(
     since: int, head: str, option: str
 ) -> None:
     url = "ENDPOINT_URL = 'TCP://NODE_1:5022'"
@@ -250,7 +250,7 @@ def test_what_only_the_product_has_is_refused_by_name_and_nothing_is_done(
     assert sql(ag_lab(version=2014), "NODE_1", create) == [102]
 
 
-def test_options_that_only_show_are_kept() -> None:
+def test_display_only_options_are_stored() -> None:
     world = ag_lab(version=2019)
     assert say(world, "NODE_1", f"{AG}SET (DTC_SUPPORT = PER_DB)") == []
     assert say(world, "NODE_1", f"{AG}SET (CLUSTER_TYPE = WSFC)") == [102]
@@ -285,7 +285,9 @@ NEIGHBOURS = [
 
 
 @pytest.mark.parametrize("row", NEIGHBOURS, ids=lambda row: row[0])
-def test_the_neighbours(row: tuple[str, list[int], list[int], list[int]]) -> None:
+def test_related_statements_depend_on_role_and_state(
+    row: tuple[str, list[int], list[int], list[int]],
+) -> None:
     statement, *expected = row
     suspended = well().fork()
     say(suspended, "NODE_3", "ALTER DATABASE Orders SET HADR SUSPEND")
@@ -294,7 +296,7 @@ def test_the_neighbours(row: tuple[str, list[int], list[int], list[int]]) -> Non
     assert [[number for number in one if number not in (3014, 4035, 5701)] for one in said] == expected
 
 
-def test_the_chain_of_log_backups_is_one_across_the_replicas() -> None:
+def test_the_log_backup_chain_spans_the_replicas() -> None:
     world = well().fork()
     assert say(world, "NODE_3", "BACKUP LOG Orders TO DISK = 'D:\\o.trn'", 60)[-1] == 3014
     copies = [world.copies[server, "Orders"] for server in ("NODE_1", "NODE_3")]
@@ -307,7 +309,7 @@ def numbers(world: World, server: str, since: int) -> list[int]:
     return [number for place, number in enumerate(found) if not place or found[place - 1] != number]
 
 
-def test_the_errorlog_of_a_planned_failover() -> None:
+def test_the_errorlog_of_a_planned_failover_is_complete() -> None:
     world = well().fork()
     since = world.tick
     assert say(world, "NODE_2", f"{AG}FAILOVER", 30) == []
@@ -323,7 +325,7 @@ def test_the_errorlog_of_a_planned_failover() -> None:
     )
 
 
-def test_the_errorlog_of_lost_quorum_and_of_a_suspended_copy() -> None:
+def test_the_errorlog_covers_lost_quorum_and_a_suspended_copy() -> None:
     world = without_quorum()
     assert numbers(world, "NODE_1", 2_500) == [41048, 41092, 41050, 19406, 1480]
     world = well().fork()
@@ -356,7 +358,7 @@ GO
 """
 
 
-def test_a_script_as_the_wizard_writes_it() -> None:
+def test_a_script_of_the_wizard_runs() -> None:
     world = well().fork()
     assert say(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 2) == []
     tsql.submit(world, "NODE_1", WIZARD)
@@ -369,7 +371,7 @@ def test_a_script_as_the_wizard_writes_it() -> None:
 # --- rights of NT AUTHORITY\SYSTEM, event sessions ---------------------------------------------------------
 
 
-def test_a_target_that_lets_the_cluster_not_in_declines_until_it_is_granted() -> None:
+def test_a_target_that_denies_the_cluster_declines_until_granted() -> None:
     world = ag_lab(version=2017)
     system = "NT AUTHORITY\\SYSTEM"
     assert sql(world, "NODE_2#1", f"REVOKE VIEW SERVER STATE FROM [{system}]") == []
@@ -392,7 +394,7 @@ def test_a_target_that_lets_the_cluster_not_in_declines_until_it_is_granted() ->
     assert primaries(world) == ["NODE_2"]
 
 
-def test_a_planned_failover_to_such_a_target_comes_back() -> None:
+def test_a_planned_failover_to_such_a_target_returns() -> None:
     world = ag_lab(version=2017)
     assert sql(world, "NODE_2#1", "DENY CONNECT SQL TO [NT AUTHORITY\\SYSTEM]") == []
     assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
@@ -426,7 +428,7 @@ def test_event_sessions_stop_start_and_start_with_the_service() -> None:
     assert told[0]["text"].startswith("Not simulated")
 
 
-def test_alwayson_health_starts_by_hand_where_there_is_no_replica() -> None:
+def test_alwayson_health_starts_manually_without_a_replica() -> None:
     world = ag_lab(version=2016)
     assert sql(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 20.0) == []
     session = "ALTER EVENT SESSION AlwaysOn_health ON SERVER STATE ="
@@ -451,7 +453,7 @@ STATES = (
 )
 
 
-def test_a_database_that_is_suspended_at_the_primary_does_not_synchronize_there() -> None:
+def test_a_database_suspended_at_the_primary_does_not_synchronize() -> None:
     world = well().fork()
     own = STATES + "WHERE is_local = 1 AND database_id = DB_ID('Sales')"
     assert say(world, "NODE_1", "ALTER DATABASE Sales SET HADR SUSPEND") == []
@@ -468,7 +470,7 @@ def test_a_database_that_is_suspended_at_the_primary_does_not_synchronize_there(
         ("NODE_1", AG + "REMOVE REPLICA ON 'NODE_2'"),
     ],
 )
-def test_a_copy_that_leaves_logs_the_end_of_its_connection(server: str, statement: str) -> None:
+def test_a_leaving_copy_logs_the_end_of_its_connection(server: str, statement: str) -> None:
     world = well().fork()
     since = world.tick
     assert say(world, server, statement, 2) == []
@@ -476,7 +478,7 @@ def test_a_copy_that_leaves_logs_the_end_of_its_connection(server: str, statemen
     assert 35267 in numbers(world, "NODE_1", since)
 
 
-def test_a_group_that_cannot_come_online_keeps_its_statement_waiting() -> None:
+def test_a_statement_waits_for_a_group_that_cannot_come_online() -> None:
     world = well().fork()
     assert say(world, "NODE_1", "REVOKE VIEW SERVER STATE FROM [NT AUTHORITY\\SYSTEM]") == []
     do(world, "sql NODE_1 CREATE AVAILABILITY GROUP AG9 FOR REPLICA ON 'NODE_1' WITH (ENDPOINT_URL = "
@@ -487,7 +489,7 @@ def test_a_group_that_cannot_come_online_keeps_its_statement_waiting() -> None:
 
 
 @pytest.mark.parametrize("account", ["NT AUTHORITY\\SYSTEM", "NT SERVICE\\MSSQLSERVER", "CORP\\sqlservice"])
-def test_a_predefined_login_is_not_called_missing(account: str) -> None:
+def test_a_predefined_login_is_not_reported_as_missing(account: str) -> None:
     world = well().fork()
     for statement in (f"DROP LOGIN [{account}]", f"ALTER LOGIN [{account}] DISABLE"):
         (message,) = done(world, "NODE_1#1", statement)["messages"]

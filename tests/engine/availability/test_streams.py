@@ -24,7 +24,7 @@ def _lab(version: int, *lines: str) -> World:
     return world
 
 
-def test_log_comes_out_of_the_log_pool_and_pages_are_written_at_checkpoints() -> None:
+def test_log_is_sent_from_the_log_pool_and_pages_are_written_at_checkpoints() -> None:
     assert _setup(ag_lab(), "NODE_2").log_pool
 
 
@@ -32,7 +32,7 @@ def test_log_comes_out_of_the_log_pool_and_pages_are_written_at_checkpoints() ->
     ("version", "line", "synchronous"),
     [(2014, "", True), (2016, "", False), (2016, "sql NODE_1 DBCC TRACEON (9592, -1)", True)],
 )
-def test_the_log_to_synchronous_secondaries_is_not_compressed_from_2016_on(
+def test_log_to_synchronous_secondaries_is_not_compressed_since_2016(
     version: int, line: str, synchronous: bool
 ) -> None:
     world = _lab(version, *filter(None, [line]))
@@ -41,7 +41,7 @@ def test_the_log_to_synchronous_secondaries_is_not_compressed_from_2016_on(
 
 
 @pytest.mark.parametrize(("version", "threads"), [(2012, 1), (2014, 1), (2016, 4), (2022, 4)])
-def test_redo_is_parallel_from_2016_on(version: int, threads: int) -> None:
+def test_redo_is_parallel_since_2016(version: int, threads: int) -> None:
     world = _lab(version)
     assert world.computers["NODE_2"].cores == 8
     assert _setup(world, "NODE_2").redo_threads == threads
@@ -55,7 +55,9 @@ def test_redo_is_parallel_from_2016_on(version: int, threads: int) -> None:
         (2016, 30, 90, 130),  # 25 databases have 100 workers, the other five a redo thread alone
     ],
 )
-def test_worker_threads_of_groups(version: int, databases: int, primary: int, secondary: int) -> None:
+def test_worker_threads_of_groups_follow_the_formula(
+    version: int, databases: int, primary: int, secondary: int
+) -> None:
     """[DOC: thread usage of groups]"""
     world = group_world(("auto", "auto", "async"), version=version, databases=databases, cores=8)
     threads = group_threads(world.flow.source_setups, world.flow.stream_setups)

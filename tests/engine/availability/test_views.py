@@ -230,12 +230,14 @@ CASES: list[tuple[str, str, str, list[list[Any]]]] = [
 @pytest.mark.parametrize(
     ("state", "server", "script", "rows"), CASES, ids=[f"{n}-{c[0]}-{c[1]}" for n, c in enumerate(CASES)]
 )
-def test_a_script_gets_the_facts(state: str, server: str, script: str, rows: list[list[Any]]) -> None:
+def test_a_script_reads_the_facts_from_the_views(
+    state: str, server: str, script: str, rows: list[list[Any]]
+) -> None:
     assert _ask(state, server, script) == rows
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_every_view_of_groups_answers_at_every_replica_of_every_version(state: str) -> None:
+def test_every_group_view_works_on_every_replica_and_version(state: str) -> None:
     names = [name for name in SHAPES if name.startswith(("sys.availability_", "sys.dm_hadr_"))]
     for version in (2012, 2014, 2016, 2022):
         for server in (P1, P2, P3):
@@ -249,7 +251,7 @@ def test_every_view_of_groups_answers_at_every_replica_of_every_version(state: s
             assert answer.columns == [[c.name for c in SHAPES[name].columns_in(version)] for name in there]
 
 
-def test_a_lost_secondary_keeps_the_log_of_the_primary() -> None:
+def test_a_lost_secondary_retains_the_primarys_log() -> None:
     world = _world("secondary lost").fork()
     do(world, "sql NODE_1 BACKUP LOG Orders TO DISK = 'L:\\Orders.trn'")
     until(world, world.tick / 100 + 30)
@@ -268,7 +270,7 @@ def _grown(world: World, server: str, script: str) -> float:
     return float(ask(world, server, script, then_s=0.1).value - first) / 10.1
 
 
-def test_counters_tell_what_flows_to_each_replica() -> None:
+def test_counters_show_the_log_flow_to_each_replica() -> None:
     world = _start().fork()
     sent = COUNTER.format("Availability", "Bytes Sent to Replica/sec", "AG1:NODE_3")
     log = "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = 'Log Bytes Flushed/sec' AND "
@@ -279,7 +281,7 @@ def test_counters_tell_what_flows_to_each_replica() -> None:
     assert ask(world, P1, redone, then_s=0.1).value == 0
 
 
-def test_transaction_delay_is_that_of_the_commits_and_of_their_waits() -> None:
+def test_transaction_delay_is_the_wait_of_the_commits() -> None:
     """HADR_SYNC_COMMIT and Transaction Delay count the same time; without a synchronous secondary neither counts."""
     world = _start().fork()
     delay = COUNTER.format("Database", "Transaction Delay", "_Total")
@@ -294,7 +296,7 @@ def test_transaction_delay_is_that_of_the_commits_and_of_their_waits() -> None:
     assert ask(world, P3, waits, then_s=0.1).value == 0
 
 
-def test_what_has_no_source_is_not_measured() -> None:
+def test_values_without_a_source_are_null() -> None:
     world = _start().fork()
     answer = ask(world, P1, COUNTER.format("Availability", "Flow Control/sec", "_Total"), then_s=0.1)
     assert answer.value is None
@@ -304,7 +306,7 @@ def test_what_has_no_source_is_not_measured() -> None:
 
 
 @pytest.mark.parametrize(("state", "word"), [("healthy", "clean"), ("no quorum", "unknown")])
-def test_diagnostics_name_the_group_beside_the_components(state: str, word: str) -> None:
+def test_diagnostics_name_the_group_and_the_components(state: str, word: str) -> None:
     answer = ask(_world(state).fork(), P1, "EXEC sp_server_diagnostics", then_s=0.1)
     assert [row[2:5] for row in answer.grids[0]] == [
         ["system", 1, "clean"],
@@ -318,7 +320,7 @@ def test_diagnostics_name_the_group_beside_the_components(state: str, word: str)
     assert repeated.texts == ["Not simulated: sp_server_diagnostics with a repeat interval"]
 
 
-def test_what_a_lost_secondary_reported_last_ages_with_the_clock_alone() -> None:
+def test_the_last_report_of_a_lost_secondary_ages_with_the_clock() -> None:
     """More load since makes the queue longer and the last commit there no older."""
     world = _world("secondary lost").fork()
     do(world, "workload Sales Workload1 scale=3")
@@ -326,13 +328,13 @@ def test_what_a_lost_secondary_reported_last_ages_with_the_clock_alone() -> None
     assert ask(world, P1, RPO, then_s=0.1).grids[0][0] == [P2, 70]
 
 
-def test_before_2012_there_is_no_switch_for_groups() -> None:
+def test_versions_before_2012_have_no_option_for_groups() -> None:
     world = _start().fork()
     world.update_instance(P1, version=2008)
     assert ask(world, P1, "SELECT SERVERPROPERTY('IsHadrEnabled')", then_s=0.1).value is None
 
 
-def test_alwayson_health_runs_where_there_is_a_replica() -> None:
+def test_alwayson_health_runs_on_instances_with_a_replica() -> None:
     world = ag_lab()
     asked = (
         "SELECT d.name, d.startup_state, x.name FROM sys.server_event_sessions d "
@@ -355,7 +357,7 @@ def test_alwayson_health_runs_where_there_is_a_replica() -> None:
         ("hang NODE_2", 13, 35206, 2),  # the session timeout
     ],
 )
-def test_why_a_secondary_was_lost_or_cannot_be_reached(
+def test_the_reason_of_a_lost_or_unreachable_secondary_is_shown(
     fault: str, at_s: float, number: int | None, ago_s: int | None
 ) -> None:
     world = _start().fork()

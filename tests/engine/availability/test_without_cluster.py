@@ -54,7 +54,7 @@ WORLDS = [
 
 @pytest.mark.parametrize(("build", "server"), WORLDS)
 @pytest.mark.parametrize("statement", [DROP, OFF])
-def test_databases_can_be_recovered(build: object, server: str, statement: str) -> None:
+def test_databases_can_be_recovered_without_the_cluster(build: object, server: str, statement: str) -> None:
     assert callable(build)
     world: World = build()
     assert say(world, server, statement) == []
@@ -88,7 +88,7 @@ def test_the_cluster_keeps_the_group_until_it_is_dropped_again() -> None:
     assert all(server != "NODE_2" for server, _ in world.replicas)
 
 
-def test_a_copy_that_left_without_quorum_leaves_the_configuration_when_quorum_is_back() -> None:
+def test_a_copy_that_left_without_quorum_leaves_the_configuration_later() -> None:
     world = with_service_stopped()
     say(world, "NODE_2", OFF)
     do(world, "start-cluster NODE_2")
@@ -101,6 +101,6 @@ def test_a_copy_that_left_without_quorum_leaves_the_configuration_when_quorum_is
     assert world.copies["NODE_2", "Sales"].group_kind == "availability"
 
 
-def test_only_a_computer_that_has_been_a_node_knows_groups() -> None:
+def test_only_a_former_node_knows_groups() -> None:
     """35220 says that the computer is no node any more; Always On stays enabled."""
     assert say(with_node_evicted(), "NODE_2", "ALTER AVAILABILITY GROUP AG1 JOIN") == [35220]

@@ -32,7 +32,7 @@ def stamps_s(move: Failover) -> list[float]:
         (0, 60_000, "stop-service SQLFCI1", None),
     ],
 )
-def test_the_failover_policy_says_what_counts_as_a_failure(
+def test_the_failover_policy_defines_a_failure(
     level: int, timeout_ms: int, fault: str, noticed_s: float | None
 ) -> None:
     """[DOC: failover policy of instances]"""
@@ -65,7 +65,7 @@ def test_a_node_without_power_costs_half_a_minute() -> None:
     assert role(world, "SQLFCI2").owner == "NODE_3"
 
 
-def test_a_node_that_has_power_again_at_once_is_missed_all_the_same() -> None:
+def test_a_short_power_failure_still_causes_a_failover() -> None:
     """It boots and sends no heartbeats for a minute, and its disks were never given up."""
     stamps = []
     for back_s in (1.0, 60.0):
@@ -94,7 +94,7 @@ def test_a_planned_move_takes_15_s() -> None:
 
 
 @pytest.mark.parametrize(("fault", "noticed_s"), [("stop-service SQLFCI1", 5), ("hang SQLFCI1", 60)])
-def test_the_service_is_restarted_on_its_node_first_and_then_moved(fault: str, noticed_s: float) -> None:
+def test_the_service_restarts_on_its_node_before_it_moves(fault: str, noticed_s: float) -> None:
     world = fci_lab()
     until(world, 30)
     do(world, fault)
@@ -110,7 +110,7 @@ def test_the_service_is_restarted_on_its_node_first_and_then_moved(fault: str, n
     assert [move[2:] for move in moves(world)] == [("NODE_1", "NODE_2")]
 
 
-def test_a_resource_that_fails_again_and_again_exhausts_the_threshold() -> None:
+def test_repeated_failures_exhaust_the_threshold() -> None:
     world = fci_lab()
     for number in range(1, 8):
         until(world, number * 60)
@@ -126,7 +126,7 @@ def test_a_resource_that_fails_again_and_again_exhausts_the_threshold() -> None:
     assert serves(world)
 
 
-def test_without_another_possible_owner_it_stays() -> None:
+def test_without_another_possible_owner_the_instance_stays() -> None:
     world = fci_lab()
     do(world, "set-owners SQL Server (SQLFCI1) NODE_1")
     until(world, 10)
@@ -141,7 +141,7 @@ def test_without_another_possible_owner_it_stays() -> None:
     assert serves(world)
 
 
-def test_quorum_lost_stops_instances_and_forced_quorum_brings_them_back() -> None:
+def test_lost_quorum_stops_instances_and_forced_quorum_restarts_them() -> None:
     world = fci_lab()
     until(world, 10)
     do(world, "fail-witness CLU1", "power-off NODE_3", "power-off NODE_4")
@@ -153,7 +153,7 @@ def test_quorum_lost_stops_instances_and_forced_quorum_brings_them_back() -> Non
     assert serves(world)
 
 
-def test_a_node_that_joins_becomes_possible_owner_of_all_but_the_disks() -> None:
+def test_a_joined_node_becomes_possible_owner_except_of_the_disks() -> None:
     """The lesson of the guide: a later failover goes there and fails, unless owners are set."""
     world = made()
     do(world, "add-node FCI N3")  # the cluster first, then Setup, which never gets to its end here
@@ -167,7 +167,7 @@ def test_a_node_that_joins_becomes_possible_owner_of_all_but_the_disks() -> None
     assert "Online for resource FCI failed." in lines
 
 
-def test_an_added_node_takes_the_instance() -> None:
+def test_an_added_node_can_own_the_instance() -> None:
     world = made()
     until(world, 10)
     do(world, "add-node FCI N3")
@@ -180,7 +180,7 @@ def test_an_added_node_takes_the_instance() -> None:
     assert serves(world)
 
 
-def test_the_folder_of_tempdb_is_missing_on_the_other_node() -> None:
+def test_the_tempdb_folder_is_missing_on_the_other_node() -> None:
     world = made(instance='no_tempdb_path = ["N2"]')
     until(world, 30)
     do(world, "move-role FCI N2")
@@ -194,7 +194,7 @@ def test_the_folder_of_tempdb_is_missing_on_the_other_node() -> None:
     assert [f.why for f in world.failovers if f.to_server == "N2"] != [""]
 
 
-def test_passive_nodes_are_patched_at_no_cost_and_active_ones_at_their_own() -> None:
+def test_patching_a_passive_node_causes_no_outage_and_an_active_one_does() -> None:
     world = fci_lab()
     until(world, 10)
     do(world, "patch NODE_2")
@@ -213,7 +213,7 @@ def test_passive_nodes_are_patched_at_no_cost_and_active_ones_at_their_own() -> 
     assert world.instances["SQLFCI1"].computer == "NODE_2"
 
 
-def test_a_node_that_is_being_patched_takes_nothing() -> None:
+def test_a_node_being_patched_accepts_no_role() -> None:
     world = fci_lab()
     until(world, 10)
     do(world, "patch NODE_2", "power-off NODE_1")
@@ -236,7 +236,7 @@ def test_an_evicted_node_owns_nothing() -> None:
     assert all("NODE_1" not in resource.owners for resource in role(world, "SQLFCI1").resources)
 
 
-def test_a_group_is_refused_while_one_node_might_come_to_hold_two_replicas() -> None:
+def test_a_group_is_refused_if_one_node_could_host_two_replicas() -> None:
     world = made(instance="version = 2014")
     host = world.instances["FCI"]
     world.instances["N2"] = replace(host, name="N2", computer="N2", clustered=False, installed=())
@@ -274,7 +274,7 @@ def test_an_evicted_node_keeps_its_installation_until_setup_removes_it() -> None
     assert world.instances["SQLFCI1"].computer == "NODE_2"
 
 
-def test_a_node_that_is_removed_by_setup_owns_nothing_of_the_instance() -> None:
+def test_a_node_removed_by_setup_owns_nothing_of_the_instance() -> None:
     world = fci_lab()
     do(world, "remove-node SQLFCI1 NODE_2")
     until(world, 200)
@@ -285,7 +285,7 @@ def test_a_node_that_is_removed_by_setup_owns_nothing_of_the_instance() -> None:
     assert not serves(world)
 
 
-def test_a_disk_without_dependency_takes_no_file() -> None:
+def test_a_disk_without_dependency_accepts_no_file() -> None:
     world = fci_lab()
     add = r"ALTER DATABASE Sales ADD FILE (NAME = s2, FILENAME = 'X:\s2.ndf')"
     do(world, "add-drive SQLFCI1 X size_gb=50")
@@ -313,7 +313,7 @@ def ps(world: World, line: str) -> str:
     return next(str(event.get("output")) for event in events if event.kind == "powershell")
 
 
-def test_the_service_of_an_instance_is_on_each_of_its_nodes_and_runs_on_one() -> None:
+def test_the_service_exists_on_each_node_and_runs_on_one() -> None:
     world = fci_lab()
     assert "Running" in ps(world, "Get-Service 'MSSQL$SQLFCI1'")
     do(world, "move-role SQLFCI1 NODE_2")

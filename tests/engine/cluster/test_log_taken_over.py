@@ -47,13 +47,13 @@ def _answer(world: World, text: str) -> list[str]:
         "USE Sales; BEGIN TRY; INSERT marker VALUES (2); END TRY BEGIN CATCH; PRINT 'after'; END CATCH",
     ],
 )
-def test_a_write_waits_and_ends_with_the_connection(text: str) -> None:
+def test_a_write_during_the_takeover_waits_and_ends_with_the_connection(text: str) -> None:
     said = _answer(_hang_principal(), text)
     assert "transport-level error" in said[-1], said
     assert not any("affected" in one or one == "after" for one in said[:-1] if "(0 rows" not in one), said
 
 
-def test_a_commit_waits_and_ends_with_the_connection() -> None:
+def test_a_commit_during_the_takeover_waits_and_ends_with_the_connection() -> None:
     world = _hang_principal(open_transaction=True)
     assert "transport-level error" in _answer(world, "COMMIT")[-1]
     tsql.submit(world, "SERVER_B", "SELECT count(*) FROM Sales.dbo.marker")
@@ -75,7 +75,7 @@ def test_a_commit_waits_and_ends_with_the_connection() -> None:
         "SELECT * FROM sys.databases; SELECT * FROM sys.dm_exec_sessions",
     ],
 )
-def test_every_other_statement_is_answered(text: str) -> None:
+def test_every_other_statement_returns(text: str) -> None:
     assert _answer(_hang_principal(), text) is not None
 
 
@@ -83,7 +83,7 @@ def test_every_other_statement_is_answered(text: str) -> None:
     "text", ["INSERT marker VALUES (2)", "PRINT 'before'; INSERT marker VALUES (2); PRINT 'after'"]
 )
 @pytest.mark.parametrize("lost", [True, False])
-def test_a_count_of_rows_appears_when_the_commit_is_done(text: str, lost: bool) -> None:
+def test_a_row_count_appears_when_the_commit_is_done(text: str, lost: bool) -> None:
     """The synchronous secondaries are away, and then the primary too, before it stops waiting for them."""
     world = ag_lab(1)
     until(world, 5)

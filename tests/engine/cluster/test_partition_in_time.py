@@ -26,9 +26,7 @@ def _newer_on_n1(witness: str, windows: str) -> World:
 
 @pytest.mark.parametrize("windows", VERSIONS)
 @pytest.mark.parametrize("witness", ["file share", "cloud"])
-def test_an_old_node_does_not_form_the_cluster_with_a_witness_that_has_only_the_tag(
-    witness: str, windows: str
-) -> None:
+def test_an_old_node_cannot_form_the_cluster_with_a_tag_only_witness(witness: str, windows: str) -> None:
     world = _newer_on_n1(witness, windows)
     do(world, "power-on N2")
     until(world, 400)
@@ -45,7 +43,7 @@ def test_an_old_node_does_not_form_the_cluster_with_a_witness_that_has_only_the_
 
 
 @pytest.mark.parametrize("windows", VERSIONS)
-def test_an_old_node_takes_the_newer_database_from_a_disk_witness(windows: str) -> None:
+def test_an_old_node_copies_the_newer_database_from_a_disk_witness(windows: str) -> None:
     """With it the node knows that its replica is not ready for failover; the cluster alone does not bring it online."""
     world = _newer_on_n1("disk", windows)
     newest = config.current(world, "CLU1").epoch
@@ -61,7 +59,7 @@ def test_an_old_node_takes_the_newer_database_from_a_disk_witness(windows: str) 
     assert all(account.lost_transactions == 0 for account in world.availability.values())
 
 
-def test_forced_quorum_is_the_way_out_and_its_copy_wins() -> None:
+def test_forced_quorum_works_and_its_copy_wins() -> None:
     world = _newer_on_n1("file share", "2016")
     do(world, "power-on N2")
     until(world, 200)
@@ -78,7 +76,7 @@ def test_forced_quorum_is_the_way_out_and_its_copy_wins() -> None:
     assert any(account.lost_transactions for account in world.availability.values())
 
 
-def test_a_witness_that_was_replaced_does_not_help_an_old_node() -> None:
+def test_a_replaced_witness_does_not_help_an_old_node() -> None:
     """The old share has the tag of the change that replaced it."""
     world = pair("file share")
     until(world, 5)
@@ -91,7 +89,7 @@ def test_a_witness_that_was_replaced_does_not_help_an_old_node() -> None:
     assert not world.nodes["N2"].partition
 
 
-def test_a_lost_node_comes_back_to_no_automatic_failover() -> None:
+def test_a_returning_node_causes_no_automatic_failover() -> None:
     """Two nodes and a share remain, the link between the nodes is cut, then the primary fails."""
     world = ag_lab()
     until(world, 8)
@@ -105,7 +103,7 @@ def test_a_lost_node_comes_back_to_no_automatic_failover() -> None:
     assert not world.nodes["NODE_2"].partition
 
 
-def test_a_node_forms_only_from_what_it_reaches() -> None:
+def test_a_node_forms_the_cluster_only_from_what_it_reaches() -> None:
     """It knows nothing of a cluster it cannot see: its own database and the disk decide, and the disk is reserved."""
     world = pair("disk", "2008 R2")
     until(world, 5)

@@ -24,7 +24,7 @@ def lines(text: str) -> list[list[str]]:
     return [line.split() for line in text.splitlines()]
 
 
-def test_what_is_looked_at() -> None:
+def test_read_cmdlets_show_the_cluster() -> None:
     world = ag_lab()
     assert lines(ask(world, "Get-ClusterNode")) == [
         ["Name", "State", "Type"],
@@ -50,7 +50,7 @@ def test_a_parameter_is_set() -> None:
     assert "not simulated" in ask(world, "Get-ClusterResource AG1 | Set-ClusterParameter VerboseLogging 1")
 
 
-def test_what_is_done() -> None:
+def test_action_cmdlets_change_the_cluster() -> None:
     world = fci_lab()
     assert lines(ask(world, "Move-ClusterGroup -Name SQLFCI1 -Node NODE_2"))[2][0] == "SQLFCI1"
     until(world, 30)
@@ -65,7 +65,7 @@ def test_what_is_done() -> None:
     assert "Bringing group 'SQLFCI2' online on NODE_4" in ask(world, "Get-ClusterLog -Node NODE_3")
 
 
-def test_what_is_refused_and_what_is_not_simulated() -> None:
+def test_invalid_and_unsimulated_cmdlets_are_refused() -> None:
     world = fci_lab()
     said = ask(world, "Get-ClusterGroup Nothing")
     assert said.startswith("Get-ClusterGroup : The cluster group 'Nothing' was not found.")
@@ -80,7 +80,7 @@ def test_what_is_refused_and_what_is_not_simulated() -> None:
         do(world, "ps NODE_2 Get-ClusterNode")
 
 
-def test_limits_and_owners_of_a_group() -> None:
+def test_limits_and_owners_of_a_group_are_set() -> None:
     world = fci_lab()
     assert ask(world, "(Get-ClusterGroup SQLFCI1).FailoverThreshold = 0") == ""
     assert ask(world, "(Get-ClusterGroup SQLFCI1).FailoverThreshold") == "0"
@@ -98,7 +98,7 @@ def test_limits_and_owners_of_a_group() -> None:
     assert "Not failing over group SQLFCI1" in ask(world, "Get-ClusterLog -Node NODE_1")
 
 
-def test_a_variable_has_a_value_or_says_that_it_has_none() -> None:
+def test_an_unset_variable_is_reported() -> None:
     """The sample of the documentation for forced quorum, line by line. [DOC: forced quorum]"""
     world = ag_lab()
     do(world, "power-off NODE_1", "power-off NODE_3", "power-off FSW")
@@ -118,7 +118,7 @@ def test_a_variable_has_a_value_or_says_that_it_has_none() -> None:
     assert "NODE_2   Up    1" in ask(world, asked, "NODE_2")
 
 
-def test_the_name_of_a_listener_leads_to_its_address_even_while_it_is_offline() -> None:
+def test_a_listener_name_resolves_even_while_offline() -> None:
     world = ag_lab()
     resolved = ask(world, "Resolve-DnsName AGL1")
     assert resolved.endswith("10.0.0.202")
@@ -127,7 +127,7 @@ def test_the_name_of_a_listener_leads_to_its_address_even_while_it_is_offline() 
     assert ask(world, "ping AGL1") == "Request timed out."
 
 
-def test_the_groups_that_each_cluster_has_are_shown() -> None:
+def test_the_default_groups_of_a_cluster_are_shown() -> None:
     world = ag_lab()
     assert ask(world, "(Get-ClusterResource 'File Share Witness').State") == "Online"
     assert "more of it is not simulated" in ask(world, "Stop-ClusterResource 'Cluster Name'")
@@ -156,7 +156,7 @@ def test_the_groups_that_each_cluster_has_are_shown() -> None:
         ),
     ],
 )
-def test_the_cluster_log_tells_what_was_noticed(fault: str, texts: tuple[str, ...]) -> None:
+def test_the_cluster_log_records_detected_events(fault: str, texts: tuple[str, ...]) -> None:
     """[DOC: group health events]"""
     world = ag_lab()
     if fault.endswith(" long lease"):
@@ -170,7 +170,7 @@ def test_the_cluster_log_tells_what_was_noticed(fault: str, texts: tuple[str, ..
     assert ("Resource AG1 IsAlive has indicated failure." in log) is ("Lost quorum" not in log)
 
 
-def test_the_folder_of_tempdb_is_made_where_it_is_missing() -> None:
+def test_the_missing_tempdb_folder_can_be_created() -> None:
     world = made(instance='no_tempdb_path = ["N2"]')
     assert ask(world, r"Test-Path T:\tempdb", "N1") == "True"
     assert ask(world, r"Test-Path T:\tempdb", "N2") == "False"
@@ -235,11 +235,11 @@ CHOSEN = [
 
 
 @pytest.mark.parametrize(("line", "answer"), CHOSEN)
-def test_lines_of_public_scripts(line: str, answer: str) -> None:
+def test_lines_of_public_scripts_run(line: str, answer: str) -> None:
     assert ask(ag_lab(), line) == answer
 
 
-def test_a_list_shows_the_properties_that_a_pattern_names() -> None:
+def test_a_list_shows_the_properties_matching_a_pattern() -> None:
     shown = ask(ag_lab(), "Get-Cluster | fl *Subnet*").splitlines()
     assert [line.split()[0] for line in shown] == [
         "SameSubnetDelay", "SameSubnetThreshold", "CrossSubnetDelay", "CrossSubnetThreshold",
@@ -274,7 +274,7 @@ def test_the_core_group_stays_on_the_node_to_which_it_moved() -> None:
     assert owners == ["NODE_2", "NODE_2", "NODE_1", "NODE_1"]
 
 
-def test_a_group_does_not_fail_over_to_a_node_that_is_no_possible_owner() -> None:
+def test_a_group_does_not_fail_over_to_an_excluded_node() -> None:
     world = ag_lab()
     until(world, 5)
     ask(world, "Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners NODE_1,NODE_3")

@@ -60,7 +60,7 @@ def test_clearing_the_quarantine_lets_the_node_join(switch: str) -> None:
     assert world.nodes["NODE_2"].partition
 
 
-def test_exits_over_more_than_an_hour_or_in_good_order_do_not_count() -> None:
+def test_exits_over_an_hour_apart_or_orderly_do_not_count() -> None:
     world = lab()
     leave(world, 3, pause_s=1800)
     assert world.nodes["NODE_2"].partition
@@ -73,7 +73,7 @@ def test_exits_over_more_than_an_hour_or_in_good_order_do_not_count() -> None:
     assert world.nodes["NODE_2"].partition
 
 
-def test_no_more_than_a_quarter_of_the_nodes_is_quarantined() -> None:
+def test_at_most_a_quarter_of_the_nodes_is_quarantined() -> None:
     world = lab()
     leave(world, 3)
     for _ in range(3):
@@ -84,7 +84,7 @@ def test_no_more_than_a_quarter_of_the_nodes_is_quarantined() -> None:
     assert world.nodes["NODE_3"].partition
 
 
-def test_before_2016_there_is_none() -> None:
+def test_versions_before_2016_have_no_quarantine() -> None:
     world = lab("2012 R2")
     leave(world, 4)
     assert world.nodes["NODE_2"].partition
@@ -92,14 +92,14 @@ def test_before_2016_there_is_none() -> None:
     assert "not simulated" in ask(world, "(Get-Cluster).QuarantineThreshold")
 
 
-def test_the_cluster_shows_the_properties() -> None:
+def test_the_cluster_shows_the_quarantine_properties() -> None:
     world = lab()
     assert ask(world, "(Get-Cluster).QuarantineThreshold").strip() == "3"
     assert ask(world, "(Get-Cluster).QuarantineDuration").strip() == "7200"
     assert "not simulated" in ask(world, "(Get-Cluster).ResiliencyDefaultPeriod")
 
 
-def test_the_state_hash_covers_the_record() -> None:
+def test_the_state_hash_covers_the_quarantine_record() -> None:
     world = lab()
     leave(world, 3)
     other = world.fork()
@@ -109,7 +109,7 @@ def test_the_state_hash_covers_the_record() -> None:
 
 
 @pytest.mark.parametrize("server", ["NODE_1", "SQLFCI1"])
-def test_a_node_that_shuts_down_leaves_the_cluster_in_good_order(server: str) -> None:
+def test_a_shutdown_is_an_orderly_exit(server: str) -> None:
     world = fci_lab()
     until(world, 10)
     do(world, f"shutdown-server {server}")

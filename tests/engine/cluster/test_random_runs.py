@@ -8,7 +8,7 @@ from tests.engine.cluster.random_runs import LABS, Run
 
 
 @pytest.mark.parametrize("lab", LABS)
-def test_no_split_brain_no_loss_and_every_run_heals(lab: str) -> None:
+def test_random_runs_have_no_split_brain_and_no_loss_and_recover(lab: str) -> None:
     for seed in range(4):
         run = Run(lab, seed, settled=seed % 2 == 0)
         assert not run.play(), (lab, seed, run.lines)

@@ -8,7 +8,7 @@ from tests.engine.cluster.test_powershell import ask, lines
 from tests.engine.cluster.worlds import do, fci_lab, until
 
 
-def test_another_witness_takes_the_place_of_a_lost_one() -> None:
+def test_a_new_witness_replaces_a_lost_one() -> None:
     world = fci_lab()
     assert config.current(world, "CLU1").witness_counts
     do(world, "fail-witness CLU1")
@@ -23,7 +23,7 @@ def test_another_witness_takes_the_place_of_a_lost_one() -> None:
     assert config.current(world, "CLU1").witness is None
 
 
-def test_a_share_that_nobody_reaches_is_no_witness() -> None:
+def test_an_unreachable_share_is_refused_as_witness() -> None:
     world = ag_lab()
     do(world, "power-off FSW")
     for share in (r"\\FSW\Quorum", r"\\NOWHERE\Quorum"):
@@ -36,7 +36,7 @@ def test_a_share_that_nobody_reaches_is_no_witness() -> None:
     assert known.witness.name == "FSW"
 
 
-def test_a_higher_threshold_keeps_a_node_that_is_silent_for_a_moment() -> None:
+def test_a_higher_threshold_keeps_a_briefly_silent_node() -> None:
     for threshold, left in ((5, True), (20, False)):
         world = fci_lab()
         assert ask(world, f"(Get-Cluster).SameSubnetThreshold = {threshold}") == ""

@@ -131,7 +131,7 @@ SIZES = [(nodes, witness) for nodes in (2, 3, 4, 5) for witness in (False, True)
 
 
 @pytest.mark.parametrize("windows", VERSIONS)
-def test_who_goes_on_after_each_order_of_losses(windows: str) -> None:
+def test_the_survivor_of_each_order_of_losses_is_known(windows: str) -> None:
     """Two and three nodes in full, every seventeenth order of more."""
     for nodes, witness in SIZES:
         check(nodes, witness, windows, 1 if nodes < 4 else 17)
@@ -140,11 +140,11 @@ def test_who_goes_on_after_each_order_of_losses(windows: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("windows", VERSIONS)
 @pytest.mark.parametrize(("nodes", "witness"), SIZES)
-def test_every_order_of_losses(nodes: int, witness: bool, windows: str) -> None:
+def test_every_order_of_losses_follows_the_model(nodes: int, witness: bool, windows: str) -> None:
     check(nodes, witness, windows, 1)
 
 
-def test_the_loss_of_a_witness_ends_nobodys_patience() -> None:
+def test_losing_the_witness_does_not_shorten_the_heartbeat_threshold() -> None:
     """Nodes that went with it are missed when their heartbeats have been missing for five seconds, not before."""
     world = cluster(3, True, "2012 R2")
     until(world, 1)
@@ -155,7 +155,7 @@ def test_the_loss_of_a_witness_ends_nobodys_patience() -> None:
     assert not world.nodes["N1"].partition
 
 
-def test_forced_quorum_ends_with_more_than_half_of_the_nodes() -> None:
+def test_forced_quorum_ends_with_a_majority_of_the_nodes() -> None:
     """Exactly half of them is not enough."""
     world = cluster(4, False, "2016")
     until(world, 1)
@@ -174,7 +174,7 @@ def test_forced_quorum_ends_with_more_than_half_of_the_nodes() -> None:
     assert not world.nodes["N1"].config.forced
 
 
-def test_lower_quorum_priority_names_the_node_whose_vote_is_taken() -> None:
+def test_lower_quorum_priority_selects_the_node_that_loses_its_vote() -> None:
     """Without it the last node loses its vote; with it, the named one, as long as it is there."""
     for lower, counted in ((None, ("N1", "N2", "N3")), ("N2", ("N1", "N3", "N4"))):
         world = cluster(5, False, "2012 R2")

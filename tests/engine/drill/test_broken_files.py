@@ -76,7 +76,7 @@ def put(*changes: tuple[str, str]) -> str:
         (put(("minutes = 5", 'minutes = "x"')).replace("\n", "\r\n"), "minutes", "a whole number"),
     ],
 )  # fmt: skip
-def test_a_broken_file_is_told_with_its_place(text: str, where: str, said: str) -> None:
+def test_a_broken_file_is_reported_with_its_position(text: str, where: str, said: str) -> None:
     found = [problem for problem in checked(text) if said in str(problem)]
     assert found, checked(text)
     line = text.splitlines()[found[0].line - 1]
@@ -84,7 +84,7 @@ def test_a_broken_file_is_told_with_its_place(text: str, where: str, said: str) 
     assert 1 <= found[0].column <= len(line) + 1
 
 
-def test_a_wrong_type_hides_nothing_else() -> None:
+def test_a_wrong_type_hides_no_other_problem() -> None:
     found = checked(
         put(
             ("minutes = 5", 'minutes = "five"\nbogus = 1'),
@@ -101,7 +101,7 @@ def test_a_wrong_type_hides_nothing_else() -> None:
     ]  # fmt: skip
 
 
-def test_an_entry_that_cannot_be_read_does_not_shift_the_others() -> None:
+def test_an_unreadable_entry_does_not_shift_the_others() -> None:
     text = put(
         ('text = "SERVER_B serves"\n', ""), ('when = "Sales is', 'when = "Sals is'), ("+5 power", "+5 powr")
     )
@@ -110,6 +110,6 @@ def test_an_entry_that_cannot_be_read_does_not_shift_the_others() -> None:
     assert 'when = "Sals is' in text.splitlines()[found[1].line - 1]
 
 
-def test_without_a_server_nothing_is_said_of_those_who_name_it() -> None:
+def test_a_missing_server_hides_problems_of_its_references() -> None:
     (problem,) = checked(put(('name = "SERVER_W"', "name = 7")))
     assert problem.where == "server[2].name"

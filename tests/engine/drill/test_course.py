@@ -30,14 +30,14 @@ def premise(text: str) -> tuple[str, str]:
 # --- a premise ----------------------------------------------------------------------------------------------
 
 
-def test_what_a_question_takes_for_granted_has_to_be_so() -> None:
+def test_the_premise_of_a_question_must_be_true() -> None:
     told = run(asking(None, premise("Sales serves on SERVER_B")), 51)
     assert "role" in [asked.name for asked in told.open_questions()]
     untold = run(asking(None, premise("Sales serves on SERVER_A")), 51)
     assert "role" not in [asked.name for asked in untold.open_questions()]
 
 
-def test_what_was_not_asked_is_not_counted() -> None:
+def test_an_unasked_question_is_not_counted() -> None:
     taken = run(asking(None, premise("Sales serves on SERVER_A")), 24)
     taken.do("answer next 1")
     taken.do("answer cause 2")
@@ -47,7 +47,7 @@ def test_what_was_not_asked_is_not_counted() -> None:
     assert not items(taken)["Diagnosis"].losses
 
 
-def test_with_nothing_to_ask_the_points_follow_the_rest() -> None:
+def test_without_questions_the_points_follow_the_rest() -> None:
     nothing = ('when = "not Sales serves"', 'when = "SERVER_W is OFF"')
     taken = run(asking(None, premise("Sales serves on SERVER_A"), nothing), 22)
     run(taken, 60).do("power-on SERVER_A")
@@ -62,7 +62,7 @@ def test_with_nothing_to_ask_the_points_follow_the_rest() -> None:
     assert "Not counted" in diagnosis.why
 
 
-def test_who_ends_the_drill_before_a_question_has_not_earned_it() -> None:
+def test_ending_the_drill_before_a_question_earns_no_points() -> None:
     taken = run(asking(), 24)
     taken.do("answer next 1")
     taken.do("answer cause 2")
@@ -73,7 +73,7 @@ def test_who_ends_the_drill_before_a_question_has_not_earned_it() -> None:
     ]
 
 
-def test_a_question_waits_for_a_moment_at_which_its_premise_holds() -> None:
+def test_a_question_waits_until_its_premise_is_true() -> None:
     """A cable that was pulled for a moment is not yet the failure that the question is about."""
     later = ('when = "not Sales serves"', 'when = "not Sales serves"\npremise = "SERVER_A is OFF"')
     taken = run(asking(None, later), 5)
@@ -84,12 +84,12 @@ def test_a_question_waits_for_a_moment_at_which_its_premise_holds() -> None:
     assert "cause" in [asked.name for asked in run(taken, 26).open_questions()]
 
 
-def test_a_question_whose_occasion_has_passed_is_not_asked() -> None:
+def test_a_question_whose_time_has_passed_is_not_asked() -> None:
     taken = run(asking(None, ('after = "2s"', 'after = "20s"')), 60)
     assert "cause" not in [asked.name for asked in taken.open_questions()], "by then Sales serves again"
 
 
-def test_a_prediction_of_which_nothing_came_true_is_not_counted() -> None:
+def test_a_prediction_without_any_outcome_is_not_counted() -> None:
     never = [
         (f'when = "automatic_failovers(Sales) {sign} 0"', 'when = "SERVER_W is OFF"') for sign in (">", "==")
     ]
@@ -132,7 +132,7 @@ def test_the_right_answer_follows_the_run(sabotage: bool, right: list[int], why:
         (("witness of Sales is NONE", "witness of Salez is NONE"), "Salez"),
     ],
 )
-def test_what_is_wrong_with_another_answer(change: tuple[str, str], said: str) -> None:
+def test_a_wrong_answer_has_its_reason(change: tuple[str, str], said: str) -> None:
     with pytest.raises(ScenarioError, match=said):
         small(*CHANGES, INSTEAD, change)
 
@@ -148,7 +148,7 @@ def test_a_premise_is_checked() -> None:
 
 
 @pytest.mark.parametrize(("so", "taken_points"), [("SERVER_A is OFF", 20.0), ("SERVER_A is RUNNING", 0.0)])
-def test_a_price_is_charged_only_where_its_reason_is_true(so: str, taken_points: float) -> None:
+def test_a_price_is_charged_only_if_its_reason_is_true(so: str, taken_points: float) -> None:
     taken = run(drill(("price = 20", f'premise = "{so}"\nprice = 20')), 40)
     taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
     run(taken, 45).do("power-on SERVER_A")
@@ -177,7 +177,7 @@ def sabotage(mode: DrillMode | None = None) -> Drill:
     return taken
 
 
-def test_sabotage_does_not_pay_and_nothing_false_is_said() -> None:
+def test_sabotage_earns_nothing_and_reports_are_true() -> None:
     taken = sabotage()
     assert taken.score().finished
     assert taken.score().total < 60.0
@@ -201,7 +201,7 @@ def test_sabotage_does_not_pay_and_nothing_false_is_said() -> None:
         (WITNESS_OFF, (('witness = "SERVER_W"\n', ""),), 0.0),
     ],
 )
-def test_giving_automatic_failover_up_costs(
+def test_giving_up_automatic_failover_costs_points(
     line: str, changes: tuple[tuple[str, str], ...], cost: float
 ) -> None:
     """Once, and not where a server refused it, the author has a price for it, or no witness was planned."""

@@ -75,7 +75,7 @@ def nothing_is_lost(taken: Drill) -> None:
 
 @given(st.lists(st.tuples(acts(), st.sampled_from((0.5, 4.0, 30.0))), max_size=14))
 @settings(max_examples=25, deadline=None)
-def test_no_act_loses_the_report(script: list[tuple[str, float]]) -> None:
+def test_no_input_loses_the_report(script: list[tuple[str, float]]) -> None:
     taken = run(drill(text=FREE), 5)
     for line, wait_s in script:
         try:
@@ -97,7 +97,7 @@ def test_no_act_loses_the_report(script: list[tuple[str, float]]) -> None:
         ),
     ],
 )
-def test_the_databases_of_a_salvage_are_in_the_report(statements: tuple[str, ...]) -> None:
+def test_databases_of_a_partial_report_are_included(statements: tuple[str, ...]) -> None:
     taken = drill(text=FREE)
     taken.do("stop-app APP")
     for statement in statements:
@@ -106,7 +106,7 @@ def test_the_databases_of_a_salvage_are_in_the_report(statements: tuple[str, ...
     nothing_is_lost(run(taken, taken.world.t_s + 1500.0))
 
 
-def test_a_part_that_fails_is_named_and_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_part_of_the_report_is_named_and_affects_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: Drill) -> None:
         raise KeyError("NewDb")
 

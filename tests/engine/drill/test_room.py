@@ -54,7 +54,7 @@ def history(monkeypatch: pytest.MonkeyPatch) -> History:
 
 
 @pytest.mark.slow
-def test_hours_take_no_more_room_than_the_first(history: History) -> None:
+def test_memory_does_not_grow_with_the_hours_of_a_run(history: History) -> None:
     """Kept moments stay as large as they were; of the run itself only the record of what happened grows."""
     run, kept = rooms(lived(history, 1_800.0))
     news = len(history.drill.events) + len(history.drill.world.files)
@@ -68,7 +68,7 @@ def test_hours_take_no_more_room_than_the_first(history: History) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("recent", [20, 1_000_000])
-def test_kept_moments_lie_as_close_as_their_age_asks_for(
+def test_snapshots_are_as_dense_as_their_age_requires(
     history: History, monkeypatch: pytest.MonkeyPatch, recent: int
 ) -> None:
     """Evenly in a short run, and in a long one the further apart the older, but nowhere without any."""

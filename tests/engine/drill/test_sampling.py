@@ -17,7 +17,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SAMPLES_MAX", 30)
 
 
-def test_samples_get_rarer_and_keep_their_circumstances() -> None:
+def test_samples_are_thinned_and_keep_their_context() -> None:
     drill = Drill(scenario(), mode="lab")
     drill.advance_to(100_000)
     ticks = drill.samples.ticks.tolist()
@@ -34,7 +34,7 @@ def test_many_databases_count_as_many_samples(monkeypatch: pytest.MonkeyPatch) -
     assert drill.samples.count < 15
 
 
-def test_a_moment_before_the_change_goes_on_as_the_run_did() -> None:
+def test_a_moment_before_the_change_continues_as_the_run_did() -> None:
     history = History(Drill(scenario(), mode="lab"))
     history.advance_to(20_000)
     back = history.seek(1_600)

@@ -28,7 +28,7 @@ def test_four_team_drills_are_shipped() -> None:
     assert all(len(scenario.team) >= 2 for scenario in TEAMS)
 
 
-def test_a_role_does_what_it_may_and_the_journal_says_who() -> None:
+def test_a_role_acts_within_its_rights_and_the_journal_names_it() -> None:
     drill = Drill(CABLE)
     with pytest.raises(InputError, match="DBA may not do this: power-off PAY1"):
         drill.do("@dba power-off PAY1")
@@ -43,14 +43,14 @@ def test_a_role_does_what_it_may_and_the_journal_says_who() -> None:
     assert (event.text, event.get("by")) == ("Computer room: power-off PAY2", "room")
 
 
-def test_rights_reach_as_far_as_their_words() -> None:
+def test_rights_match_their_patterns() -> None:
     drill = Drill(TWO_SITES)
     drill.do("@east sql EAST1#2 SELECT 1")
     with pytest.raises(InputError, match="DBA east may not do this"):
         drill.do("@east sql WEST1 SELECT 1")
 
 
-def test_one_person_may_play_every_role() -> None:
+def test_one_person_can_play_every_role() -> None:
     drill = Drill(CABLE)
     assert drill.do("power-off PAY2").by == "room"
     assert drill.do("sql PAY1 SELECT 1").by == "dba"
@@ -62,7 +62,7 @@ def test_one_person_may_play_every_role() -> None:
     assert drill.do("confirm room").by == "dba"
 
 
-def test_a_drill_for_one_has_no_team() -> None:
+def test_a_single_player_drill_has_no_team() -> None:
     drill = Drill(shipped("cable-pulled"))
     for line in ("@dba power-off BANK1", "call room plug it in"):
         with pytest.raises(InputError, match="this drill has no team roles"):
@@ -102,26 +102,26 @@ ORDER = "@dba call room plug in the cable of PAY1"
         ),
     ],
 )  # fmt: skip
-def test_what_was_wrong_with_an_order_is_named(lines: tuple[str, ...], fault: str) -> None:
+def test_problems_of_an_order_are_named(lines: tuple[str, ...], fault: str) -> None:
     (call,) = said(*lines).calls
     assert describe_fault(call) == fault
     assert call.closed == (not fault)
 
 
-def test_an_order_that_was_read_back_wrongly_is_given_again() -> None:
+def test_an_order_that_was_read_back_wrongly_is_repeated() -> None:
     first, second = said(ORDER, "@room read-back dba pull the cable of PAY1", ORDER).calls
     assert first.repeated_tick
     assert not first.waits
     assert second.waits
 
 
-def test_nothing_is_confirmed_or_read_back_that_was_not_said() -> None:
+def test_only_given_orders_can_be_read_back_or_confirmed() -> None:
     for line in ("@room read-back dba plug in the cable", "@dba confirm room"):
         with pytest.raises(InputError, match="waiting"):
             said(line)
 
 
-def test_a_status_is_a_fact_and_true_when_it_is_told() -> None:
+def test_a_status_call_must_be_true() -> None:
     drill = said("@manager ask-status dba Payments?")
     for line in (
         "Payments will be back",
@@ -140,7 +140,7 @@ def test_a_status_is_a_fact_and_true_when_it_is_told() -> None:
     assert drill.report()["team"][0]["true"] is False
 
 
-def test_nothing_is_shown_to_a_role_that_it_may_not_see() -> None:
+def test_a_role_sees_only_what_it_may_see() -> None:
     drill = play_reference(CABLE)
     dba, room = (view(drill, find_role(CABLE.team, key)) for key in ("dba", "room"))
     assert dba["databases"]
@@ -153,7 +153,7 @@ def test_nothing_is_shown_to_a_role_that_it_may_not_see() -> None:
     assert {row["text"] for row in manager["calls"]} == {"Can the tills take money? TILLS"}
 
 
-def test_a_server_that_does_not_answer_shows_no_state() -> None:
+def test_an_unresponsive_server_shows_no_state() -> None:
     drill = Drill(CABLE)
     drill.do("@room power-off PAY1")
     rows = view(drill, find_role(CABLE.team, "dba"))["databases"]
@@ -161,7 +161,7 @@ def test_a_server_that_does_not_answer_shows_no_state() -> None:
 
 
 @pytest.mark.parametrize("scenario", TEAMS, ids=lambda scenario: scenario.name)
-def test_a_run_of_a_team_is_played_again_to_the_same_hash(scenario: Scenario) -> None:
+def test_a_team_run_replays_to_the_same_hash(scenario: Scenario) -> None:
     drill = play_reference(scenario)
     again = replay(drill.scenario, drill.seed, drill.mode, [item.line for item in drill.journal], drill.tick)
     assert again.state_hash() == drill.state_hash()
@@ -169,13 +169,13 @@ def test_a_run_of_a_team_is_played_again_to_the_same_hash(scenario: Scenario) ->
     assert again.score() == drill.score()
 
 
-def test_speech_does_not_change_the_world() -> None:
+def test_calls_do_not_change_the_world() -> None:
     silent, loud = Drill(CABLE, mode=DrillMode.PRACTICE), said(ORDER)
     silent.advance_to(loud.tick)
     assert silent.state_hash() == loud.state_hash()
 
 
-def test_a_branch_keeps_what_was_said() -> None:
+def test_a_branch_keeps_its_calls() -> None:
     drill = said(ORDER)
     twin = drill.fork()
     twin.do("@room read-back dba plug in the cable of PAY1")
@@ -200,7 +200,7 @@ def wrong(text: str) -> str:
         ("+3 @dba confirm room", "+3 @dba confirm cook", "this team has no role 'cook'"),
     ],
 )
-def test_a_team_that_does_not_fit_is_named(old: str, new: str, said: str) -> None:
+def test_an_invalid_team_is_reported(old: str, new: str, said: str) -> None:
     assert said in wrong(CABLE.text.replace(old, new))
 
 
@@ -224,7 +224,7 @@ def deeds(drill: Drill, *roles: str) -> list[str]:
     return [item.line_without_time for item in drill.journal if item.by in roles]
 
 
-def test_a_played_room_reads_back_and_does_what_is_ordered_even_if_it_is_wrong() -> None:
+def test_a_simulated_operator_reads_back_and_follows_orders_even_if_wrong() -> None:
     drill = alone(
         "team-cable", {"room", "manager"},
         "100 @dba call room please power off PAY2", "120 @dba confirm room", until_s=140,
@@ -233,14 +233,14 @@ def test_a_played_room_reads_back_and_does_what_is_ordered_even_if_it_is_wrong()
     assert [call.closed for call in drill.calls if call.kind == "order"] == [True]
 
 
-def test_a_played_role_does_nothing_before_it_is_confirmed_and_nothing_that_it_may_not() -> None:
+def test_a_simulated_role_waits_for_confirmation_and_respects_its_rights() -> None:
     drill = alone("team-cable", {"room"}, "100 @dba call room plug in the cable of PAY1", until_s=200)
     assert deeds(drill, "room") == ["@room read-back dba plug in the cable of PAY1"]
     lines = ("100 @dba call room stop the service of PAY1", "110 @dba confirm room")
     assert len(deeds(alone("team-cable", {"room"}, *lines, until_s=200), "room")) == 1
 
 
-def test_one_dba_fails_freight_over_with_a_played_colleague() -> None:
+def test_one_dba_fails_freight_over_with_a_simulated_colleague() -> None:
     drill = alone(
         "team-two-sites", {"west"},
         "200 @east ask-status west Freight", "362 @east mend EAST1 WEST1", "364 @east mend EAST1 WEST2",
@@ -251,7 +251,7 @@ def test_one_dba_fails_freight_over_with_a_played_colleague() -> None:
     assert drill.goals["home"].is_reached
 
 
-def test_a_played_owner_decides_and_answers() -> None:
+def test_a_simulated_owner_decides_and_answers() -> None:
     order = "force service for Orders on NORTH1"
     drill = alone(
         "team-owner-decides", {"owner"}, "140 @dba sql NORTH1 SELECT 1", f"160 @dba read-back owner {order}",

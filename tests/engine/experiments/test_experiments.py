@@ -190,7 +190,7 @@ def is_answer(event: Event, window: str) -> bool:
 
 
 @pytest.mark.parametrize("experiment", [pytest.param(e, id=f"{e.family}: {e.title}") for e in experiments()])
-def test_it_comes_out_as_documented(experiment: Experiment) -> None:
+def test_an_experiment_matches_the_documentation(experiment: Experiment) -> None:
     trial = Trial(settled(experiment.world).fork())
     for step in experiment.steps:
         trial.step(step)

@@ -55,7 +55,7 @@ def assert_same(together: Flow, apart: Flow) -> None:
     st.lists(st.tuples(setups, st.integers(1, 5)), min_size=1, max_size=3),
     st.lists(st.tuples(st.integers(1, 700), st.integers(0, 14), st.floats(0.0, 3e4)), min_size=1, max_size=3),
 )
-def test_alike_or_each_by_itself(
+def test_equal_sources_match_separate_computation(
     groups: list[tuple[Pair, int]], stages: list[tuple[int, int, float]]
 ) -> None:
     together = several(groups)
@@ -67,7 +67,7 @@ def test_alike_or_each_by_itself(
         assert_same(together, apart)
 
 
-def test_a_hundred_of_a_kind_are_worked_out_once_until_something_sets_one_apart() -> None:
+def test_a_hundred_equal_databases_are_computed_once_until_one_differs() -> None:
     flow = several([(setup(W1, SafetyMode.FULL), 100)])
     run(flow, 50)
     assert worked_out(flow) == 1
@@ -81,7 +81,7 @@ def test_a_hundred_of_a_kind_are_worked_out_once_until_something_sets_one_apart(
     assert_same(flow, apart)
 
 
-def test_jitter_sets_streams_apart_and_a_stream_more_its_source() -> None:
+def test_jitter_separates_streams_and_an_extra_stream_separates_its_source() -> None:
     jitter = several([(setup(W1, SafetyMode.FULL, jitter_ms=3.0), 3)])
     run(jitter, 5)
     assert worked_out(jitter) == 3
@@ -92,7 +92,7 @@ def test_jitter_sets_streams_apart_and_a_stream_more_its_source() -> None:
 
 
 @pytest.mark.parametrize("backed_up", [0, 1])
-def test_a_log_that_fills_up_holds_up_its_own_database_alone(backed_up: int) -> None:
+def test_a_full_log_blocks_only_its_own_database(backed_up: int) -> None:
     flow = several([(setup(W2, SafetyMode.FULL, log_max_kb=1e5), 3)])
     for source in range(3):
         flow.watch(source, Crossing.LOG_FULL)
@@ -114,7 +114,7 @@ def test_a_log_that_fills_up_holds_up_its_own_database_alone(backed_up: int) -> 
     assert flow.positions(backed_up).generated_kb > flow.positions(full[0]).generated_kb + 1e3
 
 
-def test_samples_are_those_of_each() -> None:
+def test_samples_belong_to_each_database() -> None:
     flow = several([(setup(W1, SafetyMode.FULL), 3), (setup(W2, SafetyMode.OFF), 2)])
     apart = each_by_itself(flow)
     together, alone = Samples(10), Samples(10)

@@ -9,7 +9,7 @@ from tests.engine.flow.pairs import W1, W2, change, means, one, positions, readi
 
 
 @pytest.mark.parametrize("changes", [{"sending": False}, {"connected": False, "carrying": False}])
-def test_suspended_or_disconnected_nobody_waits_and_log_is_kept(changes: dict[str, bool]) -> None:
+def test_a_suspended_or_disconnected_session_delays_no_commit_and_keeps_log(changes: dict[str, bool]) -> None:
     flow = one(W1, SafetyMode.FULL)
     change(flow, setup(W1, SafetyMode.FULL, **changes))
     run_s(flow, 2)
@@ -23,7 +23,7 @@ def test_suspended_or_disconnected_nobody_waits_and_log_is_kept(changes: dict[st
     assert after.flushed_kb - before.flushed_kb == pytest.approx(60 * 720, rel=0.002)
 
 
-def test_a_link_that_stops_carrying_stalls_commits_until_it_is_given_up() -> None:
+def test_a_stalled_link_delays_commits_until_the_timeout() -> None:
     flow = one(W1, SafetyMode.FULL)
     change(flow, setup(W1, SafetyMode.FULL, carrying=False))
     run_s(flow, 1)
@@ -48,7 +48,7 @@ def test_a_short_stall_loses_nothing() -> None:
     assert reading(flow).transactions_per_s == pytest.approx(238.6, rel=0.01)
 
 
-def test_a_full_log_halts_the_database_until_there_is_room() -> None:
+def test_a_full_log_halts_the_database_until_space_is_free() -> None:
     flow = one(W1, SafetyMode.NONE)
     limit = positions(flow).generated_kb + 7200.0
     change(flow, setup(W1, SafetyMode.NONE, log_size_kb=100.0, log_max_kb=limit))
@@ -67,7 +67,7 @@ def test_a_full_log_halts_the_database_until_there_is_room() -> None:
     assert totals(flow).transactions - before > 1000
 
 
-def test_a_log_file_grows_with_what_it_must_keep() -> None:
+def test_a_log_file_grows_with_the_retained_log() -> None:
     flow = one(W1, SafetyMode.NONE, log_size_kb=1000.0)
     start = positions(flow).generated_kb
     flow.set_log_reuse_kb(0, start)
@@ -99,7 +99,7 @@ def test_a_dead_principal_stands_still_while_its_mirror_finishes_redo() -> None:
     assert after.flushed_kb == before.flushed_kb
 
 
-def test_a_dead_mirror_keeps_what_it_has() -> None:
+def test_a_dead_mirror_keeps_its_log() -> None:
     flow = one(W1, SafetyMode.FULL)
     change(flow, setup(W1, SafetyMode.FULL, target_alive=False, carrying=False))
     before = positions(flow)
@@ -118,7 +118,7 @@ def test_standard_edition_redoes_with_one_thread() -> None:
     assert rates[0] == pytest.approx(2 * rates[1], rel=0.01)
 
 
-def test_delayed_durability_answers_before_the_log_is_written_and_writes_whole_blocks() -> None:
+def test_delayed_durability_confirms_early_and_writes_full_blocks() -> None:
     flow = one(W1, SafetyMode.FULL, warm=False, version=2014, delayed_durability=True, scale=0.02)
     most = 0.0
     for _ in range(3000):
@@ -134,7 +134,7 @@ def test_delayed_durability_answers_before_the_log_is_written_and_writes_whole_b
     assert older.positions(0).committed_kb < older.positions(0).generated_kb
 
 
-def test_delayed_commits_cannot_run_away_from_a_far_mirror() -> None:
+def test_delayed_commits_cannot_outrun_a_distant_mirror() -> None:
     flow = one(W2, SafetyMode.FULL, version=2014, delayed_durability=True, rtt_ms=100.0)
     got = means(flow, 60)
     assert got.log_kb_per_s == pytest.approx(64 / 0.105, rel=0.02), "one window each round trip"
@@ -142,7 +142,7 @@ def test_delayed_commits_cannot_run_away_from_a_far_mirror() -> None:
     assert at.generated_kb - at.acknowledged_kb <= 3840.0 + 1.0
 
 
-def test_slow_disks_and_a_busy_cpu_slow_what_they_should() -> None:
+def test_slow_disks_and_a_busy_cpu_slow_the_dependent_figures() -> None:
     log = means(one(W2, SafetyMode.NONE, log_disk_factor=4.0))
     assert 0.9 * 60 / 0.016 < log.log_kb_per_s < 60 / 0.016, "the log device is the limit"
     remote = means(one(W2, SafetyMode.FULL, target_log_disk_factor=4.0))

@@ -94,14 +94,14 @@ def assert_same_bits(functions: Functions) -> None:
         assert step(functions, flow.fork()) == step(PLAIN, flow.fork())
 
 
-def test_the_library_in_use_gives_the_bits_of_plain_python() -> None:
+def test_the_library_in_use_matches_plain_python_bit_for_bit() -> None:
     assert_same_bits(compiled.kernel().functions)
 
 
 @needs_compiler
 @pytest.mark.parametrize("build", BUILDS, ids=" ".join)
 @pytest.mark.parametrize("wide", [True, False])
-def test_every_compiler_gives_the_bits_of_plain_python(
+def test_every_compiler_matches_plain_python_bit_for_bit(
     build: tuple[str, str], wide: bool, built: Callable[..., Path]
 ) -> None:
     assert_same_bits(loader.functions(built(text(), *build), loader.source(), PLAIN, wide))
@@ -151,7 +151,7 @@ def test_no_index_is_outside_its_array(built: Callable[..., Path]) -> None:
 
 @needs_compiler
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="flags of one processor")
-def test_a_library_that_joins_products_and_sums_is_refused(built: Callable[..., Path]) -> None:
+def test_a_library_with_fused_multiply_add_is_refused(built: Callable[..., Path]) -> None:
     path = built(text().replace("FP_CONTRACT OFF", "FP_CONTRACT ON"), "gcc", "-mfma", "-ffp-contract=fast")
     if "fma" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
         pytest.skip("a processor without these instructions")
@@ -176,7 +176,7 @@ def without_libraries(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 @needs_compiler
-def test_a_compiler_makes_the_library_where_none_fits(without_libraries: Path) -> None:
+def test_a_compiler_builds_the_library_if_none_fits(without_libraries: Path) -> None:
     loaded = loader.load(ENTRIES)
     assert (loaded.origin, loaded.reason) == ("compiled here", "")
     assert len(list(without_libraries.iterdir())) == 1
@@ -185,7 +185,7 @@ def test_a_compiler_makes_the_library_where_none_fits(without_libraries: Path) -
 
 
 @pytest.mark.usefixtures("without_libraries")
-def test_plain_python_runs_where_there_is_no_compiler_either(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_python_runs_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     loaded = loader.load(ENTRIES)
     assert loaded.functions == PLAIN
@@ -203,7 +203,7 @@ def test_plain_python_runs_where_there_is_no_compiler_either(monkeypatch: pytest
     assert said == [loaded.reason]
 
 
-def test_the_choice_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_selected_backend_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(loader.CHOICE, "python")
     assert loader.load(ENTRIES) == loader.Kernel(PLAIN, "plain Python")
     monkeypatch.setenv(loader.CHOICE, "c")
@@ -230,7 +230,7 @@ def test_wrong_arguments_are_refused() -> None:
         compiled.read_source(*good[:-1])
 
 
-def test_comments_and_docstrings_need_no_new_libraries() -> None:
+def test_comments_and_docstrings_require_no_new_library() -> None:
     bare = "def f(x):\n    return x\n"
     assert fingerprint('def f(x):\n    """Text."""\n\n    # note\n    return x  # note\n') == fingerprint(
         bare
@@ -278,7 +278,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_the_translator_does_not_know_it_refuses_with_the_line(name: str) -> None:
+def test_the_translator_refuses_unknown_constructs_with_the_line(name: str) -> None:
     body, line = REFUSED[name]
     with pytest.raises(TranslationError, match=rf"^kernel\.py, line {line}: "):
         translated(body)
@@ -323,7 +323,7 @@ def odds(t: Table, c: Cube, n: Numbers, x: float, i: int) -> int:
 
 
 @needs_compiler
-def test_every_construct_means_in_c_what_it_means_in_python(built: Callable[..., Path]) -> None:
+def test_every_construct_behaves_in_c_as_in_python(built: Callable[..., Path]) -> None:
     names: dict[str, Any] = {"A": -4, "B": (1, 2), "math": __import__("math")}
     names |= {"inside": lambda f: f, "entry": lambda f: f}
     code = f"from __future__ import annotations\n{ODDS}"

@@ -164,7 +164,7 @@ def table() -> Iterator[str]:
     yield from told("failover", phases())
 
 
-def test_figures_are_those_of_the_file(request: pytest.FixtureRequest) -> None:
+def test_figures_match_the_file(request: pytest.FixtureRequest) -> None:
     now = "\n".join(table()) + "\n"
     if request.config.getoption("--rewrite"):
         FILE.write_text(now, encoding="utf-8", newline="\n")

@@ -72,9 +72,7 @@ def check(flow: Flow, before: Any, row: int, now: Pair) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(setups, st.integers(1, 400)), min_size=1, max_size=6), setups)
-def test_books_balance_under_any_sequence_of_circumstances(
-    stages: list[tuple[Pair, int]], neighbour: Pair
-) -> None:
+def test_balances_hold_under_any_sequence_of_changes(stages: list[tuple[Pair, int]], neighbour: Pair) -> None:
     flow = Flow.empty()
     row = add_pair(flow, stages[0][0])
     add_pair(flow, neighbour)  # shares both instances and the link
@@ -99,7 +97,7 @@ def test_every_transaction_is_in_the_log_exactly_once(now: Pair, ticks: int) -> 
 
 @settings(max_examples=30, deadline=None)
 @given(setups, st.lists(st.integers(1, 60), min_size=1, max_size=8))
-def test_a_run_cut_into_slices_is_the_same_run(now: Pair, slices: list[int]) -> None:
+def test_a_run_in_slices_equals_the_run(now: Pair, slices: list[int]) -> None:
     whole, cut = Flow.empty(), Flow.empty()
     add_pair(whole, now)
     add_pair(cut, now)

@@ -43,9 +43,7 @@ def holds(flow: Flow, level: Level) -> bool:
     ("counter", "whole"),
     [("send_queue_kb", 0.0), ("log_used_kb", 50_000.0), ("transactions_per_s", 0.0), ("response_s", 0.0)],
 )
-def test_it_stops_where_a_look_each_second_would_find_another_answer(
-    counter: str, whole: float, sign: str
-) -> None:
+def test_the_flow_stops_where_a_check_each_second_would_change(counter: str, whole: float, sign: str) -> None:
     looked, level = cut_off(False), Level(0, counter, whole, sign, 0.0, False)
     seen = []
     for _ in range(SECONDS):
@@ -65,7 +63,7 @@ def test_it_stops_where_a_look_each_second_would_find_another_answer(
             assert (ran + EARLY_TICKS) / TICKS_PER_S == (other or SECONDS)
 
 
-def test_what_is_not_watched_any_more_stops_nothing() -> None:
+def test_an_unwatched_level_stops_nothing() -> None:
     flow = cut_off(True)
     queue_kb = flow.stream_reading(0).send_queue_kb
     flow.watch_levels([Level(0, "send_queue_kb", 0.0, ">", queue_kb + 1.0, False)])
@@ -77,7 +75,7 @@ def test_what_is_not_watched_any_more_stops_nothing() -> None:
     assert not fork.passed
 
 
-def test_a_watched_flow_is_the_same_flow() -> None:
+def test_watching_does_not_change_the_flow() -> None:
     watched, plain = cut_off(True), cut_off(False)
     watched.watch_levels([Level(0, "send_queue_kb", 0.0, ">", 1e9, False)])
     assert run(watched, 1000)[0] == run(plain, 1000)[0] == 1000

@@ -15,11 +15,11 @@ from tests.engine.flow.pairs import W1, W2, change, means, one, positions, run_s
     ("ratio", "version", "on_the_wire"),
     [(0.27, 2008, 0.27), (0.875, 2008, 0.875), (0.88, 2008, 1.0), (0.27, 2005, 1.0), (1.0, 2014, 1.0)],
 )
-def test_a_saving_below_an_eighth_is_not_used(ratio: float, version: int, on_the_wire: float) -> None:
+def test_savings_below_an_eighth_are_not_used(ratio: float, version: int, on_the_wire: float) -> None:
     assert wire_ratio(ratio, version) == on_the_wire
 
 
-def test_trying_to_compress_costs_even_when_the_message_goes_raw() -> None:
+def test_trying_to_compress_costs_cpu_even_without_savings() -> None:
     assert tries_compression(0.95, 2008)
     raw, tried = (means(one(W2, SafetyMode.FULL, version=2008, compression_ratio=r)) for r in (1.0, 0.95))
     assert tried.cpu_percent > raw.cpu_percent + 1.0
@@ -35,7 +35,7 @@ def test_compression_carries_more_log_over_a_thin_link() -> None:
     assert raw.log_kb_per_s == pytest.approx(20 * 122.07 * 0.949, rel=0.01), "the link is the limit"
 
 
-def test_jitter_keeps_the_mean_and_makes_the_counters_move() -> None:
+def test_jitter_keeps_the_mean_and_varies_the_counters() -> None:
     calm, restless = (
         one(W1, SafetyMode.FULL, rtt_ms=40.0),
         one(W1, SafetyMode.FULL, rtt_ms=40.0, jitter_ms=10.0),
@@ -50,7 +50,7 @@ def test_jitter_keeps_the_mean_and_makes_the_counters_move() -> None:
     )
 
 
-def test_lost_packets_stall_the_stream_and_the_more_the_worse() -> None:
+def test_lost_packets_stall_the_stream_increasingly() -> None:
     answers = [
         means(one(W1, SafetyMode.FULL, rtt_ms=20.0, loss=loss), 300).response_s for loss in (0, 0.002, 0.02)
     ]
@@ -58,7 +58,7 @@ def test_lost_packets_stall_the_stream_and_the_more_the_worse() -> None:
     assert answers[2] > answers[0] + 0.01
 
 
-def test_loss_limits_a_long_fat_link() -> None:
+def test_loss_limits_a_link_with_high_bandwidth_and_latency() -> None:
     flow = one(W2, SafetyMode.OFF, rtt_ms=50.0, loss=0.01)
     got = means(flow, 120)
     window = 1.46 * 1.22 / 0.01**0.5
@@ -66,7 +66,7 @@ def test_loss_limits_a_long_fat_link() -> None:
     assert got.sent_kb_per_s > 0.3 * window / 0.055
 
 
-def test_the_window_in_full_is_a_switch() -> None:
+def test_the_window_in_full_mode_is_optional() -> None:
     free = replace(NEC, window_in_full=False)
     near, far = (
         means(one(W2, SafetyMode.FULL, site=free, rtt_ms=rtt)).transactions_per_s for rtt in (10.0, 100.0)
@@ -76,12 +76,12 @@ def test_the_window_in_full_is_a_switch() -> None:
     assert near > 1.8 * means(one(W2, SafetyMode.FULL, rtt_ms=10.0)).transactions_per_s
 
 
-def test_a_very_thin_link_is_slow_but_sound() -> None:
+def test_a_very_thin_link_is_slow_but_stable() -> None:
     flow = one(W1, SafetyMode.OFF, bandwidth_mbps=0.056)
     assert means(flow, 60).sent_kb_per_s == pytest.approx(0.056 * 122.07 * 0.949, rel=0.01)
 
 
-def test_a_longer_way_after_the_fact_does_not_lose_the_past() -> None:
+def test_increasing_the_latency_keeps_the_history() -> None:
     flow = one(W1, SafetyMode.FULL)
     before = positions(flow)
     change(flow, setup(W1, SafetyMode.FULL, rtt_ms=3000.0))

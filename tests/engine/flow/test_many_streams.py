@@ -56,12 +56,12 @@ def test_three_streams_agree_with_the_event_by_event_model(workload: Workload) -
         assert rate == pytest.approx(expected.hardened_kb_per_s[stream], rel=0.03)
 
 
-def test_one_stream_among_many_is_the_pair() -> None:
+def test_a_single_stream_equals_the_pair() -> None:
     alone, three = one(WORKLOAD1), source_with((NEAR, replace(NEAR, awaited=False), FAR))
     assert means(three).transactions_per_s == pytest.approx(means(alone).transactions_per_s, rel=1e-4)
 
 
-def test_commits_wait_for_the_slowest_awaited_stream_only() -> None:
+def test_commits_wait_only_for_the_slowest_awaited_stream() -> None:
     near, both, neither = (
         means(source_with(links, WORKLOAD2))
         for links in ((NEAR, FAR), (NEAR, MIDDLE, FAR), (replace(NEAR, awaited=False), FAR))
@@ -71,7 +71,7 @@ def test_commits_wait_for_the_slowest_awaited_stream_only() -> None:
     assert both.transactions_per_s == pytest.approx(alone.transactions_per_s, rel=0.02)
 
 
-def test_an_awaited_stream_that_stops_carrying_stalls_all_commits_until_it_is_given_up() -> None:
+def test_a_stalled_awaited_stream_blocks_commits_until_the_timeout() -> None:
     flow = source_with((NEAR, MIDDLE, FAR))
     stopped = replace(flow.stream_setup(1), carrying=False)
     flow.update_setups(streams={1: stopped})
@@ -89,7 +89,7 @@ def test_an_awaited_stream_that_stops_carrying_stalls_all_commits_until_it_is_gi
     assert flow.stream_reading(0).send_queue_kb < 500
 
 
-def test_each_stream_stops_the_run_by_itself_and_goes_without_the_others() -> None:
+def test_each_stream_stops_the_run_and_is_removed_independently() -> None:
     flow = source_with((NEAR, MIDDLE, FAR))
     flow.update_setups(streams={2: replace(flow.stream_setup(2), sending=False)})
     run_s(flow, 20)

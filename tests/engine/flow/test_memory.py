@@ -26,7 +26,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return asked
 
 
-def test_a_fork_takes_over_what_another_has_run_in_any_slices(steps: list[int]) -> None:
+def test_a_fork_reuses_cached_steps_in_any_slices(steps: list[int]) -> None:
     plain, lean = _flow(), _flow()
     lean.enable_run_cache()
     twin = lean.fork()
@@ -39,7 +39,7 @@ def test_a_fork_takes_over_what_another_has_run_in_any_slices(steps: list[int]) 
     assert plain.digest() == lean.digest() == twin.digest()
 
 
-def test_a_deed_sets_forks_apart(steps: list[int]) -> None:
+def test_a_change_separates_forks(steps: list[int]) -> None:
     plain, lean = _flow(), _flow()
     lean.enable_run_cache()
     twin, third = lean.fork(), lean.fork()
@@ -54,7 +54,7 @@ def test_a_deed_sets_forks_apart(steps: list[int]) -> None:
     assert plain.digest() == twin.digest() == third.digest() != lean.digest()
 
 
-def test_a_run_stops_where_that_of_a_fork_stopped() -> None:
+def test_a_cached_run_stops_at_the_same_tick() -> None:
     lean = one(W1, SafetyMode.OFF)
     lean.enable_run_cache()
     change(lean, setup(W1, SafetyMode.OFF, sending=False))

@@ -34,7 +34,7 @@ def test_an_online_rebuild_fills_the_queues_and_the_send_queue_drains_in_220_s()
     assert run(flow, 100_000)[0] / 100 > 300, "the redo queue takes much longer"
 
 
-def test_waiting_for_the_mirror_hurts_a_clustered_index_and_not_a_nonclustered_one() -> None:
+def test_waiting_for_the_mirror_slows_a_clustered_index_and_not_a_nonclustered_one() -> None:
     times = {
         (clustered, mode): finish(index_build(0.1, clustered), mode)[1]
         for clustered in (True, False)
@@ -47,7 +47,7 @@ def test_waiting_for_the_mirror_hurts_a_clustered_index_and_not_a_nonclustered_o
     assert times[False, SafetyMode.NONE] < times[True, SafetyMode.NONE]
 
 
-def test_small_batches_suffer_most() -> None:
+def test_small_batches_are_slowed_most() -> None:
     hours = {
         (batch, mode): finish(bulk_load(93e4, batch), mode)[1] * 100 / 3600
         for batch in (100, 1000, 1e6)
@@ -63,7 +63,7 @@ def test_small_batches_suffer_most() -> None:
     assert penalty[1e6] == pytest.approx(1.0, abs=0.01)
 
 
-def test_an_operation_beside_clients_slows_them_and_ends() -> None:
+def test_an_operation_slows_clients_and_ends() -> None:
     flow = one(W1, SafetyMode.FULL, version=2014)
     calm = means(flow, 10).response_s
     change(flow, setup(W1, SafetyMode.FULL, version=2014, operation=index_build(0.01)))
@@ -76,7 +76,7 @@ def test_an_operation_beside_clients_slows_them_and_ends() -> None:
     assert means(flow, 10).response_s == pytest.approx(calm, rel=0.01)
 
 
-def test_changing_other_circumstances_does_not_start_an_operation_again() -> None:
+def test_other_changes_do_not_restart_an_operation() -> None:
     flow = one(QUIET, SafetyMode.OFF, warm=False, operation=index_build(0.01))
     run_s(flow, 5)
     done = positions(flow).generated_kb
@@ -87,6 +87,6 @@ def test_changing_other_circumstances_does_not_start_an_operation_again() -> Non
     assert positions(flow).generated_kb == pytest.approx(index_build(0.01).log_kb)
 
 
-def test_a_batch_holds_rows() -> None:
+def test_a_batch_contains_rows() -> None:
     with pytest.raises(ValueError, match="at least one row"):
         bulk_load(batch_rows=0)

@@ -44,7 +44,7 @@ def times(cause: Cause, workload: Workload, seeds: int = 200, **changes: Any) ->
 
 
 @pytest.mark.parametrize("cause", PUBLISHED)
-def test_table_6(cause: Cause) -> None:
+def test_table_6_is_reproduced(cause: Cause) -> None:
     medians = []
     for workload, published in zip((IDLE, W1), PUBLISHED[cause], strict=True):
         p5, median, p95 = np.percentile([t.failover_s for t in times(cause, workload)], [5, 50, 95])
@@ -54,7 +54,7 @@ def test_table_6(cause: Cause) -> None:
     assert medians[0] < medians[1], "load always adds time"
 
 
-def test_parts_follow_what_they_stand_for() -> None:
+def test_phases_depend_on_their_inputs() -> None:
     def mean(part: str, cause: Cause, workload: Workload, **changes: Any) -> float:
         return float(np.mean([getattr(t, part) for t in times(cause, workload, 60, **changes)]))
 
@@ -76,7 +76,7 @@ def test_parts_follow_what_they_stand_for() -> None:
     assert 0.6 <= mean("detection_s", Cause.CABLE, W1) <= 1.1
 
 
-def test_the_flow_is_only_read() -> None:
+def test_the_flow_is_not_changed() -> None:
     flow = one()
     before = flow.digest()
     failover_times(flow, 0, Cause.MANUAL, Chance.from_seed(1))
@@ -96,7 +96,7 @@ def test_undo_grows_with_open_log() -> None:
 
 
 @pytest.mark.parametrize("cause", Cause)
-def test_closing_alone_leaves_chance_where_a_failover_does(cause: Cause) -> None:
+def test_closing_alone_uses_the_same_random_numbers_as_a_failover(cause: Cause) -> None:
     flow, whole, alone = one(W1), Chance.from_seed(3), Chance.from_seed(3)
     assert closing_s(flow, 0, cause, alone) == failover_times(flow, 0, cause, whole).close_s
     assert alone == whole

@@ -27,7 +27,7 @@ def filled(samples: Samples, entries: int, width: int = WIDTH, step: int = 1) ->
 
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("step", [1, 7, 3 * BLOCK])
-def test_entries_come_back_row_by_row_and_all_at_once(exact: bool, step: int) -> None:
+def test_entries_are_read_by_row_and_as_a_whole(exact: bool, step: int) -> None:
     entries = 4 * BLOCK // step * step
     samples = filled(Samples(exact=exact), entries, step=step)
     assert samples.ticks.tolist() == [100 * (entry + 1) for entry in range(entries)]
@@ -44,7 +44,7 @@ def test_entries_come_back_row_by_row_and_all_at_once(exact: bool, step: int) ->
     assert np.array_equal(samples.column(WIDTH - 1, COUNTERS[3]), whole[:, WIDTH - 1, 3])
 
 
-def test_a_row_that_comes_later_was_nothing_before() -> None:
+def test_a_later_row_was_zero_before() -> None:
     samples = filled(filled(Samples(exact=False), 2 * BLOCK + 9, width=1), 2 * BLOCK)
     late = samples.column(WIDTH - 1, COUNTERS[0])
     assert not late[: 2 * BLOCK + 9].any()
@@ -53,7 +53,7 @@ def test_a_row_that_comes_later_was_nothing_before() -> None:
 
 
 @pytest.mark.parametrize("exact", [True, False])
-def test_a_row_of_which_nothing_is_written_is_nothing(exact: bool) -> None:
+def test_an_unwritten_row_is_zero(exact: bool) -> None:
     samples = filled(Samples(exact=exact), 3, step=3)
     samples.reserve(2, WIDTH, WIDTH)
     samples.record_entries(3 * samples.every, 5 * samples.every)
@@ -62,7 +62,7 @@ def test_a_row_of_which_nothing_is_written_is_nothing(exact: bool) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 5, 3 * BLOCK + 4])
-def test_a_beginning_goes_on_by_itself(count: int) -> None:
+def test_a_copied_prefix_continues_independently(count: int) -> None:
     samples = filled(Samples(exact=False), 3 * BLOCK + 4)
     whole = samples.streams.values
     other = samples.copy_beginning(count)
@@ -75,7 +75,7 @@ def test_a_beginning_goes_on_by_itself(count: int) -> None:
     assert np.array_equal(samples.streams.values, whole)
 
 
-def test_hours_of_steady_work_take_little_room() -> None:
+def test_hours_of_steady_work_take_little_memory() -> None:
     samples = Samples(exact=False)
     for entry in range(30 * BLOCK):
         for view in samples.reserve(1, 20, 20):

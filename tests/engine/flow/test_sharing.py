@@ -46,7 +46,7 @@ def test_databases_of_an_instance_share_its_cores() -> None:
     assert three < 2.6 * alone
 
 
-def test_worker_threads_bound_the_requests_under_way() -> None:
+def test_worker_threads_limit_concurrent_requests() -> None:
     site = replace(NEC, worker_threads=60)
     flow = many(4, W1, SafetyMode.NONE, site=site)
     got = total_tps(flow)
@@ -54,7 +54,7 @@ def test_worker_threads_bound_the_requests_under_way() -> None:
     assert reading(flow).response_s > 1.0, "the others wait for a thread"
 
 
-def test_a_link_is_shared_fairly_and_a_small_sender_gets_all_it_asks() -> None:
+def test_a_link_is_shared_fairly_and_small_senders_are_satisfied() -> None:
     flow = Flow.empty()
     small = add_pair(flow, setup(W1, SafetyMode.OFF, bandwidth_mbps=50.0))
     big = [add_pair(flow, setup(W2, SafetyMode.OFF, bandwidth_mbps=50.0)) for _ in range(2)]
@@ -69,7 +69,7 @@ def test_a_link_is_shared_fairly_and_a_small_sender_gets_all_it_asks() -> None:
     assert sum(rate.values()) <= capacity * 1.001
 
 
-def test_links_to_different_mirrors_do_not_disturb_each_other() -> None:
+def test_links_to_different_mirrors_are_independent() -> None:
     flow = Flow.empty()
     for mirror_host in (1, 2):
         add_pair(flow, setup(W2, SafetyMode.OFF, bandwidth_mbps=50.0, target_host=mirror_host))
@@ -96,7 +96,7 @@ def test_checkpoints_of_many_databases_share_the_data_disk() -> None:
     assert pages == pytest.approx(2 * NEC.checkpoint_pages_per_s, rel=0.03)
 
 
-def test_a_single_communications_thread_amortises_wake_ups_and_takes_turns() -> None:
+def test_one_communications_thread_shares_wake_ups_and_rotates() -> None:
     site = replace(NEC, wake_up_us=100.0)
     plain, shared = many(10, W1, SafetyMode.FULL), many(10, W1, SafetyMode.FULL, site=site)
     run(plain, 1)
@@ -106,7 +106,7 @@ def test_a_single_communications_thread_amortises_wake_ups_and_takes_turns() -> 
     assert slower == pytest.approx(2 * 10 * 100e-6, rel=0.2), "ten sessions, both ways"
 
 
-def test_redo_of_many_databases_cannot_use_more_cores_than_there_are() -> None:
+def test_redo_of_many_databases_uses_at_most_all_cores() -> None:
     flow = many(6, W1, SafetyMode.OFF, redoing=False)
     for row in range(6):
         change(flow, setup(W1, SafetyMode.OFF), row)

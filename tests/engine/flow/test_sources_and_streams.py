@@ -13,7 +13,7 @@ from engine.flow import kernel as k
 from tests.engine.flow.pairs import W1, W2, change, one, positions, reading, run_s, set_positions, setup
 
 
-def test_a_fork_continues_identically_and_apart() -> None:
+def test_a_fork_continues_identically_and_independently() -> None:
     flow = one(jitter_ms=3.0)
     fork = flow.fork()
     assert fork.digest() == flow.digest()
@@ -48,7 +48,7 @@ def _busy() -> Flow:
 
 
 @pytest.mark.parametrize("deed", DEEDS)
-def test_digest_and_mark_see_whatever_matters_to_the_future(deed: Callable[[Flow], object]) -> None:
+def test_digest_and_hash_cover_everything_relevant_to_the_future(deed: Callable[[Flow], object]) -> None:
     flow = _busy()
     before, marked = flow.digest(), flow.state_key()
     deed(flow)
@@ -58,7 +58,7 @@ def test_digest_and_mark_see_whatever_matters_to_the_future(deed: Callable[[Flow
 
 @pytest.mark.parametrize("deed", DEEDS)
 @pytest.mark.parametrize("other", DEEDS)
-def test_what_is_done_to_a_fork_is_not_done_to_the_flow(
+def test_changing_a_fork_does_not_change_the_flow(
     deed: Callable[[Flow], object], other: Callable[[Flow], object]
 ) -> None:
     flow = _busy()
@@ -71,7 +71,7 @@ def test_what_is_done_to_a_fork_is_not_done_to_the_flow(
     assert fork.digest() == later
 
 
-def test_a_removed_row_makes_room_for_a_new_one_and_leaves_the_others_alone() -> None:
+def test_a_removed_row_is_reused_without_affecting_others() -> None:
     flow, alone = Flow.empty(), Flow.empty()
     first = add_pair(flow, setup(W1))
     second = add_pair(flow, setup(W2, host=2, target_host=3))
@@ -86,7 +86,7 @@ def test_a_removed_row_makes_room_for_a_new_one_and_leaves_the_others_alone() ->
     assert positions(flow, first).generated_kb == 0.0
 
 
-def test_positions_can_be_set_and_memory_follows() -> None:
+def test_positions_can_be_set_with_their_history() -> None:
     flow = one(W1, SafetyMode.FULL, rtt_ms=200.0)
     run_s(flow, 5)
     end = positions(flow).hardened_kb
@@ -108,7 +108,7 @@ def test_a_jump_of_positions_is_no_rate() -> None:
     assert 0.0 <= reading(flow).log_send_kb_per_s < 3000
 
 
-def test_warm_start_is_the_steady_state_and_moves_no_position_back() -> None:
+def test_warm_start_is_the_steady_state_and_keeps_positions() -> None:
     flow = Flow.empty()
     add_pair(flow, setup(W1))
     steady: dict[str, Any] = dict.fromkeys(
@@ -129,7 +129,7 @@ def test_warm_start_is_the_steady_state_and_moves_no_position_back() -> None:
     assert reading(flow).mirror_dirty_pages == pytest.approx(start.mirror_dirty_pages, rel=0.2)
 
 
-def test_run_stops_at_an_armed_crossing_and_only_then() -> None:
+def test_run_stops_only_at_an_armed_crossing() -> None:
     flow = one(W1, SafetyMode.OFF)
     change(flow, setup(W1, SafetyMode.OFF, sending=False))
     run_s(flow, 60)
@@ -149,7 +149,7 @@ def test_run_stops_at_an_armed_crossing_and_only_then() -> None:
     assert run(flow, 50) == (50, [], [])
 
 
-def test_samples_are_the_readings_of_their_ticks() -> None:
+def test_samples_equal_the_readings_of_their_ticks() -> None:
     flow, twin = one(), one()
     samples = Samples(every=25)
     run(flow, 60, samples)
@@ -165,7 +165,7 @@ def test_samples_are_the_readings_of_their_ticks() -> None:
     assert tuple(vars(expected)) == COUNTERS
 
 
-def test_samples_grow_and_change_nothing() -> None:
+def test_sampling_changes_nothing() -> None:
     flow, twin = one(), one()
     samples = Samples(every=1)
     run(flow, 500, samples)
@@ -179,12 +179,12 @@ def test_samples_grow_and_change_nothing() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"loss": 1.0}, {"bandwidth_mbps": 0.0}, {"rtt_ms": -1.0}, {"loss": -0.1}])
-def test_links_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
+def test_invalid_links_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="no such link"):
         add_pair(Flow.empty(), setup(**wrong))
 
 
-def test_broken_books_are_noticed() -> None:
+def test_inconsistent_balances_are_detected() -> None:
     flow = one()
     flow.sources[0, k.THINKING] += 5.0
     with pytest.raises(AssertionError, match="does not balance"):

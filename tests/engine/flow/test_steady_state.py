@@ -24,7 +24,7 @@ NONE, FULL, OFF = SafetyMode.NONE, SafetyMode.FULL, SafetyMode.OFF
         (W2, FULL, (158, 8.8, 8720, 37.7, 10.84, None, 30036)),
     ],
 )
-def test_whitepaper_tables(
+def test_whitepaper_tables_are_reproduced(
     workload: Workload,
     mode: SafetyMode,
     published: tuple[float, float, float, float, float, float | None, float],
@@ -47,7 +47,7 @@ def test_whitepaper_tables(
     [(W1, 20, 237.5), (W1, 50, 235.8), (W1, 100, 204), (W1, 200, 104.5), (W2, 2, 154.2), (W2, 10, 76.6),
      (W2, 20, 46), (W2, 50, 20.9), (W2, 100, 10.9)],
 )  # fmt: skip
-def test_commits_that_wait_suffer_from_round_trips(
+def test_waiting_commits_are_slowed_by_round_trips(
     workload: Workload, rtt_ms: float, expected: float
 ) -> None:
     got = means(one(workload, FULL, rtt_ms=rtt_ms), 30)
@@ -57,7 +57,7 @@ def test_commits_that_wait_suffer_from_round_trips(
 @pytest.mark.parametrize(
     ("mbps", "expected"), [(1000, 238.6), (100, 238.6), (10, 238.4), (5, 193.9), (1, 38.8)]
 )
-def test_commits_that_wait_suffer_from_thin_links(mbps: float, expected: float) -> None:
+def test_waiting_commits_are_slowed_by_thin_links(mbps: float, expected: float) -> None:
     got = means(one(W1, FULL, bandwidth_mbps=mbps), 30)
     assert got.transactions_per_s == pytest.approx(expected, rel=0.01)
 
@@ -67,7 +67,7 @@ def test_commits_that_wait_suffer_from_thin_links(mbps: float, expected: float) 
     [(W1, {"rtt_ms": 50}, 0), (W1, {"rtt_ms": 100}, 110.5), (W1, {"bandwidth_mbps": 1}, 604),
      (W2, {}, 0), (W2, {"rtt_ms": 2}, 2614)],
 )  # fmt: skip
-def test_nobody_waits_with_safety_off_but_the_send_queue_may_grow(
+def test_with_safety_off_no_commit_waits_but_the_send_queue_may_grow(
     workload: Workload, changes: dict[str, Any], growth_kb_per_s: float
 ) -> None:
     flow = one(workload, OFF, **changes)
@@ -78,7 +78,7 @@ def test_nobody_waits_with_safety_off_but_the_send_queue_may_grow(
     assert got.transactions_per_s == pytest.approx(241 if workload is W1 else 211, rel=0.002)
 
 
-def test_encryption_costs_next_to_nothing() -> None:
+def test_encryption_costs_almost_nothing() -> None:
     plain, secret = (means(one(W1, FULL, encryption=on)) for on in (False, True))
     assert 0 < secret.response_s - plain.response_s < 0.0001
     assert 0 < secret.cpu_percent - plain.cpu_percent < 0.1

@@ -41,7 +41,7 @@ def test_halving_the_step_changes_nothing(
         assert getattr(coarse, name) == pytest.approx(getattr(fine, name), rel=0.01, abs=1e-6), name
 
 
-def test_a_disturbance_passes_alike_at_half_the_step() -> None:
+def test_a_disturbance_decays_equally_at_half_the_step() -> None:
     queues = []
     for steps_per_tick in (1, 2):
         flow = Flow.empty(steps_per_tick)
@@ -59,7 +59,7 @@ def test_a_disturbance_passes_alike_at_half_the_step() -> None:
     assert queues[0][0] == pytest.approx(30 * 11_978, rel=0.01)
 
 
-def test_a_quick_workload_gets_a_shorter_step_at_any_time() -> None:
+def test_a_fast_workload_gets_a_shorter_step_at_any_time() -> None:
     quick = replace(W2, name="quick", cpu_ms=0.1, other_delay_ms=4.0, log_kb_per_transaction=0.5)
     flow = Flow.empty()
     add_pair(flow, setup(W1, rtt_ms=60.0))
@@ -83,7 +83,7 @@ print(flow.digest().hex())
 """
 
 
-def test_the_same_source_runs_as_plain_python_to_the_bit() -> None:
+def test_compiled_and_plain_python_agree_bit_for_bit() -> None:
     answers = [
         subprocess.run(
             [sys.executable, "-c", TWIN],

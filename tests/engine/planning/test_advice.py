@@ -33,13 +33,13 @@ def about(topic: str, plan: MirroringPlan, goals: Goals | None = None) -> PlanFi
     return found
 
 
-def test_a_local_network_affords_full_for_workload1() -> None:
+def test_a_local_network_supports_full_for_workload1() -> None:
     found = about("Safety level", MirroringPlan())
     assert found.tone is Tone.OK
     assert found.text.startswith("Both levels meet the goals")
 
 
-def test_workload2_affords_off_only_and_one_can_allow_full_to_cost_more() -> None:
+def test_workload2_supports_only_off_unless_full_may_cost_more() -> None:
     plan = MirroringPlan(workload=W2)
     found = about("Safety level", plan)
     assert found.tone is Tone.WARN
@@ -52,13 +52,13 @@ def test_workload2_affords_off_only_and_one_can_allow_full_to_cost_more() -> Non
     assert about("Safety level", plan, Goals(throughput_loss_max=0.3)).tone is Tone.OK
 
 
-def test_who_may_lose_nothing_is_not_sent_to_off() -> None:
+def test_zero_data_loss_never_recommends_off() -> None:
     found = about("Safety level", MirroringPlan(workload=W2), Goals(rpo_kb=0.0))
     assert found.tone is Tone.BAD
     assert "OFF may lose more than allowed" in found.text
 
 
-def test_a_far_mirror_fits_neither_and_the_sentence_names_a_round_trip_that_would_do() -> None:
+def test_a_distant_mirror_supports_neither_and_a_sufficient_round_trip_is_named() -> None:
     plan = MirroringPlan(rtt_ms=100.0)
     found = about("Safety level", plan)
     assert found.tone is Tone.BAD
@@ -69,7 +69,7 @@ def test_a_far_mirror_fits_neither_and_the_sentence_names_a_round_trip_that_woul
     assert not assess(plan.with_changes(rtt_ms=1.1 * fits_ms)).is_full_suitable
 
 
-def test_a_response_limit_decides_as_well() -> None:
+def test_a_response_limit_decides_too() -> None:
     assert about("Safety level", MirroringPlan(rtt_ms=50.0), Goals(response_limit_s=0.5)).tone is Tone.OK
     found = about("Safety level", MirroringPlan(rtt_ms=50.0), Goals(response_limit_s=0.2))
     assert "FULL makes responses take longer than 200 ms" in found.text
@@ -95,14 +95,14 @@ def test_a_response_limit_decides_as_well() -> None:
         (MirroringPlan(workload=W2, loss=0.05, rtt_ms=0.02, safety=OFF), PlanResource.LOSS),
     ],
 )
-def test_what_binds_is_what_helps_most(plan: MirroringPlan, resource: PlanResource) -> None:
+def test_the_binding_limit_is_the_most_helpful_change(plan: MirroringPlan, resource: PlanResource) -> None:
     binding = assess(plan).binding
     assert binding.resource is resource
     assert (binding.gain > 0.0) is (resource is not PlanResource.CLIENTS)
     assert about("Bottleneck", plan).text
 
 
-def test_the_round_trip_sentence_tells_a_full_window_from_waiting_commits() -> None:
+def test_the_round_trip_text_distinguishes_a_full_window_from_waiting_commits() -> None:
     assert (
         "at most 64 KB can be unacknowledged, which limits sending to 610 KB/s"
         in about("Bottleneck", MirroringPlan(rtt_ms=100)).text
@@ -135,7 +135,7 @@ QUICK = replace(MirroringPlan().site, window_handling_ms=2.0)
 @pytest.mark.parametrize(
     "plan", [MirroringPlan(safety=OFF), MirroringPlan(rtt_ms=30.0), MirroringPlan(workload=W2, site=QUICK)]
 )
-def test_a_backlog_is_worked_off_in_the_time_foretold(plan: MirroringPlan) -> None:
+def test_a_backlog_is_cleared_in_the_predicted_time(plan: MirroringPlan) -> None:
     backlog = assess(plan, Goals(suspended_s=120.0)).backlog
     flow = Flow.empty()
     source = add_pair(flow, pair_of(plan, OFF))
@@ -156,7 +156,7 @@ def test_a_backlog_is_worked_off_in_the_time_foretold(plan: MirroringPlan) -> No
     assert (sent + done) / TICKS_PER_S == pytest.approx(backlog.redo_s, rel=0.03, abs=1.0)
 
 
-def test_a_full_session_never_catches_up() -> None:
+def test_a_saturated_session_never_catches_up() -> None:
     assert assess(MirroringPlan(rtt_ms=100.0)).backlog.send_s == float("inf")
     assert about("Catching up", MirroringPlan(rtt_ms=100.0)).tone is Tone.BAD
 
@@ -170,13 +170,13 @@ def test_bulk_loads_fill_the_whitepapers_40_gb_in_slightly_over_two_hours() -> N
     assert about("Log volume", MirroringPlan()).tone is Tone.INFO
 
 
-def test_without_a_mirror_nothing_is_said_of_sessions() -> None:
+def test_without_a_mirror_sessions_are_not_mentioned() -> None:
     topics = {each.topic for each in advice(MirroringPlan(safety=SafetyMode.NONE))}
     assert not topics & {"Log volume", "Catching up", "Downtime"}
     assert topics & {"Safety FULL", "Safety OFF"}
 
 
-def test_failovers_take_as_long_as_table_6_says_and_a_second_to_notice() -> None:
+def test_failovers_take_the_time_of_table_6_plus_a_second_to_detect() -> None:
     found = {each.cause: each for each in assess(MirroringPlan()).failovers}
     manual, dead, hung = found[Cause.MANUAL], found[Cause.POWER_OFF], found[Cause.TIMEOUT]
     assert manual.low_s < 32.2 < manual.high_s
@@ -186,14 +186,14 @@ def test_failovers_take_as_long_as_table_6_says_and_a_second_to_notice() -> None
     assert assess(MirroringPlan(safety=SafetyMode.NONE)).failovers == ()
 
 
-def test_slow_redo_is_told() -> None:
+def test_slow_redo_is_reported() -> None:
     heavy = replace(W1, page_touches=200.0)
     found = about("Redo", MirroringPlan(workload=heavy))
     assert found.tone is Tone.BAD
     assert [each for each in advice(MirroringPlan()) if each.topic == "Redo"] == []
 
 
-def test_compression_is_offered_where_the_link_hurts_and_the_version_has_it() -> None:
+def test_compression_is_suggested_for_a_limiting_link_and_a_capable_version() -> None:
     def topics(plan: MirroringPlan) -> dict[str, str]:
         return {each.topic: each.text for each in advice(plan)}
 
@@ -205,12 +205,12 @@ def test_compression_is_offered_where_the_link_hurts_and_the_version_has_it() ->
     assert "2 times the uncompressed rate" in used
 
 
-def test_a_senseless_link_is_refused() -> None:
+def test_an_invalid_link_is_refused() -> None:
     with pytest.raises(ValueError, match="no such link"):
         advice(MirroringPlan(bandwidth_mbps=0.0))
 
 
-def test_words() -> None:
+def test_findings_are_formatted() -> None:
     assert [format_figure(x) for x in (0.0, 0.01234, 1.0, 12.34, 1234.5)] == [
         "0",
         "0.0123",

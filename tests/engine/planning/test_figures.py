@@ -33,7 +33,7 @@ def test_every_figure_has_curves_of_finite_numbers(name: str, figures: dict[str,
             assert {x for each in panel.lines for x in each.x} == set(range(len(figure.categories)))
 
 
-def test_measured_points_lie_on_our_curves(figures: dict[str, Figure]) -> None:
+def test_measured_points_are_on_the_model_curves(figures: dict[str, Figure]) -> None:
     compared = 0
     for figure in figures.values():
         for panel in figure.panels:
@@ -46,7 +46,7 @@ def test_measured_points_lie_on_our_curves(figures: dict[str, Figure]) -> None:
     assert compared >= 12
 
 
-def test_a_rebuild_builds_queues_up_and_the_redo_queue_subsides_last(figures: dict[str, Figure]) -> None:
+def test_a_rebuild_fills_queues_and_the_redo_queue_drains_last(figures: dict[str, Figure]) -> None:
     figure = figures["Figure 3"]
     send, redo = line(figure, 0, "send queue"), line(figure, 0, "redo queue")
     (point,) = [each for each in figure.panels[0].lines if each.measured]
@@ -56,7 +56,7 @@ def test_a_rebuild_builds_queues_up_and_the_redo_queue_subsides_last(figures: di
     assert redo.y[-1] < 0.02 * max(redo.y)
 
 
-def test_small_batches_suffer_most_in_full(figures: dict[str, Figure]) -> None:
+def test_small_batches_are_slowed_most_in_full(figures: dict[str, Figure]) -> None:
     full, none = (line(figures["Figure 4"], 0, name).y for name in ("safety FULL", "no mirroring"))
     penalty = np.array(full) / np.array(none)
     assert penalty[0] > 3.0
@@ -64,7 +64,7 @@ def test_small_batches_suffer_most_in_full(figures: dict[str, Figure]) -> None:
     assert np.all(np.diff(full) <= 0.0)
 
 
-def test_a_clustered_index_pays_for_full_and_another_hardly_does(figures: dict[str, Figure]) -> None:
+def test_full_slows_a_clustered_index_and_hardly_a_nonclustered_one(figures: dict[str, Figure]) -> None:
     for name in ("Figure 1", "Figure 2"):
         figure = figures[name]
         ratio = np.array(line(figure, 0, "safety FULL").y) / np.array(line(figure, 0, "safety OFF").y)

@@ -32,7 +32,7 @@ W1, W2 = WORKLOAD1, WORKLOAD2
 
 @pytest.mark.parametrize("workload", [W1, W2])
 @pytest.mark.parametrize("mode", [FULL, OFF])
-def test_a_point_is_what_the_flow_model_gives_alone(workload: Workload, mode: SafetyMode) -> None:
+def test_a_point_equals_a_single_run_of_the_flow_model(workload: Workload, mode: SafetyMode) -> None:
     curve = sweep_rtt(MirroringPlan(workload=workload, safety=mode), (0.2, 5.0, 100.0))
     for rtt_ms, point in zip(curve.x, curve.points, strict=True):
         flow = one(workload, mode, rtt_ms=rtt_ms)
@@ -53,7 +53,7 @@ def column(curve: Sweep, name: str) -> list[float]:
     return [float(value) for value in curve.column(name)]
 
 
-def test_workload1_in_full_hardly_notices_20_ms_and_suffers_beyond() -> None:
+def test_workload1_in_full_tolerates_20_ms_and_slows_beyond() -> None:
     near, at20, at100, at200 = column(
         sweep_rtt(MirroringPlan(safety=FULL), (0.2, 20.0, 100.0, 200.0)), "transactions_per_s"
     )
@@ -62,7 +62,7 @@ def test_workload1_in_full_hardly_notices_20_ms_and_suffers_beyond() -> None:
     assert at200 < 0.5 * near
 
 
-def test_workload2_in_full_loses_with_every_millisecond() -> None:
+def test_workload2_in_full_slows_with_every_millisecond() -> None:
     curve = sweep_rtt(MirroringPlan(workload=W2, safety=FULL), (0.2, 2.0, 10.0, 50.0, 100.0))
     for name in ("transactions_per_s", "principal_cpu_percent"):
         assert np.all(np.diff(curve.column(name)) < 0.0)
@@ -71,7 +71,7 @@ def test_workload2_in_full_loses_with_every_millisecond() -> None:
 @pytest.mark.parametrize(
     ("workload", "good_ms", "bad_ms"), [(W1, (0.2, 50.0), (100.0, 200.0)), (W2, (0.2,), (2.0, 100.0))]
 )
-def test_with_off_nobody_waits_but_the_send_queue_builds_up(
+def test_with_off_no_commit_waits_but_the_send_queue_grows(
     workload: Workload, good_ms: tuple[float, ...], bad_ms: tuple[float, ...]
 ) -> None:
     curve = sweep_rtt(MirroringPlan(workload=workload, safety=OFF), good_ms + bad_ms)
@@ -110,7 +110,7 @@ def test_a_lossy_link_carries_less() -> None:
     assert np.all(np.diff(losses.column("sent_kb_per_s")) < 0.0)
 
 
-def test_no_mirroring_is_the_same_on_every_link() -> None:
+def test_without_mirroring_every_link_gives_the_same() -> None:
     curve = sweep_rtt(MirroringPlan(), (0.2, 200.0), NONE)
     assert curve.points[0] is curve.points[1]
     assert curve.points[0].transactions_per_s == pytest.approx(241, rel=1e-3)
@@ -125,7 +125,7 @@ def test_twenty_points_take_far_less_than_a_second() -> None:
         assert process_time() - before < 0.5
 
 
-def test_rows_do_not_disturb_each_other_and_answers_repeat() -> None:
+def test_rows_are_independent_and_repeatable() -> None:
     setups = tuple(pair_of(MirroringPlan(workload=W2, rtt_ms=rtt)) for rtt in (0.2, 3.0, 150.0))
     together, again = steady(setups), steady(setups)
     assert together is again
@@ -136,7 +136,7 @@ def test_rows_do_not_disturb_each_other_and_answers_repeat() -> None:
         )
 
 
-def test_the_place_where_full_gives_way_is_found_exactly_enough() -> None:
+def test_the_limit_of_full_is_located_precisely() -> None:
     plan = MirroringPlan(workload=W2)
     (near,) = sweep_rtt(plan, (0.2,)).points
 
@@ -157,7 +157,7 @@ def test_the_place_where_full_gives_way_is_found_exactly_enough() -> None:
 @pytest.mark.parametrize(
     ("rtt_ms", "kind"), [(0.0, "LAN"), (1.9, "LAN"), (2.0, "MAN"), (20.0, "WAN"), (900, "WAN")]
 )
-def test_kinds_of_network(rtt_ms: float, kind: str) -> None:
+def test_kinds_of_network_are_named(rtt_ms: float, kind: str) -> None:
     assert network_of(rtt_ms) == kind
 
 
@@ -172,7 +172,7 @@ def test_statements_belong_to_one_curve() -> None:
     ("connections", "think_s", "log_kb", "tps"),
     [(200, 1.0, 8.0, 150), (1000, 4.0, 3.0, 241), (20, 0.0, 55, 200)],
 )
-def test_own_figures_give_the_wanted_rate(
+def test_own_figures_give_the_requested_rate(
     connections: float, think_s: float, log_kb: float, tps: float
 ) -> None:
     workload = build_custom_workload(connections, think_s, log_kb, tps)
@@ -181,7 +181,7 @@ def test_own_figures_give_the_wanted_rate(
     assert found.log_kb_per_s == pytest.approx(tps * log_kb, rel=2e-3)
 
 
-def test_own_figures_that_cannot_be_are_refused_with_the_most_that_can() -> None:
+def test_impossible_own_figures_are_refused_with_the_maximum() -> None:
     with pytest.raises(ValueError, match=r"at most 4\.99 transactions/s"):
         build_custom_workload(20, 4.0, 3.0, 241)
     with pytest.raises(ValueError, match="above zero"):

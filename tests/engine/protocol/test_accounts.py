@@ -25,7 +25,7 @@ def fail_over(world: World) -> None:
     assert world.copies[M, DB].mirroring.role is Role.PRINCIPAL
 
 
-def test_users_reach_the_mirror_through_the_log_and_logins_do_not() -> None:
+def test_users_reach_the_mirror_through_the_log_but_logins_do_not() -> None:
     world = lab()
     app_with_login(world)
     assert [user.name for user in commits.users_of(world, M, DB)] == ["app"]
@@ -34,7 +34,7 @@ def test_users_reach_the_mirror_through_the_log_and_logins_do_not() -> None:
     assert accounts.orphans(world, P, DB) == ()
 
 
-def test_a_user_whose_log_was_not_sent_is_lost_with_it() -> None:
+def test_a_user_is_lost_with_its_unsent_log() -> None:
     world = lab(witness=False)
     do(world, f"sql {P} ALTER DATABASE Sales SET PARTNER SUSPEND")
     app_with_login(world)
@@ -43,7 +43,7 @@ def test_a_user_whose_log_was_not_sent_is_lost_with_it() -> None:
     assert [user.name for user in commits.users_of(world, M, DB)] == ["app"]
 
 
-def test_an_application_without_its_login_is_turned_away_until_the_login_has_the_users_sid() -> None:
+def test_an_application_without_its_login_is_refused_until_the_sid_matches() -> None:
     world = lab()
     app_with_login(world)
     fail_over(world)
@@ -69,7 +69,7 @@ def test_transfer_logins_keeps_the_sid() -> None:
     assert world.clients["APP"].connected_to == M
 
 
-def test_transfer_logins_leaves_a_login_with_another_sid_alone() -> None:
+def test_transfer_logins_skips_a_login_with_another_sid() -> None:
     world = lab()
     app_with_login(world)
     accounts.create_login(world, M, "app")
@@ -86,7 +86,7 @@ def test_a_windows_login_has_the_same_sid_everywhere() -> None:
     assert len(sids) == 1
 
 
-def test_refusals() -> None:
+def test_account_statements_are_refused() -> None:
     world = lab()
     accounts.create_login(world, P, "app")
     assert refusal(accounts.create_login, world, P, "APP") == 15025
@@ -102,7 +102,7 @@ def test_refusals() -> None:
     assert commits.users_of(world, P, DB) == ()
 
 
-def test_master_key_and_certificates() -> None:
+def test_master_keys_and_certificates_are_created() -> None:
     world = lab()
     assert refusal(accounts.create_certificate, world, P, "c", subject="s") == 15581
     accounts.create_master_key(world, P)
@@ -138,7 +138,7 @@ def test_master_key_and_certificates() -> None:
         ({"expiry_date": "11/21/2005"}, (0.0, 29.5)),
     ],
 )
-def test_certificate_dates(dates: dict[str, str], days: tuple[float, float]) -> None:
+def test_certificate_dates_are_checked(dates: dict[str, str], days: tuple[float, float]) -> None:
     world = lab()
     accounts.create_master_key(world, P)
     accounts.create_certificate(world, P, "c", **dates)

@@ -20,7 +20,7 @@ def reasons(world: World) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("witness", [True, False])
 @pytest.mark.parametrize("how", ["cut", "black-hole", "cut-one-way", "reset-link"])
 @pytest.mark.parametrize("after_s", [0.5, 2.0, 8.0, 15.0])
-def test_a_manual_failover_that_is_cut_does_not_complete_later(
+def test_an_interrupted_manual_failover_does_not_complete_later(
     witness: bool, how: str, after_s: float
 ) -> None:
     world = lab(witness=witness)
@@ -35,7 +35,7 @@ def test_a_manual_failover_that_is_cut_does_not_complete_later(
 
 @pytest.mark.parametrize("witness", [True, False])
 @pytest.mark.parametrize("after_s", [0.5, 2.0, 8.0, 15.0])
-def test_a_manual_failover_whose_principal_dies_is_no_manual_failover(witness: bool, after_s: float) -> None:
+def test_a_manual_failover_whose_principal_dies_is_not_counted(witness: bool, after_s: float) -> None:
     world = lab(witness=witness)
     do(world, FAILOVER, then_s=after_s)
     do(world, f"power-off {P}", then_s=60.0)
@@ -47,7 +47,7 @@ def test_a_manual_failover_whose_principal_dies_is_no_manual_failover(witness: b
 
 @pytest.mark.parametrize("who", [P, M])
 @pytest.mark.parametrize("hung_s", [2.0, 6.0])
-def test_a_manual_failover_goes_on_when_a_short_freeze_is_over(who: str, hung_s: float) -> None:
+def test_a_manual_failover_continues_after_a_short_freeze(who: str, hung_s: float) -> None:
     world = lab(witness=False)
     do(world, FAILOVER, then_s=1.0)
     do(world, f"hang {who}", then_s=hung_s)
@@ -56,7 +56,7 @@ def test_a_manual_failover_goes_on_when_a_short_freeze_is_over(who: str, hung_s:
     assert world.copies[MIRROR].mirroring.state is MirrorState.SYNCHRONIZED
 
 
-def test_a_frozen_mirror_takes_its_role_when_it_thaws_and_never_before() -> None:
+def test_a_frozen_mirror_takes_its_role_only_after_it_resumes() -> None:
     world = lab(witness=False)
     do(world, FAILOVER, then_s=15.0)
     do(world, f"hang {M}", then_s=60.0)
@@ -80,7 +80,7 @@ def test_a_frozen_mirror_takes_its_role_when_it_thaws_and_never_before() -> None
         ((f"pull-cable {M}",), f"{M} lost the witness"),
     ],
 )
-def test_an_automatic_failover_that_the_witness_does_not_grant_ends_with_its_reason(
+def test_an_automatic_failover_denied_by_the_witness_ends_with_its_reason(
     lines: tuple[str, ...], why: str
 ) -> None:
     world = lab()
@@ -88,14 +88,14 @@ def test_an_automatic_failover_that_the_witness_does_not_grant_ends_with_its_rea
     assert reasons(world) == [("automatic", why)]
 
 
-def test_the_principal_that_is_back_in_time_ends_it() -> None:
+def test_a_principal_that_returns_in_time_ends_the_failover() -> None:
     world = lab()
     do(world, f"slow-disk {M} data factor=200", then_s=60.0)
     do(world, f"restart-service {P}", then_s=60.0)
     assert reasons(world) == [("automatic", f"{P} reconnected before the decision")]
 
 
-def test_what_an_administrator_does_instead_is_the_reason() -> None:
+def test_an_administrators_intervention_is_the_reason() -> None:
     def after(line: str) -> list[tuple[str, str]]:
         world = lab()
         do(world, f"slow-disk {M} data factor=200", then_s=60.0)
@@ -113,7 +113,7 @@ def test_what_an_administrator_does_instead_is_the_reason() -> None:
     assert after(f"fail-disk {M} {DB}") == [("automatic", f"the volume of {DB} on {M} failed")]
 
 
-def test_no_attempt_stays_open_once_everything_is_well_again() -> None:
+def test_no_failover_stays_open_after_recovery() -> None:
     for safety in (Safety.FULL, Safety.OFF):
         for line in (f"cut {P} {M}", f"black-hole {M} {W}", f"hang {P}", f"power-off {W}", f"pull-cable {M}"):
             world = lab(safety=safety)

@@ -46,7 +46,7 @@ def sets(world: World, path: str, server: str = P) -> tuple[backup.BackupSet, ..
     return restore.list_backup_sets(world, server, path)
 
 
-def test_a_backup_takes_its_time_and_says_what_it_did() -> None:
+def test_a_backup_takes_time_and_reports_its_result() -> None:
     world = alone()
     outcome = backup.backup_database(world, P, DB, FULL)
     assert isinstance(outcome, statements.Pending)
@@ -60,7 +60,7 @@ def test_a_backup_takes_its_time_and_says_what_it_did() -> None:
     assert (slower.tick - world.tick) / 100 == pytest.approx(30.72, abs=0.02)
 
 
-def test_log_backups_form_a_chain_without_gap_and_overlap() -> None:
+def test_log_backups_form_a_chain_without_gaps_or_overlap() -> None:
     world = alone()
     full(world)
     for _ in range(3):
@@ -73,7 +73,7 @@ def test_log_backups_form_a_chain_without_gap_and_overlap() -> None:
     assert len(sets(world, TRN)) == 1, "WITH INIT overwrites"
 
 
-def test_copy_only_leaves_the_chain_alone() -> None:
+def test_copy_only_does_not_affect_the_chain() -> None:
     world = alone()
     full(world)
     before = world.copies[PRINCIPAL]
@@ -86,7 +86,7 @@ def test_copy_only_leaves_the_chain_alone() -> None:
     )
 
 
-def test_restoring_one_log_after_the_other() -> None:
+def test_log_backups_are_restored_in_sequence() -> None:
     world = alone()
     full(world)
     for number in (1, 2):
@@ -107,7 +107,7 @@ def test_restoring_one_log_after_the_other() -> None:
     assert refusal(restore.restore_log, world, M, DB, "D:\\2.trn") == 3117
 
 
-def test_a_differential_backup_needs_its_full_one() -> None:
+def test_a_differential_backup_requires_its_full_backup() -> None:
     world = alone()
     assert refusal(backup.backup_database, world, P, DB, "D:\\d.bak", differential=True) == 3035
     full(world)
@@ -123,7 +123,7 @@ def test_a_differential_backup_needs_its_full_one() -> None:
     assert copy.end_of_log_kb == sets(world, "D:\\diff.bak")[0].last_kb
 
 
-def test_log_of_another_recovery_path_does_not_fit() -> None:
+def test_log_of_another_recovery_path_is_refused() -> None:
     world = alone()
     full(world)
     carry(world, FULL)
@@ -136,7 +136,7 @@ def test_log_of_another_recovery_path_does_not_fit() -> None:
     assert refusal(restore.restore_log, world, M, DB, TRN, recovery=False) == 4330
 
 
-def test_the_tail_of_the_log_closes_the_database_and_nothing_is_lost() -> None:
+def test_a_tail_log_backup_closes_the_database_and_loses_nothing() -> None:
     world = alone()
     full(world)
     wait(world, 20.0)
@@ -150,7 +150,7 @@ def test_the_tail_of_the_log_closes_the_database_and_nothing_is_lost() -> None:
     assert restore_log(world).end_of_log_kb >= committed
 
 
-def test_log_is_kept_while_a_full_backup_runs_and_let_go_if_it_is_broken_off() -> None:
+def test_log_is_retained_during_a_full_backup_and_released_on_abort() -> None:
     world = alone()
     pending = backup.backup_database(world, P, DB, FULL)
     assert isinstance(pending, statements.Pending)
@@ -162,7 +162,7 @@ def test_log_is_kept_while_a_full_backup_runs_and_let_go_if_it_is_broken_off() -
     assert (P, FULL) not in world.files
 
 
-def test_a_restore_that_is_broken_off_leaves_a_database_that_is_of_no_use() -> None:
+def test_an_aborted_restore_leaves_an_unusable_database() -> None:
     world = alone()
     full(world)
     log(world)
@@ -192,7 +192,7 @@ def test_a_network_share_is_a_folder_of_the_other_server() -> None:
     assert problem.value.parameters[1] == files.NO_NETWORK_PATH
 
 
-def test_files_go_where_move_says_and_drives_must_exist() -> None:
+def test_files_follow_move_and_drives_must_exist() -> None:
     world = alone()
     world.update_computer(P, volumes=(Volume(letter="E", size_kb=1e9),))
     world.update_copy(PRINCIPAL, data_drive="E")
@@ -205,7 +205,7 @@ def test_files_go_where_move_says_and_drives_must_exist() -> None:
     assert refusal(restore.restore_database, world, M, DB, FULL, moves={"sales": "D:\\x.mdf"}) == 3257
 
 
-def test_users_come_with_the_backup_and_logins_do_not() -> None:
+def test_users_come_with_the_backup_but_logins_do_not() -> None:
     world = alone()
     accounts.create_login(world, P, "app")
     accounts.create_user(world, P, DB, "app")
@@ -260,7 +260,7 @@ REFUSED: dict[str, Case] = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_refused_in_a_session(what: str) -> None:
+def test_statements_are_refused_in_a_session(what: str) -> None:
     world = lab()
     prepare, act, number = REFUSED[what]
     prepare(world)
@@ -308,14 +308,14 @@ def with_backups() -> World:
 
 
 @pytest.mark.parametrize("what", RESTORE_REFUSED)
-def test_restore_refused(what: str) -> None:
+def test_invalid_restores_are_refused(what: str) -> None:
     world = with_backups().fork()
     prepare, act, number = RESTORE_REFUSED[what]
     prepare(world)
     assert refusal(act, world) == number
 
 
-def test_the_log_chain_begins_anew_after_simple_recovery() -> None:
+def test_the_log_chain_restarts_after_simple_recovery() -> None:
     world = alone()
     full(world)
     for model in ("SIMPLE", "FULL"):
@@ -342,7 +342,7 @@ def test_no_truncate_saves_the_log_of_a_damaged_database() -> None:
     assert sets(world, "L:\\tail.trn")[0].last_kb == end
 
 
-def test_a_server_that_stops_forgets_the_backup_that_was_running() -> None:
+def test_a_stopped_server_forgets_its_running_backup() -> None:
     world = alone()
     backup.backup_database(world, P, DB, FULL)
     do(world, f"restart-service {P}", then_s=30.0)
@@ -350,7 +350,7 @@ def test_a_server_that_stops_forgets_the_backup_that_was_running() -> None:
     assert (copy.db_state, copy.backup_from_kb) == (DbState.ONLINE, None)
 
 
-def test_the_mirror_knows_the_last_log_backup_when_it_takes_over() -> None:
+def test_the_mirror_knows_the_last_log_backup_after_the_takeover() -> None:
     world = lab()
     wait(world, 30.0)
     log(world)
@@ -371,9 +371,7 @@ def test_the_mirror_knows_the_last_log_backup_when_it_takes_over() -> None:
     b=st.lists(st.floats(1.0, 100.0), max_size=3),
 )
 @settings(max_examples=60, deadline=None)
-def test_two_logs_are_one_up_to_where_the_first_of_them_branched(
-    trunk: list[float], a: list[float], b: list[float]
-) -> None:
+def test_two_logs_agree_up_to_the_first_fork(trunk: list[float], a: list[float], b: list[float]) -> None:
     world = World(seed=1, chance=Chance.from_seed(1), flow=Flow.empty())
     path: lineage.Lineage = ((0, 0.0),)
     end = 0.0

@@ -79,7 +79,7 @@ def check(world: World) -> None:
 
 @given(actions=st.lists(st.sampled_from(ACTIONS), min_size=3, max_size=8), witness=st.booleans())
 @settings(max_examples=25, deadline=None, derandomize=True)
-def test_chain_and_room(actions: list[str], witness: bool) -> None:
+def test_log_chain_and_log_size_stay_consistent(actions: list[str], witness: bool) -> None:
     world = lab(witness=witness)
     for server in (P, M):
         world.update_copy(
@@ -98,7 +98,7 @@ def test_chain_and_room(actions: list[str], witness: bool) -> None:
     assert world.state_hash() == fork.state_hash()
 
 
-def test_all_backups_of_two_servers_restore_a_database_one_after_the_other() -> None:
+def test_all_backups_of_two_servers_restore_a_database_in_sequence() -> None:
     world = lab()
     for server in (P, M):
         world.update_copy((server, DB), size_kb=1e5, log_backup_every_s=0.0)

@@ -49,7 +49,7 @@ def refused(world: World, line: str) -> str:
         "rebuild-index Sales online size=2",
     ],
 )
-def test_lines_read_back_as_they_were_written(line: str) -> None:
+def test_lines_are_parsed_back_unchanged(line: str) -> None:
     assert parse_line(line).line_without_time == line
 
 
@@ -103,7 +103,9 @@ def test_a_copy_fails_with_its_link() -> None:
         ([f"upgrade {P} 2008"], f"upgrade {P} 2012", "cannot be upgraded now"),
     ],
 )
-def test_what_cannot_be_done_is_said_and_changes_nothing(prepare: list[str], line: str, said: str) -> None:
+def test_an_impossible_chore_is_reported_and_changes_nothing(
+    prepare: list[str], line: str, said: str
+) -> None:
     world = READY.fork()
     do(world, *prepare, then_s=0.0)
     before = world.state_hash()
@@ -123,7 +125,7 @@ READY = ready()
 # --- jobs and linked servers -----------------------------------------------------------------------
 
 
-def test_jobs_are_copied_disabled_and_do_not_run_until_somebody_enables_them() -> None:
+def test_copied_jobs_are_disabled_until_enabled() -> None:
     world = lab()
     world.update_instance(P, jobs=jobs.standard_jobs(DB))
     do(world, f"copy-jobs {P} {M}")
@@ -154,7 +156,7 @@ def test_log_backups_stop_with_their_job_and_with_the_agent() -> None:
         assert (world.copies[PRINCIPAL].last_log_backup_kb > before) is runs, line
 
 
-def test_linked_servers() -> None:
+def test_linked_servers_are_created() -> None:
     world = lab()
     do(world, f"create-linked-server {P} WAREHOUSE", f"copy-linked-servers {P} {M}")
     assert world.instances[M].linked_servers == ("WAREHOUSE",)
@@ -172,7 +174,7 @@ FAULTS = {
 }
 
 
-def test_every_fault_of_this_kind_is_here() -> None:
+def test_every_fault_of_this_kind_is_tested() -> None:
     here = {line.split()[0] for pair in FAULTS.items() for line in pair}
     surroundings = (*verbs.network.VERBS, *verbs.jobs.VERBS)
     assert {verb.name for verb in surroundings if verb.in_ledger} <= here
@@ -180,7 +182,7 @@ def test_every_fault_of_this_kind_is_here() -> None:
 
 @pytest.mark.parametrize("line", FAULTS)
 @pytest.mark.parametrize("by_ledger", [False, True])
-def test_the_reverse_restores_what_was(line: str, by_ledger: bool) -> None:
+def test_the_reverse_restores_the_state_before(line: str, by_ledger: bool) -> None:
     world = lab()
     accounts.create_master_key(world, M)
     accounts.create_certificate(world, M, "cert")
@@ -215,7 +217,7 @@ def test_a_closed_port_at_both_ends_cuts_the_session() -> None:
 # --- service account, upgrade ----------------------------------------------------------------------
 
 
-def test_another_service_account_needs_its_permission() -> None:
+def test_a_new_service_account_needs_its_permission() -> None:
     world = lab(witness=False)
     do(world, f"set-service-account {M} CORP\\new", then_s=60.0)
     assert world.instances[M].service is Service.RUNNING
@@ -228,7 +230,7 @@ def test_another_service_account_needs_its_permission() -> None:
     assert world.copies[PRINCIPAL].mirroring.state is SYNCHRONIZED
 
 
-def test_rolling_upgrade() -> None:
+def test_a_rolling_upgrade_succeeds() -> None:
     # Facts 10: witness off, upgrade the mirror, fail over, upgrade the other, RESUME, witness back.
     world = lab()
     commands.witness_off(world, P, DB)
@@ -251,7 +253,7 @@ def test_rolling_upgrade() -> None:
     assert not world.failovers[0].lost_transactions
 
 
-def test_upgrading_the_principal_first_fails_over_and_loses_the_way_back() -> None:
+def test_upgrading_the_principal_first_fails_over_without_a_way_back() -> None:
     world = lab()
     do(world, f"upgrade {P} 2008", then_s=60.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL, "its service was down"
@@ -277,7 +279,7 @@ def test_standard_edition_keeps_safety_full() -> None:
     assert refusal(commands.partner_safety, world, P, DB, "OFF") == 1473
 
 
-def test_a_drive_that_was_added_takes_backups() -> None:
+def test_an_added_drive_can_hold_backups() -> None:
     world = lab()
     assert refusal(backup.backup_log, world, P, DB, "E:\\x.trn") == 3201
     do(world, f"add-drive {P} e: size_gb=20")
@@ -285,7 +287,7 @@ def test_a_drive_that_was_added_takes_backups() -> None:
     assert refusal(backup.backup_log, world, P, DB, "E:\\x.trn") == 0
 
 
-def test_the_application_can_be_pointed_at_a_restored_copy() -> None:
+def test_the_application_can_use_a_restored_copy() -> None:
     world = alone()
     full(world)
     do(world, f"copy-file {P} {M} {FULL}", then_s=15.0)

@@ -20,7 +20,7 @@ def counter(world: World, server: str, name: str) -> int:
     return value
 
 
-def test_a_slow_data_disk_lets_the_redo_queue_grow_and_drain_again() -> None:
+def test_a_slow_data_disk_grows_the_redo_queue_until_repaired() -> None:
     world = lab()
     do(world, f"slow-disk {M} data factor=10", then_s=60.0)
     grown = counter(world, M, "Redo Queue KB")
@@ -29,7 +29,7 @@ def test_a_slow_data_disk_lets_the_redo_queue_grow_and_drain_again() -> None:
     assert counter(world, M, "Redo Queue KB") < grown / 10
 
 
-def test_an_open_transaction_of_a_window_holds_the_log_until_it_ends_or_its_connection_breaks() -> None:
+def test_an_open_transaction_holds_the_log_until_it_ends() -> None:
     reason = f"SELECT log_reuse_wait_desc FROM sys.databases WHERE name='{DB}'"
     for end in ("ROLLBACK", "COMMIT", None):
         world = lab()
@@ -44,7 +44,7 @@ def test_an_open_transaction_of_a_window_holds_the_log_until_it_ends_or_its_conn
         assert all(not copy.window_transactions for copy in world.copies.values())
 
 
-def test_log_flushes_never_fall() -> None:
+def test_the_log_flush_counter_never_decreases() -> None:
     world = lab()
     seen = []
     for line in ("note calm", f"workload {DB} Workload2", f"workload {DB} none", f"workload {DB} Workload1"):
@@ -68,7 +68,7 @@ def test_few_worker_threads_show_as_threadpool_waits() -> None:
     assert after > 1_000
 
 
-def test_fill_log_takes_hold_and_ends_with_room() -> None:
+def test_fill_log_takes_effect_and_ends_with_free_space() -> None:
     world = lab()
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER SUSPEND", then_s=5.0)
     do(world, f"fill-log {DB}", then_s=5.0)

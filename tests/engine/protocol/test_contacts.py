@@ -48,7 +48,7 @@ def _wanted(world: World, guid: int, me: str, peer: str) -> str:
 
 
 @pytest.mark.parametrize(("kind", "seed"), [(kind, seed) for kind in ACTS for seed in range(4)])
-def test_after_whatever_was_done(kind: str, seed: int) -> None:
+def test_contacts_stay_consistent_after_random_actions(kind: str, seed: int) -> None:
     world = lab(databases=3) if kind == "mirroring" else ag_lab()
     chance, lines = Chance.from_seed(seed), ACTS[kind]
     for _ in range(10):

@@ -50,7 +50,7 @@ MOVE = r"Plain, FILENAME = 'D:\New\Plain.mdf'"
 COPY = rf"copy-file {W} {W} D:\Data\Plain.mdf D:\New\Plain.mdf"
 
 
-def test_a_database_opens_at_its_new_path_if_its_file_is_there() -> None:
+def test_a_database_opens_at_its_new_path_if_its_file_exists() -> None:
     world = plain()
     assert modify(world, MOVE) == []
     assert file(world)[1] == r"D:\New\Plain.mdf"
@@ -67,7 +67,7 @@ def test_a_database_opens_at_its_new_path_if_its_file_is_there() -> None:
     assert state(world) == "ONLINE"
 
 
-def test_the_service_starts_without_a_database_whose_file_was_not_moved() -> None:
+def test_the_service_starts_without_a_database_whose_file_is_missing() -> None:
     world = plain()
     assert modify(world, MOVE) == []
     do(world, f"stop-service {W}", then_s=10.0)
@@ -79,7 +79,7 @@ def test_the_service_starts_without_a_database_whose_file_was_not_moved() -> Non
     assert state(world) == "ONLINE"
 
 
-def test_a_file_moved_while_the_service_was_stopped_is_found_on_its_new_drive() -> None:
+def test_a_file_moved_while_the_service_was_stopped_is_found() -> None:
     world = plain()
     do(world, f"add-drive {W} E size_gb=10", then_s=1.0)
     assert modify(world, r"Plain, FILENAME = 'E:\Data\Plain.mdf'") == []
@@ -92,7 +92,7 @@ def test_a_file_moved_while_the_service_was_stopped_is_found_on_its_new_drive() 
     assert state(world) == "RECOVERY_PENDING"
 
 
-def test_names_sizes_and_growth() -> None:
+def test_file_names_sizes_and_growth_are_changed() -> None:
     world = plain()
     assert modify(world, "Plain, NEWNAME = Plain_data") == []
     assert file(world)[:2] == ["Plain_data", r"D:\Data\Plain.mdf"]
@@ -110,7 +110,7 @@ def test_names_sizes_and_growth() -> None:
     assert offline.texts[0].startswith("Not simulated: ")
 
 
-def test_a_log_file_grows_by_its_step_or_not_at_all() -> None:
+def test_a_log_file_grows_by_its_increment_or_not_at_all() -> None:
     world = lab()
     assert modify(world, "Sales_log, FILEGROWTH = 0", P, DB) == []
     copy = world.copies[P, DB]
@@ -121,7 +121,7 @@ def test_a_log_file_grows_by_its_step_or_not_at_all() -> None:
     assert volumes.next_log_size_kb(world, world.copies[P, DB]) == copy.log_size_kb * 1.5
 
 
-def test_the_mirror_takes_a_path_of_its_own_and_the_principals_names() -> None:
+def test_the_mirror_has_its_own_path_and_the_principals_names() -> None:
     world = lab()
     assert modify(world, r"Sales, FILENAME = 'D:\M\Sales.mdf'", M, DB) == []
     assert file(world, M, DB)[1] == r"D:\M\Sales.mdf"
@@ -137,7 +137,7 @@ def test_the_mirror_takes_a_path_of_its_own_and_the_principals_names() -> None:
     assert world.copies[P, DB].mirroring.state in (MirrorState.SYNCHRONIZING, MirrorState.SYNCHRONIZED)
 
 
-def test_a_secondary_takes_a_path_and_does_not_open_without_its_file() -> None:
+def test_a_secondary_accepts_a_path_and_does_not_open_without_its_file() -> None:
     world = ag_lab()
     alter = r"sql NODE_2 ALTER DATABASE Sales MODIFY FILE (NAME = Sales, FILENAME = 'D:\N\Sales.mdf')"
     perform(world, alter)

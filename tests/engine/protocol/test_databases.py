@@ -11,7 +11,7 @@ from tests.engine.protocol.setups import DB, M, P, address, finish, refusal, wai
 from tests.engine.worlds import do, lab
 
 
-def test_a_new_database_is_mirrored_like_any_other() -> None:
+def test_a_new_database_can_be_mirrored() -> None:
     world = lab()
     databases.create(world, P, "Archive")
     assert refusal(backup.backup_log, world, P, "Archive", "D:\\a.trn") == 4214
@@ -31,7 +31,7 @@ def dropped(world: World, name: str = DB) -> int:
     return refusal(databases.drop, world, P, name)
 
 
-def test_dropping() -> None:
+def test_databases_are_dropped() -> None:
     world = lab()
     commands.partner_off(world, P, DB)
     do(world, "stop-app APP")
@@ -43,11 +43,11 @@ def test_dropping() -> None:
 
 
 @pytest.mark.parametrize("name", ["sales", "master"])
-def test_a_name_is_taken_once(name: str) -> None:
+def test_a_database_name_must_be_unique(name: str) -> None:
     assert refusal(databases.create, lab(), P, name) == 1801
 
 
-def test_by_statement() -> None:
+def test_databases_are_created_by_statement() -> None:
     world = lab()
     do(world, f"sql {P} CREATE DATABASE Archive", f"sql {P}#2 USE Archive", then_s=1.0)
     assert (P, "Archive") in world.copies

@@ -24,7 +24,7 @@ def said(world: World, server: str, sql: str, then_s: float = 1.0) -> list[int]:
 
 
 @pytest.mark.parametrize("line", [f"fail-volume {P} L", f"fail-disk {P} {DB}"])
-def test_a_lost_log_is_told_in_the_log_of_its_own_server_and_fails_over(line: str) -> None:
+def test_a_lost_log_disk_is_logged_locally_and_causes_a_failover(line: str) -> None:
     """[DOC: MSSQLSERVER_9001; possible failures], loss of the drive of the log is a hard error."""
     world = lab()
     do(world, f"sql {P} USE {DB}\n    BEGIN TRAN\n    WAITFOR DELAY '00:01'", then_s=2.0)
@@ -42,7 +42,7 @@ def test_a_lost_log_is_told_in_the_log_of_its_own_server_and_fails_over(line: st
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
 
 
-def test_the_session_does_not_notice_lost_data_although_nobody_can_work() -> None:
+def test_a_lost_data_disk_does_not_affect_the_session_but_stops_clients() -> None:
     """[DOC: possible failures: a data disk failure is unlikely to be detected]"""
     world = lab()
     assert said(world, P, f"USE {DB}\n    CREATE TABLE t (a int)") == [0]
@@ -66,7 +66,7 @@ def test_the_session_does_not_notice_lost_data_although_nobody_can_work() -> Non
     assert said(world, P, f"SELECT * FROM {DB}.dbo.t") == [0]
 
 
-def test_lost_data_is_left_by_manual_failover_and_suspends_the_session() -> None:
+def test_after_a_lost_data_disk_manual_failover_works_and_suspends_the_session() -> None:
     world = lab()
     do(world, f"fail-volume {P} D", f"sql {P} ALTER DATABASE {DB} SET PARTNER FAILOVER", then_s=40.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
@@ -76,7 +76,7 @@ def test_lost_data_is_left_by_manual_failover_and_suspends_the_session() -> None
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
 
 
-def test_lost_data_is_noticed_when_the_database_is_started_anew() -> None:
+def test_a_lost_data_disk_is_noticed_at_the_next_database_start() -> None:
     world = lab(witness=False)
     events = do(world, f"fail-volume {P} D", f"restart-service {P}", then_s=40.0)
     found = [number for number, _ in numbers(events, P)]
@@ -87,7 +87,7 @@ def test_lost_data_is_noticed_when_the_database_is_started_anew() -> None:
     assert world.copies[PRINCIPAL].db_state is DbState.ONLINE
 
 
-def test_a_mirror_without_its_data_suspends_the_session_until_resumed() -> None:
+def test_a_mirror_without_its_data_disk_suspends_the_session_until_resumed() -> None:
     world = lab()
     events = do(world, f"fail-volume {M} D")
     assert numbers(events, M)[:2] == [(823, 1), (1454, 1)]
@@ -99,13 +99,13 @@ def test_a_mirror_without_its_data_suspends_the_session_until_resumed() -> None:
     assert world.copies[MIRROR].mirroring.state is MirrorState.SYNCHRONIZED
 
 
-def test_a_mirror_that_is_alone_without_its_data_cannot_be_forced() -> None:
+def test_a_lone_mirror_without_its_data_disk_cannot_be_forced() -> None:
     world = lab(witness=False)
     do(world, f"power-off {P}", f"fail-volume {M} D")
     assert said(world, M, f"ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS") == [1406]
 
 
-def test_a_mirror_without_its_log_is_a_lost_partner() -> None:
+def test_a_mirror_without_its_log_disk_is_a_lost_partner() -> None:
     world = lab()
     events = do(world, f"fail-volume {M} L")
     assert numbers(events, M) == [(17053, 1), (0, 0), (9001, 4)]
@@ -115,7 +115,7 @@ def test_a_mirror_without_its_log_is_a_lost_partner() -> None:
     assert world.copies[MIRROR].mirroring.state is MirrorState.SYNCHRONIZED
 
 
-def test_a_database_alone_comes_online_when_both_its_drives_are_back() -> None:
+def test_an_unmirrored_database_comes_online_when_both_drives_return() -> None:
     world = lab()
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF")
     do(world, f"fail-volume {P} L", f"fail-volume {P} D", f"mend-volume {P} L")
@@ -127,7 +127,7 @@ def test_a_database_alone_comes_online_when_both_its_drives_are_back() -> None:
     assert world.copies[PRINCIPAL].db_state is DbState.ONLINE
 
 
-def test_a_copy_opens_when_its_drives_and_its_own_volume_are_all_back() -> None:
+def test_a_copy_opens_when_all_its_volumes_return() -> None:
     for first, second in (
         (f"mend-disk {P} {DB}", f"mend-volume {P} D"),
         (f"mend-volume {P} D", f"mend-disk {P} {DB}"),
@@ -139,7 +139,7 @@ def test_a_copy_opens_when_its_drives_and_its_own_volume_are_all_back() -> None:
         assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
 
 
-def test_a_lost_drive_is_not_among_the_fixed_drives() -> None:
+def test_a_lost_drive_is_not_listed_as_fixed() -> None:
     world = lab()
     do(world, f"add-drive {P} E size_gb=1", f"add-drive {P} F size_gb=2", f"fail-volume {P} E")
     done = [
@@ -148,7 +148,7 @@ def test_a_lost_drive_is_not_among_the_fixed_drives() -> None:
     assert [row[0] for row in done[0].get("results")[0]["rows"]] == ["F"]
 
 
-def test_drives_that_cannot_fail_or_grow_are_refused_in_words() -> None:
+def test_invalid_drive_changes_are_refused_with_a_message() -> None:
     world = lab()
     do(world, f"fail-volume {P} L")
     for line, word in (("fail-volume {} C", "power-off"), ("fail-volume {} Q", "no drive Q:"),
@@ -165,7 +165,7 @@ def test_drives_that_cannot_fail_or_grow_are_refused_in_words() -> None:
 @pytest.mark.parametrize(
     ("clause", "state"), [("SUSPEND", MirrorState.SUSPENDED), ("RESUME", MirrorState.SYNCHRONIZED)]
 )
-def test_a_partner_that_has_left_with_its_volume_is_not_told(clause: str, state: MirrorState) -> None:
+def test_a_partner_that_left_with_its_volume_is_not_notified(clause: str, state: MirrorState) -> None:
     """The mirror does not know yet that the principal has left the session: it acts alone, or waits for the loss."""
     world = lab()
     do(world, f"fail-disk {P} {DB}", then_s=0.0)

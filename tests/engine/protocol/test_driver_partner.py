@@ -27,14 +27,14 @@ def recovered() -> tuple[World, list[Event]]:
     return world, do(world, RECOVER, then_s=120.0)
 
 
-def test_the_recovered_former_mirror_is_refused_and_this_is_told_once() -> None:
+def test_a_recovered_former_mirror_is_refused_once() -> None:
     world, events = recovered()
     assert app_is_on(world) is None
     assert client_texts(events).count(REFUSED) == 1
     assert world.clients["APP"].failed_logins > 10
 
 
-def test_a_new_connection_string_brings_the_application_back() -> None:
+def test_a_new_connection_string_reconnects_the_application() -> None:
     world, _ = recovered()
     do(world, f"point-app APP {M}", then_s=10.0)
     assert app_is_on(world) == M

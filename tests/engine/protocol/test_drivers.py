@@ -61,7 +61,7 @@ STOPPED = [
 
 
 @pytest.mark.parametrize(("driver", "given", "measured"), STOPPED)
-def test_a_stopped_service(driver: str, given: bool, measured: float | None) -> None:
+def test_drivers_handle_a_stopped_service(driver: str, given: bool, measured: float | None) -> None:
     world = world_of(driver, given)
     begun = world.tick
     found = back_s(world, f"stop-service {P}")
@@ -97,14 +97,16 @@ DARK = [
 ]
 
 
-def test_each_profile_is_compared_with_what_was_measured_and_says_with_which_version() -> None:
+def test_each_profile_matches_its_measurement_and_names_the_version() -> None:
     for measured in (STOPPED, DARK):
         assert {driver for driver, *_ in measured} == DRIVERS.keys()
     assert [name for name, driver in DRIVERS.items() if "measured with " not in driver.source] == []
 
 
 @pytest.mark.parametrize(("driver", "given", "timeout_s", "measured"), DARK)
-def test_a_computer_without_power(driver: str, given: bool, timeout_s: float, measured: float | None) -> None:
+def test_drivers_handle_a_computer_without_power(
+    driver: str, given: bool, timeout_s: float, measured: float | None
+) -> None:
     found = back_s(world_of(driver, given, timeout_s), f"power-off {P}")
     if measured is None:
         assert found is None
@@ -112,11 +114,11 @@ def test_a_computer_without_power(driver: str, given: bool, timeout_s: float, me
         assert found == pytest.approx(measured, abs=2.0)
 
 
-def test_the_time_out_of_a_command_is_the_drivers_where_the_application_sets_none() -> None:
+def test_the_default_command_timeout_is_the_drivers() -> None:
     assert back_s(world_of("sqlclient"), f"power-off {P}") == pytest.approx(31.5, abs=1.6)
 
 
-def test_without_a_time_out_tcp_decides_after_fifteen_minutes() -> None:
+def test_without_a_timeout_tcp_gives_up_after_fifteen_minutes() -> None:
     world = world_of("odbc-18")
     assert back_s(world, f"power-off {P}", within_s=900.0) is None
     found = back_s(world, "note still waiting", within_s=60.0)
@@ -124,7 +126,7 @@ def test_without_a_time_out_tcp_decides_after_fifteen_minutes() -> None:
     assert 900.0 + found == pytest.approx(LINUX_TCP_S, abs=5.0)
 
 
-def test_an_application_without_retry_stays_where_it_fell() -> None:
+def test_an_application_without_retry_stays_disconnected() -> None:
     world = world_of("sqlclient")
     world.clients["APP"] = replace(world.clients["APP"], reconnects=False)
     assert back_s(world, f"stop-service {P}", within_s=120.0) is None
@@ -132,7 +134,7 @@ def test_an_application_without_retry_stays_where_it_fell() -> None:
     assert world.clients["APP"].connected_to == M
 
 
-def test_settings_of_an_application_are_changed_by_their_keywords() -> None:
+def test_settings_of_an_application_are_changed_by_keyword() -> None:
     world = world_of("tedious")
     do(world, "stop-service " + P, then_s=60.0)
     assert world.clients["APP"].connected_to is None
@@ -150,7 +152,7 @@ def test_settings_of_an_application_are_changed_by_their_keywords() -> None:
     assert world.clients["APP"] == app
 
 
-def test_conditions_know_what_an_application_was_told() -> None:
+def test_conditions_evaluate_errors_of_an_application() -> None:
     world = world_of("tedious")
     app = world.clients["APP"]
     assert command_timeout_s(app) == 15.0

@@ -27,7 +27,7 @@ def numbers(world: World, server: str, sql: str) -> list[int]:
 
 
 @pytest.mark.parametrize("edition", ["Express", "Workgroup"])
-def test_small_editions_are_a_witness_and_nothing_else(edition: str) -> None:
+def test_small_editions_can_only_be_a_witness(edition: str) -> None:
     world = lab(witness=False)
     world.update_instance(W, edition=edition, endpoint=None)
     create = (
@@ -45,7 +45,7 @@ def test_small_editions_are_a_witness_and_nothing_else(edition: str) -> None:
     assert numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER = 'TCP://SERVER_B:5022'") == [1463]
 
 
-def test_standard_mirrors_with_safety_full_and_has_no_enterprise_features() -> None:
+def test_standard_edition_mirrors_with_safety_full_only() -> None:
     world = lab()
     for name in (P, M):
         world.update_instance(name, edition="Standard")
@@ -70,7 +70,7 @@ def test_standard_mirrors_with_safety_full_and_has_no_enterprise_features() -> N
         (2014, "Express", 1844),
     ],
 )
-def test_compressed_backups_by_version_and_edition(version: int, edition: str, number: int) -> None:
+def test_backup_compression_depends_on_version_and_edition(version: int, edition: str, number: int) -> None:
     world = lab()
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
     world.instances[P] = replace(world.instances[P], version=version, edition=edition)
@@ -119,7 +119,7 @@ witness = "W"
         ),
     ],
 )
-def test_a_scenario_says_what_an_edition_cannot_be(a: str, role: str, words: list[str]) -> None:
+def test_a_scenario_reports_unsupported_editions(a: str, role: str, words: list[str]) -> None:
     problems: list[str] = []
     try:
         load_scenario(SCENARIO.format(a=a, role=role), "small.toml")
@@ -133,7 +133,7 @@ def test_a_scenario_says_what_an_edition_cannot_be(a: str, role: str, words: lis
 @pytest.mark.parametrize(
     ("edition", "recovery"), [("Enterprise", "FULL"), ("Standard", "FULL"), ("Express", "SIMPLE")]
 )
-def test_new_databases_have_the_recovery_model_of_model(edition: str, recovery: str) -> None:
+def test_new_databases_inherit_the_recovery_model_of_model(edition: str, recovery: str) -> None:
     world = lab()
     world.update_instance(W, edition=edition)
     do(world, f"sql {W} CREATE DATABASE Small", then_s=0.5)
@@ -143,7 +143,7 @@ def test_new_databases_have_the_recovery_model_of_model(edition: str, recovery: 
 
 
 @pytest.mark.parametrize(("version", "algorithm"), [(2014, "RC4"), (2016, "AES")])
-def test_endpoints_encrypt_with_aes_from_2016_on(version: int, algorithm: str) -> None:
+def test_endpoints_encrypt_with_aes_since_2016(version: int, algorithm: str) -> None:
     world = lab()
     world.update_instance(P, version=version, endpoint=None)
     text = "CREATE ENDPOINT Mirroring AS TCP (LISTENER_PORT=5022) FOR DATABASE_MIRRORING (ROLE=ALL)"

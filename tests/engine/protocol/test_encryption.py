@@ -28,7 +28,7 @@ def numbers(world: World, server: str, text: str) -> list[int]:
     return ask(world, server, text, 600.0).numbers
 
 
-def test_a_backup_is_restored_only_where_the_certificate_is() -> None:
+def test_a_backup_is_restored_only_with_its_certificate() -> None:
     world = single()
     assert numbers(world, P, f"USE {DB}; {KEY}") == [15151]
     assert numbers(world, P, CERTIFICATE) == []
@@ -60,7 +60,7 @@ def test_a_backup_is_restored_only_where_the_certificate_is() -> None:
     assert world.copies[M, DB].encrypted
 
 
-def test_an_edition_or_version_without_it_says_so() -> None:
+def test_encryption_is_refused_by_unsupported_editions_and_versions() -> None:
     world = single()
     numbers(world, P, CERTIFICATE)
     world.instances[P] = replace(world.instances[P], edition="Standard")
@@ -69,7 +69,7 @@ def test_an_edition_or_version_without_it_says_so() -> None:
     assert numbers(world, P, f"USE {DB}; {KEY}") == [102]
 
 
-def test_files_and_log_of_an_encrypted_backup_are_read_only_with_the_certificate() -> None:
+def test_an_encrypted_backup_is_readable_only_with_the_certificate() -> None:
     """The header is not encrypted."""
     world = single()
     assert numbers(world, P, f"BACKUP DATABASE {DB} TO DISK = 'D:\\plain.bak'") == [4035, 4035, 3014]
@@ -89,7 +89,7 @@ def test_files_and_log_of_an_encrypted_backup_are_read_only_with_the_certificate
     assert numbers(world, M, f"RESTORE LOG {DB} FROM DISK = 'D:\\s.trn' WITH NORECOVERY") == [33111, 3013]
 
 
-def test_a_mirror_without_the_certificate_stops_redo_and_the_session_is_suspended() -> None:
+def test_a_mirror_without_the_certificate_suspends_the_session() -> None:
     world = single()
     for server in (P, M):
         world.update_copy((server, DB), log_backup_every_s=0.0)

@@ -112,7 +112,7 @@ GAPS_S = (3.0, 25.0)
 
 @pytest.mark.parametrize("half", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("first", one_in(4, FAULTS))
-def test_two_faults_and_their_reverse(first: str, half: int) -> None:
+def test_two_faults_and_their_reverse_recover(first: str, half: int) -> None:
     """All pairs of faults, 3 s and 25 s apart: nothing is lost, nothing doubled, all of it heals.
 
     In the first half of the cases each pair has one of the two gaps, in turns; in the second half the other one.
@@ -124,7 +124,7 @@ def test_two_faults_and_their_reverse(first: str, half: int) -> None:
 
 
 @pytest.mark.parametrize("fault", one_in(2, FAULTS))
-def test_fault_then_command_then_repair(fault: str) -> None:
+def test_a_fault_a_command_and_a_repair_recover(fault: str) -> None:
     for command in SAFE_SQL:
         run([fault, command, "revert-all"], 12.0)
 
@@ -135,7 +135,7 @@ ANY_ACTIONS = st.sampled_from((*FAULTS, *REPAIRS, *SAFE_SQL, *RISKY_SQL))
 
 @settings(max_examples=80, deadline=None)
 @given(actions=st.lists(ACTIONS, min_size=3, max_size=9), gap_s=st.sampled_from((0.0, 0.3, 2.0, 11.0, 40.0)))
-def test_random_sequences_with_a_witness(actions: list[str], gap_s: float) -> None:
+def test_random_sequences_with_a_witness_keep_the_invariants(actions: list[str], gap_s: float) -> None:
     run(actions, gap_s)
 
 
@@ -146,7 +146,7 @@ def test_random_sequences_with_a_witness(actions: list[str], gap_s: float) -> No
     witness=st.booleans(),
     safety=st.sampled_from((Safety.FULL, Safety.OFF)),
 )
-def test_random_sequences_with_anything(
+def test_random_sequences_with_anything_keep_the_invariants(
     actions: list[str], gap_s: float, witness: bool, safety: Safety
 ) -> None:
     run(actions, gap_s, witness=witness, safety=safety)
@@ -154,7 +154,7 @@ def test_random_sequences_with_anything(
 
 @settings(max_examples=40, deadline=None)
 @given(actions=st.lists(ANY_ACTIONS, min_size=2, max_size=6), cut_s=st.floats(0.01, 60.0))
-def test_same_run_whatever_the_slices(actions: list[str], cut_s: float) -> None:
+def test_slices_do_not_change_the_run(actions: list[str], cut_s: float) -> None:
     """A world that is forked and run in other slices reaches the same hash."""
     whole = lab()
     parts = lab()

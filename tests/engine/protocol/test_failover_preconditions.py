@@ -20,7 +20,7 @@ def missing(*lines: str, before_s: float = 20.0, **kind: Any) -> list[str]:
     return [p.name for p in preconditions(world, DB) if not p.holds]
 
 
-def test_all_hold_when_it_happens() -> None:
+def test_all_preconditions_are_met_at_the_failover() -> None:
     assert missing() == []
 
 
@@ -35,7 +35,7 @@ def test_all_hold_when_it_happens() -> None:
         ),
     ],
 )
-def test_the_one_that_is_violated_is_named(line: str, expected: str) -> None:
+def test_the_violated_precondition_is_named(line: str, expected: str) -> None:
     assert expected in missing(line)
 
 
@@ -47,7 +47,7 @@ def test_no_witness_is_named() -> None:
     assert "a witness is configured" in missing(witness=False)
 
 
-def test_armed_is_what_comes_true_when_the_principal_is_lost() -> None:
+def test_armed_predicts_the_result_of_a_lost_principal() -> None:
     for lines in (
         (),
         (f"cut {M} {W}",),
@@ -69,7 +69,7 @@ def test_nothing_is_armed_without_mirroring() -> None:
     assert not armed(world, DB)
 
 
-def test_nothing_is_asked_of_a_witness_that_does_not_exist() -> None:
+def test_a_missing_witness_has_no_preconditions() -> None:
     world = lab(witness=False)
     do(world, f"power-off {P}", then_s=20.0)
     found = preconditions(world, DB)

@@ -71,7 +71,7 @@ def due(outcome: statements.Outcome) -> int:
     return outcome.tick
 
 
-def test_a_restore_that_ends_readable_takes_its_recovery_longer() -> None:
+def test_a_restore_with_recovery_takes_the_recovery_time() -> None:
     ends = {
         how: due(restore.restore_database(with_backup(), M, DB, FULL, ending=how))
         for how in (Ending(recovery=False), Ending(), Ending(recovery=False, standby=True))
@@ -80,7 +80,7 @@ def test_a_restore_that_ends_readable_takes_its_recovery_longer() -> None:
     assert [end - shortest for end in ends.values()] == [round(RECOVER_RESTORED_S * TICKS_PER_S)] * 2
 
 
-def test_a_database_that_is_being_restored_does_not_serve_yet_and_gets_its_log_backups() -> None:
+def test_a_restoring_database_does_not_serve_and_accepts_log_backups() -> None:
     world = with_backup()
     sets = world.files[M, FULL].sets
     image = replace(there(sets[0].image), log_backup_every_s=600.0)
@@ -90,19 +90,19 @@ def test_a_database_that_is_being_restored_does_not_serve_yet_and_gets_its_log_b
     assert (M, "Copy") in [timer[3] for timer in world.timers if timer[2] == "log.backup"]
 
 
-def test_a_backup_of_a_database_that_goes_meanwhile_ends_with_3049() -> None:
+def test_a_backup_of_a_database_that_disappears_ends_with_3049() -> None:
     world = alone()
     outcome = backup.backup_database(world, P, DB, FULL)
     do(world, f"power-off {P}", then_s=1.0)
     assert refusal(finish, world, P, outcome) == 3049
 
 
-def test_a_backup_of_a_system_database_says_that_it_is_not_simulated() -> None:
+def test_a_backup_of_a_system_database_is_not_simulated() -> None:
     said = finish(alone(), P, backup.backup_database(alone(), P, "master", FULL))
     assert said == [Message(0, 0, 0, 0, "Not simulated: a backup of master is accepted and writes no file.")]
 
 
-def test_what_stopat_says_stands_before_the_last_line() -> None:
+def test_the_stopat_message_precedes_the_last_line() -> None:
     world = alone()
     full(world)
     log(world)
@@ -115,11 +115,11 @@ def test_what_stopat_says_stands_before_the_last_line() -> None:
     assert len(said) == len({line.text for line in said}) > 2
 
 
-def test_restoring_no_database_with_recovery_is_3118() -> None:
+def test_restoring_a_missing_database_with_recovery_is_3118() -> None:
     assert refusal(statements.restore_with_recovery, alone(), P, "Nothing") == 3118
 
 
-def test_a_backup_is_no_database_to_attach() -> None:
+def test_a_backup_file_cannot_be_attached() -> None:
     assert refusal(databases.attach, with_backup(), P, "New", FULL) == 5120
 
 
@@ -143,13 +143,13 @@ def test_a_new_database_has_a_log_of_1_mb() -> None:
     assert world.copies[P, "New"].log_size_kb == 1024.0
 
 
-def test_a_database_whose_files_are_lost_is_not_backed_up() -> None:
+def test_a_database_with_lost_files_is_not_backed_up() -> None:
     world = alone()
     world.update_copy(PRINCIPAL, disk_failed=True)
     assert refusal(backup.backup_database, world, P, DB, FULL) == 945
 
 
-def test_files_elsewhere_are_reached_only_over_the_network() -> None:
+def test_remote_files_are_reachable_only_over_the_network() -> None:
     world = with_backup()
     shares = {P: f"\\\\{M}\\D$\\Backup\\Sales.bak", M: f"\\\\{P}\\D$\\Backup\\Sales.bak"}
     before = {
@@ -162,7 +162,7 @@ def test_files_elsewhere_are_reached_only_over_the_network() -> None:
     assert before == {P: 0, M: 0}
 
 
-def test_only_the_log_that_was_named_is_filled() -> None:
+def test_only_the_named_log_is_filled() -> None:
     world = lab(databases=2)
     before = {key: copy.log_size_kb for key, copy in world.copies.items()}
     logspace.fill(world, "Sales001")
@@ -173,7 +173,7 @@ def test_only_the_log_that_was_named_is_filled() -> None:
 # --- accounts, lists, clocks --------------------------------------------------------------------------------
 
 
-def test_a_login_is_of_its_kind_and_sa_stays() -> None:
+def test_a_login_keeps_its_type_and_sa_cannot_be_dropped() -> None:
     world = lab()
     accounts.create_login(world, P, "app", password="Secret#1")
     accounts.create_login(world, P, "CORP\\web", windows=True)
@@ -182,7 +182,7 @@ def test_a_login_is_of_its_kind_and_sa_stays() -> None:
     assert refusal(accounts.drop_login, world, P, "sa") == 15405
 
 
-def test_dropping_a_login_takes_its_grant_and_no_other() -> None:
+def test_dropping_a_login_removes_only_its_grant() -> None:
     world = lab()
     for name in ("first", "second", "third"):
         accounts.create_login(world, P, name, password="Secret#1")
@@ -193,7 +193,7 @@ def test_dropping_a_login_takes_its_grant_and_no_other() -> None:
     assert there(world.instances[P].endpoint).granted == (*end.granted, "first", "third")
 
 
-def test_a_certificate_without_a_subject_has_its_name_for_one() -> None:
+def test_a_certificate_without_a_subject_uses_its_name() -> None:
     world = lab()
     accounts.create_master_key(world, P)
     for name, subject in (("plain", None), ("named", "mirroring")):
@@ -203,7 +203,7 @@ def test_a_certificate_without_a_subject_has_its_name_for_one() -> None:
     assert subjects == ["plain", "mirroring"]
 
 
-def test_an_application_has_its_own_login_or_the_account_of_its_service() -> None:
+def test_an_application_uses_its_login_or_service_account() -> None:
     world = lab()
     app = world.clients["APP"]
     domain = world.computer_of(P).domain
@@ -211,19 +211,19 @@ def test_an_application_has_its_own_login_or_the_account_of_its_service() -> Non
     assert connections.login_of(world, replace(app, login=""), P) == f"{domain}\\svc-app"
 
 
-def test_a_job_is_found_however_its_name_is_spelled() -> None:
+def test_a_job_name_is_case_insensitive() -> None:
     world = lab()
     jobs.add(world, P, Job(name="Nightly run"))
     assert jobs.find(world, P, "NIGHTLY RUN").name == "Nightly run"
 
 
-def test_connections_are_listed_whichever_application_comes_first() -> None:
+def test_the_connection_list_does_not_depend_on_the_order_of_applications() -> None:
     world = lab()
     world.clients["AAA"] = replace(world.clients["APP"], name="AAA", connected_to=M)
     assert {one.client.name for one in connections.on_server(world, P)} == {"APP"}
 
 
-def test_only_its_own_clients_say_whether_a_database_can_be_reached() -> None:
+def test_only_its_own_clients_determine_whether_a_database_is_reachable() -> None:
     world = lab()
     world.clients["OTHER"] = Client(name="OTHER", databases=("Orders",), data_source=P)
     assert availability.serving_copies(world, DB)
@@ -239,14 +239,14 @@ def test_a_lost_data_volume_is_823_state_2() -> None:
     assert (problem.value.number, problem.value.state) == (823, 2)
 
 
-def test_the_clock_goes_forward_and_reads_what_it_shows() -> None:
+def test_the_clock_moves_forward_and_is_read_as_shown() -> None:
     world = lab()
     later = clock.time_at(world, 90 * TICKS_PER_S)
     assert (later - clock.time_at(world, 0)).total_seconds() == 90.0
     assert clock.tick_of(world, f"{later:%Y-%m-%d %H:%M:%S}") == 90 * TICKS_PER_S
 
 
-def test_another_link_that_was_cut_does_not_explain_a_loss() -> None:
+def test_another_cut_link_does_not_explain_a_loss() -> None:
     world = lab()
     do(world, f"power-off {P}", then_s=1.0)
     lost = causes.of_loss(world, P, M)
@@ -265,7 +265,7 @@ def test_one_connection_is_load() -> None:
 # --- endpoints, files, jobs ----------------------------------------------------------------------------------
 
 
-def test_an_endpoint_listens_on_all_addresses_its_own_and_loopback() -> None:
+def test_an_endpoint_listens_on_its_own_and_loopback_addresses() -> None:
     lines = {}
     for ip in ("ALL", "127.0.0.1", "203.0.113.9"):
         world = lab(witness=False)
@@ -275,7 +275,7 @@ def test_an_endpoint_listens_on_all_addresses_its_own_and_loopback() -> None:
     assert lines == {"ALL": 9690, "127.0.0.1": 9690, "203.0.113.9": 26024}
 
 
-def test_the_files_of_another_database_are_not_overwritten() -> None:
+def test_files_of_another_database_are_not_overwritten() -> None:
     world = with_backup()
     with pytest.raises(SqlError) as problem:
         restore.restore_database(world, P, "Copy", FULL)
@@ -285,7 +285,7 @@ def test_the_files_of_another_database_are_not_overwritten() -> None:
     assert refusal(restore.restore_database, world, M, DB.lower(), FULL, replace_existing=True) == 0
 
 
-def test_log_is_restored_to_a_time_from_the_beginning_of_its_backup_to_its_end() -> None:
+def test_stopat_covers_a_log_backup_from_begin_to_end() -> None:
     world = alone()
     full(world)
     log(world)
@@ -317,7 +317,7 @@ def test_a_mirror_is_not_backed_up() -> None:
     assert numbers == {2008: 954, 2012: 3059, 2014: 3059}
 
 
-def test_the_log_backup_job_runs_where_the_database_is_open_and_logged() -> None:
+def test_the_log_backup_job_needs_an_open_fully_logged_database() -> None:
     def backed_up(**changes: object) -> bool:
         world = with_backup()
         world.update_copy(PRINCIPAL, log_backup_every_s=60.0, **changes)
@@ -333,7 +333,7 @@ def test_the_log_backup_job_runs_where_the_database_is_open_and_logged() -> None
     assert not backed_up(recovery_model=RecoveryModel.SIMPLE)
 
 
-def test_a_log_backup_job_without_interval_or_database_does_not_come_again() -> None:
+def test_a_log_backup_job_without_interval_or_database_does_not_repeat() -> None:
     world = with_backup()
     timers = len(world.timers)
     jobs.back_up_log(world, P, DB)
@@ -350,13 +350,13 @@ def test_a_database_in_standby_is_not_backed_up() -> None:
 # --- numbers and sizes ---------------------------------------------------------------------------------------
 
 
-def test_refusals_have_their_own_numbers() -> None:
+def test_each_refusal_has_its_own_number() -> None:
     with pytest.raises(SqlError) as problem:
         endpoints.permit(lab(), P, "Mirroring", "GRANT", ("CORP\\stranger",))
     assert (problem.value.number, problem.value.parameters) == (15151, ("find", "login", "CORP\\stranger"))
 
 
-def test_a_restore_needs_room_on_each_drive_for_its_own_files() -> None:
+def test_a_restore_needs_space_on_each_drive_of_its_files() -> None:
     world = with_backup()
     (taken,) = restore.list_backup_sets(world, M, FULL)
     sizes_kb = {file.drive: file.size_kb for file in volumes.files_of(there(taken.image))}
@@ -371,7 +371,7 @@ def test_a_restore_needs_room_on_each_drive_for_its_own_files() -> None:
             assert refusal(restore.restore_database, trial, M, DB, FULL, ending=ending) == number, drive
 
 
-def test_a_processor_at_its_usual_speed_never_delays_pings() -> None:
+def test_a_processor_at_normal_speed_never_delays_pings() -> None:
     world = lab(databases=100)
     guid = there(world.copies[P, "Sales001"].mirroring.guid)
     speeds = {1.0: False, 1.01: False, 1000.0: True}
@@ -380,7 +380,7 @@ def test_a_processor_at_its_usual_speed_never_delays_pings() -> None:
         assert network.overloaded(world, guid, P) is delayed
 
 
-def test_transactions_that_are_lost_are_counted_in_whole_ones() -> None:
+def test_lost_transactions_are_counted_as_integers() -> None:
     world = lab()
     copy = world.copies[PRINCIPAL]
     each_kb = streams.workload_of(copy).log_kb_per_transaction

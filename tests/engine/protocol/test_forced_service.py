@@ -41,7 +41,7 @@ RECOVERS = (Role.MIRROR, MirrorState.SUSPENDED, DbState.RECOVERING)
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("before", ["SUSPENDED", "SUSPENDED with a redo queue", "behind"])
-def test_the_mirror_can_be_forced_from_every_state_that_is_documented(kind: str, before: str) -> None:
+def test_the_mirror_can_be_forced_in_every_documented_state(kind: str, before: str) -> None:
     world = world_of(kind)
     if before == "behind":
         do(world, f"cut {P} {M}", then_s=15.0)
@@ -60,7 +60,7 @@ def test_the_mirror_can_be_forced_from_every_state_that_is_documented(kind: str,
 
 @pytest.mark.parametrize("how", ["power-on", "restarted once more"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_old_principal_comes_back_as_a_suspended_mirror_that_is_recovering(kind: str, how: str) -> None:
+def test_the_old_principal_returns_as_a_suspended_recovering_mirror(kind: str, how: str) -> None:
     world = world_of(kind)
     do(world, f"sql {P} {SET} SUSPEND", f"power-off {P}")
     do(world, FORCE, then_s=30.0)
@@ -84,13 +84,13 @@ def forced_beside_a_living_principal() -> World:
     return world
 
 
-def test_partners_that_meet_again_do_not_both_stay_open() -> None:
+def test_reunited_partners_do_not_both_stay_open() -> None:
     world = forced_beside_a_living_principal()
     do(world, f"mend {P} {M}", then_s=20.0)
     assert stands(world) == [RECOVERS, SERVES_ALONE]
 
 
-def test_resume_throws_away_what_the_old_principal_alone_has() -> None:
+def test_resume_discards_the_old_principals_extra_log() -> None:
     world = forced_beside_a_living_principal()
     do(world, f"mend {P} {M}", then_s=20.0)
     kept_kb, lost_before = world.copies[PRINCIPAL].end_of_log_kb, world.availability[DB].lost_transactions
@@ -100,7 +100,7 @@ def test_resume_throws_away_what_the_old_principal_alone_has() -> None:
     assert world.availability[DB].lost_transactions > lost_before + 10_000
 
 
-def test_removing_the_session_saves_the_old_principals_copy() -> None:
+def test_removing_the_session_keeps_the_old_principals_copy() -> None:
     world = forced_beside_a_living_principal()
     do(world, f"mend {P} {M}", then_s=20.0)
     kept_kb = world.copies[PRINCIPAL].end_of_log_kb
@@ -111,7 +111,7 @@ def test_removing_the_session_saves_the_old_principals_copy() -> None:
     assert world.copies[PRINCIPAL].mirroring.failover_lsn_kb == kept_kb
 
 
-def test_the_copy_that_waits_for_resume_cannot_be_forced() -> None:
+def test_a_copy_waiting_for_resume_cannot_be_forced() -> None:
     world = forced_beside_a_living_principal()
     do(world, f"mend {P} {M}", then_s=20.0)
     do(world, f"power-off {M}")
@@ -122,7 +122,7 @@ def test_the_copy_that_waits_for_resume_cannot_be_forced() -> None:
 
 
 @pytest.mark.parametrize("witness", [True, False])
-def test_a_principal_whose_failover_came_to_nothing_is_busy_until_it_knows(witness: bool) -> None:
+def test_a_principal_with_a_failed_failover_is_busy_until_it_knows(witness: bool) -> None:
     world = lab(witness=witness)
     do(world, f"sql {P} {SET} FAILOVER", then_s=0.1)
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.PENDING_FAILOVER
@@ -152,7 +152,7 @@ def test_while_a_partner_is_in_recovery_the_session_cannot_be_resumed(asked: str
 
 
 @pytest.mark.parametrize("asked", [P, M])
-def test_while_service_is_being_forced_the_session_cannot_be_resumed(asked: str) -> None:
+def test_a_session_cannot_be_resumed_while_service_is_forced(asked: str) -> None:
     """The link is back before the mirror has taken the other role: going on would end in two roles at once."""
     world = lab(witness=False)
     do(world, f"sql {P} {SET} SUSPEND", then_s=5.0)

@@ -9,14 +9,14 @@ from tests.engine.worlds import M, P, do, lab
 THIN = Link(rtt_ms=50.0, bandwidth_mbps=4.0)
 
 
-def test_a_link_that_is_whole_stays_as_it_is() -> None:
+def test_an_undamaged_link_is_unchanged() -> None:
     world = lab()
     world.links[P, M] = world.links[M, P] = THIN
     do(world, f"mend {P} {M}")
     assert network.link(world, P, M) == network.link(world, M, P) == THIN
 
 
-def test_a_link_gets_back_what_faults_have_changed() -> None:
+def test_a_link_gets_its_original_values_back() -> None:
     world = lab()
     world.links[P, M] = world.links[M, P] = THIN
     do(world, f"degrade {P} {M} rtt_ms=200", f"cut {M} {P}", then_s=1.0)

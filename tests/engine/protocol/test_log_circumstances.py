@@ -34,19 +34,19 @@ def check(world: World) -> None:
 
 
 @pytest.mark.parametrize("line", TROUBLE)
-def test_logs_asked_about_together_and_each_alone(line: str) -> None:
+def test_log_circumstances_are_equal_for_a_list_and_for_each(line: str) -> None:
     world = lab(databases=3)
     do(world, f"sql {P} ALTER DATABASE [Sales002] SET PARTNER OFF", line, then_s=2.0)
     check(world)
 
 
-def test_streams_of_one_log_to_several_servers() -> None:
+def test_one_log_has_streams_to_several_servers() -> None:
     world = ag_lab()
     do(world, "slow-cpu NODE_3 factor=3", "degrade NODE_1 NODE_2 rtt_ms=50", then_s=2.0)
     check(world)
 
 
-def test_equal_circumstances_are_one_object() -> None:
+def test_equal_circumstances_share_one_object() -> None:
     world = lab(databases=2)
     first, second = (world.copies[P, f"Sales00{number}"].source or 0 for number in range(2))
     before = world.flow.source_setup(first)

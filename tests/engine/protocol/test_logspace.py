@@ -37,7 +37,7 @@ def until_full(world: World) -> list[Event]:
     return events
 
 
-def test_the_file_grows_by_tenths_until_its_limit_then_the_database_halts() -> None:
+def test_the_log_file_grows_by_tenths_to_its_limit_then_the_database_halts() -> None:
     world = small()
     suspend(world)
     events = until_full(world)
@@ -54,7 +54,7 @@ def test_the_file_grows_by_tenths_until_its_limit_then_the_database_halts() -> N
     assert world.flow.positions(world.copies[PRINCIPAL].source or 0).generated_kb == at.generated_kb
 
 
-def test_9002_names_the_reason_from_2012_on() -> None:
+def test_error_9002_names_the_reason_since_2012() -> None:
     world = small()
     for name in (P, M):
         world.update_instance(name, version=2012)
@@ -62,7 +62,7 @@ def test_9002_names_the_reason_from_2012_on() -> None:
     assert "is full due to 'DATABASE_MIRRORING'" in of_kind(until_full(world), "full")[0].text
 
 
-def test_the_end_of_the_drive_comes_before_the_limit_of_the_file() -> None:
+def test_a_full_drive_limits_growth_before_the_file_limit() -> None:
     world = small(log_max_kb=40 * GB)
     world.update_computer(P, volumes=(Volume(letter="L", size_kb=150.0 * 1024),))
     suspend(world)
@@ -91,7 +91,7 @@ FREES = {
 
 
 @pytest.mark.parametrize("what", FREES)
-def test_what_makes_room_in_a_suspended_session(what: str) -> None:
+def test_actions_free_log_in_a_suspended_session(what: str) -> None:
     world = small()
     suspend(world)
     until_full(world)
@@ -105,7 +105,7 @@ def test_what_makes_room_in_a_suspended_session(what: str) -> None:
         assert not world.copies[PRINCIPAL].log_full, "with a log backup there is room"
 
 
-def test_the_mirrors_return_and_a_log_backup_make_room() -> None:
+def test_the_mirrors_return_and_a_log_backup_free_log() -> None:
     world = small()
     do(world, f"power-off {M}", then_s=1.0)
     assert of_kind(until_full(world), "full")[0].get("reuse_wait") == "DATABASE_MIRRORING"
@@ -140,14 +140,14 @@ REASONS = {
 
 
 @pytest.mark.parametrize("what", REASONS)
-def test_log_reuse_wait_desc(what: str) -> None:
+def test_log_reuse_wait_desc_names_the_reason(what: str) -> None:
     world = lab(witness=False)
     prepare, expected = REASONS[what]
     prepare(world)
     assert logspace.reuse_wait(world, world.copies[PRINCIPAL].source) == expected
 
 
-def test_an_open_transaction_lets_go_when_it_ends() -> None:
+def test_an_open_transaction_releases_log_at_its_end() -> None:
     world = lab(witness=False)
     logspace.hold_transaction(world, P, DB)
     wait(world, 10.0)
@@ -158,7 +158,7 @@ def test_an_open_transaction_lets_go_when_it_ends() -> None:
     assert logspace.used_kb(world, world.copies[PRINCIPAL]) < held / 2
 
 
-def test_without_a_full_backup_or_in_simple_recovery_nothing_waits_for_log_backups() -> None:
+def test_without_a_full_backup_no_log_backup_is_needed() -> None:
     world = small()
     commands.partner_off(world, P, DB)
     world.update_copy(PRINCIPAL, recovery_model=RecoveryModel.SIMPLE)
@@ -167,7 +167,7 @@ def test_without_a_full_backup_or_in_simple_recovery_nothing_waits_for_log_backu
     assert logspace.reuse_wait(world, world.copies[PRINCIPAL].source) == "NOTHING"
 
 
-def test_shrinking_stops_at_what_is_in_use() -> None:
+def test_shrinking_stops_at_the_used_part() -> None:
     world = small()
     wait(world, 20.0)
     used = logspace.used_kb(world, world.copies[PRINCIPAL])
@@ -200,7 +200,7 @@ def test_an_index_rebuild_is_one_transaction_and_ends() -> None:
     assert world.copies[PRINCIPAL].active_from_kb is None
 
 
-def test_fill_log() -> None:
+def test_fill_log_fills_the_log() -> None:
     world = small()
     events = do(world, "fill-log Sales", then_s=5.0)
     assert of_kind(events, "full")[0].get("reuse_wait") == "LOG_BACKUP"
@@ -218,13 +218,13 @@ FILES = [
 
 
 @pytest.mark.parametrize(("args", "number"), FILES)
-def test_add_file_refused(args: tuple[str, str, str, str], number: int) -> None:
+def test_an_invalid_add_file_is_refused(args: tuple[str, str, str, str], number: int) -> None:
     world = lab()
     world.update_computer(P, volumes=(Volume(letter="E", size_kb=100.0),))
     assert refusal(logspace.add_file, world, *args) == number
 
 
-def test_remove_and_modify_file() -> None:
+def test_files_are_removed_and_modified() -> None:
     world = lab()
     logspace.add_file(world, P, DB, "log2", "D:\\log2.ldf", 1024.0, log=True)
     logspace.add_file(world, P, DB, "data2", "D:\\data2.ndf", 1024.0)
@@ -241,14 +241,14 @@ def test_remove_and_modify_file() -> None:
     assert [file.name for file in world.copies[MIRROR].extra_files] == ["data2"]
 
 
-def test_truncate_only_ends_the_chain_of_a_database_that_is_not_mirrored() -> None:
+def test_truncate_only_ends_the_chain_of_an_unmirrored_database() -> None:
     world = lab()
     commands.partner_off(world, P, DB)
     logspace.truncate(world, P, DB)
     assert refusal(backup.backup_log, world, P, DB, "D:\\x.trn") == 4214
 
 
-def test_drives_count_what_lies_on_them() -> None:
+def test_free_drive_space_accounts_for_all_files() -> None:
     world = lab()
     world.update_computer(P, volumes=(Volume(letter="D", size_kb=100 * GB),))
     assert volumes.free_kb(world, P, "D") == pytest.approx(60 * GB), "Sales has 40 GB of data"
@@ -260,7 +260,7 @@ def test_drives_count_what_lies_on_them() -> None:
     assert volumes.free_kb(world, P, "Z") == 0.0
 
 
-def test_a_new_principal_holds_log_for_its_absent_partner_only_from_where_that_one_stands() -> None:
+def test_a_new_principal_retains_log_only_from_its_partners_position() -> None:
     world = lab()
     do(world, f"power-off {P}", then_s=30.0)
     copy = world.copies[MIRROR]

@@ -18,13 +18,13 @@ def lost(world: World) -> int:
     return world.availability[DB].lost_transactions
 
 
-def test_forcing_counts_what_the_new_copy_lacks() -> None:
+def test_a_forced_failover_counts_the_missing_transactions() -> None:
     world = split_brain()
     assert lost(world) > 1_000
     assert world.failovers[0].lost_transactions == lost(world)
 
 
-def test_dropping_the_old_copy_counts_what_it_committed_afterwards() -> None:
+def test_dropping_the_old_copy_counts_its_later_commits() -> None:
     world = split_brain()
     forced = lost(world)
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", f"point-app APP {M}", then_s=5.0)
@@ -54,7 +54,7 @@ def test_restoring_over_the_old_copy_counts_the_same() -> None:
     assert lost(world) > forced + 5_000
 
 
-def test_resume_after_a_forced_service_counts_nothing_twice() -> None:
+def test_resume_after_forced_service_counts_nothing_twice() -> None:
     world = lab(witness=False)
     do(world, f"cut {P} {M}", then_s=10.0)
     do(world, f"power-off {P}", then_s=5.0)

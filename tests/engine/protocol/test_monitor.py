@@ -23,7 +23,7 @@ def monitored(**changes: object) -> World:
     return world
 
 
-def test_the_job_writes_a_row_each_minute_on_each_partner() -> None:
+def test_the_monitor_job_writes_a_row_per_minute_on_each_partner() -> None:
     world = monitored()
     wait(world, 300.5)
     for key, role in ((PRINCIPAL, Role.PRINCIPAL), (MIRROR, Role.MIRROR)):
@@ -53,7 +53,7 @@ def test_rows_are_stale_while_the_agent_is_stopped_and_an_update_refreshes_them(
     assert len(monitor.rows_of(world, PRINCIPAL)) == 3
 
 
-def test_an_update_on_reading_waits_for_15_s() -> None:
+def test_an_update_on_read_happens_at_most_every_15_s() -> None:
     world = monitored()
     wait(world, 61.0)
     assert monitor.results(world, P, DB, 0, update_table=True)[0].tick == 6000
@@ -73,7 +73,7 @@ def test_a_mode_shows_the_rows_of_its_hours(mode: int, hours: int) -> None:
     assert len(monitor.results(world, P, DB, mode)) == hours
 
 
-def test_modes() -> None:
+def test_every_mode_returns_its_rows() -> None:
     world = monitored()
     for server in (P,):
         monitor.change_monitoring(world, server, 1, 10)
@@ -85,7 +85,7 @@ def test_modes() -> None:
     assert refusal(monitor.results, world, P, DB, 10) == 32036
 
 
-def test_retention() -> None:
+def test_old_rows_are_deleted_after_the_retention_period() -> None:
     world = monitored()
     monitor.change_alert(world, P, DB, monitor.RETENTION, 1)
     wait(world, 2 * 3600.0)
@@ -95,7 +95,7 @@ def test_retention() -> None:
     assert len(monitor.rows_of(world, MIRROR)) == 120
 
 
-def test_time_behind_says_when_the_oldest_unsent_log_was_written() -> None:
+def test_time_behind_is_the_age_of_the_oldest_unsent_log() -> None:
     world = monitored()
     wait(world, 150.0)
     commands.partner_suspend(world, P, DB)
@@ -108,7 +108,7 @@ def test_time_behind_says_when_the_oldest_unsent_log_was_written() -> None:
 # --- thresholds ------------------------------------------------------------------------------------
 
 
-def test_thresholds_raise_their_events_on_the_server_that_has_them() -> None:
+def test_thresholds_raise_events_on_their_server() -> None:
     world = monitored()
     for server in (P, M):
         monitor.change_alert(world, server, DB, 1, 2)
@@ -138,7 +138,7 @@ def test_an_overloaded_mirror_has_log_to_restore() -> None:
     assert {(e.server, e.get("number")) for e in events if e.kind == "alert"} == {(M, 32043)}
 
 
-def test_commit_overhead_counts_under_safety_full_only() -> None:
+def test_commit_overhead_is_measured_under_safety_full_only() -> None:
     world = monitored()
     monitor.change_alert(world, P, DB, 4, 20)
     assert 32044 in [e.get("number") for e in wait(world, 61.0) if e.kind == "alert"]
@@ -147,7 +147,7 @@ def test_commit_overhead_counts_under_safety_full_only() -> None:
     assert not [e for e in wait(world, 61.0) if e.kind == "alert"]
 
 
-def test_a_failover_silences_thresholds_that_stand_on_one_server_only() -> None:
+def test_a_failover_silences_thresholds_set_on_one_server() -> None:
     world = lab()
     for server in (P, M):
         monitor.add_monitoring(world, server)
@@ -160,7 +160,7 @@ def test_a_failover_silences_thresholds_that_stand_on_one_server_only() -> None:
     assert [e for e in wait(world, 61.0) if e.kind == "alert"]
 
 
-def test_changing_listing_and_dropping_thresholds() -> None:
+def test_thresholds_are_changed_listed_and_dropped() -> None:
     world = lab()
     for alert_id, value in ((2, 10.0), (1, 30.0), (2, 20.0)):
         monitor.change_alert(world, P, DB, alert_id, value)
@@ -177,7 +177,7 @@ def test_changing_listing_and_dropping_thresholds() -> None:
 # --- the job and refusals --------------------------------------------------------------------------
 
 
-def test_the_job_is_a_job() -> None:
+def test_the_monitor_job_is_an_agent_job() -> None:
     world = monitored()
     assert monitor.help_monitoring(world, P) == 1
     wait(world, 61.0)
@@ -193,7 +193,7 @@ def test_the_job_is_a_job() -> None:
     assert len(monitor.rows_of(world, PRINCIPAL)) == 4, "one timer, not two"
 
 
-def test_a_world_may_begin_with_the_job() -> None:
+def test_a_world_can_start_with_the_monitor_job() -> None:
     world = lab()
     job = Job(name=monitor.JOB_NAME, action=jobs.MONITOR, every_s=60.0)
     world.update_instance(P, jobs=(job,))
@@ -221,13 +221,15 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("function", "args", "number"), REFUSED)
-def test_refusals(function: Callable[..., object], args: tuple[object, ...], number: int) -> None:
+def test_invalid_calls_are_refused(
+    function: Callable[..., object], args: tuple[object, ...], number: int
+) -> None:
     world = lab()
     monitor.add_monitoring(world, P)
     assert refusal(function, world, *args) == number
 
 
-def test_a_database_that_is_not_mirrored_has_no_rows() -> None:
+def test_an_unmirrored_database_has_no_rows() -> None:
     world = monitored()
     commands.partner_off(world, P, DB)
     assert refusal(monitor.results, world, P, DB) == 32039
@@ -244,7 +246,7 @@ def test_rows_belong_to_the_fork() -> None:
     assert replace(world.settings) == other.settings
 
 
-def test_a_backlog_of_an_idle_database_is_dated_back_no_further_than_the_beginning() -> None:
+def test_an_idle_backlog_is_not_dated_before_the_beginning() -> None:
     """Hardly any log is written: backlog divided by rate would lie ages ago."""
     row = MonitorRow(
         tick=6_000,

@@ -27,7 +27,7 @@ def some(count: int) -> MonitorRows:
 
 
 @pytest.mark.parametrize("count", [0, 1, 16, 17, 100])
-def test_rows_come_back_as_they_were(count: int) -> None:
+def test_rows_are_read_back_unchanged(count: int) -> None:
     wanted = [row(tick) for tick in range(count)]
     rows = some(count)
     assert list(rows) == wanted
@@ -38,7 +38,7 @@ def test_rows_come_back_as_they_were(count: int) -> None:
         assert isinstance(rows[-1].state, MirrorState)
 
 
-def test_old_rows_go_and_the_room_that_they_took() -> None:
+def test_old_rows_are_deleted_with_their_memory() -> None:
     rows = MonitorRows()
     for tick in range(10_000):
         rows = rows.with_row(row(tick), tick - 50)
@@ -46,7 +46,7 @@ def test_old_rows_go_and_the_room_that_they_took() -> None:
     assert rows._buffer.rows.nbytes < 1_000 * COLUMNS.itemsize
 
 
-def test_forks_share_their_past_and_go_their_own_ways() -> None:
+def test_forks_share_their_past_and_diverge() -> None:
     past = some(20)
     one, other = past.with_row(row(100), 0), past.with_row(row(200), 0)
     assert one._buffer is past._buffer
@@ -54,14 +54,14 @@ def test_forks_share_their_past_and_go_their_own_ways() -> None:
     assert list(one[:20]) == list(other[:20]) == list(past)
 
 
-def test_its_text_tells_any_two_pasts_apart() -> None:
+def test_different_pasts_have_different_texts() -> None:
     past = some(3)
     ways = [past, past.with_row(row(3), 0), past.with_row(row(3, unsent_kb=1.0), 0), past.with_row(row(3), 2)]
     assert len(set(map(repr, ways))) == 4
     assert repr(some(3)) == repr(past)
 
 
-def test_the_last_row_of_a_role_up_to_a_place_in_the_log() -> None:
+def test_the_last_row_of_a_role_up_to_a_log_position_is_found() -> None:
     rows = some(10)
     assert rows.find_last(Role.PRINCIPAL, 1e9 + 6.5 / 7) == 5
     assert rows.find_last(Role.MIRROR, 1e9 + 6.5 / 7) == 6

@@ -100,7 +100,7 @@ def small_lab(witness: bool) -> World:
     return world
 
 
-def test_a_partner_may_go_between_connecting_and_meeting() -> None:
+def test_a_partner_may_leave_between_connecting_and_meeting() -> None:
     """A server is back and connected while its database still recovers; the other one loses its power just then."""
     world = small_lab(witness=True)
     do(world, f"restart-service {P}", then_s=0.0)
@@ -117,7 +117,7 @@ def test_a_partner_may_go_between_connecting_and_meeting() -> None:
 
 @settings(max_examples=80, deadline=None)
 @given(script=st.lists(st.tuples(LINES, GAPS_S), min_size=5, max_size=25), witness=st.booleans())
-def test_anything_may_follow_anything(script: list[tuple[str, float]], witness: bool) -> None:
+def test_random_sequences_keep_the_invariants(script: list[tuple[str, float]], witness: bool) -> None:
     world = small_lab(witness)
     for line, gap_s in script:
         do(world, line, then_s=gap_s)
@@ -128,7 +128,7 @@ def test_anything_may_follow_anything(script: list[tuple[str, float]], witness: 
     assert world.state_hash() == other.state_hash()
 
 
-def test_a_mirror_that_was_frozen_while_its_session_was_removed_takes_nothing_over() -> None:
+def test_a_mirror_frozen_during_session_removal_does_not_take_over() -> None:
     world = lab()
     do(world, f"hang {M}", then_s=20.0)
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=5.0)

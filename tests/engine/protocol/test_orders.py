@@ -62,7 +62,9 @@ def follows(world: World, copy: DatabaseCopy) -> bool:
 
 
 @pytest.mark.parametrize(("kind", "state", "lost", "returned"), CASES)
-def test_order(kind: str, state: str, lost: tuple[str, ...], returned: tuple[str, ...]) -> None:
+def test_forced_service_follows_every_order_of_losses(
+    kind: str, state: str, lost: tuple[str, ...], returned: tuple[str, ...]
+) -> None:
     world, witness = ready(kind, state).fork(), KINDS[kind][1]
     for server in lost:
         do(world, f"power-off {server}", then_s=20.0)

@@ -7,7 +7,7 @@ from engine.protocol import errorlog, service, startup, streams
 from tests.engine.worlds import PRINCIPAL, M, P, do, lab, texts
 
 
-def test_log_that_was_not_written_is_gone_with_the_power() -> None:
+def test_unwritten_log_is_lost_with_the_power() -> None:
     world = lab(witness=False, safety=Safety.OFF)
     do(world, f"black-hole {P} {M}", then_s=1.0)
     do(world, f"power-off {P}", then_s=1.0)
@@ -15,20 +15,20 @@ def test_log_that_was_not_written_is_gone_with_the_power() -> None:
     assert streams.redone_kb(world, principal) == streams.end_of_log_kb(world, principal)
 
 
-def test_a_client_waits_for_a_hung_server_before_it_gives_the_connection_up() -> None:
+def test_a_client_waits_for_a_hung_server_before_giving_up() -> None:
     world = lab(witness=False)
     events = do(world, f"hang {P}", then_s=12.0)
     assert texts(events, "client") == []
     assert texts(do(world, "note still hung", then_s=20.0), "client")
 
 
-def test_a_server_is_off_soon_after_its_service_has_stopped() -> None:
+def test_a_server_powers_off_soon_after_its_service_stopped() -> None:
     events = do(lab(witness=False), f"shutdown-server {P}", then_s=120.0)
     at = {event.text: event.t_s for event in events if event.kind == "service" and event.server == P}
     assert 0.0 < at["server is shut down"] - at["SQL Server has stopped"] < 15.0
 
 
-def test_servers_that_run_from_the_beginning_have_told_which_copy_is_theirs() -> None:
+def test_servers_running_from_the_start_know_their_copies() -> None:
     world = lab(witness=False)
     startup.healthy(world)
     told = {server: {line[1] for line in errorlog.logs(world, server)[0]} for server in (P, M)}
@@ -36,7 +36,7 @@ def test_servers_that_run_from_the_beginning_have_told_which_copy_is_theirs() ->
     assert told[M] & {1440, 1441, 1444} == {1441, 1444}
 
 
-def test_a_server_that_loses_its_power_while_it_boots_boots_from_the_beginning() -> None:
+def test_a_server_that_loses_power_during_boot_boots_again() -> None:
     world = lab()
     do(world, f"power-off {P}")
     do(world, f"power-on {P}", then_s=10.0)

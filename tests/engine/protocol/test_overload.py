@@ -21,7 +21,7 @@ def test_a_busy_principal_keeps_its_role_and_an_overloaded_one_loses_it() -> Non
     assert leaders(factor=900) == {M}
 
 
-def test_a_short_timeout_or_many_databases_make_false_failovers_of_the_same_load() -> None:
+def test_a_short_timeout_or_many_databases_cause_false_failovers() -> None:
     assert leaders(factor=300) == {P}
     assert leaders(factor=300, timeout_s=5) == {M}
     assert leaders(factor=300, databases=40) == {M}
@@ -32,7 +32,7 @@ def test_without_a_witness_the_partners_only_lose_each_other() -> None:
     assert leaders(factor=900, witness=False) == {P}
 
 
-def test_a_session_less_lets_the_pings_of_the_others_come_in_time() -> None:
+def test_removing_a_session_lets_the_other_pings_arrive_in_time() -> None:
     world = lab(databases=14, cores=8 * 14)
     do(world, f"slow-cpu {P} factor=300", then_s=2.0)
     as_it_is = world.fork()
@@ -42,7 +42,7 @@ def test_a_session_less_lets_the_pings_of_the_others_come_in_time() -> None:
     assert not [event for event in events if event.get("how") == "silent"]
 
 
-def test_relief_heals_the_session() -> None:
+def test_removing_the_load_reconnects_the_session() -> None:
     world = lab()
     do(world, f"slow-cpu {P} factor=900", then_s=45.0)
     do(world, "revert-all", then_s=60.0)

@@ -38,7 +38,9 @@ FULL_WITH_WITNESS = {
 
 
 @pytest.mark.parametrize(("pattern", "expected"), FULL_WITH_WITNESS.items())
-def test_full_with_witness_links(pattern: tuple[int, int, int], expected: tuple[bool, bool]) -> None:
+def test_full_with_witness_follows_the_link_table(
+    pattern: tuple[int, int, int], expected: tuple[bool, bool]
+) -> None:
     assert facts(cut(lab(), pattern)) == expected
 
 
@@ -69,7 +71,9 @@ SERVERS_DOWN = {
 
 
 @pytest.mark.parametrize(("down", "expected"), SERVERS_DOWN.items())
-def test_full_with_witness_servers(down: tuple[str, ...], expected: tuple[bool, bool]) -> None:
+def test_full_with_witness_follows_the_server_table(
+    down: tuple[str, ...], expected: tuple[bool, bool]
+) -> None:
     world = lab()
     do(world, *(f"power-off {server}" for server in down), then_s=30)
     assert facts(world) == expected
@@ -83,7 +87,7 @@ def test_full_with_witness_servers(down: tuple[str, ...], expected: tuple[bool, 
         (W, (P, M), (False, False)),
     ],
 )
-def test_one_server_down_and_the_link_between_the_others_cut(
+def test_one_lost_server_and_a_cut_link_are_handled(
     down: str, link: tuple[str, str], expected: tuple[bool, bool]
 ) -> None:
     world = lab()
@@ -92,7 +96,7 @@ def test_one_server_down_and_the_link_between_the_others_cut(
     assert facts(world) == expected
 
 
-def test_isolated_principal_says_955_and_its_database_is_not_online() -> None:
+def test_an_isolated_principal_raises_955_and_is_not_online() -> None:
     world = lab()
     do(world, f"power-off {M}", then_s=10)
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
@@ -101,7 +105,7 @@ def test_isolated_principal_says_955_and_its_database_is_not_online() -> None:
     assert world.copies[PRINCIPAL].mirroring.trace == 10
 
 
-def test_witness_alone_returning_gives_service_back() -> None:
+def test_a_returning_witness_restores_service() -> None:
     world = lab()
     do(world, f"power-off {M}", then_s=10)
     do(world, f"cut {P} {W}", then_s=10)
@@ -111,7 +115,7 @@ def test_witness_alone_returning_gives_service_back() -> None:
     assert world.copies[PRINCIPAL].mirroring.trace == 12
 
 
-def test_exposure_disarms_automatic_failover() -> None:
+def test_an_exposed_principal_disarms_automatic_failover() -> None:
     """P-M cut with both seeing the witness: P runs exposed; if it is lost then, M must not take over."""
     world = lab()
     do(world, f"cut {P} {M}", then_s=20)
@@ -119,21 +123,21 @@ def test_exposure_disarms_automatic_failover() -> None:
     assert facts(world) == (False, False)
 
 
-def test_witness_cut_from_principal_before_leaves_failover_armed() -> None:
+def test_losing_the_principals_witness_link_keeps_failover_armed() -> None:
     world = lab()
     do(world, f"cut {P} {W}", then_s=20)
     do(world, f"power-off {P}", then_s=30)
     assert facts(world) == (False, True)
 
 
-def test_mirror_cut_from_witness_before_prevents_failover() -> None:
+def test_losing_the_mirrors_witness_link_prevents_failover() -> None:
     world = lab()
     do(world, f"cut {M} {W}", then_s=20)
     do(world, f"power-off {P}", then_s=30)
     assert facts(world) == (False, False)
 
 
-def test_all_links_lost_then_only_mirror_and_witness_return() -> None:
+def test_after_a_total_outage_mirror_and_witness_return_alone() -> None:
     world = cut(lab(), (0, 0, 0))
     do(world, f"mend {M} {W}", then_s=30)
     assert facts(world) == (False, False)
@@ -142,7 +146,7 @@ def test_all_links_lost_then_only_mirror_and_witness_return() -> None:
 
 
 @pytest.mark.parametrize("first", [(P, M), (P, W)])
-def test_isolated_principal_serves_again_when_it_sees_either(first: tuple[str, str]) -> None:
+def test_an_isolated_principal_serves_again_when_it_sees_either_server(first: tuple[str, str]) -> None:
     world = cut(lab(), (0, 0, 0))
     do(world, f"mend {first[0]} {first[1]}", then_s=30)
     assert facts(world) == (True, False)
@@ -161,7 +165,7 @@ def test_old_principal_follows_after_automatic_failover() -> None:
     )
 
 
-def test_old_principal_that_only_sees_the_witness_stays_closed() -> None:
+def test_an_old_principal_that_sees_only_the_witness_stays_closed() -> None:
     """The witness knows who leads: the returning principal must not serve a second copy."""
     world = lab()
     do(world, f"pull-cable {P}", then_s=30)
@@ -170,7 +174,7 @@ def test_old_principal_that_only_sees_the_witness_stays_closed() -> None:
     assert facts(world) == (False, True)
 
 
-def test_silent_loss_takes_the_timeout_and_loses_nothing() -> None:
+def test_a_silent_loss_takes_the_timeout_and_loses_nothing() -> None:
     world = lab()
     do(world, f"hang {P}", then_s=8)
     assert facts(world) == (False, False)
@@ -181,7 +185,7 @@ def test_silent_loss_takes_the_timeout_and_loses_nothing() -> None:
     assert world.availability[DB].lost_transactions == 0
 
 
-def test_principal_asks_the_witness_before_it_commits_alone() -> None:
+def test_the_principal_asks_the_witness_before_it_commits_alone() -> None:
     """Witness link black-holed first, mirror cut then: no commit may pass before the witness has answered."""
     world = lab()
     do(world, f"black-hole {P} {W}", then_s=3)
@@ -190,7 +194,7 @@ def test_principal_asks_the_witness_before_it_commits_alone() -> None:
     assert world.availability[DB].lost_transactions == 0
 
 
-def test_principal_that_comes_to_itself_after_failover_serves_nobody() -> None:
+def test_a_principal_resuming_after_failover_serves_nobody() -> None:
     world = lab()
     do(world, f"hang {P}", then_s=25)
     assert facts(world) == (False, True)

@@ -93,7 +93,7 @@ def works(function: Callable[..., object], world: World, server: str) -> bool:
 @pytest.mark.parametrize("way", one_in(2, WAYS))
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("up", UP_OR_DOWN)
-def test_who_serves_and_what_may_be_commanded(up: tuple[bool, ...], kind: str, way: str) -> None:
+def test_service_and_commands_follow_the_quorum_pattern(up: tuple[bool, ...], kind: str, way: str) -> None:
     for linked in UP_OR_DOWN:
         lost = Lost(kind, up, linked)
         world = lose(kind, way, lost)
@@ -117,7 +117,7 @@ def test_who_serves_and_what_may_be_commanded(up: tuple[bool, ...], kind: str, w
 
 
 @pytest.mark.parametrize(("kind", "way"), one_in(len(WAYS) + 1, product(KINDS, WAYS)))
-def test_what_was_lost_comes_back_and_heals(kind: str, way: str) -> None:
+def test_lost_servers_return_and_the_session_recovers(kind: str, way: str) -> None:
     """Every fault's reverse restores what was: links, servers, a session in step, one copy that serves."""
     for up, linked in product(UP_OR_DOWN, UP_OR_DOWN):
         if all(up) and all(linked):

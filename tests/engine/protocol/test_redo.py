@@ -26,7 +26,7 @@ def add_file_on_new_drive(world: World) -> None:
     logspace.add_file(world, P, DB, "more", "E:\\Data\\more.ndf", 1024.0)
 
 
-def test_a_file_on_a_drive_that_the_mirror_lacks_suspends_the_session() -> None:
+def test_a_file_on_a_missing_mirror_drive_suspends_the_session() -> None:
     # [WP, preparing the mirror for failover]
     world = lab()
     add_file_on_new_drive(world)
@@ -42,7 +42,7 @@ def test_a_file_on_a_drive_that_the_mirror_lacks_suspends_the_session() -> None:
     assert refusal(commands.partner_force, world, M, DB) == 1406
 
 
-def test_with_the_drive_added_resume_goes_on() -> None:
+def test_resume_continues_after_the_drive_is_added() -> None:
     world = lab()
     add_file_on_new_drive(world)
     wait(world, 10.0)
@@ -56,7 +56,7 @@ def test_with_the_drive_added_resume_goes_on() -> None:
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
 
 
-def test_a_mirror_without_room_for_the_growing_log_suspends_the_session() -> None:
+def test_a_mirror_without_space_for_log_growth_suspends_the_session() -> None:
     world = lab()
     world.update_computer(M, volumes=(Volume(letter="L", size_kb=5.0 * 1024**2),))
     database_files.modify_file(world, P, DB, "Sales_log", size_kb=8.0 * 1024**2)
@@ -67,7 +67,7 @@ def test_a_mirror_without_room_for_the_growing_log_suspends_the_session() -> Non
     assert refusal(commands.partner_resume, world, P, DB) == 0
 
 
-def test_a_file_that_is_added_while_the_mirror_is_away_stops_redo_when_it_is_back() -> None:
+def test_a_file_added_during_the_mirrors_absence_stops_redo_later() -> None:
     world = lab(witness=False)
     do(world, f"power-off {M}", then_s=5.0)
     add_file_on_new_drive(world)
@@ -91,7 +91,7 @@ def statuses(world: World, key: tuple[str, str]) -> list[tuple[int, int]]:
     return [(row.page, row.status) for row in world.copies[key].page_repairs]
 
 
-def test_the_principal_gets_a_good_page_from_the_mirror() -> None:
+def test_the_principal_gets_an_intact_page_from_the_mirror() -> None:
     world = modern()
     events = do(world, f"corrupt-page {P} {DB} page=77", then_s=10.0)
     lines = [e.get("number") for e in events if e.kind == "errorlog" and e.server == P]
@@ -101,7 +101,7 @@ def test_the_principal_gets_a_good_page_from_the_mirror() -> None:
     assert state(world) == (SYNCHRONIZED, SYNCHRONIZED)
 
 
-def test_the_mirror_suspends_while_it_asks_and_goes_on_by_itself() -> None:
+def test_the_mirror_suspends_during_page_repair_and_continues() -> None:
     world = modern()
     events = do(world, f"corrupt-page {M} {DB} page=77", then_s=30.0)
     moves = [e.text for e in events if e.kind == "state" and e.server == M]
@@ -113,7 +113,7 @@ def test_the_mirror_suspends_while_it_asks_and_goes_on_by_itself() -> None:
     assert statuses(world, MIRROR) == [(77, 5)]
 
 
-def test_what_could_not_be_repaired_while_suspended_is_at_the_next_read_after_resume() -> None:
+def test_a_page_that_could_not_be_repaired_while_suspended_is_repaired_at_the_next_read() -> None:
     world = modern()
     commands.partner_suspend(world, P, DB)
     do(world, f"corrupt-page {P} {DB} page=77", then_s=90.0)
@@ -141,7 +141,7 @@ def test_header_and_boot_page_cannot_be_repaired(page: int) -> None:
     assert checked(world) == [8928, 8939, 8989, 8958, 2528]
 
 
-def test_2005_repairs_nothing() -> None:
+def test_version_2005_repairs_nothing() -> None:
     world = lab()
     do(world, f"corrupt-page {P} {DB} page=77", then_s=10.0)
     assert world.copies[PRINCIPAL].bad_pages == (77,)
@@ -151,7 +151,7 @@ def test_2005_repairs_nothing() -> None:
     assert world.faults[0].reverted_tick is not None
 
 
-def test_a_damaged_page_on_a_2005_mirror_stops_redo_until_it_is_mended() -> None:
+def test_a_damaged_page_on_a_2005_mirror_stops_redo_until_repaired() -> None:
     world = lab()
     do(world, f"corrupt-page {M} {DB} page=77", then_s=10.0)
     assert state(world) == (SUSPENDED, SUSPENDED)
@@ -163,5 +163,5 @@ def test_a_damaged_page_on_a_2005_mirror_stops_redo_until_it_is_mended() -> None
     assert state(world) == (SYNCHRONIZED, SYNCHRONIZED)
 
 
-def test_checkdb_is_not_for_mirrors() -> None:
+def test_checkdb_is_refused_on_mirrors() -> None:
     assert refusal(pages.check, lab(), M, DB) == 954

@@ -65,7 +65,7 @@ RETURN = {"start": "140 start-service A", "plug": "140 plug-cable A"}
 
 
 @pytest.mark.parametrize("way", ["start", "plug"])
-def test_it_stays_in_recovery_until_its_next_start(way: str) -> None:
+def test_a_rejected_principal_stays_in_recovery_until_its_next_start(way: str) -> None:
     script = REPAIR if way == "start" else REPAIR.replace("stop-service A", "pull-cable A")
     drill = _play(f"{script}\n{RETURN[way]}")
     copy = drill.world.copies["A", "Sales"]

@@ -73,13 +73,13 @@ def test_stopat_beyond_the_backup_leaves_it_restoring() -> None:
     assert world.copies[MIRROR].db_state is DbState.RESTORING
 
 
-def test_stopat_before_what_is_restored_is_too_early() -> None:
+def test_stopat_before_the_restored_log_is_too_early() -> None:
     world = READY.fork()
     roll(world, TRN, Ending(recovery=False))
     assert refusal(restore.restore_log, world, M, DB, LATER, ending=Ending(stop_tick=1)) == 4335
 
 
-def test_standby_is_readable_and_takes_more_log_but_no_partner() -> None:
+def test_a_standby_database_is_readable_and_accepts_log_but_no_partner() -> None:
     world = READY.fork()
     copy = roll(world, TRN, Ending(recovery=False, standby=True))
     assert statements.use_database(world, M, DB) == []
@@ -104,14 +104,14 @@ def test_bulk_logged_changes_must_be_backed_up_before_mirroring() -> None:
     assert not world.copies[PRINCIPAL].bulk_changes
 
 
-def test_a_mirror_without_worker_threads_to_spare_is_refused() -> None:
+def test_a_mirror_without_spare_worker_threads_is_refused() -> None:
     world = prepared()
     world.update_instance(M, max_worker_threads=5)
     commands.partner_set(world, M, DB, address(P))
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 1450
 
 
-def test_copying_a_file_takes_bandwidth_from_mirroring_and_gives_it_back() -> None:
+def test_copying_a_file_temporarily_takes_bandwidth_from_mirroring() -> None:
     world = prepared()
     commands.partner_set(world, M, DB, address(P))
     commands.partner_set(world, P, DB, address(M))

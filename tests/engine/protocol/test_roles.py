@@ -38,11 +38,11 @@ def transitions_page() -> str:
     )
 
 
-def test_help_page_is_drawn_from_the_table() -> None:
+def test_the_help_page_is_generated_from_the_table() -> None:
     assert PAGE.read_text(encoding="utf-8") == transitions_page()
 
 
-def test_a_move_that_is_not_in_the_table_is_an_error_and_changes_nothing() -> None:
+def test_a_transition_outside_the_table_is_an_error() -> None:
     world = lab()
     before = world.copies[PRINCIPAL]
     with pytest.raises(KeyError):
@@ -111,7 +111,7 @@ class Watched(dict[tuple[MirrorState, roles.StateChangeCause], MirrorState]):
         return super().__getitem__(row)
 
 
-def test_every_row_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_row_of_the_table_occurs(monkeypatch: pytest.MonkeyPatch) -> None:
     """A transition that nothing brings about is a promise of the help page that the engine does not keep."""
     table = Watched(roles.NEXT_STATE)
     monkeypatch.setattr(roles, "NEXT_STATE", table)

@@ -32,7 +32,7 @@ LEVELS = ("DISABLED", "SUPPORTED", "REQUIRED")
 
 
 @pytest.mark.parametrize(("mine", "theirs"), list(product(LEVELS, LEVELS)))
-def test_encryption_table(mine: str, theirs: str) -> None:
+def test_encryption_follows_the_table(mine: str, theirs: str) -> None:
     world = lab()
     set_endpoint(world, P, encryption=mine)
     set_endpoint(world, M, encryption=theirs)
@@ -50,7 +50,9 @@ def test_encryption_table(mine: str, theirs: str) -> None:
         (("RC4", "AES"), ("AES", "RC4"), "AES"),  # the acceptor's order decides
     ],
 )
-def test_algorithms_must_meet(mine: tuple[str, ...], theirs: tuple[str, ...], used: str | None) -> None:
+def test_endpoints_need_a_common_algorithm(
+    mine: tuple[str, ...], theirs: tuple[str, ...], used: str | None
+) -> None:
     world = lab()
     set_endpoint(world, P, algorithms=mine)
     set_endpoint(world, M, algorithms=theirs)
@@ -119,7 +121,7 @@ WINDOWS: dict[str, tuple[list[Callable[[World], object]], str]] = {
 
 
 @pytest.mark.parametrize("what", WINDOWS)
-def test_windows_accounts(what: str) -> None:
+def test_windows_accounts_authenticate(what: str) -> None:
     world = lab()
     steps, expected = WINDOWS[what]
     for step in steps:
@@ -138,7 +140,7 @@ def test_windows_accounts(what: str) -> None:
         ("CERTIFICATE WINDOWS NTLM", "WINDOWS NEGOTIATE", True),
     ],
 )
-def test_authentication_methods_must_meet(mine: str, theirs: str, fits: bool) -> None:
+def test_authentication_methods_must_match(mine: str, theirs: str, fits: bool) -> None:
     world = lab()
     set_endpoint(world, P, authentication=mine)
     set_endpoint(world, M, authentication=theirs)
@@ -180,7 +182,7 @@ CERTIFICATES: dict[str, tuple[Callable[[World], object], str]] = {
 
 
 @pytest.mark.parametrize("what", CERTIFICATES)
-def test_certificates(what: str) -> None:
+def test_certificates_authenticate(what: str) -> None:
     world = lab()
     exchange(world)
     spoil, expected = CERTIFICATES[what]
@@ -190,7 +192,7 @@ def test_certificates(what: str) -> None:
     assert bool(found) is bool(expected)
 
 
-def test_a_certificate_that_is_not_valid_yet() -> None:
+def test_a_certificate_that_is_not_yet_valid_is_refused() -> None:
     world = lab()
     exchange(world)
     later = tuple(replace(c, valid_from_tick=50_000) for c in world.instances[P].certificates)
@@ -200,7 +202,7 @@ def test_a_certificate_that_is_not_valid_yet() -> None:
     assert found.first == (28024, 1)
 
 
-def test_connections_outlive_their_certificate_until_they_break() -> None:
+def test_connections_outlive_their_expired_certificate_until_they_break() -> None:
     world = lab()
     for name in (P, M, W):
         world.update_computer(name, domain=name)  # nobody trusts anybody: only certificates count
@@ -216,7 +218,7 @@ def test_connections_outlive_their_certificate_until_they_break() -> None:
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
 
 
-def test_a_refusal_is_written_once_until_its_reason_changes() -> None:
+def test_a_refusal_is_logged_once_until_its_reason_changes() -> None:
     world = lab(witness=False)
     set_endpoint(world, M, algorithms=("AES",))
     events = do(world, f"reset-link {P} {M}", then_s=120.0)
@@ -231,7 +233,7 @@ def test_a_refusal_is_written_once_until_its_reason_changes() -> None:
     assert any("no compatible authentication" in e.text for e in events if e.kind == "errorlog")
 
 
-def test_tcp_counts_from_the_next_start() -> None:
+def test_a_tcp_change_applies_from_the_next_start() -> None:
     world = lab()
     do(world, f"disable-tcp {M}")
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
@@ -278,7 +280,9 @@ def test_an_endpoint_is_created_stopped_with_the_documented_defaults() -> None:
         ({}, {"owner": "nobody"}, 15151),
     ],
 )
-def test_create_endpoint_refusals(prepare: dict[str, object], options: dict[str, str], number: int) -> None:
+def test_invalid_create_endpoint_statements_are_refused(
+    prepare: dict[str, object], options: dict[str, str], number: int
+) -> None:
     world = bare()
     on_computer = {name: value for name, value in prepare.items() if name == "used_ports"}
     world.update_computer(W, **on_computer)
@@ -287,13 +291,13 @@ def test_create_endpoint_refusals(prepare: dict[str, object], options: dict[str,
     assert refusal(endpoints.create, world, W, "ep", **settings) == number
 
 
-def test_a_foreign_certificate_cannot_be_shown() -> None:
+def test_a_foreign_certificate_cannot_authenticate_an_endpoint() -> None:
     world = bare()
     exchange(world)
     assert refusal(endpoints.alter, world, P, "Mirroring", certificate="SERVER_B_cert") == 28055
 
 
-def test_altering_an_endpoint_breaks_its_connections_which_come_back_under_the_new_settings() -> None:
+def test_altering_an_endpoint_reconnects_under_the_new_settings() -> None:
     world = lab(witness=False)
     endpoints.alter(world, P, "Mirroring", algorithms=("RC4", "AES"))
     assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
@@ -303,7 +307,7 @@ def test_altering_an_endpoint_breaks_its_connections_which_come_back_under_the_n
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED, "it was started already"
 
 
-def test_dropping_and_creating_the_endpoint_of_a_partner() -> None:
+def test_an_endpoint_of_a_partner_is_dropped_and_recreated() -> None:
     world = lab(witness=False)
     endpoints.drop(world, M, "mirroring")
     wait(world, 5.0)

@@ -13,14 +13,14 @@ from tests.engine.worlds import W, do, lab
 from tests.there import there
 
 
-def test_a_mirror_that_receives_nothing_and_has_redone_all_has_nothing_unrestored() -> None:
+def test_an_idle_mirror_has_nothing_unrestored() -> None:
     world = lab()
     copy = replace(world.copies[MIRROR], stream=None)
     world.copies[MIRROR] = replace(copy, redone_kb=copy.end_of_log_kb)
     assert monitor.record(world, world.copies[MIRROR]).unrestored_kb == 0.0
 
 
-def test_thresholds_of_other_alerts_are_no_retention() -> None:
+def test_alert_thresholds_do_not_change_the_retention_period() -> None:
     world = lab()
     monitor.add_monitoring(world, P)
     monitor.change_alert(world, P, DB, 1, 0)
@@ -34,7 +34,7 @@ def test_the_loss_of_the_principal_is_a_precondition_with_two_parts() -> None:
     assert told[-2:] == ["beginning", "loss"]
 
 
-def test_raising_safety_of_a_pair_that_is_in_step_leaves_it_so() -> None:
+def test_raising_safety_of_a_synchronized_pair_keeps_it_synchronized() -> None:
     world = lab(witness=False, workload="none")
     commands.partner_safety(world, P, DB, "OFF")
     do(world, then_s=1.0)
@@ -43,7 +43,7 @@ def test_raising_safety_of_a_pair_that_is_in_step_leaves_it_so() -> None:
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
 
 
-def test_a_failover_whose_mirror_goes_down_says_which_server() -> None:
+def test_a_failover_that_loses_its_mirror_names_the_server() -> None:
     world = lab()
     do(world, f"power-off {P}", then_s=1.0)
     for _ in range(200):
@@ -56,14 +56,14 @@ def test_a_failover_whose_mirror_goes_down_says_which_server() -> None:
     assert f"{M} failed" in str([event.text for event in events] + [str(f) for f in world.failovers])
 
 
-def test_after_a_failover_the_witness_knows_who_is_who() -> None:
+def test_after_a_failover_the_witness_knows_the_roles() -> None:
     world = lab()
     do(world, f"power-off {P}", then_s=30.0)
     (record,) = world.witnesses.values()
     assert (record.principal, record.mirror) == (M, P)
 
 
-def test_a_newer_witness_is_as_good_as_one_of_the_same_version() -> None:
+def test_a_newer_witness_is_accepted() -> None:
     world = lab()
     copy = world.copies[PRINCIPAL]
     fits = []
@@ -74,14 +74,14 @@ def test_a_newer_witness_is_as_good_as_one_of_the_same_version() -> None:
     assert fits == [False, True, True]
 
 
-def test_where_a_mirror_may_not_remove_the_witness_it_is_told_1470() -> None:
+def test_removing_the_witness_on_the_mirror_raises_1470() -> None:
     world = lab()
     world.settings = replace(world.settings, witness_off_on_mirror=False)
     assert refusal(commands.witness_off, world, M, DB) == 1470
     assert refusal(commands.witness_off, world, P, DB) == 0
 
 
-def test_a_copy_that_has_left_its_session_keeps_nothing_of_it() -> None:
+def test_a_copy_that_left_its_session_keeps_no_session_data() -> None:
     world = lab()
     commands.partner_off(world, P, DB)
     do(world, then_s=1.0)
@@ -106,7 +106,7 @@ def agreed() -> tuple[World, Failover]:
     return world, world.failovers[-1]
 
 
-def test_what_is_considered_between_agreement_and_decision_changes_neither() -> None:
+def test_reconsidering_an_agreed_failover_changes_nothing() -> None:
     world, failing = agreed()
     timers = len(world.timers)
     do(world, then_s=0.02)
@@ -114,7 +114,7 @@ def test_what_is_considered_between_agreement_and_decision_changes_neither() -> 
     assert (world.failovers[-1], len(world.timers)) == (failing, timers)
 
 
-def test_a_failover_is_decided_once_and_by_its_own_timer() -> None:
+def test_a_failover_is_decided_once_by_its_own_timer() -> None:
     world, failing = agreed()
     failover.decide(world, failing.guid, failing.detected_tick - 1)
     assert world.failovers[-1] == failing
@@ -127,7 +127,7 @@ def test_a_failover_is_decided_once_and_by_its_own_timer() -> None:
     assert (world.failovers[-1], len(world.timers)) == (decided, timers)
 
 
-def test_a_partner_meets_the_witness_whichever_of_them_calls() -> None:
+def test_partner_and_witness_meet_whichever_connects() -> None:
     for me, peer in ((P, W), (W, P)):
         world = lab(workload="none")
         guid = there(world.copies[PRINCIPAL].mirroring.guid)
@@ -147,7 +147,7 @@ def test_a_principal_without_witness_that_starts_alone_runs_exposed() -> None:
     assert (copy.db_state, copy.mirroring.trace) == (DbState.ONLINE, 12)
 
 
-def test_what_a_lost_partner_had_is_told_of_it_after_a_failover() -> None:
+def test_a_lost_partners_last_state_is_shown_after_a_failover() -> None:
     world = lab()
     do(world, f"power-off {P}", then_s=60.0)
     there_kb = world.copies[PRINCIPAL].end_of_log_kb
@@ -156,14 +156,14 @@ def test_what_a_lost_partner_had_is_told_of_it_after_a_failover() -> None:
         assert monitor.record(world, world.copies[MIRROR]).failover_lsn_kb == told_kb
 
 
-def test_the_witness_hears_of_a_suspension_at_the_mirror() -> None:
+def test_the_witness_learns_of_a_suspension_at_the_mirror() -> None:
     world = lab()
     commands.partner_suspend(world, M, DB)
     (record,) = world.witnesses.values()
     assert (record.principal, record.mirror, record.suspended) == (P, M, True)
 
 
-def test_preconditions_name_the_witness_on_which_to_look() -> None:
+def test_preconditions_name_the_witness_to_check() -> None:
     world = lab()
     seen = [str(one.seen_in) for one in preconditions.preconditions(world, DB)]
     assert seen[5] == f"sys.database_mirroring_witnesses on {W}"

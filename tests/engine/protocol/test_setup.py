@@ -39,7 +39,7 @@ def state(world: World) -> tuple[MirrorState | None, MirrorState | None]:
     return world.copies[PRINCIPAL].mirroring.state, world.copies[MIRROR].mirroring.state
 
 
-def test_from_backup_to_witness() -> None:
+def test_a_session_is_set_up_from_backup_to_witness() -> None:
     world = prepared()
     copy = world.copies[MIRROR]
     assert (copy.db_state, copy.mirroring.role, copy.restoring) == (DbState.RESTORING, None, 0)
@@ -61,7 +61,7 @@ def set_up_from(world: World, *paths: str) -> int:
     return refusal(commands.partner_set, world, P, DB, address(M))
 
 
-def test_a_full_backup_alone_does_not_hold_the_log_since_the_last_log_backup() -> None:
+def test_a_full_backup_alone_does_not_include_later_log() -> None:
     # [DOC: Prepare a Mirror Database]: minimally a full backup and a subsequent log backup
     world = alone()
     full(world)
@@ -72,7 +72,7 @@ def test_a_full_backup_alone_does_not_hold_the_log_since_the_last_log_backup() -
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 0
 
 
-def test_a_copy_only_log_backup_is_log_as_well() -> None:
+def test_a_copy_only_log_backup_counts_as_log() -> None:
     world = alone()
     full(world)
     log(world, copy_only=True)
@@ -80,7 +80,7 @@ def test_a_copy_only_log_backup_is_log_as_well() -> None:
 
 
 @pytest.mark.parametrize("fulls", [1, 2])
-def test_a_new_database_of_which_no_log_backup_was_taken_needs_none(fulls: int) -> None:
+def test_a_new_database_without_a_log_backup_needs_none(fulls: int) -> None:
     world = alone(full_backup=False, log_backed_up=False)
     for _ in range(fulls):
         full(world, init=True)
@@ -88,7 +88,7 @@ def test_a_new_database_of_which_no_log_backup_was_taken_needs_none(fulls: int) 
     assert set_up_from(world, FULL) == 0
 
 
-def test_once_a_log_backup_was_taken_the_new_database_is_like_any_other() -> None:
+def test_after_its_first_log_backup_a_new_database_is_like_any_other() -> None:
     world = alone(full_backup=False, log_backed_up=False)
     full(world)
     log(world, path="D:\\first.trn")
@@ -101,7 +101,7 @@ def recovery(world: World, model: str) -> None:
     options.set_option(world, P, DB, "RECOVERY", model)
 
 
-def test_a_database_that_was_just_switched_from_simple_needs_no_log_backup() -> None:
+def test_a_database_just_switched_from_simple_needs_no_log_backup() -> None:
     world = alone()
     recovery(world, "SIMPLE")
     wait(world, 10.0)
@@ -110,7 +110,7 @@ def test_a_database_that_was_just_switched_from_simple_needs_no_log_backup() -> 
     assert set_up_from(world, FULL) == 0
 
 
-def test_simple_in_between_ends_the_chain_on_which_the_mirror_was_prepared() -> None:
+def test_switching_to_simple_breaks_the_chain_of_a_prepared_mirror() -> None:
     world = prepared()
     recovery(world, "SIMPLE")
     wait(world, 10.0)
@@ -120,7 +120,7 @@ def test_simple_in_between_ends_the_chain_on_which_the_mirror_was_prepared() -> 
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 1412
 
 
-def test_a_full_backup_in_simple_begins_no_chain_and_a_differential_one_after_it_does() -> None:
+def test_in_simple_a_full_backup_starts_no_chain_but_a_later_differential_does() -> None:
     world = alone()
     recovery(world, "SIMPLE")
     full(world)
@@ -130,12 +130,12 @@ def test_a_full_backup_in_simple_begins_no_chain_and_a_differential_one_after_it
     assert refusal(backup.backup_log, world, P, DB, "D:\\now.trn") == 0
 
 
-def test_the_text_of_1478_is_the_whole_one() -> None:
+def test_message_1478_has_its_full_text() -> None:
     _, text = fill_message(1478, DB)
     assert "has not been taken or has not been restored on the mirror database." in text
 
 
-def test_a_log_backup_that_is_not_restored_is_missed() -> None:
+def test_an_unrestored_log_backup_is_missing() -> None:
     world = alone()
     full(world)
     wait(world, 30.0)
@@ -151,7 +151,7 @@ def test_a_log_backup_that_is_not_restored_is_missed() -> None:
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 0
 
 
-def test_after_partner_off_a_log_backup_must_be_restored_before_mirroring_begins_anew() -> None:
+def test_after_partner_off_a_log_backup_must_be_restored_before_mirroring_restarts() -> None:
     world = prepared()
     mirror(world)
     commands.partner_off(world, P, DB)
@@ -167,7 +167,7 @@ def test_after_partner_off_a_log_backup_must_be_restored_before_mirroring_begins
     assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
 
 
-def test_after_partner_off_without_a_log_backup_mirroring_begins_at_once() -> None:
+def test_after_partner_off_without_a_log_backup_mirroring_restarts_at_once() -> None:
     world = prepared()
     mirror(world)
     commands.partner_off(world, P, DB)
@@ -176,7 +176,7 @@ def test_after_partner_off_without_a_log_backup_mirroring_begins_at_once() -> No
     assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
 
 
-def test_a_copy_that_went_its_own_way_is_no_mirror_any_more() -> None:
+def test_a_diverged_copy_cannot_become_the_mirror() -> None:
     world = prepared()
     mirror(world)
     commands.partner_off(world, P, DB)
@@ -236,7 +236,7 @@ WRONG: dict[str, tuple[Breaking, int, str, str]] = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_is_wrong_is_refused_by_number(what: str) -> None:
+def test_invalid_set_partner_statements_are_refused_by_number(what: str) -> None:
     world = READY.fork()
     spoil, number, server, where = WRONG[what]
     spoil(world)
@@ -254,7 +254,7 @@ def test_the_partner_must_be_able_to_connect_back() -> None:
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
 
 
-def test_witness_needs_all_three_connected_and_an_endpoint_for_it() -> None:
+def test_set_witness_needs_all_three_connected_and_an_endpoint() -> None:
     world = lab(witness=False)
     endpoints.alter(world, W, "Mirroring", state="STOPPED")
     assert refusal(commands.witness_set, world, P, DB, address(W)) == 1456
@@ -297,7 +297,7 @@ def with_certificates(world: World, *, grant: bool = True) -> None:
                     endpoints.permit(world, me, "Mirroring", "GRANT", (f"{peer}_login",))
 
 
-def test_a_session_with_certificates_between_untrusted_domains() -> None:
+def test_a_session_with_certificates_between_untrusted_domains_works() -> None:
     world = prepared()
     for number, name in enumerate((P, M, W)):
         world.update_computer(name, domain=f"DOMAIN{number}")
@@ -312,7 +312,7 @@ def test_a_session_with_certificates_between_untrusted_domains() -> None:
     assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
 
 
-def test_a_forgotten_grant_is_in_the_errorlog_of_the_acceptor() -> None:
+def test_a_missing_grant_is_logged_by_the_acceptor() -> None:
     world = prepared()
     with_certificates(world, grant=False)
     commands.partner_set(world, M, DB, address(P))
@@ -325,7 +325,7 @@ def test_a_forgotten_grant_is_in_the_errorlog_of_the_acceptor() -> None:
     )
 
 
-def test_the_two_step_change_of_encryption_keeps_the_session() -> None:
+def test_changing_encryption_in_two_steps_keeps_the_session() -> None:
     # [WP, endpoint encryption]: DISABLED to SUPPORTED everywhere, then to REQUIRED everywhere.
     world = lab()
     for name, server in world.instances.items():
@@ -357,7 +357,7 @@ def test_changing_encryption_in_one_step_breaks_the_session() -> None:
     assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
 
 
-def test_stopping_the_endpoint_of_the_mirror_is_a_clean_cut() -> None:
+def test_stopping_the_mirrors_endpoint_disconnects_cleanly() -> None:
     world = lab()
     endpoints.alter(world, M, "Mirroring", state="STOPPED")
     wait(world, 5.0)
@@ -381,7 +381,7 @@ def test_a_wrong_address_on_the_mirror_matters(wrong: str) -> None:
     assert world.copies[PRINCIPAL].mirroring.guid is None
 
 
-def test_an_endpoint_at_a_number_is_reached_by_that_number() -> None:
+def test_an_endpoint_with_an_ip_address_is_reachable_by_that_address() -> None:
     world = READY.fork()
     endpoints.alter(world, M, "Mirroring", ip="10.0.0.12")
     commands.partner_set(world, M, DB, address(P))
@@ -391,13 +391,13 @@ def test_an_endpoint_at_a_number_is_reached_by_that_number() -> None:
 
 
 @pytest.mark.parametrize("ip", ["10.0.0.99", "127.0.0.1"])
-def test_an_endpoint_at_a_foreign_number_is_reached_by_nobody(ip: str) -> None:
+def test_an_endpoint_with_a_foreign_ip_address_is_unreachable(ip: str) -> None:
     world = READY.fork()
     endpoints.alter(world, M, "Mirroring", ip=ip)
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
 
 
-def test_new_ports_on_both_sides_part_the_partners_until_one_is_taken_back() -> None:
+def test_new_ports_on_both_sides_separate_the_partners_until_one_is_reverted() -> None:
     """One address that still leads somewhere is enough; without any they never meet again."""
     world = lab(witness=False)
     endpoints.alter(world, M, "Mirroring", port=7022)

@@ -56,7 +56,7 @@ def in_order(lines: list[tuple[str, str]]) -> list[int]:
 
 
 @pytest.mark.parametrize("restarted", [False, True])
-def test_a_healthy_log_begins_as_published(restarted: bool) -> None:
+def test_a_healthy_errorlog_begins_as_published(restarted: bool) -> None:
     world = lab()
     if restarted:
         do(world, f"restart-service {P}", then_s=40.0)
@@ -76,7 +76,7 @@ def test_a_healthy_log_begins_as_published(restarted: bool) -> None:
         (2005, "Express", "Dedicated administrator connection support was not started", "1434"),
     ],
 )
-def test_version_and_edition_make_a_difference(
+def test_version_and_edition_change_the_startup_lines(
     version: int, edition: str, there: str, not_there: str
 ) -> None:
     world = lab()
@@ -88,7 +88,7 @@ def test_version_and_edition_make_a_difference(
     assert not any(not_there in text for text in texts)
 
 
-def test_what_does_not_listen_is_not_said_to_listen() -> None:
+def test_a_disabled_protocol_is_not_reported_as_listening() -> None:
     world = lab()
     do(world, f"disable-tcp {P}", f"sql {P} ALTER ENDPOINT Mirroring STATE = STOPPED", f"restart-service {P}",
        then_s=40.0)  # fmt: skip
@@ -114,7 +114,7 @@ def test_a_cycled_log_becomes_archive_1(sql: str) -> None:
     assert [row[0] for row in found] == list(range(7))
 
 
-def test_search_texts_and_times_narrow_what_is_read() -> None:
+def test_search_texts_and_times_filter_the_lines() -> None:
     world = lab()
     do(world, f"sql {P} RAISERROR ('red alert', 16, 1) WITH LOG", then_s=10.0)
     do(world, f"sql {P} RAISERROR ('blue alert', 10, 1) WITH LOG", then_s=10.0)
@@ -126,7 +126,7 @@ def test_search_texts_and_times_narrow_what_is_read() -> None:
     assert rows(world, "EXEC xp_readerrorlog 0, 2") == []
 
 
-def test_errors_that_are_event_logged_stand_in_the_log_and_others_do_not() -> None:
+def test_only_event_logged_errors_appear_in_the_log() -> None:
     world = lab()
     do(
         world,
@@ -142,7 +142,7 @@ def test_errors_that_are_event_logged_stand_in_the_log_and_others_do_not() -> No
     assert [line[1] for line in errorlog.logs(world, P)[0]][-1] == 208
 
 
-def test_errors_without_end_fill_the_log_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_errors_fill_the_log_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "ACTS_MAX", 10)
     world = lab()
     do(world, f"sql {P} EXEC sp_altermessage 208, 'WITH_LOG', 'true'", then_s=0.5)
@@ -160,7 +160,7 @@ def test_errors_without_end_fill_the_log_to_a_bound(monkeypatch: pytest.MonkeyPa
         ("BACKUP LOG master TO DISK = 'D:\\x.trn'", [3041]),
     ],
 )
-def test_a_failed_backup_leaves_3041(sql: str, numbers: list[int]) -> None:
+def test_a_failed_backup_logs_3041(sql: str, numbers: list[int]) -> None:
     world = lab()
     do(world, f"add-drive {P} E size_gb=1", f"sql {P} {sql}", then_s=1.0)
     found = [line for line in errorlog.logs(world, P)[0] if line[2] > 10]
@@ -168,7 +168,7 @@ def test_a_failed_backup_leaves_3041(sql: str, numbers: list[int]) -> None:
     assert found[-1][4].startswith(f"BACKUP failed to complete the command {' '.join(sql.split()[:3])}. ")
 
 
-def test_the_log_backup_job_fails_loudly_without_its_drive() -> None:
+def test_the_log_backup_job_reports_its_missing_drive() -> None:
     world = lab()
     do(
         world,

@@ -106,7 +106,7 @@ def outcome_of(world: World, statement: str, server: str, database: str = DB) ->
 
 
 @pytest.mark.parametrize(("statement", "situation", "server", "outcome"), rows_of(TABLE))
-def test_statement(statement: str, situation: str, server: str, outcome: str) -> None:
+def test_statements_follow_the_matrix(statement: str, situation: str, server: str, outcome: str) -> None:
     world = SITUATIONS[situation].fork()
     before = world.state_hash()
     assert outcome_of(world, statement, server) == outcome
@@ -116,7 +116,7 @@ def test_statement(statement: str, situation: str, server: str, outcome: str) ->
 
 @pytest.mark.parametrize("database", ["master", "msdb", "model", "tempdb", "MASTER"])
 @pytest.mark.parametrize("statement", STATEMENTS)
-def test_system_databases_are_in_no_session(statement: str, database: str) -> None:
+def test_system_databases_cannot_be_mirrored(statement: str, database: str) -> None:
     """[DOC: Prerequisites, Restrictions]: they cannot be mirrored. The numbers are derived: 1416 fits by its text."""
     expected = "1463" if statement == "PARTNER" else "1416"
     assert outcome_of(SITUATIONS["FULL"].fork(), statement, P, database) == expected

@@ -33,19 +33,19 @@ def sql(world: World, server: str, text: str, seconds: float = 30.0) -> Answer:
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-def test_options_of_a_mirrored_database(option: str) -> None:
+def test_options_of_a_mirrored_database_are_restricted(option: str) -> None:
     world = lab()
     world.update_instance(P, version=2008)
     assert sql(world, P, f"ALTER DATABASE {DB} SET {option}").numbers == OPTIONS[option]
 
 
 @pytest.mark.parametrize("option", ["TRUSTWORTHY ON", "RECOVERY FULL", "AUTO_SHRINK ON"])
-def test_the_mirror_takes_no_option(option: str) -> None:
+def test_the_mirror_accepts_no_option(option: str) -> None:
     """It is set after a failover [DOC: set up a mirror database to use the TRUSTWORTHY property]."""
     assert sql(lab(), M, f"ALTER DATABASE {DB} SET {option}").numbers == [954, 5069]
 
 
-def test_trustworthy_is_set_on_each_server_for_itself() -> None:
+def test_trustworthy_is_set_per_server() -> None:
     """[DOC: set up a mirror database to use the TRUSTWORTHY property]"""
     world = lab()
     sql(world, P, f"ALTER DATABASE {DB} SET TRUSTWORTHY ON")
@@ -61,7 +61,7 @@ def test_trustworthy_is_set_on_each_server_for_itself() -> None:
 @pytest.mark.parametrize(
     "statement", ["ALTER AUTHORIZATION ON DATABASE::{} TO boss", "EXEC {}.dbo.sp_changedbowner 'boss'"]
 )
-def test_the_owner_is_noted_on_each_server(statement: str) -> None:
+def test_the_owner_is_stored_per_server(statement: str) -> None:
     """[DOC: ALTER AUTHORIZATION; sys.databases]: owner_sid stands in master, which is not mirrored."""
     world = lab()
     asked = f"SELECT SUSER_SNAME(owner_sid) FROM sys.databases WHERE name = '{DB}'"
@@ -72,7 +72,7 @@ def test_the_owner_is_noted_on_each_server(statement: str) -> None:
     assert sql(world, M, statement.format(DB)).numbers == [954]
 
 
-def test_who_creates_restores_or_attaches_a_database_owns_it() -> None:
+def test_the_creator_or_restorer_of_a_database_owns_it() -> None:
     """[DOC: CREATE DATABASE; RESTORE DATABASE; set up a mirror database to use the TRUSTWORTHY property]
 
     What is restored over keeps its owner; TRUSTWORTHY is OFF after RESTORE and attach.
@@ -168,7 +168,7 @@ def test_after_failing_over_to_the_newer_partner_the_session_cannot_be_resumed()
 
 
 @pytest.mark.parametrize(("witness", "leads"), [(2005, False), (2008, True)])
-def test_automatic_failover_waits_for_the_witness_to_be_upgraded(witness: int, leads: bool) -> None:
+def test_automatic_failover_requires_an_upgraded_witness(witness: int, leads: bool) -> None:
     """[DOC: upgrading mirrored instances]"""
     world = lab()
     for server in (P, M):
@@ -178,7 +178,7 @@ def test_automatic_failover_waits_for_the_witness_to_be_upgraded(witness: int, l
     assert (world.copies[MIRROR].mirroring.role is Role.PRINCIPAL) is leads
 
 
-def test_a_principal_asks_for_a_page_only_while_synchronized() -> None:
+def test_a_principal_requests_a_page_only_while_synchronized() -> None:
     """[DOC: automatic page repair]: otherwise no row in the view and no 1481, only the 824 of the read."""
     world = lab()
     for server in (P, M):

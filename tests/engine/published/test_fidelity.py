@@ -45,20 +45,20 @@ def off(rows: list[FigureRow]) -> set[str]:
     return {row.id for row in rows if row.verdict == "fail"} - (near if few else set())
 
 
-def test_all_sections_are_there_with_rows_enough(rows: list[FigureRow]) -> None:
+def test_all_sections_exist_with_enough_rows(rows: list[FigureRow]) -> None:
     assert len(rows) >= 290
     assert {row.section for row in rows} == set(SECTIONS)
     assert len({row.id for row in rows}) == len(rows)
 
 
-def test_whatever_fails_has_a_reason_and_is_on_the_list(rows: list[FigureRow]) -> None:
+def test_every_failure_has_a_listed_reason(rows: list[FigureRow]) -> None:
     assert off(rows) == set(EXCEPTIONS)
     assert len(EXCEPTIONS) <= EXCEPTIONS_MAX
     assert all(row.reason for row in rows if row.id in off(rows))
     assert not any(row.reason for row in rows if row.verdict == "pass")
 
 
-def test_table_6_is_in_the_band_of_the_runs_and_slower_under_load(rows: list[FigureRow]) -> None:
+def test_table_6_is_within_the_spread_of_the_runs_and_slower_under_load(rows: list[FigureRow]) -> None:
     cells = {row.id: row for row in rows if row.id.startswith("T6.") and row.band is not None}
     assert len(cells) == 12
     for cause in FAILOVER_S:
@@ -113,11 +113,11 @@ def test_the_text_shows_rows_reasons_and_the_count(rows: list[FigureRow]) -> Non
         (FigureClass.CALIBRATED, True, 104.0, "fail"),
     ],
 )
-def test_tolerances(kind: FigureClass, cpu: bool, ours: float, verdict: str) -> None:
+def test_tolerances_decide_the_verdict(kind: FigureClass, cpu: bool, ours: float, verdict: str) -> None:
     assert build_number_row("x", "", "", "", 100.0, ours, kind, cpu=cpu).verdict == verdict
 
 
-def test_a_figure_outside_the_band_fails_however_near() -> None:
+def test_a_value_outside_the_tolerance_fails() -> None:
     assert (
         build_number_row("x", "", "", "", 100.0, 101.0, FigureClass.INPUT, band=(100.5, 103.0)).verdict
         == "fail"
@@ -128,19 +128,21 @@ def test_a_figure_outside_the_band_fails_however_near() -> None:
     )
 
 
-def test_a_listed_reason_does_not_hide_in_a_row_that_passes() -> None:
+def test_a_listed_reason_of_a_passing_row_is_reported() -> None:
     row = build_statement_row("x", "", "", "", True, "")
     assert explain(row, "s", {"x": "because"}).reason is None
     assert explain(build_statement_row("x", "", "", "", False, ""), "s", {}).reason is None
     assert explain(build_statement_row("x", "", "", "", False, ""), "s", {"x": "because"}).reason == "because"
 
 
-def test_the_package_gives_the_same_rows(rows: list[FigureRow], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_installed_package_gives_the_same_rows(
+    rows: list[FigureRow], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("engine.published.fidelity.fidelity_rows", lambda: rows[:3])
     assert engine.published.fidelity_rows() == rows[:3]
 
 
-def test_rules_of_clusters_are_played_and_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cluster_rules_are_simulated_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another threshold and another majority in the engine, and their rows fail."""
     monkeypatch.setattr(quorum, "THRESHOLDS_SINCE_2016", (8, 20))
     monkeypatch.setattr(

@@ -15,7 +15,7 @@ def test_the_event_by_event_model_agrees_with_the_flow() -> None:
     assert play(40.0).transactions_per_s == pytest.approx(238.6, rel=0.02)
 
 
-def test_without_simpy_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_simpy_package_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "simpy", None)
     with pytest.raises(SimPyMissingError, match="development dependencies"):
         simpy_model(1)

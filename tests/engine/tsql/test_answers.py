@@ -52,7 +52,7 @@ def cell(value: object) -> str:
 
 
 @pytest.mark.parametrize(("statement", "wanted"), list(cases()))
-def test_the_answer_is_that_of_sql_server(statement: str, wanted: str) -> None:
+def test_the_result_matches_sql_server(statement: str, wanted: str) -> None:
     world = lab(workload="none")
     version = re.match(r"@(\d{4}) ", statement)
     world.update_instance(P, version=int(version[1]) if version else 2014)
@@ -70,6 +70,6 @@ def test_the_answer_is_that_of_sql_server(statement: str, wanted: str) -> None:
         ("SELECT 1 FROM nope", 1),
     ],
 )
-def test_the_state_is_that_of_public_outputs(statement: str, state: int) -> None:
+def test_the_error_state_matches_public_outputs(statement: str, state: int) -> None:
     told = ask(lab(workload="none"), P, statement, then_s=3).event.get("messages")
     assert [message["state"] for message in told if message["number"]] == [state]

@@ -21,7 +21,7 @@ def modern() -> World:
     return world
 
 
-def test_the_text_of_what_runs_is_found_by_its_handle() -> None:
+def test_the_text_of_a_running_statement_is_found_by_its_handle() -> None:
     query = "SELECT t.text FROM sys.dm_exec_requests r CROSS APPLY sys.dm_exec_sql_text(r.sql_handle) t"
     assert rows(query) == [[query]]
 
@@ -33,24 +33,24 @@ def test_outer_apply_keeps_rows_without_a_match() -> None:
     assert rows(query.format("CROSS")) == [["Sales", "Sales_log"]]
 
 
-def test_the_first_row_of_each_is_taken_by_top_1() -> None:
+def test_top_1_returns_the_first_row_of_each() -> None:
     inner = "(SELECT TOP 1 m.name FROM sys.master_files m WHERE m.database_id = d.database_id ORDER BY file_id DESC) f"
     assert rows(f"SELECT f.name FROM {SALES.format(inner)}") == [["Sales_log"]]
     nothing = inner.replace("ORDER BY", "AND 1 = 0 ORDER BY")
     assert rows(f"SELECT f.name FROM {SALES.format(nothing)}") == []
 
 
-def test_values_may_look_at_the_row_beside_them() -> None:
+def test_values_can_use_columns_of_the_outer_row() -> None:
     inner = "(VALUES (d.name, 1), ('x', 2)) v (k, n)"
     assert rows(f"SELECT v.k, v.n FROM {SALES.format(inner)}") == [["Sales", 1], ["x", 2]]
 
 
-def test_a_computed_column_may_be_built_on_another() -> None:
+def test_a_computed_column_can_use_another() -> None:
     inner = "(SELECT d.database_id * 2 AS a) x CROSS APPLY (SELECT x.a + 1 AS b) y"
     assert rows(f"SELECT x.a, y.b FROM {SALES.format(inner)}") == [[10, 11]]
 
 
-def test_sums_of_each_row() -> None:
+def test_sums_are_computed_for_each_row() -> None:
     inner = "(SELECT COUNT(*) AS n FROM sys.master_files m WHERE m.database_id = d.database_id) f"
     assert rows(f"SELECT f.n FROM {SALES.format(inner)}") == [[2]]
 
@@ -65,7 +65,7 @@ def test_a_function_takes_its_arguments_or_null_for_all() -> None:
     ]  # DB_ID is NULL: all databases, as in life
 
 
-def test_pivot_and_unpivot() -> None:
+def test_pivot_and_unpivot_work() -> None:
     pivot = """SELECT * FROM (SELECT database_id, state_desc, 1 AS n FROM sys.databases) s
         PIVOT (COUNT(n) FOR state_desc IN ([ONLINE], [OFFLINE])) p WHERE database_id = 5"""
     assert rows(pivot) == [[5, 1, 0]]
@@ -75,7 +75,7 @@ def test_pivot_and_unpivot() -> None:
     ]
 
 
-def test_forms_that_are_not_simulated_say_so() -> None:
+def test_unsimulated_forms_are_refused() -> None:
     answer = ask(modern(), P, f"SELECT x.name FROM {SALES.format('(SELECT * FROM sys.objects) x')}")
     assert answer.texts[0].startswith("Not simulated: CROSS APPLY and OUTER APPLY")
 
@@ -90,7 +90,7 @@ def test_forms_that_are_not_simulated_say_so() -> None:
         ("/event/data[value > 1]/value", ["2"]),
     ],
 )
-def test_xml_is_taken_apart_by_simple_paths(path: str, found: list[str] | None) -> None:
+def test_xml_is_read_with_simple_paths(path: str, found: list[str] | None) -> None:
     text = f"""DECLARE @x xml
         SET @x = '<event><data name="a"><value>1</value></data><data name="state"><value>2</value></data></event>'
         SELECT n.c.value('.', 'varchar(9)') FROM @x.nodes('{path}') AS n(c)"""
@@ -99,14 +99,14 @@ def test_xml_is_taken_apart_by_simple_paths(path: str, found: list[str] | None) 
     assert found is not None or answer.texts == [f"Not simulated: the XQuery {path}"]
 
 
-def test_views_about_what_nobody_has_are_empty() -> None:
+def test_views_of_unused_features_are_empty() -> None:
     assert rows("SELECT * FROM sys.dm_os_cluster_nodes") == []
     old = modern()
     old.update_instance(P, version=2008)
     assert ask(old, P, "SELECT * FROM sys.dm_hadr_database_replica_states").numbers == [208]
 
 
-def test_objects_of_a_mirrored_database_are_there_after_its_failover() -> None:
+def test_objects_of_a_mirrored_database_exist_after_its_failover() -> None:
     world = modern()
     ask(world, P, "USE Sales CREATE TABLE Kept (n int) INSERT Kept SELECT 7", then_s=2)
     ask(world, P, "USE master ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)

@@ -39,7 +39,7 @@ GROUPS = [sorted(VIEWS)[start : start + 40] for start in range(0, len(VIEWS), 40
 
 
 @pytest.mark.parametrize("names", GROUPS, ids=lambda names: names[0])
-def test_every_view_answers_with_its_columns(busy: World, names: list[str]) -> None:
+def test_every_view_returns_its_columns(busy: World, names: list[str]) -> None:
     world = busy.fork()
     for server in (P, M, W):
         for name in names:
@@ -56,7 +56,7 @@ def test_every_view_answers_with_its_columns(busy: World, names: list[str]) -> N
             assert answer.columns == [columns]
 
 
-def test_rows_have_no_value_outside_their_columns(busy: World) -> None:
+def test_rows_contain_only_documented_columns(busy: World) -> None:
     context = Context(busy, SqlSession(server=P, spid=51, login="x"))
     for name, view in VIEWS.items():
         columns = {column.name for version in VERSIONS for column in view.columns_in(version)}
@@ -75,7 +75,7 @@ HIDDEN = {
 """Fields that views built on others have beyond their own columns."""
 
 
-def test_newer_columns_are_not_there_in_2005() -> None:
+def test_newer_columns_are_missing_in_2005() -> None:
     world = lab()
     assert ask(world, P, "SELECT mirroring_end_of_log_lsn FROM sys.database_mirroring").numbers == [207]
     assert ask(world, P, "SELECT * FROM sys.dm_db_mirroring_auto_page_repair").numbers == [208]
@@ -84,7 +84,7 @@ def test_newer_columns_are_not_there_in_2005() -> None:
     assert ask(world, P, "SELECT * FROM sys.dm_db_mirroring_auto_page_repair").numbers == []
 
 
-def test_counters_are_padded_totals_of_ones_own_side() -> None:
+def test_counters_are_padded_cumulative_and_local() -> None:
     world = lab()
     run_on(world, 5)
     query = (
@@ -100,7 +100,7 @@ def test_counters_are_padded_totals_of_ones_own_side() -> None:
     assert ask(world, P, length).value == 256  # nchar(128)
 
 
-def test_send_queue_grows_on_the_principal_alone() -> None:
+def test_the_send_queue_grows_only_on_the_principal() -> None:
     world = lab()
     do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", then_s=20)
     query = (
@@ -115,7 +115,7 @@ def test_send_queue_grows_on_the_principal_alone() -> None:
     assert wait in ("DATABASE_MIRRORING", "LOG_BACKUP")
 
 
-def test_failover_is_seen_in_the_catalog() -> None:
+def test_a_failover_is_visible_in_the_catalog() -> None:
     world = lab()
     query = "SELECT mirroring_role_desc + ' ' + mirroring_state_desc FROM sys.database_mirroring WHERE database_id > 4"
     do(world, "power-off SERVER_A")
@@ -139,7 +139,7 @@ def test_threads_follow_the_published_formulas() -> None:
     assert ask(world, M, count).value == 6  # 8 cores: 3 + FLOOR((8 + 3) / 4) + 1
 
 
-def test_requests_wait_for_workers_when_there_are_too_few() -> None:
+def test_requests_wait_if_worker_threads_are_short() -> None:
     waiting = "SELECT SUM(work_queue_count) FROM sys.dm_os_schedulers"
     world = lab()
     do(world, f"note {W} has nothing to do with it", then_s=30.0)

@@ -8,7 +8,7 @@ from tests.engine.worlds import P, lab
 TABLE = "CREATE TABLE #t (id int IDENTITY(1, 1), n varchar(9)) INSERT #t (n) SELECT 'a' UNION ALL SELECT 'b' "
 
 
-def test_output_shows_what_a_statement_put_in_and_took_out() -> None:
+def test_output_returns_inserted_and_deleted_rows() -> None:
     text = """INSERT #t (n) OUTPUT inserted.id, inserted.n SELECT 'c'
         UPDATE #t SET n = n + '!' OUTPUT deleted.n AS before, inserted.n WHERE id < 3
         DELETE FROM #t OUTPUT deleted.* WHERE id = 3"""
@@ -17,7 +17,7 @@ def test_output_shows_what_a_statement_put_in_and_took_out() -> None:
     assert answer.columns[1] == ["before", "n"]
 
 
-def test_output_into_a_table_shows_nothing() -> None:
+def test_output_into_a_table_returns_no_rows() -> None:
     text = """DECLARE @ids TABLE (id int) INSERT #t (n) OUTPUT inserted.id INTO @ids VALUES ('c')
         DELETE #t OUTPUT deleted.id INTO @ids (id) WHERE id = 1 SELECT id FROM @ids ORDER BY id"""
     world = lab()
@@ -35,7 +35,7 @@ OUTPUT $action, inserted.k, deleted.k;
 SELECT k, v FROM #m ORDER BY k"""
 
 
-def test_merge_takes_the_first_branch_that_fits_each_row() -> None:
+def test_merge_uses_the_first_matching_branch_per_row() -> None:
     world = lab()
     world.update_instance(P, version=2008)
     actions, rows = ask(world, P, MERGE).grids
@@ -45,7 +45,7 @@ def test_merge_takes_the_first_branch_that_fits_each_row() -> None:
     assert rows == [[1, -1], [2, 20], [3, 30]]
 
 
-def test_merge_needs_its_semicolon_and_one_match_a_row() -> None:
+def test_merge_needs_a_semicolon_and_one_match_per_row() -> None:
     world = lab()
     world.update_instance(P, version=2008)
     assert ask(world, P, MERGE.replace("deleted.k;", "deleted.k")).numbers == [10713]
@@ -54,7 +54,7 @@ def test_merge_needs_its_semicolon_and_one_match_a_row() -> None:
     assert ask(world, P, twice).numbers == [8672]
 
 
-def test_columns_come_and_go() -> None:
+def test_columns_are_added_and_dropped() -> None:
     text = "ALTER TABLE #t ADD size int NOT NULL DEFAULT 7 ALTER TABLE #t DROP COLUMN n SELECT * FROM #t"
     assert ask(lab(), P, TABLE + text).grids == [[[1, 7], [2, 7]]]
     assert ask(lab(), P, "ALTER TABLE #none ADD size int").numbers == [4902]
@@ -66,7 +66,7 @@ def test_an_index_needs_its_table() -> None:
     assert ask(lab(), P, "CREATE INDEX i ON #none (id)").numbers == [1088]
 
 
-def test_names_behind_a_derived_table_are_those_of_its_columns() -> None:
+def test_column_names_after_a_derived_table_apply() -> None:
     assert ask(lab(), P, "SELECT s.k FROM (SELECT 1 UNION SELECT 2) AS s (k)").grids == [[[1], [2]]]
 
 
@@ -79,7 +79,7 @@ def test_kill_ends_the_connection_of_another_window() -> None:
     assert ask(world, f"{P}#2", "SELECT * FROM #gone").numbers == [208]
 
 
-def test_kill_of_oneself_the_system_or_nobody() -> None:
+def test_kill_of_oneself_the_system_or_a_missing_session_is_refused() -> None:
     world = lab()
     own = ask(world, P, "SELECT @@SPID").value
     assert [ask(world, P, f"KILL {spid}").numbers for spid in (own, 5, 99)] == [[6104], [6107], [6106]]

@@ -15,7 +15,7 @@ from tests.engine.tsql.literal_columns import CATALOG, literal_columns
 from tests.engine.worlds import P, lab, play
 
 
-def test_every_constant_has_a_reason_and_a_view_that_has_it() -> None:
+def test_every_constant_has_a_reason_and_a_view() -> None:
     columns = {
         name: {
             column.name
@@ -110,13 +110,13 @@ def random_play(world: World, chance: random.Random, acts: tuple[str, ...], quer
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_views_agree_in_random_play_of_mirroring(seed: int) -> None:
+def test_views_agree_in_random_mirroring_runs(seed: int) -> None:
     acts = ("power-off SERVER_B", "power-on SERVER_B", "restart-service SERVER_A")
     random_play(lab(workload="none"), random.Random(seed), acts, EQUAL)
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_views_agree_in_random_play_of_groups(seed: int) -> None:
+def test_views_agree_in_random_group_runs(seed: int) -> None:
     acts = ("power-off NODE_3", "power-on NODE_3", "stop-service NODE_2", "start-service NODE_2")
     random_play(ag_lab(version=2019), random.Random(seed), acts, EQUAL + OF_GROUPS)
 
@@ -152,14 +152,14 @@ def test_views_agree_in_random_play_of_groups(seed: int) -> None:
         ),
     ],
 )
-def test_a_column_that_a_statement_can_change_shows_it(text: str, query: str, value: object) -> None:
+def test_a_column_that_a_statement_can_change_shows_the_change(text: str, query: str, value: object) -> None:
     world = lab(workload="none")
     assert not ask(world, P, text).numbers
     assert ask(world, P, f"SELECT {query}").value == value
 
 
 @pytest.mark.parametrize("counter", ["Page Splits/sec", "page splits/SEC"])
-def test_a_counter_that_nothing_moves_is_reported_in_an_insert_too(counter: str) -> None:
+def test_a_constant_counter_is_also_reported_on_insert(counter: str) -> None:
     text = f"""CREATE TABLE #t (v bigint)
         INSERT #t SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = '{counter}'"""
     assert any(
@@ -202,9 +202,7 @@ TAKEN = "CREATE DATABASE R; BACKUP DATABASE R TO DISK = 'D:\\r.bak'"
         ),
     ],
 )
-def test_a_fact_that_a_statement_changes_is_in_its_column(
-    text: str, query: str, rows: list[list[object]]
-) -> None:
+def test_a_changed_setting_is_in_its_column(text: str, query: str, rows: list[list[object]]) -> None:
     world = ag_lab(version=2019)
     ask(world, "NODE_1", text, then_s=60)
     assert ask(world, "NODE_1", f"SELECT {query}", then_s=2).grids == [rows]
@@ -219,5 +217,5 @@ def test_a_fact_that_a_statement_changes_is_in_its_column(
         "CREATE FUNCTION f () RETURNS int WITH ENCRYPTION AS BEGIN RETURN 1 END",
     ],
 )
-def test_an_option_of_a_module_that_the_catalog_would_show_is_refused(text: str) -> None:
+def test_a_module_option_that_the_catalog_would_show_is_refused(text: str) -> None:
     assert any(line.startswith("Not simulated") for line in ask(lab(), P, text).texts)

@@ -27,24 +27,24 @@ from tests.engine.worlds import P, lab
         ("CAST(CAST(2 AS decimal(4, 1)) AS varchar(10)) + ' MB'", "2.0 MB"),
     ],
 )
-def test_an_expression_shows_the_digits_of_its_type(expression: str, shown: object) -> None:
+def test_an_expression_has_the_digits_of_its_type(expression: str, shown: object) -> None:
     assert ask(lab(), P, f"SELECT {expression}").value == shown
 
 
-def test_a_variable_shows_those_of_its_declaration() -> None:
+def test_a_variable_has_the_digits_of_its_declaration() -> None:
     text = "DECLARE @d decimal(10, 2) SET @d = 5 PRINT @d PRINT 'x' + CAST(@d AS varchar(10)) SELECT @d"
     answer = ask(lab(), P, text)
     assert (answer.texts[:2], answer.value) == (["5.00", "x5.00"], "5.00")
 
 
-def test_a_column_shows_those_of_its_table_and_a_derived_one_those_of_its_expression() -> None:
+def test_columns_have_the_digits_of_their_table_or_expression() -> None:
     text = """CREATE TABLE #t (mb decimal(10, 2), n int) INSERT #t SELECT 5.5, 2
         SELECT mb, n FROM #t SELECT * FROM #t
         SELECT x.h FROM (SELECT CAST(n AS decimal(5, 3)) AS h FROM #t) x"""
     assert ask(lab(), P, text).grids == [[["5.50", 2]], [["5.50", 2]], [["2.000"]]]
 
 
-def test_rows_on_their_way_into_a_table_stay_numbers() -> None:
+def test_rows_inserted_into_a_table_stay_numbers() -> None:
     text = """CREATE TABLE #t (n decimal(10, 3)) INSERT #t EXEC ('SELECT CAST(1.5 AS decimal(5, 2))')
         SELECT n, CASE WHEN n * 2 = 3 THEN 'yes' END FROM #t"""
     assert ask(lab(), P, text).grids == [[["1.500", "yes"]]]
@@ -87,7 +87,7 @@ def test_long_decimals_keep_every_digit(text: str, shown: list[object]) -> None:
     assert of_2014(text).grids == [[shown]]
 
 
-def test_long_decimals_of_a_table_are_added_compared_and_ordered_exactly() -> None:
+def test_long_decimals_in_tables_are_added_compared_and_ordered_exactly() -> None:
     text = f"""CREATE TABLE #t (a decimal(38, 10) UNIQUE, m money, n decimal(5, 2))
         INSERT #t VALUES (1.5, 2.25, 1.5), (-1234567890123456789012345678.1234567891, -9, -1), (0.0000000001, 0, 0)
         SELECT a FROM #t ORDER BY a DESC
@@ -126,10 +126,10 @@ def test_an_identity_of_twenty_digits_is_found_by_its_number() -> None:
         (f"1{NINES}", 1007),
     ],
 )
-def test_what_no_type_holds_is_an_error(expression: str, number: int) -> None:
+def test_a_value_beyond_every_type_is_an_error(expression: str, number: int) -> None:
     assert of_2014(f"SELECT {expression}").numbers == [number]
 
 
-def test_an_argument_keeps_the_digits_that_are_held() -> None:
+def test_an_argument_keeps_its_stored_digits() -> None:
     text = "EXEC sp_executesql N'SELECT @a, @b, @c', N'@a money, @b float, @c int', -$922337203685.25, -1.5e-5, - 3"
     assert ask(lab(), P, text).grids == [[["-922337203685.25", -1.5e-05, -3]]]

@@ -14,7 +14,7 @@ SELECT d.value('(event/data[@name="previous_state"]/text)[1]', 'varchar(40)'),
 FROM x WHERE object_name = 'availability_replica_state_change'"""
 
 
-def test_a_failover_is_in_the_events() -> None:
+def test_a_failover_is_in_the_event_files() -> None:
     world = ag_lab()
     play(world, "3 power-off NODE_1", 60)
     rows = ask(world, "NODE_2", SHREDDED, then_s=3).grids[0]
@@ -24,7 +24,7 @@ def test_a_failover_is_in_the_events() -> None:
     assert ask(world, "NODE_2", errors, then_s=3).value >= 1
 
 
-def test_files_that_are_not_there() -> None:
+def test_missing_event_files_are_reported() -> None:
     text = "SELECT * FROM sys.fn_xe_file_target_read_file('{}', NULL, NULL, NULL)"
     world = ag_lab()
     assert ask(world, "NODE_1", text.format("other*.xel")).numbers == [25718]

@@ -22,6 +22,6 @@ def test_importing_the_package_loads_no_parser() -> None:
     )
 
 
-def test_each_parser_loads_with_the_first_text_that_needs_it() -> None:
+def test_each_parser_loads_with_its_first_text() -> None:
     assert loaded_after("from engine.tsql import parse_only; parse_only('USE Sales')") == {"lark"}
     assert loaded_after("from engine.tsql import parse_only; parse_only('SELECT 1')") == {"sqlglot"}

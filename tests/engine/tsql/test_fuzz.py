@@ -27,7 +27,7 @@ anything = st.text(max_size=80)
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.one_of(token_soup, anything))
-def test_any_text_is_answered(text: str) -> None:
+def test_any_text_is_parsed_or_refused(text: str) -> None:
     world = lab(workload="none")
     for answer in answers(world, "SERVER_A", text, then_s=2):
         assert answer.event.get("messages")

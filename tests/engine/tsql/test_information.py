@@ -16,14 +16,14 @@ def world() -> World:
     return made
 
 
-def test_xp_msver_has_its_twenty_rows(world: World) -> None:
+def test_xp_msver_returns_twenty_rows(world: World) -> None:
     (rows,) = ask(world, "SERVER_A", "EXEC xp_msver").grids
     assert [row[0] for row in rows] == list(range(1, 21))
     assert rows[1][3] == "12.0.6024.0"
     assert ask(world, "SERVER_A", "EXEC xp_msver 'ProcessorCount'").grids == [[rows[15]]]
 
 
-def test_sp_databases_knows_sizes_in_kb_of_open_databases(world: World) -> None:
+def test_sp_databases_lists_open_databases_in_kb(world: World) -> None:
     sizes = "SELECT d.name, SUM(f.size) * 8 FROM sys.databases d JOIN sys.master_files f"
     query = f"{sizes} ON f.database_id = d.database_id WHERE d.state = 0 GROUP BY d.name ORDER BY d.name"
     (said,), (known,) = (ask(world, "SERVER_A", text).grids for text in ("EXEC sp_databases", query))
@@ -35,21 +35,21 @@ def test_sp_helpserver_has_its_own_columns(world: World) -> None:
     assert (row[0], row[1], row[3], len(row)) == ("SERVER_A", "SERVER_A", "0", 7)
 
 
-def test_the_monitor_s_table_comes_with_its_first_update(world: World) -> None:
+def test_the_monitor_table_is_created_by_its_first_update(world: World) -> None:
     count = "SELECT COUNT(*) FROM msdb.dbo.dbm_monitor_data"
     assert ask(world, "SERVER_A", count).numbers == [208]
     ask(world, "SERVER_A", "EXEC msdb.dbo.sp_dbmmonitorupdate 'Sales'")
     assert ask(world, "SERVER_A", count).grids == [[[1]]]
 
 
-def test_a_module_is_kept_as_it_was_written(world: World) -> None:
+def test_a_module_text_is_stored_unchanged(world: World) -> None:
     text = "-- mine\nCREATE PROC p AS SELECT 1"
     ask(world, "SERVER_A", text)
     assert ask(world, "SERVER_A", "SELECT definition FROM sys.sql_modules").grids == [[[text]]]
     assert ask(world, "SERVER_A", "SELECT OBJECT_DEFINITION(OBJECT_ID('p'))").grids == [[[text]]]
 
 
-def test_properties_of_the_build_and_the_connection(world: World) -> None:
+def test_properties_of_build_and_connection_are_returned(world: World) -> None:
     query = "SELECT SERVERPROPERTY('ProductMinorVersion'), SERVERPROPERTY('ProductBuild')"
     assert ask(world, "SERVER_A", query).grids == [[["0", "6024"]]]
     query = "SELECT local_net_address, net_transport FROM sys.dm_exec_connections WHERE session_id = @@SPID"
@@ -58,6 +58,6 @@ def test_properties_of_the_build_and_the_connection(world: World) -> None:
 
 
 @pytest.mark.parametrize("source", ["('SELECT 1')", "sp_executesql N'SELECT 1'"])
-def test_insert_exec_says_once_what_it_has_inserted(world: World, source: str) -> None:
+def test_insert_exec_reports_its_rows_once(world: World, source: str) -> None:
     said = ask(world, "SERVER_A", f"CREATE TABLE #e(a int) INSERT #e EXEC {source}")
     assert said.texts == ["(1 row affected)"]

@@ -52,7 +52,7 @@ DOC = '{"a": {"b": [10, {"c": "x\\"y"}], "n": null, "t": true}, "two words": 2}'
         ),
     ],
 )
-def test_the_value_is_that_of_sql_server(world: World, call: str, value: object) -> None:
+def test_the_json_value_matches_sql_server(world: World, call: str, value: object) -> None:
     assert ask(world, P, f"DECLARE @j nvarchar(max) = N'{DOC}' SELECT {call}").value == value
 
 
@@ -67,7 +67,7 @@ def test_the_value_is_that_of_sql_server(world: World, call: str, value: object)
         ("SWITCHOFFSET('2020-01-01', '+99:00')", 9812),
     ],
 )
-def test_the_error_is_that_of_sql_server(world: World, call: str, number: int) -> None:
+def test_the_json_error_matches_sql_server(world: World, call: str, number: int) -> None:
     assert ask(world, P, f"SELECT {call}").numbers == [number]
 
 
@@ -96,23 +96,23 @@ def test_the_error_is_that_of_sql_server(world: World, call: str, number: int) -
         ),
     ],
 )
-def test_rows_of_table_functions(world: World, query: str, rows: list[list[object]]) -> None:
+def test_table_functions_return_rows(world: World, query: str, rows: list[list[object]]) -> None:
     answer = ask(world, P, query)
     assert answer.grids == [rows], answer.texts
 
 
-def test_a_check_of_json_keeps_its_word(world: World) -> None:
+def test_a_json_check_constraint_is_enforced(world: World) -> None:
     ask(world, P, "CREATE TABLE j (d nvarchar(max) CHECK (ISJSON(d) = 1))")
     assert ask(world, P, "INSERT j VALUES ('{}'); SELECT COUNT(*) FROM j").value == 1
     assert ask(world, P, "INSERT j VALUES ('no')").numbers[0] == 547
 
 
 @pytest.mark.parametrize("query", ["SELECT * FROM OPENJSON('[]')", "SELECT * FROM STRING_SPLIT('a', ',')"])
-def test_versions_before_2016_have_no_such_table(query: str) -> None:
+def test_versions_before_2016_have_no_json_table_function(query: str) -> None:
     old = lab(workload="none")
     old.update_instance(P, version=2014)
     assert ask(old, P, query).numbers == [208]
 
 
-def test_what_is_not_simulated_is_named(world: World) -> None:
+def test_unsimulated_features_are_named(world: World) -> None:
     assert ask(world, P, "SELECT COMPRESS('a')").texts == ["Not simulated: the function compress"]

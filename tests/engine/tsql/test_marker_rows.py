@@ -47,7 +47,7 @@ def open_work(world: World, window: str = P) -> None:
         (f"sql {P}#x SHUTDOWN WITH NOWAIT", M),
     ],
 )
-def test_what_was_not_committed_is_undone(ends: str, serves: str) -> None:
+def test_uncommitted_changes_are_undone(ends: str, serves: str) -> None:
     world = marked()
     open_work(world)
     assert rows_on(world, P, "Sales.dbo.t WITH (NOLOCK)") == [1, 2]
@@ -56,7 +56,7 @@ def test_what_was_not_committed_is_undone(ends: str, serves: str) -> None:
 
 
 @pytest.mark.parametrize("restart", [f"restart-service {P}", f"hang {P}"])
-def test_nor_does_it_come_back_with_its_own_server(restart: str) -> None:
+def test_uncommitted_changes_stay_undone_after_a_restart(restart: str) -> None:
     world = marked(witness=False)
     open_work(world)
     do(world, restart, then_s=30)
@@ -66,7 +66,7 @@ def test_nor_does_it_come_back_with_its_own_server(restart: str) -> None:
     assert rows_on(world, P) == [1]
 
 
-def test_the_next_batch_of_a_broken_transaction_hears_of_it_and_no_other_does() -> None:
+def test_only_the_next_batch_of_a_broken_transaction_gets_an_error() -> None:
     world = marked()
     open_work(world)
     ask(world, f"{P}#idle", "USE Sales SELECT 1")
@@ -79,7 +79,7 @@ def test_the_next_batch_of_a_broken_transaction_hears_of_it_and_no_other_does() 
     assert ask(world, f"{P}#master", "SELECT @@SPID").value == spid
 
 
-def test_a_transaction_from_master_is_cut_by_the_role_change_too() -> None:
+def test_a_role_change_also_ends_a_transaction_from_master() -> None:
     world = marked()
     ask(world, P, "BEGIN TRAN INSERT Sales.dbo.t VALUES (2)")
     do(world, f"sql {P}#x ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
@@ -87,7 +87,7 @@ def test_a_transaction_from_master_is_cut_by_the_role_change_too() -> None:
     assert rows_on(world, M) == [1]
 
 
-def test_a_commit_that_was_not_sent_is_lost_and_counted() -> None:
+def test_an_unsent_commit_is_lost_and_counted() -> None:
     world = marked(workload="none", witness=False, safety=Safety.OFF)
     do(world, f"cut {P} {M}", then_s=0.1)
     for n in (2, 3, 4):
@@ -98,7 +98,7 @@ def test_a_commit_that_was_not_sent_is_lost_and_counted() -> None:
     assert world.availability[DB].lost_transactions == world.failovers[0].lost_transactions == 3
 
 
-def test_objects_made_while_the_link_was_cut_are_not_on_the_other_side() -> None:
+def test_objects_created_during_a_cut_are_missing_on_the_other_side() -> None:
     world = marked(witness=False)
     do(world, f"cut {P} {M}", then_s=20)
     made = """USE Sales CREATE TABLE late (n int) INSERT late VALUES (1) DROP TABLE t
@@ -112,7 +112,7 @@ def test_objects_made_while_the_link_was_cut_are_not_on_the_other_side() -> None
     ]
 
 
-def test_the_old_principal_gives_up_its_rows_when_the_session_goes_on() -> None:
+def test_the_old_principal_discards_its_rows_when_the_session_resumes() -> None:
     world = marked(witness=False)
     do(world, f"cut {P} {M}", then_s=20)
     assert insert(world, P, 2)
@@ -125,7 +125,7 @@ def test_the_old_principal_gives_up_its_rows_when_the_session_goes_on() -> None:
     assert rows_on(world, P) == [1, 3]
 
 
-def test_a_commit_waits_while_the_mirror_is_silent_and_then_goes_on() -> None:
+def test_a_commit_waits_while_the_mirror_is_silent_and_continues() -> None:
     world = marked(workload="none")
     do(world, f"black-hole {P} {M}", then_s=0.5)
     assert not insert(world, P, 2, then_s=5)
@@ -135,7 +135,7 @@ def test_a_commit_waits_while_the_mirror_is_silent_and_then_goes_on() -> None:
     assert rows_on(world, P) == [1, 2]
 
 
-def test_a_cancelled_commit_is_in_the_log_and_locks_nothing() -> None:
+def test_a_canceled_commit_is_in_the_log_and_holds_no_locks() -> None:
     world = marked(workload="none")
     do(world, f"black-hole {P} {M}", then_s=0.5)
     assert not insert(world, P, 2, then_s=1)
@@ -158,7 +158,7 @@ def test_a_cancelled_commit_is_in_the_log_and_locks_nothing() -> None:
         "EXEC('CREATE VIEW v AS SELECT 1 AS one')",
     ],
 )
-def test_a_full_log_refuses_every_change_and_nothing_of_it_stays(statement: str) -> None:
+def test_a_full_log_refuses_every_change_without_traces(statement: str) -> None:
     world = marked(workload="none")
     do(world, f"fill-log {DB}", then_s=5)
     answer = ask(world, P, f"USE Sales {statement}", then_s=1)
@@ -172,7 +172,7 @@ def test_a_full_log_refuses_every_change_and_nothing_of_it_stays(statement: str)
 OTHER = "MOVE 'Sales' TO 'D:\\Other.mdf', MOVE 'Sales_log' TO 'L:\\Other.ldf'"
 
 
-def test_a_restore_brings_back_the_rows_of_its_position_under_another_name_too() -> None:
+def test_a_restore_recovers_the_rows_of_its_position_under_another_name_too() -> None:
     world = marked(workload="none")
     backup = "BACKUP DATABASE Sales TO DISK = 'D:\\s.bak' WITH INIT BACKUP LOG Sales TO DISK = 'D:\\s1.trn'"
     ask(world, P, backup, then_s=900)
@@ -210,7 +210,7 @@ def test_stopat_stops_between_two_commits() -> None:
     assert rows_on(world, P, "Other.dbo.t") == [1, 2]
 
 
-def test_a_snapshot_of_the_mirror_keeps_what_was_redone_then() -> None:
+def test_a_snapshot_of_the_mirror_keeps_the_redone_state() -> None:
     world = marked()
     run_on(world, 5)
     taken = "CREATE DATABASE Look ON (NAME = Sales, FILENAME = 'D:\\look.ss') AS SNAPSHOT OF Sales"
@@ -221,7 +221,7 @@ def test_a_snapshot_of_the_mirror_keeps_what_was_redone_then() -> None:
     assert (rows_on(world, M), rows_on(world, M, "Look.dbo.t")) == ([1, 2], [1])
 
 
-def test_a_database_that_was_detached_has_its_rows_when_it_is_attached() -> None:
+def test_a_detached_database_has_its_rows_after_attach() -> None:
     world = lab(workload="none")
     ask(world, P, "CREATE DATABASE Own CREATE TABLE Own.dbo.t (n int) INSERT Own.dbo.t VALUES (7)", then_s=2)
     ask(world, P, "EXEC sp_detach_db 'Own'")
@@ -272,7 +272,7 @@ def ended(world: World) -> set[int]:
 
 @settings(max_examples=12, deadline=None)
 @given(st.lists(st.sampled_from(STEPS[:-1]), max_size=8))
-def test_with_a_witness_no_commit_is_lost_and_nothing_else_stays(steps: list[str]) -> None:
+def test_with_a_witness_no_commit_is_lost_and_nothing_extra_stays(steps: list[str]) -> None:
     world = marked(workload="none")
     told, doubtful = {1}, set[int]()
     for n, name in enumerate(steps, start=100):
@@ -290,7 +290,7 @@ def users(world: World, server: str, database: str = DB) -> list[str]:
     return [row[0] for row in rows if row[0] in ("early", "late")]
 
 
-def test_users_go_the_way_of_the_log() -> None:
+def test_users_follow_the_log() -> None:
     world = marked(workload="none", witness=False)
     ask(world, P, "USE Sales CREATE USER early WITHOUT LOGIN", then_s=2)
     taken = "CREATE DATABASE Look ON (NAME = Sales, FILENAME = 'D:\\look.ss') AS SNAPSHOT OF Sales"
@@ -311,7 +311,7 @@ def test_users_go_the_way_of_the_log() -> None:
     assert users(world, P, "Other") == []
 
 
-def test_a_full_log_refuses_a_user_too() -> None:
+def test_a_full_log_refuses_a_new_user() -> None:
     world = marked(workload="none")
     do(world, f"fill-log {DB}", then_s=5)
     assert ask(world, P, "USE Sales CREATE USER late WITHOUT LOGIN").numbers == [9002]
@@ -326,7 +326,7 @@ def test_a_full_log_refuses_a_user_too() -> None:
     st.sampled_from([Safety.FULL, Safety.OFF]),
     st.lists(st.sampled_from(("insert", "open", "cut", "mend")), max_size=7),
 )
-def test_what_forced_service_says_is_lost_is_what_is_missing(safety: Safety, steps: list[str]) -> None:
+def test_reported_losses_of_forced_service_match_the_missing_rows(safety: Safety, steps: list[str]) -> None:
     world = marked(workload="none", witness=False, safety=safety)
     told, doubtful = {1}, set[int]()
     for n, name in enumerate(steps, start=100):

@@ -184,14 +184,14 @@ def check(world: World) -> None:
 
 
 @pytest.mark.parametrize("played", MIRRORING_PLAYS)
-def test_mirroring(played: str) -> None:
+def test_mirroring_numbers_and_descriptions_agree(played: str) -> None:
     world = lab()
     play(world, played, 20)
     check(world)
 
 
 @pytest.mark.parametrize("played", GROUP_PLAYS)
-def test_groups(played: str) -> None:
+def test_group_numbers_and_descriptions_agree(played: str) -> None:
     world = ag_lab(version=2022)
     play(world, played, 20)
     check(world)

@@ -16,7 +16,7 @@ def world() -> World:
     return made
 
 
-def test_fmtonly_shows_columns_and_changes_nothing(world: World) -> None:
+def test_fmtonly_returns_columns_and_changes_nothing(world: World) -> None:
     ask(world, "SERVER_A", "CREATE TABLE t (a int, b nvarchar(5)) INSERT t VALUES (1, N'x')")
     said = ask(
         world, "SERVER_A", "SET FMTONLY ON; SELECT a, b FROM t; INSERT t VALUES (2, N'y'); DROP TABLE t"
@@ -46,7 +46,7 @@ def test_the_columns_of_a_text_are_described_with_its_parameters(world: World) -
     ]
 
 
-def test_a_login_has_all_permissions_on_the_server_that_its_version_knows(world: World) -> None:
+def test_a_login_has_all_server_permissions_of_its_version(world: World) -> None:
     asked = "SELECT entity_name FROM fn_my_permissions(NULL, 'SERVER') WHERE permission_name = '{}'"
     assert ask(world, "SERVER_A", asked.format("VIEW SERVER STATE")).grids == [[["server"]]]
     assert ask(world, "SERVER_A", asked.format("VIEW SERVER SECURITY STATE")).grids == [[]]

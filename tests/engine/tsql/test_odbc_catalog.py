@@ -10,7 +10,7 @@ CREATE TABLE parent (id int NOT NULL PRIMARY KEY, name nvarchar(40) NOT NULL, pr
 CREATE TABLE child (id int IDENTITY NOT NULL PRIMARY KEY, parent_id int NOT NULL REFERENCES parent (id))"""
 
 
-def test_tables_columns_and_keys_are_as_documented() -> None:
+def test_tables_columns_and_keys_match_the_documentation() -> None:
     world = lab()
     ask(world, P, MADE, then_s=1)
 
@@ -42,7 +42,7 @@ def test_tables_columns_and_keys_are_as_documented() -> None:
     assert "dbo" in [row[1] for row in schemas]
 
 
-def test_dates_have_the_codes_of_the_version_of_odbc_that_asks() -> None:
+def test_date_codes_follow_the_odbc_version() -> None:
     """pyodbc sends as many digits of a second as the first type of code 93 has."""
     world = lab()
     world.update_instance(P, version=2014)
@@ -57,7 +57,7 @@ def test_dates_have_the_codes_of_the_version_of_odbc_that_asks() -> None:
     assert codes("sp_datatype_info_90 @ODBCVer = 3")[-2:] == old
 
 
-def test_without_exec_the_first_parameter_may_be_named_too() -> None:
+def test_without_exec_the_first_parameter_can_be_named() -> None:
     """As JDBC asks for the types."""
     world = lab()
     assert (

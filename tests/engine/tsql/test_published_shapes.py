@@ -13,13 +13,13 @@ def test_a_loop_that_deletes_the_first_row_ends() -> None:
     assert [line for line in ask(lab(), P, text).texts if "affected" not in line] == ["a", "b"]
 
 
-def test_top_100_percent_is_everything_and_another_share_the_next_whole_number() -> None:
+def test_top_100_percent_returns_all_rows_and_other_shares_round_up() -> None:
     everything = ask(lab(), P, "SELECT TOP 100 PERCENT name FROM sys.databases ORDER BY name").grids[0]
     assert len(everything) == 5
     assert len(ask(lab(), P, "SELECT TOP 50 PERCENT name FROM sys.databases").grids[0]) == 3
 
 
-def test_the_name_of_a_login_is_that_of_its_sid() -> None:
+def test_a_login_name_is_found_by_its_sid() -> None:
     world = lab()
     ask(world, P, "CREATE LOGIN app WITH PASSWORD = 'Pa55!!'")
     query = "SELECT SUSER_SNAME(0x01), SUSER_NAME(1), SUSER_SNAME(SUSER_SID('app')), SUSER_SNAME(0x77), SUSER_SNAME()"
@@ -31,12 +31,12 @@ def test_a_connection_finds_itself_with_its_first_batch() -> None:
         assert ask(lab(), P, f"SELECT {column} FROM {view} WHERE {column} = @@SPID").value == 51
 
 
-def test_a_table_in_a_database_that_is_not_there_has_no_such_name() -> None:
+def test_a_table_in_a_missing_database_is_an_invalid_name() -> None:
     for text in ("SELECT * FROM DBA.dbo.History", "INSERT INTO DBA.dbo.History SELECT 1"):
         assert ask(lab(), P, text).numbers == [208]
 
 
-def test_the_files_of_a_backup_fit_the_table_that_scripts_make_for_them() -> None:
+def test_the_file_list_of_a_backup_fits_the_table_of_scripts() -> None:
     """21 columns from 2008 on; what matters first is the name, the path and the kind."""
     world = lab(workload="none")
     world.update_instance(P, version=2008)
@@ -52,7 +52,7 @@ def test_the_files_of_a_backup_fit_the_table_that_scripts_make_for_them() -> Non
     assert ask(world, P, text.replace("#files", "#older")).numbers == [213]
 
 
-def test_the_header_of_a_backup_grows_with_the_version() -> None:
+def test_the_backup_header_grows_with_the_version() -> None:
     world = lab(workload="none")
     ask(world, P, r"BACKUP LOG Sales TO DISK = 'D:\Sales.trn'", then_s=60)
     for version, count in ((2005, 51), (2008, 52), (2012, 53), (2014, 56)):
@@ -63,11 +63,11 @@ def test_the_header_of_a_backup_grows_with_the_version() -> None:
         assert (len(row), named["BackupType"], named["DatabaseName"]) == (count, 2, "Sales")
 
 
-def test_drives_without_a_size_are_not_passed_over_in_silence() -> None:
+def test_drives_without_a_size_are_reported() -> None:
     assert ask(lab(), P, "EXEC xp_fixeddrives").texts[0].startswith("Not simulated: free space on drives")
 
 
-def test_a_view_of_another_database_is_about_that_database() -> None:
+def test_a_view_of_another_database_describes_that_database() -> None:
     world = lab()
     world.update_instance(P, version=2012)
     assert ask(world, P, "SELECT name FROM Sales.sys.database_files").grids == [[["Sales"], ["Sales_log"]]]
@@ -84,11 +84,11 @@ def test_a_view_of_another_database_is_about_that_database() -> None:
     ]
 
 
-def test_log_space_of_a_database_came_with_2012() -> None:
+def test_log_space_usage_exists_since_2012() -> None:
     assert ask(lab(), P, "SELECT * FROM sys.dm_db_log_space_usage").numbers == [208]
 
 
-def test_no_mail_profile_is_there_so_that_scripts_go_on_to_make_one() -> None:
+def test_mail_profiles_are_empty_so_that_scripts_create_one() -> None:
     text = """IF NOT EXISTS (SELECT 1 FROM msdb.dbo.sysmail_profile) EXEC msdb.dbo.sysmail_add_profile_sp 'DBA'
         SELECT name FROM msdb.dbo.sysmail_profile"""
     world = lab()
@@ -96,12 +96,12 @@ def test_no_mail_profile_is_there_so_that_scripts_go_on_to_make_one() -> None:
         assert ask(world, P, text).value == "DBA"
 
 
-def test_settings_of_system_databases_say_that_they_do_nothing() -> None:
+def test_settings_of_system_databases_are_reported_as_without_effect() -> None:
     answer = ask(lab(), P, "ALTER DATABASE msdb SET ENABLE_BROKER")
     assert answer.texts == ["Not simulated: ALTER DATABASE … SET ENABLE_BROKER of a system database"]
 
 
-def test_an_operator_takes_the_hours_of_each_day() -> None:
+def test_an_operator_has_pager_hours_per_day() -> None:
     text = "EXEC msdb.dbo.sp_add_operator @name = 'dba', @saturday_pager_start_time = 90000, @sunday_pager_end_time = 1"
     assert ask(
         lab(),
@@ -111,14 +111,14 @@ def test_an_operator_takes_the_hours_of_each_day() -> None:
     ).grids == [[["dba", 1, 1, 180000]]]
 
 
-def test_a_value_that_fails_leaves_no_variable_undeclared() -> None:
+def test_a_failed_initial_value_leaves_no_variable_undeclared() -> None:
     world = lab()
     world.update_instance(P, version=2008)
     answer = ask(world, P, "DECLARE @a varchar(9) = LEFT('x', -1), @b int = 2\nSELECT @a, @b")
     assert (answer.numbers, answer.grids) == ([537], [[[None, None]]])
 
 
-def test_mail_and_agent_procedures_that_exist_are_not_called_unknown() -> None:
+def test_existing_mail_and_agent_procedures_are_not_unknown() -> None:
     for name in ("sysmail_help_status_sp", "sp_help_jobschedule", "sp_manage_jobs_by_login"):
         assert ask(lab(), P, f"EXEC msdb.dbo.{name}").texts == [f"Not simulated: procedure msdb.dbo.{name}"]
 
@@ -130,25 +130,25 @@ def test_a_common_table_expression_feeds_an_insert() -> None:
     assert ask(lab(), P, text).grids == [[["Sales"]]]
 
 
-def test_rows_of_agent_tables_are_not_written_to_in_silence() -> None:
+def test_changes_to_agent_tables_are_refused() -> None:
     answer = ask(lab(), P, "UPDATE msdb.dbo.sysjobs SET enabled = 0")
     assert answer.texts == ["Not simulated: changes to msdb.dbo.sysjobs past its procedures"]
     assert ask(lab(), P, "DELETE FROM sys.databases").numbers == [259]
 
 
-def test_what_is_only_to_be_parsed_is_not_run() -> None:
+def test_parse_only_text_is_not_run() -> None:
     for option in ("NOEXEC", "PARSEONLY"):
         assert ask(lab(), P, f"SET {option} ON PRINT 'no' SET {option} OFF PRINT 'yes'").texts == ["yes"]
 
 
-def test_a_text_may_be_put_together_of_hundreds_of_parts() -> None:
+def test_a_text_can_be_concatenated_from_hundreds_of_parts() -> None:
     """Scripts build dynamic SQL so; nested as deep as it is written, SQLite would refuse it."""
     text = " + ".join(["CAST(1 AS varchar(5))"] * 300)
     said = ask(lab(), P, f"SELECT LEN({text}), 'a' + 'b' + NULL, 1 + (2 + 3) + '4'", then_s=1)
     assert said.grids == [[[300, None, 10]]]
 
 
-def test_a_function_of_later_versions_is_not_known_and_one_that_is_not_simulated_says_so() -> None:
+def test_later_functions_are_unknown_and_unsimulated_ones_are_named() -> None:
     world = lab()
     world.update_instance(P, version=2014)
     assert ask(world, P, "SELECT SESSION_CONTEXT(N'a')").numbers == [195]
@@ -161,7 +161,7 @@ def test_a_function_of_later_versions_is_not_known_and_one_that_is_not_simulated
     ]
 
 
-def test_a_misspelt_from_behind_a_star_is_where_the_syntax_is_wrong() -> None:
+def test_a_misspelled_from_after_a_star_is_the_syntax_error() -> None:
     (told,) = ask(lab(), P, "SELECT * FORM sys.databases").texts
     assert told.endswith("Incorrect syntax near 'FORM'.")
     (told,) = ask(lab(), P, "SELECT 2 * 3 FORM sys.databases").texts

@@ -24,7 +24,7 @@ def test_each_constraint_has_its_columns() -> None:
     assert not any("Not simulated" in line for line in answer.texts)
 
 
-def test_precision_of_dates_and_numbers() -> None:
+def test_dates_and_numbers_have_their_precision() -> None:
     world = lab(workload="none")
     world.update_instance(P, version=2014)
     ask(
@@ -57,7 +57,7 @@ def test_tables_of_msdb_are_objects(view: str) -> None:
     assert ask(lab(), P, text).value == 3
 
 
-def test_objects_of_the_product_are_told_from_those_of_users() -> None:
+def test_system_objects_are_distinguished_from_user_objects() -> None:
     world = lab(workload="none")
     ask(world, P, "USE msdb; CREATE TABLE mine (a int)")
     mine = "SELECT name FROM msdb.sys.tables WHERE is_ms_shipped = 0"
@@ -71,7 +71,7 @@ def test_objects_of_the_product_are_told_from_those_of_users() -> None:
     assert ask(world, P, view, then_s=5).value.strip() == "V"
 
 
-def test_a_check_is_written_into_the_errorlog() -> None:
+def test_a_consistency_check_is_logged() -> None:
     world = lab(workload="none")
     ask(world, P, "DBCC CHECKDB ('Sales')", then_s=3600)
     answer = ask(world, P, "DBCC CHECKDB ('master') WITH NO_INFOMSGS; DBCC CHECKDB ('msdb')")
@@ -94,5 +94,5 @@ def test_the_errorlog_of_a_cluster_instance_names_its_node() -> None:
     assert [row[2].partition(" This is")[0] for row in shown] == [line]
 
 
-def test_the_log_of_the_agent_says_that_it_is_not_simulated() -> None:
+def test_the_agent_log_is_reported_as_not_simulated() -> None:
     assert any("Not simulated" in line for line in ask(lab(), P, "EXEC sp_readerrorlog 0, 2").texts)

@@ -115,7 +115,7 @@ more in 600 expressions, conditions and DISTINCTs, and in 300 groups."""
 
 @quick
 @given(rows, st.lists(st.one_of(numbers(2), strings(2)), min_size=1, max_size=6))
-def test_an_expression_is_worth_what_the_oracle_says(
+def test_an_expression_has_the_value_of_the_oracle(
     values: list[dict[str, o.Value]], expressions: list[o.Expression]
 ) -> None:
     told: list[tuple[str, list[list[object]]]] = []
@@ -131,7 +131,7 @@ def test_an_expression_is_worth_what_the_oracle_says(
 
 @quick
 @given(rows, st.lists(conditions(2), min_size=1, max_size=5))
-def test_a_condition_holds_does_not_or_is_unknown(
+def test_a_condition_is_true_false_or_unknown_as_in_the_oracle(
     values: list[dict[str, o.Value]], wanted: list[o.Condition]
 ) -> None:
     told: list[tuple[str, list[list[object]]]] = []
@@ -153,9 +153,7 @@ NAMES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
 
 @quick
 @given(rows, conditions(1), st.sampled_from("it"))
-def test_groups_are_those_of_the_oracle(
-    values: list[dict[str, o.Value]], where: o.Condition, group: str
-) -> None:
+def test_groups_match_the_oracle(values: list[dict[str, o.Value]], where: o.Condition, group: str) -> None:
     try:
         left = [row for row in values if where.holds(row)]
         groups: dict[Any, list[dict[str, o.Value]]] = {}
@@ -185,7 +183,7 @@ def figure(members: list[dict[str, o.Value]], name: str, of: str) -> object:
 
 @quick
 @given(rows, st.sampled_from("idt"), st.booleans())
-def test_distinct_rows_and_their_order_are_those_of_the_oracle(
+def test_distinct_rows_and_their_order_match_the_oracle(
     values: list[dict[str, o.Value]], by: str, down: bool
 ) -> None:
     keys = list(dict.fromkeys(o.key(row[by]) for row in values))

@@ -30,7 +30,7 @@ def count(world: World, server: str, view: str) -> int:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_connection_of_the_application_is_there_and_follows_it(view: str) -> None:
+def test_every_application_connection_is_listed_and_moves_with_it(view: str) -> None:
     """[DOC: sys.dm_exec_sessions; sys.dm_exec_connections; sys.sysprocesses]"""
     world = lab()
     assert [count(world, server, view) for server in (P, M, W)] == [1000, 0, 0]
@@ -54,7 +54,7 @@ def test_the_counter_agrees_with_the_sessions() -> None:
     assert sql(world, P, sessions + agent).value == users == 1001
 
 
-def test_agent_sessions_are_there_while_the_agent_runs() -> None:
+def test_agent_sessions_exist_while_the_agent_runs() -> None:
     world = lab()
     asked = "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name LIKE 'SQLAgent - %'"
     assert sql(world, P, asked).value == 3
@@ -112,7 +112,7 @@ def test_an_unknown_login_is_refused() -> None:
     assert sql(lab(), P, "EXEC sp_who2 'nobody'").numbers == [15007]
 
 
-def test_logins_of_system_services_roles_and_applications_are_there() -> None:
+def test_logins_of_system_services_roles_and_applications_exist() -> None:
     """[DOC: sys.server_principals; server-level roles]"""
     world = lab()
     rows = sql(world, P, "SELECT name, type FROM sys.server_principals").grids[0]
@@ -125,7 +125,7 @@ def test_logins_of_system_services_roles_and_applications_are_there() -> None:
     assert {login for (login,) in connected} <= kinds.keys()
 
 
-def test_an_argument_of_exec_may_be_any_word() -> None:
+def test_an_unquoted_word_is_a_valid_exec_argument() -> None:
     """[DOC: EXECUTE]: a name without quotes is a text, also one that begins statements of ours."""
     world = lab()
     plain, quoted = (sql(world, P, f"EXEC sp_who2 {word}").grids[0] for word in ("active", "'active'"))
@@ -137,7 +137,7 @@ def test_an_argument_of_exec_may_be_any_word() -> None:
     assert refused == ["MASTER"]  # which is a database
 
 
-def test_a_global_temp_table_is_there_for_all_connections_and_one_of_their_own_is_not() -> None:
+def test_global_temp_tables_are_shared_and_local_ones_are_not() -> None:
     """[DOC: CREATE TABLE, temporary tables]; to change that of another is not simulated."""
     world = lab(workload="none")
     sql(world, P, "CREATE TABLE ##g (a int) INSERT ##g VALUES (7) CREATE TABLE #g (a int)")

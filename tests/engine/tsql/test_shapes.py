@@ -39,7 +39,7 @@ def test_no_shape_names_a_column_twice() -> None:
             assert len(columns) == len(set(columns)), name
 
 
-def test_a_column_that_is_not_simulated_is_said_once() -> None:
+def test_an_unsimulated_column_is_reported_once() -> None:
     world = lab()
     told = ask(world, P, "SELECT cpu_time FROM sys.dm_exec_sessions").texts
     text = "SELECT scheduler_id FROM sys.dm_exec_requests"
@@ -48,19 +48,19 @@ def test_a_column_that_is_not_simulated_is_said_once() -> None:
     assert not any("session_id" in line for line in told)
 
 
-def test_a_view_without_rows_here_says_so() -> None:
+def test_a_view_without_rows_is_reported() -> None:
     answer = ask(lab(), P, "SELECT plan_handle FROM sys.dm_exec_query_stats")
     assert answer.texts[0] == "Not simulated: the rows of sys.dm_exec_query_stats; it is empty here"
 
 
-def test_padding_of_a_counter_does_not_count_in_a_join() -> None:
+def test_padding_of_a_counter_is_ignored_in_a_join() -> None:
     text = """SELECT COUNT(*) FROM sys.databases d JOIN sys.dm_os_performance_counters p ON p.instance_name = d.name
         WHERE p.counter_name = 'Percent Log Used'"""
     assert ask(lab(), P, text).value == 5
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_each_version_says_what_it_is(version: int) -> None:
+def test_each_version_reports_its_number(version: int) -> None:
     world = lab()
     world.update_instance(P, version=version)
     text = """SELECT @@VERSION, SERVERPROPERTY('ProductVersion'), DATABASEPROPERTYEX('Sales', 'Version'),
@@ -72,7 +72,7 @@ def test_each_version_says_what_it_is(version: int) -> None:
     assert int(str(number).partition(".")[0]) == level // 10
 
 
-def test_cumulative_updates_and_the_columns_of_later_versions() -> None:
+def test_cumulative_updates_add_columns_of_later_versions() -> None:
     world = lab()
     update = "SELECT SERVERPROPERTY('ProductUpdateLevel'), SERVERPROPERTY('ProductLevel')"
     recovery = "SELECT target_recovery_time_in_seconds FROM sys.databases WHERE name = 'Sales'"
@@ -89,7 +89,7 @@ def test_cumulative_updates_and_the_columns_of_later_versions() -> None:
         assert windows is None or answer.value == f"Windows Server {windows}"
 
 
-def test_messages_write_always_on_in_two_words_from_2016_on() -> None:
+def test_messages_spell_always_on_in_two_words_since_2016() -> None:
     assert [fill_message(41074, "AG1", version=version)[1].partition(":")[0] for version in (2014, 2016)] == [
         "AlwaysOn",
         "Always On",

@@ -29,13 +29,13 @@ def check(answer: Answer) -> None:
 
 
 @pytest.mark.parametrize("text", list(cases("tools.sql")))
-def test_a_tool_is_answered_by_a_principal_with_a_thousand_sessions(text: str) -> None:
+def test_tool_queries_work_on_a_principal_with_a_thousand_sessions(text: str) -> None:
     world = lab()
     world.update_instance(P, version=2014)
     check(ask(world, P, text, then_s=8))
 
 
-def test_a_mapper_may_ask_for_as_many_values_as_a_call_has_parameters() -> None:
+def test_a_mapper_can_send_the_maximum_number_of_parameters() -> None:
     names = [f"@P{number}" for number in range(2_100)]
     declared = ", ".join(f"{name} int" for name in names)
     given = ", ".join(f"{name} = {number}" for number, name in enumerate(names))
@@ -52,11 +52,11 @@ def cluster() -> World:
 
 
 @pytest.mark.parametrize("text", list(cases("tools_groups.sql")))
-def test_a_tool_is_answered_by_a_primary(cluster: World, text: str) -> None:
+def test_tool_queries_work_on_a_primary(cluster: World, text: str) -> None:
     check(ask(cluster, "NODE_1", text, then_s=2))
 
 
-def test_what_listens_is_listed_with_the_listener_of_the_group_where_it_is(cluster: World) -> None:
+def test_listening_ports_include_the_listener_on_its_node(cluster: World) -> None:
     text = "SELECT ip_address, port, type_desc FROM sys.dm_tcp_listener_states ORDER BY listener_id"
     own = [["0.0.0.0", 1433, "TSQL"], ["0.0.0.0", 5022, "DATABASE_MIRRORING"]]
     shown = ask(cluster, "NODE_1", text).grids[0]
@@ -64,7 +64,7 @@ def test_what_listens_is_listed_with_the_listener_of_the_group_where_it_is(clust
     assert ask(cluster, "NODE_2", text).grids == [own]
 
 
-def test_a_list_of_a_thousand_rows_is_read_and_a_union_of_as_many_is_too_complex() -> None:
+def test_a_list_of_a_thousand_rows_works_and_an_equal_union_is_too_complex() -> None:
     """A monitor has the class of each wait in VALUES. As deep as a union is written, Python does not go."""
     world = lab(workload="none")
     world.update_instance(P, version=2008)
@@ -80,7 +80,7 @@ def test_a_list_of_a_thousand_rows_is_read_and_a_union_of_as_many_is_too_complex
     assert ask(world, P, f"SELECT * FROM ({union}) u (a)", then_s=3).numbers == [8623]
 
 
-def test_as_many_numbers_are_made_as_a_text_has_characters() -> None:
+def test_number_tables_grow_with_the_length_of_a_text() -> None:
     """A thousand times a thousand rows would be more than one statement may take."""
     text = """DECLARE @list varchar(99) SET @list = '[a][b]'; WITH a AS (SELECT number FROM (VALUES {ones}) v (number)),
         numbers AS (SELECT TOP (LEN(@list)) ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) AS n FROM a CROSS JOIN a AS b
@@ -90,7 +90,7 @@ def test_as_many_numbers_are_made_as_a_text_has_characters() -> None:
     assert ask(lab(workload="none"), P, text.format(ones=ones), then_s=3).grids == [[["a"], ["b"]]]
 
 
-def test_a_procedure_may_have_a_statement_of_a_hundred_thousand_characters() -> None:
+def test_a_procedure_can_contain_a_hundred_thousand_characters() -> None:
     world = lab(workload="none")
     text = "x" * 110_000
     ask(
@@ -102,7 +102,7 @@ def test_a_procedure_may_have_a_statement_of_a_hundred_thousand_characters() -> 
     assert ask(world, P, "EXEC p", then_s=3).grids == [[[110_000]]]
 
 
-def test_virtual_log_files_are_those_of_dbcc_and_options_of_a_database_are_the_defaults() -> None:
+def test_virtual_log_files_match_dbcc_and_database_options_are_defaults() -> None:
     world = lab(workload="none")
     world.update_instance(P, version=2019)
     counted = """SELECT d.name, l.files FROM sys.databases AS d
@@ -120,7 +120,7 @@ def test_virtual_log_files_are_those_of_dbcc_and_options_of_a_database_are_the_d
     assert ask(world, P, index, then_s=2).grids == [[[1, None]]]
 
 
-def test_replace_stands_in_replace_as_deep_as_a_script_has_it() -> None:
+def test_nested_replace_calls_work_at_script_depth() -> None:
     """A backup script takes fifty tokens out of a name so."""
     inside = "N'ab'"
     for number in range(60):
@@ -128,7 +128,7 @@ def test_replace_stands_in_replace_as_deep_as_a_script_has_it() -> None:
     assert ask(lab(workload="none"), P, f"SELECT {inside}", then_s=3).grids == [[["{{"]]]
 
 
-def test_a_constant_is_handed_on_through_a_join() -> None:
+def test_a_constant_is_propagated_through_a_join() -> None:
     """A tool opens a table: all columns there are, joined with all objects, of one object."""
     world = lab(workload="none")
     world.update_instance(P, version=2014)

@@ -55,6 +55,6 @@ STEP = "EXEC msdb.dbo.sp_add_job 'J'; EXEC msdb.dbo.sp_add_jobstep @job_name = '
         ("EXEC sp_columns 't', @fusepattern = 1", False),
     ],
 )  # fmt: skip
-def test_a_value_that_would_change_something_is_refused(statement: str, refused: bool) -> None:
+def test_a_value_with_an_unsimulated_effect_is_refused(statement: str, refused: bool) -> None:
     answer = ask(ag_lab(version=2019), "NODE_1", statement, 2)
     assert any("Not simulated" in text for text in answer.texts) is refused, answer.texts

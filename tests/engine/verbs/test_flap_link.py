@@ -41,13 +41,13 @@ def ups(world: World, seconds: float, step_s: float) -> list[bool]:
 
 
 @pytest.mark.parametrize(("option", "half_s"), [("", 1.0), (" period_s=8", 4.0)])
-def test_the_link_is_down_and_up_for_half_a_period_each(option: str, half_s: float) -> None:
+def test_a_flapping_link_is_down_and_up_for_half_a_period_each(option: str, half_s: float) -> None:
     world = lab()
     do(world, FLAP + option, then_s=half_s / 2.0)
     assert ups(world, 4.0 * half_s, half_s) == [False, True, False, True]
 
 
-def test_both_ends_lose_each_other_again_and_again() -> None:
+def test_both_ends_lose_each_other_repeatedly() -> None:
     world = lab()
     do(world, f"{FLAP} period_s=10", then_s=60.0)
     (fault,) = world.faults
@@ -59,7 +59,7 @@ def test_both_ends_lose_each_other_again_and_again() -> None:
 
 
 @pytest.mark.parametrize("line", [f"mend {M} {P}", "revert-all"])
-def test_it_ends_when_the_link_is_repaired(line: str) -> None:
+def test_flapping_ends_when_the_link_is_repaired(line: str) -> None:
     world = lab()
     before = world.links.copy()
     do(world, FLAP, then_s=10.5)
@@ -69,13 +69,13 @@ def test_it_ends_when_the_link_is_repaired(line: str) -> None:
     assert all(ups(world, 10.0, 0.5))
 
 
-def test_a_cut_holds_while_the_link_flaps() -> None:
+def test_a_cut_stays_while_the_link_flaps() -> None:
     world = lab()
     do(world, FLAP, f"cut {P} {M}", then_s=0.5)
     assert not any(ups(world, 6.0, 0.5))
 
 
-def test_asked_for_anew_it_goes_on_with_the_new_period() -> None:
+def test_a_repeated_request_continues_with_the_new_period() -> None:
     world = lab()
     do(world, FLAP, f"{FLAP} period_s=8", then_s=0.5)
     assert ups(world, 8.0, 0.5) == [*[False] * 7, *[True] * 8, False]
@@ -85,7 +85,7 @@ def test_asked_for_anew_it_goes_on_with_the_new_period() -> None:
 
 
 @pytest.mark.parametrize("period", ["0.1", "601", "nan", "x"])
-def test_periods_have_bounds(period: str) -> None:
+def test_periods_are_limited(period: str) -> None:
     with pytest.raises(InputError):
         parse_line(f"{FLAP} period_s={period}")
 
@@ -100,7 +100,7 @@ def german() -> Iterator[None]:
     language.use(language.ENGLISH)
 
 
-def test_menus_offer_it_and_what_takes_it_back() -> None:
+def test_menus_offer_the_fault_and_its_repair() -> None:
     world = lab()
     offer = next(offer for offer in list_offers(world, LINK) if offer.line == FLAP)
     assert offer.is_dangerous
@@ -109,7 +109,7 @@ def test_menus_offer_it_and_what_takes_it_back() -> None:
     assert f"mend {P} {M}" in [offer.line for offer in list_offers(world, LINK)]
 
 
-def test_the_preview_shows_what_it_touches() -> None:
+def test_the_preview_shows_the_affected_objects() -> None:
     assert LINK in preview(lab(), FLAP).things
 
 
@@ -121,7 +121,7 @@ def test_typing_is_completed_and_explained_at_the_desk_and_in_the_editor() -> No
     assert completion.hint(FLAP) == f"{usage(VERBS['flap-link'])}: {VERBS['flap-link'].help}"
 
 
-def test_the_ledger_names_its_reverse_and_the_time_line_marks_it() -> None:
+def test_the_fault_list_names_its_repair_and_the_timeline_marks_it() -> None:
     world = lab()
     event = next(event for event in do(world, FLAP) if event.kind == "fault")
     marker = marker_of(event)
@@ -133,7 +133,7 @@ def test_the_ledger_names_its_reverse_and_the_time_line_marks_it() -> None:
     assert world.faults[0].reverted_tick == world.tick
 
 
-def test_to_break_and_mend_it_for_nothing_costs() -> None:
+def test_flapping_without_need_costs_points() -> None:
     taken = drill()
     for at_s, line in ((2.0, "flap-link SERVER_B SERVER_W"), (3.0, "mend SERVER_W SERVER_B")):
         taken.advance_to(ticks(at_s))
@@ -147,13 +147,13 @@ def test_to_break_and_mend_it_for_nothing_costs() -> None:
 
 
 @pytest.mark.usefixtures("german")
-def test_german_has_its_words() -> None:
+def test_the_texts_are_translated_to_german() -> None:
     record = VERBS["flap-link"]
     assert language.tr(record.help) != record.help
     assert language.tr(record.label) != record.label
 
 
-def test_only_its_record_names_it() -> None:
+def test_only_its_record_mentions_the_fault() -> None:
     naming = [
         str(path.relative_to(ROOT))
         for room in ("engine", "app")

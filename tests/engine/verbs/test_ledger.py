@@ -18,9 +18,7 @@ def active(world: World) -> list[str]:
 
 
 @pytest.mark.parametrize(("breaks", "mends"), [("pull-cable", "plug-cable"), ("power-off", "power-on")])
-def test_a_computer_is_mended_under_its_own_name_after_the_instance_has_left_it(
-    breaks: str, mends: str
-) -> None:
+def test_a_computer_is_repaired_after_the_instance_has_moved(breaks: str, mends: str) -> None:
     world = fci_lab()
     do(world, f"{breaks} SQLFCI1")
     until(world, 60)
@@ -35,14 +33,14 @@ def test_a_computer_is_mended_under_its_own_name_after_the_instance_has_left_it(
     assert not active(world)
 
 
-def test_what_froze_an_instance_is_over_without_power() -> None:
+def test_a_power_failure_ends_the_freeze_of_an_instance() -> None:
     world = fci_lab()
     do(world, "hang SQLFCI1")
     do(world, "power-off NODE_1")
     assert active(world) == ["power-off"]
 
 
-def test_a_slow_disk_is_that_of_the_computer() -> None:
+def test_a_slow_disk_belongs_to_the_computer() -> None:
     world = fci_lab()
     do(world, "slow-disk SQLFCI1 log factor=10")
     do(world, "slow-disk NODE_1 data factor=1")
@@ -51,14 +49,14 @@ def test_a_slow_disk_is_that_of_the_computer() -> None:
     assert not active(world)
 
 
-def test_who_has_lost_an_instance_proves_what_hit_its_node() -> None:
+def test_a_lost_instance_reveals_the_fault_of_its_node() -> None:
     world = fci_lab()
     do(world, "power-off NODE_1")
     until(world, 10)
     assert world.faults[0].effect == "APP has lost its connections"
 
 
-def test_what_a_run_has_broken_is_taken_back_where_it_is() -> None:
+def test_faults_of_a_run_are_reverted_at_their_place() -> None:
     run = SearchDrill(scenario_files.find("fci-lab").load())
     run.do("slow-cpu SQLFCI2 factor=3")
     run.do("pull-cable SQLFCI1")
@@ -66,7 +64,7 @@ def test_what_a_run_has_broken_is_taken_back_where_it_is() -> None:
     assert continuations.list_own_fault_reversals(run) == ["plug-cable NODE_1", "slow-cpu NODE_3 factor=1"]
 
 
-def test_nodes_without_an_instance_are_on_offer() -> None:
+def test_nodes_without_an_instance_are_offered() -> None:
     run = SearchDrill(scenario_files.find("fci-lab").load())
     run.do("power-off NODE_2")
     run.do("pull-cable NODE_4")

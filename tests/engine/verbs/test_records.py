@@ -18,12 +18,12 @@ OF_SQL = {"shutdown", "shutdown-nowait"}
 """Faults that a T-SQL statement enters in the ledger."""
 
 
-def test_no_two_verbs_have_one_name() -> None:
+def test_verb_names_are_unique() -> None:
     assert len(VERBS) == sum(len(family.VERBS) for family in FAMILIES)
 
 
 @pytest.mark.parametrize("verb", VERBS.values(), ids=lambda verb: verb.name)
-def test_what_takes_a_verb_back_is_a_verb_for_the_same_arguments(verb: Verb) -> None:
+def test_the_reverse_of_a_verb_accepts_the_same_arguments(verb: Verb) -> None:
     assert set(verb.undoes) <= VERBS.keys() | OF_SQL
     if verb.reverse:
         name, *options = verb.reverse.split(" ")
@@ -34,7 +34,7 @@ def test_what_takes_a_verb_back_is_a_verb_for_the_same_arguments(verb: Verb) -> 
 
 
 @pytest.mark.parametrize("verb", VERBS.values(), ids=lambda verb: verb.name)
-def test_a_record_has_nothing_that_would_never_be_read(verb: Verb) -> None:
+def test_a_record_has_no_unused_field(verb: Verb) -> None:
     assert verb.do is not None or verb.name == "revert-all"
     if not verb.in_ledger:
         assert (verb.loses, verb.effect, verb.undoes, verb.ends_with_effect) == ("", None, (), False)
@@ -44,14 +44,14 @@ def test_a_record_has_nothing_that_would_never_be_read(verb: Verb) -> None:
     assert all(HANDLERS[name] is timer for name, timer in verb.timers.items())
 
 
-def test_failovers_are_put_down_to_what_the_records_say() -> None:
+def test_failovers_are_attributed_as_the_records_state() -> None:
     assert {name for name, lost in causes.LOSES.items() if lost} == OF_SQL | {
         verb.name for verb in VERBS.values() if verb.loses
     }
     assert VERBS["pull-cable"].mechanism is causes.MECHANISM["pull-cable"]
 
 
-def test_only_a_slow_down_by_one_heals() -> None:
+def test_only_a_slowdown_of_1_is_a_repair() -> None:
     healing = [
         line
         for line in ("slow-cpu A factor=1", "slow-cpu A factor=1.0", "slow-cpu A factor=2", "slow-cpu A")
@@ -102,7 +102,7 @@ NAMED_ELSEWHERE = {
 
 
 @pytest.mark.slow
-def test_no_other_module_asks_for_a_fault_by_its_name() -> None:
+def test_no_other_module_names_a_fault() -> None:
     faults = {verb.name for verb in VERBS.values() if verb.group == "fault"}
     found: dict[str, set[str]] = {}
     for room in ("engine", "app"):

@@ -32,11 +32,11 @@ ASKED = {"cause": ["The witness.", "The cable."]}
         ("no line at all", "no line at all"),
     ],
 )
-def test_a_line_is_told(line: str, said: str) -> None:
+def test_an_input_line_is_described(line: str, said: str) -> None:
     assert describe_line(line, ASKED) == said
 
 
-def test_no_line_is_told_by_its_verb() -> None:
+def test_no_description_is_the_bare_verb() -> None:
     """Each names its target, and templates name only what may be given."""
     for verb in VERBS.values():
         names = {parameter.name for parameter in verb.parameters}

@@ -141,7 +141,7 @@ def test_a_line_without_a_verb_or_with_a_wrong_object_is_refused(scenario: str, 
 
 
 @pytest.mark.parametrize("word", ["Sales", "1e308", "nan", "-1"])
-def test_a_rewind_begins_at_a_second_of_a_run(word: str) -> None:
+def test_a_rewind_starts_at_a_second_of_a_run(word: str) -> None:
     with pytest.raises(InputError):
         _begun("lab", "calm").fork().do(f"rewind {word}")
 

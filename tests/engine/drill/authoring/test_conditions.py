@@ -63,12 +63,14 @@ def failed_over() -> World:
         ("Sales is SUSPENDED or Sales serves and SERVER_A is RUNNING", True, False),
     ],
 )
-def test_meaning(text: str, at_first: bool, after_failover: bool, healthy: World, failed_over: World) -> None:
+def test_conditions_are_evaluated(
+    text: str, at_first: bool, after_failover: bool, healthy: World, failed_over: World
+) -> None:
     assert holds(text, healthy) is at_first
     assert holds(text, failed_over) is after_failover
 
 
-def test_a_database_without_a_session_is_none_although_the_lost_mirror_still_believes_in_it() -> None:
+def test_a_database_without_a_session_is_none_despite_the_mirrors_belief() -> None:
     world = lab()
     do(world, "power-off SERVER_B", then_s=5.0)
     from engine.mirroring import commands
@@ -107,7 +109,7 @@ OFF = "ALTER DATABASE [Sales]\n  set  partner OFF"
         ("""ran "SET WITNESS = 'TCP'" """, batch("ALTER DATABASE Sales SET WITNESS = 'tcp'"), True),
     ],
 )
-def test_what_was_sent(text: str, sent: Event, expected: bool, healthy: World) -> None:
+def test_sent_statements_are_found(text: str, sent: Event, expected: bool, healthy: World) -> None:
     assert holds(text, healthy, sent) is expected
 
 
@@ -137,27 +139,27 @@ def test_what_was_sent(text: str, sent: Event, expected: bool, healthy: World) -
         ("Sales serves " * 60, 600, "600"),
     ],
 )
-def test_problem(text: str, column: int, expected: str) -> None:
+def test_invalid_conditions_are_reported(text: str, column: int, expected: str) -> None:
     with pytest.raises(ConditionError) as caught:
         conditions.parse(text, NAMES)
     assert caught.value.column == column
     assert expected in caught.value.expected
 
 
-def test_deep_nesting_is_read_and_bounded(healthy: World) -> None:
+def test_deep_nesting_is_parsed_and_limited(healthy: World) -> None:
     text = "not " * 140 + "Sales serves"
     assert holds(text, healthy)
     assert holds("(" * 290 + "Sales serves" + ")" * 290, healthy)
 
 
-def test_names_in_brackets() -> None:
+def test_names_in_brackets_are_parsed() -> None:
     names = ConditionNames(("My-DB",), ("A",), ())
     world = lab()
     assert conditions.parse("[my-db] is NONE", names).text == "[my-db] is NONE"
     assert not conditions.parse(f"{W} is OFF", NAMES).holds(Facts(world, ()))
 
 
-def test_every_quantity_can_be_read(healthy: World) -> None:
+def test_every_quantity_can_be_evaluated(healthy: World) -> None:
     from engine.drill.authoring.quantities import QUANTITIES
 
     healthy.programs["orders"] = Program()
@@ -178,7 +180,7 @@ def test_worker_threads_are_set_or_automatic() -> None:
     assert holds("worker_threads(SERVER_A) == 400 and worker_threads(SERVER_B) == 576", world)
 
 
-def test_armed_is_seen_from_the_mirror_too(healthy: World) -> None:
+def test_armed_is_evaluated_from_the_mirror_too(healthy: World) -> None:
     assert holds("Sales is ARMED", healthy)
     world = lab()
     do(world, f"cut SERVER_B {W}", then_s=5.0)
@@ -210,7 +212,7 @@ def test_armed_is_seen_from_the_mirror_too(healthy: World) -> None:
         ("send_queue_kb(Sales) > redo_queue_kb(Sales)", 6),
     ],
 )
-def test_an_answer_stays_until_a_second_that_is_known(text: str, second: int | None) -> None:
+def test_a_result_is_valid_until_a_known_second(text: str, second: int | None) -> None:
     world = lab()
     advance(world, 500)
     condition, facts = conditions.parse(text, NAMES), Facts(world, ())
@@ -238,7 +240,7 @@ def test_an_answer_stays_until_a_second_that_is_known(text: str, second: int | N
         ("response_s(Sales) < 9 or SERVER_A is OFF", [("response_s", 0.0, "<", 9.0, True)]),
     ],
 )  # fmt: skip
-def test_an_answer_stays_until_the_flow_passes_a_level(
+def test_a_result_is_valid_until_the_flow_passes_a_level(
     healthy: World, text: str, levels: list[tuple[object, ...]]
 ) -> None:
     answer = there(conditions.parse(text, NAMES).answer)(Facts(healthy, ()))

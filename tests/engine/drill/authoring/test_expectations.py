@@ -32,7 +32,7 @@ VALUES: tuple[Any, ...] = (
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
-def test_no_word_of_pydantics_own_comes_through(part: type[BaseModel]) -> None:
+def test_no_pydantic_message_is_shown(part: type[BaseModel]) -> None:
     for name, field in part.model_fields.items():
         for value in VALUES:
             try:
@@ -66,7 +66,7 @@ def test_every_line_of_the_table_is_needed() -> None:
         ("minutes = 5", 'minutes = 5\n[[link]]\nends = ["SERVER_A"]', "link[0].ends: the list is too short", "more"),
     ],
 )  # fmt: skip
-def test_it_says_what_and_where_and_what_was_expected(old: str, new: str, text: str, wanted: str) -> None:
+def test_a_problem_names_value_position_and_expectation(old: str, new: str, text: str, wanted: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         load_scenario(changed((old, new)), "small.toml")
     assert any(text in str(problem) and wanted in problem.expected for problem in caught.value.problems)

@@ -11,7 +11,7 @@ from engine.drill.authoring.scenario import load_scenario
 from tests.engine.drill.texts import SMALL, small
 
 
-def test_nothing_is_wrong_with_the_small_one() -> None:
+def test_the_small_scenario_has_no_problem() -> None:
     assert lint(small(), "small.toml") == []
 
 
@@ -62,13 +62,13 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
         ),
     ],
 )
-def test_lint(old: str, new: str, said: str) -> None:
+def test_problems_are_found(old: str, new: str, said: str) -> None:
     found = lint(small((old, new)), "small.toml")
     assert any(said in problem.text for problem in found), found
     assert all(problem.line >= 1 for problem in found)
 
 
-def test_an_unknown_skill_is_found_where_it_stands_and_the_nearest_one_named() -> None:
+def test_an_unknown_skill_is_located_with_the_nearest_name() -> None:
     scenario = small(('["read-state"]', '["read-state", "automatic-failovr"]'))
     (problem,) = lint(scenario, "small.toml")
     assert scenario.text.splitlines()[problem.line - 1][problem.column - 1 :].startswith("automatic-failovr")
@@ -86,7 +86,7 @@ mirror = "SERVER_B"
 [[session]]"""
 
 
-def test_a_fault_that_was_moved_behind_a_goal_is_named_at_the_goal() -> None:
+def test_a_fault_moved_behind_a_goal_is_reported_at_the_goal() -> None:
     """Judged from 31 s on it is reached by then, and the drill is over before anybody has noticed the fault."""
     text = (files("assets") / "new_scenario.toml").read_text("utf-8").replace("[[session]]", SECOND)
 
@@ -98,7 +98,7 @@ def test_a_fault_that_was_moved_behind_a_goal_is_named_at_the_goal() -> None:
     assert found(text.replace('at = "30s"', 'at = "90s"')) == ["goal[0].when"]
 
 
-def test_names_with_hyphens_are_no_strangers_in_a_hint() -> None:
+def test_names_with_hyphens_are_known_in_a_hint() -> None:
     text = SMALL.replace("SERVER_A", "SQL-EU-1").replace("SERVER_B", "SQL-EU-2")
     scenario = load_scenario(text, "small.toml")
     assert not [one for one in lint(scenario, "small.toml") if "is not in this scenario" in one.text]

@@ -51,15 +51,15 @@ v = 3
         (("g", 1, "sub", "v"), TextPosition(21, 1, 21, 5)),
     ],
 )
-def test_place(path: tuple[str | int, ...], place: TextPosition) -> None:
+def test_positions_are_found(path: tuple[str | int, ...], place: TextPosition) -> None:
     assert find_positions(TEXT)[path] == place
 
 
-def test_what_stands_in_a_text_is_no_key() -> None:
+def test_a_key_inside_a_text_is_ignored() -> None:
     assert not any("fake" in path or "no" in path for path in find_positions(TEXT))
 
 
-def test_nearest_is_the_table_that_lacks_the_key() -> None:
+def test_the_nearest_position_is_the_table_without_the_key() -> None:
     assert find_nearest_position(find_positions(TEXT), ("g", 1, "missing", 4)) == TextPosition(18, 1, 18, 1)
     assert find_nearest_position({}, ("g",)) == TextPosition(1, 1, 1, 1)
 
@@ -94,7 +94,7 @@ def paths_of(value: Any, path: tuple[str | int, ...] = ()) -> set[tuple[str | in
 
 
 @given(data=st.dictionaries(KEYS, VALUES, max_size=4))
-def test_every_path_of_any_document_has_a_place(data: dict[str, Any]) -> None:
+def test_every_path_of_any_document_has_a_position(data: dict[str, Any]) -> None:
     text = "".join(f"{as_toml(key)} = {as_toml(value)}\n" for key, value in data.items())
     try:
         read = tomllib.loads(text)

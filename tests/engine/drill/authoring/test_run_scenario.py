@@ -56,7 +56,7 @@ def test_faults_become_the_timeline_and_repairs_the_solution() -> None:
     assert {"Sales serves on SERVER_B", "Sales is SYNCHRONIZED", "SERVER_A is RUNNING"} <= whens
 
 
-def test_several_acts_of_one_moment_are_told_as_they_came_out() -> None:
+def test_several_inputs_of_one_moment_keep_their_order() -> None:
     """While the clock stands still: pulled, plugged and pulled again is pulled; two repairs are two steps."""
     pulled, plugged = "pull-cable SERVER_B", "plug-cable SERVER_B"
     lines = [(30.0, pulled), (30.0, plugged), (30.0, pulled), (30.0, "cut SERVER_A SERVER_W")]
@@ -71,13 +71,13 @@ def test_several_acts_of_one_moment_are_told_as_they_came_out() -> None:
     assert again.score().total >= SOLUTION_POINTS_MIN
 
 
-def test_its_solution_solves_it_and_doing_nothing_does_not() -> None:
+def test_the_solution_solves_the_drill_and_doing_nothing_does_not() -> None:
     made = saved(done(FAILURE, 300.0))
     assert play_reference(made).score().total >= SOLUTION_POINTS_MIN
     assert play_idle(made).score().total < NOTHING_POINTS_MAX
 
 
-def test_check_names_nothing_but_the_prompts() -> None:
+def test_check_reports_only_the_prompts() -> None:
     made = saved(done(FAILURE, 300.0))
     found = lint(made, "my-drill.toml")
     asked = list(find_prompts(tomllib.loads(made.text)))
@@ -86,7 +86,7 @@ def test_check_names_nothing_but_the_prompts() -> None:
     assert {problem.where for problem in found} >= {"title", "brief", "solution[1].why", "skills[0]"}
 
 
-def test_nothing_is_left_to_write_when_it_is_written() -> None:
+def test_the_written_drill_needs_no_more_text() -> None:
     text = scenario_from_drill(done(FAILURE, 300.0), "my-drill")
     written = text.replace(TO_WRITE, "Now it says ").replace('"to-write"', '"automatic-failover"')
     assert lint(load_scenario(written, "my-drill.toml"), "my-drill.toml") == []
@@ -101,9 +101,7 @@ def test_nothing_is_left_to_write_when_it_is_written() -> None:
         ([(30.0, "power-off SERVER_A"), (60.0, "sql SERVER_B PRINT 'x'")], "make no difference"),
     ],
 )
-def test_a_run_that_makes_no_drill_is_refused_with_a_sentence(
-    lines: list[tuple[float, str]], said: str
-) -> None:
+def test_a_run_without_a_drill_is_refused_with_a_message(lines: list[tuple[float, str]], said: str) -> None:
     with pytest.raises(ScenarioRecordingError, match=said):
         scenario_from_drill(done(lines, 120.0), "my-drill")
 
@@ -125,5 +123,5 @@ _TABLES = st.dictionaries(_TEXTS, st.one_of(_PLAIN, st.lists(_PLAIN, max_size=3)
 @given(
     st.dictionaries(_TEXTS, st.one_of(_PLAIN, _TABLES, st.lists(_TABLES, min_size=1, max_size=3)), max_size=4)
 )
-def test_what_is_written_is_read_again(data: dict[str, object]) -> None:
+def test_a_written_scenario_parses(data: dict[str, object]) -> None:
     assert tomllib.loads(as_toml(data)) == data

@@ -25,7 +25,7 @@ def line_of(text: str, part: str) -> int:
     return text[: text.index(part)].count("\n") + 1
 
 
-def test_a_sound_file_is_read() -> None:
+def test_a_valid_file_parses() -> None:
     scenario = small()
     assert scenario.name == "small"
     assert scenario.text == SMALL
@@ -88,7 +88,7 @@ def test_durations_may_have_units() -> None:
         ('length = "5min"\n', "", "", "must end", "length"),
     ],
 )
-def test_problem(old: str, new: str, where: str, said: str, expected: str) -> None:
+def test_problems_are_reported(old: str, new: str, where: str, said: str, expected: str) -> None:
     text = changed((old, new))
     found = [p for p in problems(text) if p.where == where and said in p.text and expected in p.expected]
     assert found, problems(text)
@@ -97,7 +97,7 @@ def test_problem(old: str, new: str, where: str, said: str, expected: str) -> No
         assert abs(found[0].line - near) <= 3, "the place is not where the mistake is"
 
 
-def test_all_problems_at_once_in_the_order_of_the_file() -> None:
+def test_all_problems_are_reported_in_file_order() -> None:
     text = changed(
         ("minutes = 5", "minuts = 5"), ('level = "beginner"', 'level = "easy"'), ("points = 30", "pts = 30")
     )
@@ -106,7 +106,7 @@ def test_all_problems_at_once_in_the_order_of_the_file() -> None:
     assert [problem.line for problem in found] == sorted(problem.line for problem in found)
 
 
-def test_line_and_column_of_a_wrong_word_in_a_condition() -> None:
+def test_a_wrong_word_in_a_condition_has_line_and_column() -> None:
     text = changed(("Sales is SYNCHRONIZED and", "Sales is SYNCRONIZED and"))
     (found,) = problems(text)
     assert found.line == line_of(text, "SYNCRONIZED")
@@ -120,7 +120,7 @@ def test_line_and_column_of_a_wrong_word_in_a_condition() -> None:
     ("text", "line"),
     [("title = \n", 1), ("a = 1\na = 2\n", 2), ("x = [1,\n", 2), ("a = " + "[" * 5000 + "]" * 5000, 1)],
 )
-def test_what_is_not_toml(text: str, line: int) -> None:
+def test_invalid_toml_is_reported(text: str, line: int) -> None:
     (found,) = problems(text)
     assert found.line >= line
 
@@ -136,12 +136,12 @@ def test_scenarios_without_a_score_need_no_end() -> None:
     assert not small(text=FREE).scored
 
 
-def test_settings_are_those_of_the_model() -> None:
+def test_settings_match_the_model() -> None:
     ours = {name: field.default for name, field in schema.SettingsSpec.model_fields.items()}
     assert ours == structs.asdict(model.Settings())
 
 
-def test_the_schema_for_editors_knows_every_table() -> None:
+def test_the_editor_schema_covers_every_table() -> None:
     made = schema.schema()
     assert "name" not in made["required"]
     assert {"server", "session", "timeline", "goal", "rubric", "locked"} <= set(made["properties"])
@@ -149,7 +149,7 @@ def test_the_schema_for_editors_knows_every_table() -> None:
     assert json.dumps(made)
 
 
-def test_equal_databases_need_numbers_and_room_for_them() -> None:
+def test_numbered_databases_need_room_for_their_numbers() -> None:
     many = FREE.replace('name = "Sales"\n', 'name = "Sales"\ncount = 3\n')
     (found,) = problems(many)
     assert found.line == line_of(many, 'name = "Sales"')
@@ -162,7 +162,7 @@ def test_equal_databases_need_numbers_and_room_for_them() -> None:
     assert "'Sales2' is listed twice" in found.text
 
 
-def test_the_json_schema_takes_a_variant_where_a_number_or_a_name_stands() -> None:
+def test_the_json_schema_accepts_a_variant_for_a_number_or_name() -> None:
     """Editors must not underline `scale = "{load}"`."""
     parts = schema.schema()["$defs"]
     for table, key in (("DatabaseSpec", "scale"), ("ServerSpec", "name"), ("Question", "right")):

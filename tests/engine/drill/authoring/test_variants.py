@@ -41,7 +41,7 @@ def load(text: str = TEXT, seed: int | None = None) -> Drill:
     return Drill(load_scenario(text, "small.toml"), seed)
 
 
-def test_the_seed_picks_and_linked_pools_go_together() -> None:
+def test_the_seed_selects_linked_pools_together() -> None:
     seen = set()
     for seed in range(40):
         drill = load(seed=seed)
@@ -52,7 +52,7 @@ def test_the_seed_picks_and_linked_pools_go_together() -> None:
     assert len(seen) > 12, "18 combinations, and hardly any comes up"
 
 
-def test_every_text_follows() -> None:
+def test_every_text_follows_the_variant() -> None:
     drill = load(
         seed=next(s for s in range(99) if pick_values(load().scenario.variants, s)["principal"] == "BERN")
     )
@@ -63,7 +63,7 @@ def test_every_text_follows() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_solution_solves_each_variant_and_a_replay_is_the_same(seed: int) -> None:
+def test_the_solution_solves_each_variant_and_replays_identically(seed: int) -> None:
     drill = play_reference(load().scenario, seed)
     assert drill.score().total == 100.0
     again = replay(load().scenario, seed, drill.mode, [item.line for item in drill.journal], drill.tick)
@@ -74,7 +74,7 @@ def test_the_solution_solves_each_variant_and_a_replay_is_the_same(seed: int) ->
     assert of_the_variant.report() == drill.report(), "a variant is varied to itself"
 
 
-def test_a_text_that_is_one_placeholder_takes_the_kind_of_its_pick() -> None:
+def test_a_placeholder_takes_the_type_of_its_value() -> None:
     text = changed(("\n[[source]]", '\n[variants]\nsize = [100, 200]\n\n[[source]]'),
                    ('workload = "Workload1"', 'workload = "Workload1"\nsize_mb = "{size}"'))  # fmt: skip
     with pytest.raises(ScenarioError, match="a number"):
@@ -111,7 +111,7 @@ def test_a_file_without_variants_keeps_its_braces() -> None:
         ("power-off {principal}", "power-off {principel}", "no variant 'principel'"),
     ],
 )
-def test_what_is_wrong_with_variants(old: str, new: str, said: str) -> None:
+def test_problems_of_variants_are_reported(old: str, new: str, said: str) -> None:
     with pytest.raises(ScenarioError, match=said) as caught:
         load_scenario(changed((old, new), text=TEXT), "small.toml")
     assert all(problem.line > 5 for problem in caught.value.problems)
@@ -130,7 +130,7 @@ def test_check_tries_every_combination() -> None:
     )
 
 
-def test_of_many_combinations_every_entry_is_tried() -> None:
+def test_with_many_combinations_every_value_is_tried() -> None:
     pools = {f"pool_{n}": list(range(5)) for n in range(6)}
     tried = list(combinations(pools))
     assert len(tried) == 5

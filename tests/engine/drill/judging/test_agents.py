@@ -19,7 +19,7 @@ def ranking() -> Ranking:
     return rank(small())
 
 
-def test_the_order_in_the_small_one(ranking: Ranking) -> None:
+def test_agents_are_ordered_in_the_small_scenario(ranking: Ranking) -> None:
     assert ranking.wrong == ()
     assert ranking.standings[0].agent == "reference"
     assert ranking.result_of("reference").total == 100.0
@@ -29,7 +29,7 @@ def test_the_order_in_the_small_one(ranking: Ranking) -> None:
     assert ranking.result_of("worst").total == 0.0
 
 
-def test_each_trick_costs_or_gains_nothing(ranking: Ranking) -> None:
+def test_each_trick_gains_nothing(ranking: Ranking) -> None:
     farming = ranking.result_of("hint farming")
     assert farming.hints_cost > 0.0
     assert farming.total == 100.0 - farming.hints_cost - 2.0, "each hint, and one way back"
@@ -41,13 +41,13 @@ def test_each_trick_costs_or_gains_nothing(ranking: Ranking) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_seed_is_the_same_ranking(ranking: Ranking) -> None:
+def test_the_same_seed_gives_the_same_ranking(ranking: Ranking) -> None:
     assert rank(small()) == ranking
     assert any(rank(small(), seed).standings != ranking.standings for seed in (11, 12, 13))
 
 
 @pytest.mark.slow
-def test_questions_change_nothing_about_the_order() -> None:
+def test_questions_do_not_change_the_order() -> None:
     lines = ("22 answer next 1", "25 answer cause 2", "55 answer role 2", "+1 power-on SERVER_A")
     solution = "\n".join(f'[[solution]]\ndo = "{line}"\nwhy = "So it is."' for line in lines)
     steps = (
@@ -62,7 +62,7 @@ def test_questions_change_nothing_about_the_order() -> None:
     assert found.result_of("stalling").total < 100.0, "its answers come too late"
 
 
-def test_a_reference_that_cannot_be_played_is_told() -> None:
+def test_an_unplayable_reference_is_reported() -> None:
     found = rank(small(("+5 power-on SERVER_A", "+5 workload Sales Nothing")))
     assert found.standings == ()
     assert "cannot be played" in found.wrong[0]
@@ -98,13 +98,13 @@ def standings(**changed: AgentResult) -> list[AgentResult]:
         AgentResult("stalling", 100.0, False),
     ],
 )
-def test_behind_the_reference_is_where_a_trick_belongs(behind: AgentResult) -> None:
+def test_tricks_must_rank_below_the_reference(behind: AgentResult) -> None:
     assert behind.key > AgentResult("reference", 100.0, True).key
     assert find_ranking_errors(standings(stalling=behind), TWINS) == []
 
 
 @pytest.mark.slow
-def test_acting_early_is_no_trick_where_nothing_is_to_come() -> None:
+def test_early_action_is_no_trick_if_nothing_follows() -> None:
     found = rank(shipped("wrong-port"))
     assert "before the failure" in dict(found.allowed)
     assert found.wrong == ()
@@ -113,7 +113,7 @@ def test_acting_early_is_no_trick_where_nothing_is_to_come() -> None:
     assert story.result_of("before the failure").total < 90.0
 
 
-def test_a_fair_order_is_not_wrong() -> None:
+def test_a_fair_order_is_accepted() -> None:
     assert find_ranking_errors(standings(other=AgentResult("random 1", 80.0, True)), TWINS) == []
 
 
@@ -133,13 +133,13 @@ def test_a_fair_order_is_not_wrong() -> None:
         (AgentResult("random 1", 100.0, False), "random 1 has not finished and earns 100, a finisher 50"),
     ],
 )
-def test_what_is_out_of_order(standing: AgentResult, said: str) -> None:
+def test_wrong_orders_are_reported(standing: AgentResult, said: str) -> None:
     low = AgentResult("random 2", 50.0, True)
     found = find_ranking_errors([*standings(**{standing.agent: standing}), low], TWINS)
     assert any(text.startswith(said) or said in text for text in found), found
 
 
-def test_the_table(ranking: Ranking) -> None:
+def test_the_ranking_table_is_printed(ranking: Ranking) -> None:
     lines = table([ranking]).splitlines()
     assert lines[0].split()[:3] == ["reference", "nothing", "worst"]
     assert lines[1].split()[:4] == ["small", "100", "(10)", "(0)"]

@@ -20,7 +20,7 @@ def recovered_without_partner() -> Drill:
     return drill
 
 
-def test_clients_that_found_no_server_do_not_work() -> None:
+def test_clients_without_a_server_do_not_count_as_served() -> None:
     drill = recovered_without_partner()
     course = RunTimeline(drill.world.availability, (), (), clients_at_start(drill.scenario))
     course.add(event.as_json() for event in drill.events)
@@ -34,7 +34,7 @@ def test_clients_that_found_no_server_do_not_work() -> None:
     )
 
 
-def test_a_client_on_another_server_than_the_database_does_not_work() -> None:
+def test_a_client_on_the_wrong_server_does_not_count_as_served() -> None:
     clients = clients_at_start(shipped("forced-service"))
     events = [
         {"t_s": 1.0, "kind": "availability", "database": "Sales", "server": None, "serving": False},
@@ -52,7 +52,7 @@ def test_a_client_on_another_server_than_the_database_does_not_work() -> None:
     assert client_downtime_s(events, clients, 60.0) == {"Sales": 9.0}
 
 
-def test_clients_of_a_second_principal_work() -> None:
+def test_clients_of_a_second_principal_count_as_served() -> None:
     """A copy that was recovered beside its principal serves, too: who is connected to it works."""
     clients = {"Sales": DatabaseClients(("OFFICE", "CLERKS"), "A")}
     events = [

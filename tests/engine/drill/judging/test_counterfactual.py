@@ -39,7 +39,7 @@ def figures(deed: ActionImpact) -> dict[str, tuple[float, float]]:
     return {row.name: (row.left, row.right) for row in deed.outcomes}
 
 
-def test_the_blunder_that_made_the_difference_comes_first() -> None:
+def test_the_most_costly_blunder_comes_first() -> None:
     taken, found = sabotaged()
     first = found.mistakes[0]
     assert first.without is not None
@@ -50,7 +50,7 @@ def test_the_blunder_that_made_the_difference_comes_first() -> None:
     assert figures(first.without)["score"][1] == taken.score().total + first.without.points
 
 
-def test_an_outage_is_told_as_what_disabled_failover_and_what_would_have_kept_it() -> None:
+def test_an_outage_names_the_cause_of_the_disabled_failover() -> None:
     """The rule's own advice, to leave the failover to the witness, is none after SET WITNESS OFF."""
     taken = Drill(sabotaged()[0].scenario)
     run(taken, 2).do("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
@@ -61,7 +61,7 @@ def test_an_outage_is_told_as_what_disabled_failover_and_what_would_have_kept_it
     assert outage.retry_tick == 0
 
 
-def test_what_the_run_without_it_scores_is_what_playing_it_scores() -> None:
+def test_the_counterfactual_score_equals_that_of_the_played_run() -> None:
     """The other run, played by hand: without the deed, and without what only followed from it."""
     (deed,) = evaluate_actions(sabotaged()[0], [0])
     again = Drill(sabotaged()[0].scenario)
@@ -72,14 +72,14 @@ def test_what_the_run_without_it_scores_is_what_playing_it_scores() -> None:
     assert figures(deed)["score"][1] == again.score().total
 
 
-def test_the_run_itself_is_not_touched() -> None:
+def test_the_original_run_is_unchanged() -> None:
     taken, _ = sabotaged()
     before = (taken.state_hash(), len(taken.journal), taken.score())
     assert evaluate_actions(taken) == evaluate_actions(taken)
     assert (taken.state_hash(), len(taken.journal), taken.score()) == before
 
 
-def test_a_retry_starts_before_the_deed_that_caused_it() -> None:
+def test_a_retry_starts_before_its_cause() -> None:
     taken, found = sabotaged()
     by_what = {m.without.what: m for m in found.mistakes if m.without is not None and m.rule == "Conduct"}
     forced = by_what["ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS on SERVER_B"]
@@ -95,7 +95,7 @@ def test_a_retry_starts_before_the_deed_that_caused_it() -> None:
     assert not back.holds("Sales on SERVER_B is PRINCIPAL")
 
 
-def test_lost_transactions_lead_to_the_statement_that_lost_them() -> None:
+def test_lost_transactions_are_attributed_to_their_statement() -> None:
     lost = ('name = "Downtime"\npoints = 30\n', 'name = "Downtime"\npoints = 20\n')
     rule = (
         '\n[[rubric]]\nkind = "conduct"',
@@ -114,7 +114,7 @@ def test_lost_transactions_lead_to_the_statement_that_lost_them() -> None:
     assert figures(loss.without)["lost_transactions"][1] == 0
 
 
-def test_a_deed_that_no_rule_speaks_of_is_among_what_cost_points() -> None:
+def test_an_action_without_a_rule_is_listed_as_costly() -> None:
     unpriced = (
         "when = 'ran \"SET PARTNER OFF\"'\nprice = 20",
         "when = 'ran \"SET PARTNER OFF\" on SERVER_W'\nprice = 20",
@@ -128,7 +128,7 @@ def test_a_deed_that_no_rule_speaks_of_is_among_what_cost_points() -> None:
     assert (first.cause_tick, first.retry_tick) == (500, 0)
 
 
-def test_what_only_followed_is_left_out_with_it() -> None:
+def test_consequences_are_removed_with_their_cause() -> None:
     """Without the command that ended the session the commands that set it up again have nothing to do."""
     taken = run(drill(), 5)
     taken.do("pull-cable SERVER_W")
@@ -139,7 +139,7 @@ def test_what_only_followed_is_left_out_with_it() -> None:
     assert deed.points == 2.0, "the needless fault is gone, and mending it as well"
 
 
-def test_the_work_is_bounded_and_can_be_given_up() -> None:
+def test_the_analysis_is_limited_and_can_be_canceled() -> None:
     taken = drill()
     for n in range(2 * DEEDS_MAX):
         run(taken, 2 + n / 2).do(f"workload Sales Workload1 scale={1 + n / 100}")
@@ -156,7 +156,7 @@ def test_the_work_is_bounded_and_can_be_given_up() -> None:
 
 
 @pytest.mark.parametrize("line", ["note nothing", "sql SERVER_A SELECT 1"])
-def test_what_changes_nothing_is_not_tried(line: str) -> None:
+def test_actions_without_effect_are_not_tried(line: str) -> None:
     taken = run(drill(), 5)
     taken.do(line)
     assert evaluate_actions(run(taken, 300)) == ()
@@ -185,5 +185,5 @@ def test_what_changes_nothing_is_not_tried(line: str) -> None:
         ("power-off A", False),
     ],
 )
-def test_a_look_changes_nothing_whatever_it_begins_with(line: str, only: bool) -> None:
+def test_read_only_statements_change_nothing(line: str, only: bool) -> None:
     assert is_inspection(parse_line(line.replace("\\n", "\n"), 0)) is only

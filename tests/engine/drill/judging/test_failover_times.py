@@ -24,7 +24,7 @@ def test_every_cause_ends_in_a_failover(cause: str) -> None:
     assert (unnoticed_s > 9.0) == (cause == "hang"), "which only the partner timeout notices"
 
 
-def test_the_link_of_the_plan_is_that_of_the_world() -> None:
+def test_the_plans_link_equals_that_of_the_world() -> None:
     scenario = scenario_of(
         MirroringPlan(rtt_ms=60.0, bandwidth_mbps=50.0, loss=0.01, version=2012), CAUSES[0]
     )
@@ -34,7 +34,7 @@ def test_the_link_of_the_plan_is_that_of_the_world() -> None:
     assert {server.version for server in scenario.servers} == {2012}
 
 
-def test_nothing_takes_over_by_itself_without_safety_full() -> None:
+def test_without_safety_full_no_automatic_failover_occurs() -> None:
     plan = MirroringPlan()
     assert scenario_of(replace(plan, safety=SafetyMode.OFF), CAUSES[0]) is None
     own = replace(plan.workload, name="own")

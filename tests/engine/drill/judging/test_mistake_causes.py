@@ -25,12 +25,12 @@ OTHER = "sql SERVER_B CREATE TABLE Sales.dbo.T (a int)"
 
 
 @pytest.mark.parametrize("lines", [(OFF, OTHER), (OTHER, OFF)])
-def test_the_statement_is_named_by_its_text(lines: tuple[str, ...]) -> None:
+def test_the_causing_statement_is_quoted(lines: tuple[str, ...]) -> None:
     _, (removed,) = conduct(*lines)
     assert "SET PARTNER OFF" in removed.cause
 
 
-def test_what_is_never_done_is_retried_before_the_harm() -> None:
+def test_an_omitted_action_is_retried_before_the_harm() -> None:
     drill = Drill(shipped("automatic-failover"))
     drill.advance_to(10_000)
     drill.do(OFF)
@@ -40,7 +40,7 @@ def test_what_is_never_done_is_retried_before_the_harm() -> None:
     assert all(m.retry_tick < 10_000 for m in found)
 
 
-def test_advice_knows_that_the_principal_is_lost() -> None:
+def test_advice_considers_a_lost_principal() -> None:
     drill = Drill(shipped("forced-service"), 1)
     drill.advance_to(10_500)
     name = drill.scenario.databases[0].name

@@ -22,7 +22,7 @@ def report(*lines: str, until_s: float = 80.0, changes: tuple[tuple[str, str], .
     return run(taken, until_s).report()
 
 
-def test_it_has_the_fixed_fields_and_is_json() -> None:
+def test_the_report_has_the_fixed_fields_as_json() -> None:
     made = play_reference(small()).report()
     assert json.loads(json.dumps(made, allow_nan=False)) == made
     assert set(made) >= {
@@ -37,7 +37,7 @@ def test_it_has_the_fixed_fields_and_is_json() -> None:
     assert all({"t_s", "kind", "text"} <= set(event) for event in made["events"])
 
 
-def test_a_failover_has_its_six_steps_in_order_and_the_published_row() -> None:
+def test_a_failover_has_six_ordered_steps_and_its_published_row() -> None:
     made = report("power-off SERVER_A")
     (failover,) = made["failovers"]
     assert (failover["kind"], failover["cause"]) == ("automatic", "power-off")
@@ -86,7 +86,7 @@ NEWER = tuple(
         (("degrade SERVER_A SERVER_B rtt_ms=50", "power-off SERVER_A"), ()),
     ],
 )
-def test_unlike_conditions_are_not_compared(
+def test_incomparable_conditions_are_not_compared(
     lines: tuple[str, ...], changes: tuple[tuple[str, str], ...]
 ) -> None:
     made = report(*lines, changes=changes)
@@ -94,19 +94,19 @@ def test_unlike_conditions_are_not_compared(
     assert "published_s" not in made["failovers"][0]
 
 
-def test_a_cancelled_failover_is_none() -> None:
+def test_a_canceled_failover_is_not_listed() -> None:
     made = report("pull-cable SERVER_A", "plug-cable SERVER_A")
     assert made["failovers"] == []
 
 
-def test_availability_in_all_and_of_each_database() -> None:
+def test_availability_is_reported_in_total_and_per_database() -> None:
     made = report("power-off SERVER_A")["availability"]
     assert made["downtime_s"] == made["databases"]["Sales"]["downtime_s"] > 2.0
     assert made["exposed_s"] > 40.0
     assert (made["lost_transactions"], made["lost_kb"]) == (0, 0.0)
 
 
-def test_readings_once_a_second() -> None:
+def test_readings_are_sampled_each_second() -> None:
     made = report("power-off SERVER_A")["readings"]
     assert made["t_s"] == [float(second) for second in range(1, 81)]
     for counter in COUNTERS:
@@ -116,7 +116,7 @@ def test_readings_once_a_second() -> None:
     assert made["transactions_per_s"][-1] > 200.0, "the new principal's row"
 
 
-def test_readings_of_several_databases() -> None:
+def test_readings_of_several_databases_are_sampled() -> None:
     second = '[[database]]\nname = "Stock"\nserver = "SERVER_B"\n\n[[client]]'
     made = report(changes=(("[[client]]", second),), until_s=31)["readings"]
     assert set(made["databases"]) == {"Sales", "Stock"}
@@ -125,7 +125,7 @@ def test_readings_of_several_databases() -> None:
     assert made["databases"]["Stock"]["transactions_per_s"][-1] == 0.0
 
 
-def test_sql_with_its_messages() -> None:
+def test_sql_batches_include_their_messages() -> None:
     made = report("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")["sql"]
     (batch,) = made
     assert (batch["t_s"], batch["server"]) == (30.0, "SERVER_B")
@@ -135,7 +135,7 @@ def test_sql_with_its_messages() -> None:
     assert batch["results"] == []
 
 
-def test_the_batch_of_a_program_has_the_number_of_its_rows() -> None:
+def test_a_programs_batch_has_its_row_count() -> None:
     login = 'connect SERVER_A#tds1 {"login": "sa", "password": "right"}'
     made = report(login, 'batch SERVER_A#tds1 "SELECT 1 AS n UNION ALL SELECT 2"')
     (done,) = [event for event in made["events"] if event["kind"] == "sql_done"]

@@ -16,7 +16,7 @@ def before(at_s: float, verb: str = "power-on", *args: str) -> Input:
     return Input(AT - ticks(at_s), verb, args or ("SERVER_A",))
 
 
-def test_longer_texts_begin_earlier_up_to_a_limit() -> None:
+def test_longer_texts_start_earlier_up_to_a_limit() -> None:
     longer = Input(AT, "sql", ("SERVER_A", "ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"))
     endless = Input(AT, "sql", ("SERVER_A", "SELECT 1 " * 1000))
     found = [find_retry_tick(AT, act, ()) for act in (None, SHORT, longer, endless)]
@@ -27,7 +27,7 @@ def test_longer_texts_begin_earlier_up_to_a_limit() -> None:
     assert AT - found[3] == ticks(LEAD_S_MAX)
 
 
-def test_the_start_is_the_earliest() -> None:
+def test_the_start_of_the_run_is_the_earliest_retry() -> None:
     assert find_retry_tick(300, None, ()) == 0
 
 
@@ -41,6 +41,6 @@ def test_the_start_is_the_earliest() -> None:
         (before(60.0), False),
     ],
 )
-def test_an_act_before_it_is_kept_where_there_is_time_for_a_look(done: Input, kept: bool) -> None:
+def test_an_earlier_action_is_kept_if_there_is_time_to_look(done: Input, kept: bool) -> None:
     alone = find_retry_tick(AT, SHORT, ())
     assert find_retry_tick(AT, SHORT, [done]) == (done.tick + 1 if kept else alone)

@@ -25,7 +25,7 @@ def price(taken: Drill) -> float:
     return sum(item.points for item in taken.score().items if item.name == "Unnecessary faults")
 
 
-def test_the_reference_alone_costs_nothing() -> None:
+def test_the_reference_costs_nothing() -> None:
     assert price(played()) == 0.0
 
 
@@ -33,7 +33,7 @@ def test_the_reference_alone_costs_nothing() -> None:
     ("first", "then"),
     [("pull-cable SERVER_W", "plug-cable SERVER_W"), ("cut SERVER_B SERVER_W", "mend SERVER_W SERVER_B")],
 )
-def test_back_and_forth_costs(first: str, then: str) -> None:
+def test_undone_actions_cost_points(first: str, then: str) -> None:
     taken = played((2, first), (3, then))
     assert price(taken) == -2.0
     (item,) = [item for item in taken.score().items if item.name == "Unnecessary faults"]
@@ -42,36 +42,36 @@ def test_back_and_forth_costs(first: str, then: str) -> None:
     assert item.losses[0].better
 
 
-def test_a_command_and_its_opposite_cost() -> None:
+def test_a_command_and_its_opposite_cost_points() -> None:
     assert price(played((2, SUSPEND), (5, RESUME))) == -2.0
     assert price(played((2, RESUME))) == 0.0, "it was refused or did nothing"
 
 
 @pytest.mark.parametrize("then", [[(41.0, "plug-cable SERVER_W")], [(110.0, "plug-cable SERVER_W")], []])
-def test_waiting_before_it_is_taken_back_saves_nothing(then: list[tuple[float, str]]) -> None:
+def test_waiting_before_undoing_saves_nothing(then: list[tuple[float, str]]) -> None:
     assert price(played((40.0, "pull-cable SERVER_W"), *then)) == -2.0
 
 
-def test_a_command_is_taken_back_whenever_that_is() -> None:
+def test_a_command_counts_as_undone_at_any_later_time() -> None:
     changes = (('hold = "3s"', 'hold = "3s"\nafter = "4min"'),)
     late = [(130.0, SUSPEND.replace("_A", "_B")), (220.0, RESUME.replace("_A", "_B"))]
     assert price(played(*late, changes=changes)) == -2.0
     assert price(played(*late[:1], changes=changes)) == 0.0
 
 
-def test_it_never_costs_more_than_ten() -> None:
+def test_undone_actions_cost_at_most_ten_points() -> None:
     lines = [(2.0 + n, f"{verb} SERVER_W") for n in range(0, 16, 2) for verb in ("pull-cable",)]
     both = [each for at, line in lines for each in ((at, line), (at + 0.5, line.replace("pull", "plug")))]
     assert price(played(*both)) == -10.0
 
 
-def test_what_the_reference_does_itself_is_needed() -> None:
+def test_actions_of_the_reference_are_needed() -> None:
     step = '[[solution]]\ndo = "2 pull-cable SERVER_W"\nwhy = "Part of the way."\n\n[[solution]]\nwhen'
     changes = (("[[solution]]\nwhen", step),)
     assert price(played((2, "pull-cable SERVER_W"), (3, "plug-cable SERVER_W"), changes=changes)) == 0.0
 
 
-def test_switching_off_what_hangs_is_a_cure() -> None:
+def test_powering_off_a_hung_server_is_a_repair() -> None:
     changes = (('do = "power-off SERVER_A"', 'do = "hang SERVER_A"'),)
     taken = drill(*changes)
     taken.advance_to(2500)
@@ -82,7 +82,7 @@ def test_switching_off_what_hangs_is_a_cure() -> None:
     assert price(taken) == 0.0
 
 
-def test_who_keeps_a_server_that_is_lost_from_coming_back_has_a_reason() -> None:
+def test_keeping_a_lost_server_away_has_a_reason() -> None:
     changes = (('do = "power-off SERVER_A"', 'do = "pull-cable SERVER_A"'),)
     taken = drill(*changes)
     for at_s, line in (
@@ -97,7 +97,7 @@ def test_who_keeps_a_server_that_is_lost_from_coming_back_has_a_reason() -> None
     assert price(taken) == 0.0
 
 
-def test_what_the_reference_does_may_be_done_in_another_way() -> None:
+def test_actions_of_the_reference_may_be_done_differently() -> None:
     step = '[[solution]]\ndo = "2 restart-service SERVER_W"\nwhy = "Part of the way."\n\n[[solution]]\nwhen'
     changes = (("[[solution]]\nwhen", step),)
     stopped = ((40.0, "stop-service SERVER_W"), (41.0, "start-service SERVER_W"))

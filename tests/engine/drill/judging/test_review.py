@@ -47,7 +47,7 @@ def test_a_flawless_run_has_no_mistakes() -> None:
     assert all(row.delta == 0.0 for row in found.reference.outcomes)
 
 
-def test_a_failover_beside_the_published_row() -> None:
+def test_a_failover_is_compared_with_the_published_row() -> None:
     (failover,) = review(play_reference(small())).failovers
     assert (failover.kind, failover.from_server, failover.to_server) == ("automatic", "SERVER_A", "SERVER_B")
     assert [phase.name for phase in failover.phases] == [
@@ -63,7 +63,7 @@ def test_a_failover_beside_the_published_row() -> None:
     assert failover.unlike == ""
 
 
-def test_a_failover_that_may_not_be_compared() -> None:
+def test_an_incomparable_failover_is_not_compared() -> None:
     (failover,) = review(play_reference(small(("timeout", "timeout"), text=OTHER))).failovers
     assert failover.published_s is None
     assert "1,000 connections" in failover.unlike
@@ -72,7 +72,7 @@ def test_a_failover_that_may_not_be_compared() -> None:
 OTHER = small()._text.replace('workload = "Workload1"', 'workload = "Workload1"\nscale = 0.5') + "# timeout\n"
 
 
-def test_an_outage_that_ended_by_itself() -> None:
+def test_an_outage_that_ended_on_its_own_is_described() -> None:
     (outage,) = review(play_reference(small())).outages
     assert (outage.server, outage.failed_over, outage.against) == ("SERVER_A", True, ())
     assert outage.verdict == "SERVER_B took over automatically."
@@ -90,7 +90,7 @@ def test_an_outage_that_ended_by_itself() -> None:
         ("no-witness", "a witness is configured"),
     ],
 )
-def test_why_nobody_took_over(name: str, expected: str) -> None:
+def test_the_reason_for_no_failover_is_given(name: str, expected: str) -> None:
     found = review(play_idle(scenario_files.find(name).load()))
     outage = found.outages[0]
     assert not outage.failed_over
@@ -99,12 +99,12 @@ def test_why_nobody_took_over(name: str, expected: str) -> None:
     assert "see sys.database_mirroring" in outage.verdict
 
 
-def test_the_witness_alone_is_blamed_when_it_is_the_witness_alone() -> None:
+def test_only_the_witness_is_named_if_it_is_the_only_cause() -> None:
     found = review(play_idle(shipped("why-no-failover-witness")))
     assert [guard.name for guard, _ in found.outages[0].against] == ["mirror and witness are connected"]
 
 
-def test_lost_transactions() -> None:
+def test_lost_transactions_are_reported() -> None:
     found = review(play_reference(shipped("forced-service")))
     (lost,) = found.lost
     assert (lost.database, lost.server) == ("Sales", "SERVER_B")
@@ -116,7 +116,7 @@ def test_lost_transactions() -> None:
 # --- mistakes -----------------------------------------------------------------------------------------------
 
 
-def test_each_mistake_has_its_cause_and_a_moment_to_try_again() -> None:
+def test_each_mistake_has_a_cause_and_a_retry_time() -> None:
     taken, found = of(
         "automatic-failover",
         (30, "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"),
@@ -134,7 +134,7 @@ def test_each_mistake_has_its_cause_and_a_moment_to_try_again() -> None:
     assert before.holds('not ran "SET PARTNER OFF"'), "tried again before the mistake"
 
 
-def test_time_that_was_lost_is_tried_again_from_before_it_began() -> None:
+def test_lost_time_is_retried_from_before_it_began() -> None:
     _, found = of("automatic-failover")
     (exposed,) = [m for m in found.mistakes if m.rule == "Time unprotected"]
     lanes = found.lanes["Sales"]
@@ -150,7 +150,7 @@ def test_time_that_was_lost_is_tried_again_from_before_it_began() -> None:
     assert goal.retry_tick == retry.find_retry_tick(step.tick, parse_line(step.line), ()) < step.tick - 1000
 
 
-def test_mistakes_cost_what_is_missing() -> None:
+def test_mistakes_add_up_to_the_missing_points() -> None:
     for steps in (
         (),
         ((100, "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"),),
@@ -182,7 +182,7 @@ def test_a_wrong_answer_is_a_mistake() -> None:
 # --- the reference ------------------------------------------------------------------------------------------
 
 
-def test_what_the_reference_did_differently() -> None:
+def test_differences_from_the_reference_are_listed() -> None:
     taken = run(drill(), 100)
     taken.do("sql SERVER_B select 1 as looked")
     taken.do("power-on SERVER_A")
@@ -214,7 +214,7 @@ def test_what_the_reference_did_differently() -> None:
         ),
     ],
 )
-def test_the_same_act(one: str, other: str, same: bool) -> None:
+def test_equal_actions_are_recognized(one: str, other: str, same: bool) -> None:
     assert is_same_action(parse_line(one), parse_line(other)) is same
 
 
@@ -228,14 +228,14 @@ def test_free_play_is_reviewed_without_points() -> None:
     assert found.outages[0].failed_over
 
 
-def test_it_is_plain_data() -> None:
+def test_the_review_is_plain_data() -> None:
     taken = drill(mode=DrillMode.GUIDED)
     play_solution(taken)
     plain = json.loads(json.dumps(review(taken).as_json()))
     assert plain["lanes"]["Sales"]["service"][0]["what"] == "in service"
 
 
-def test_a_goal_is_not_missed_for_want_of_a_look() -> None:
+def test_a_goal_does_not_require_a_query() -> None:
     """All that the reference does was done, too late, but for what it looks at."""
     look = 'do = "25 sql SERVER_B EXEC xp_readerrorlog"\nwhy = "It says who leads."\n\n'
     scenario = small(("[[solution]]\n", f"[[solution]]\n{look}[[solution]]\n"))
@@ -248,7 +248,7 @@ def test_a_goal_is_not_missed_for_want_of_a_look() -> None:
     assert not any("xp_readerrorlog" in cause for cause in causes)
 
 
-def test_an_instance_that_a_person_started_did_not_take_over_by_itself() -> None:
+def test_a_manually_started_instance_is_no_automatic_failover() -> None:
     """The role had moved and stayed offline: that it ended the outage is no automatic failover."""
     found = review(play_reference(shipped("fci-tempdb-path")))
     assert [outage.told for outage in found.outages] == [
@@ -259,7 +259,7 @@ def test_an_instance_that_a_person_started_did_not_take_over_by_itself() -> None
     assert failover.unlike == "the published table covers database mirroring only"
 
 
-def test_a_question_that_was_never_asked_is_no_mistake() -> None:
+def test_an_unasked_question_is_no_mistake() -> None:
     drill = Drill(shipped("forced-service"))
     drill.advance_to(8720)
     drill.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")

@@ -16,7 +16,7 @@ OFF = "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"
 
 
 @pytest.mark.parametrize(("value", "points"), [(0, 30), (10, 30), (35, 15), (60, 0), (600, 0)])
-def test_graded_in_a_straight_line(value: float, points: float) -> None:
+def test_time_points_fall_linearly(value: float, points: float) -> None:
     assert score_linearly(30.0, value, target=10.0, limit=60.0) == points
 
 
@@ -24,7 +24,7 @@ def item(items: tuple[RubricItem, ...], name: str) -> RubricItem:
     return next(each for each in items if each.name == name)
 
 
-def test_a_finisher_has_all_points() -> None:
+def test_a_finished_run_gets_all_points() -> None:
     taken = run(drill(), 40)
     taken.do(PROTECT)
     run(taken, 300)
@@ -37,7 +37,7 @@ def test_a_finisher_has_all_points() -> None:
     assert not any(each.better for each in score.items)
 
 
-def test_without_the_finish_only_goals_count() -> None:
+def test_an_unfinished_run_gets_only_goal_points() -> None:
     taken = run(drill(), 300)
     score = taken.score()
     assert taken.finished
@@ -47,7 +47,7 @@ def test_without_the_finish_only_goals_count() -> None:
     assert item(score.items, "End state").better
 
 
-def test_the_total_alone_is_that_of_the_score() -> None:
+def test_the_total_equals_that_of_the_score() -> None:
     taken, seen = drill(), set()
     for line in (
         "hint 1",
@@ -69,7 +69,7 @@ def test_the_total_alone_is_that_of_the_score() -> None:
     assert taken.total() == taken.score().total == 100.0
 
 
-def test_refused_commands_and_prices_cost_conduct() -> None:
+def test_refused_commands_and_prices_reduce_conduct_points() -> None:
     taken = run(drill(), 5)
     taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
     run(taken, 40)
@@ -81,7 +81,7 @@ def test_refused_commands_and_prices_cost_conduct() -> None:
     assert conduct.at_s == (5.0,)
 
 
-def test_a_price_is_paid_once() -> None:
+def test_a_price_is_charged_once() -> None:
     taken = run(drill(), 5)
     taken.do(OFF)
     run(taken, 7)
@@ -90,7 +90,7 @@ def test_a_price_is_paid_once() -> None:
     assert len([e for e in taken.events if e.kind == "score"]) == 1
 
 
-def test_looking_and_mistyping_cost_nothing() -> None:
+def test_queries_and_typing_errors_cost_nothing() -> None:
     taken = run(drill(), 5)
     taken.do("sql SERVER_B USE Sales")
     taken.do("sql SERVER_B SELEC 1")
@@ -101,7 +101,7 @@ def test_looking_and_mistyping_cost_nothing() -> None:
 
 
 @pytest.mark.parametrize(("mode", "cost"), [(DrillMode.PRACTICE, 3.0), (DrillMode.GUIDED, 0.0)])
-def test_hints_cost_in_practice(mode: DrillMode, cost: float) -> None:
+def test_hints_cost_points_in_practice(mode: DrillMode, cost: float) -> None:
     taken = run(drill(mode=mode), 40)
     assert taken.hint_cost(2) == (2.0 if cost else 0.0)
     assert taken.hint(1) == "Look at SERVER_A."
@@ -113,7 +113,7 @@ def test_hints_cost_in_practice(mode: DrillMode, cost: float) -> None:
     assert taken.score().total == 100.0 - cost
 
 
-def test_hints_never_cost_more_than_was_earned_besides_the_goals() -> None:
+def test_hints_cost_at_most_the_points_beyond_the_goals() -> None:
     taken = run(drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
     for layer in (1, 2, 3):
         taken.hint(layer)
@@ -122,7 +122,7 @@ def test_hints_never_cost_more_than_was_earned_besides_the_goals() -> None:
     assert taken.score().total == 40.0, "who finishes keeps the points for the goals"
 
 
-def test_a_score_is_told_as_events() -> None:
+def test_a_score_is_reported_as_events() -> None:
     taken = run(drill(), 300)
     told = [e for e in taken.events if e.kind == "score"]
     assert [e.get("name") for e in told] == ["End state", "Downtime", "Conduct"]

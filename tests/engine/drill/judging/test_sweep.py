@@ -19,7 +19,7 @@ from tests.engine.drill import texts
 RUNS = [RunOutcome("small", "reference", seed, float(seed), seed > 2, 4.0, None, 0.0) for seed in range(1, 6)]
 
 
-def test_a_run_is_worth_what_the_player_earned() -> None:
+def test_a_run_scores_the_points_of_its_player() -> None:
     small = texts.small()
     reference, idle = play_outcome(small, "reference", 3), play_outcome(small, "idle", 3)
     assert (reference.points, reference.finished) == (100.0, True)
@@ -38,13 +38,13 @@ def test_free_play_has_no_points_and_no_failures() -> None:
     assert summaries([found])[0]["points"] is None
 
 
-def test_a_run_that_cannot_be_played_is_a_failure_and_told() -> None:
+def test_an_unplayable_run_is_a_reported_failure() -> None:
     found = play_outcome(texts.small(("+5 power-on SERVER_A", "+5 workload Sales Nothing")), "reference", 3)
     assert summaries([found])[0]["failures"] == 1
     assert table([found]).splitlines()[-1].startswith("small, reference, seed 3: ")
 
 
-def test_mean_percentiles_and_failures() -> None:
+def test_mean_percentiles_and_failures_are_computed() -> None:
     (row,) = summaries(RUNS)
     assert (row["runs"], row["failures"], row["failover_s"]) == (5, 2, None)
     assert row["points"] == {"mean": 3.0, "p5": 1.0, "p50": 3.0, "p95": 5.0}
@@ -57,11 +57,11 @@ def test_mean_percentiles_and_failures() -> None:
 @pytest.mark.parametrize(
     ("percent", "found"), [(1, 1.0), (50, 2.0), (51, 3.0), (75, 3.0), (76, 4.0), (100, 4.0)]
 )
-def test_the_nearest_rank(percent: int, found: float) -> None:
+def test_percentiles_use_the_nearest_rank(percent: int, found: float) -> None:
     assert percentile([1.0, 2.0, 3.0, 4.0], percent) == found
 
 
-def test_the_share_of_runs_within_a_limit_and_how_sure_it_is() -> None:
+def test_the_share_within_a_limit_has_a_confidence_interval() -> None:
     """Wilson's interval of 8 of 10, as in statistics' tables: 49.0 to 94.3 %."""
     assert [round(share, 3) for share in compute_confidence_interval(8, 10)] == [0.49, 0.943]
     assert compute_confidence_interval(0, 0) == (0.0, 1.0)

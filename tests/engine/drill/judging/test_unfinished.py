@@ -17,7 +17,7 @@ def _drill(name: str) -> Drill:
     return Drill(load_scenario((SCENARIOS / f"{name}.toml").read_text(encoding="utf-8"), name), 1)
 
 
-def test_batches_that_run_or_wait_at_the_end_are_listed() -> None:
+def test_unfinished_batches_are_listed() -> None:
     drill = _drill("lab")
     drill.do("sql SERVER_A WAITFOR DELAY '01:00:00'")
     drill.do("sql SERVER_A SELECT 1")

@@ -54,7 +54,7 @@ def test_lanes_add_up_to_the_accounts(play) -> None:
         assert all(a.to_tick == b.from_tick and a.what != b.what for a, b in pairwise(spans))
 
 
-def test_who_served_and_in_what_state() -> None:
+def test_serving_copies_and_states_are_recorded() -> None:
     lanes = record_lanes(play_reference(small()))["Sales"]
     assert [span.what for span in lanes.where] == ["SERVER_A", "", "SERVER_B"]
     states = [span.what for span in lanes.state]
@@ -62,7 +62,7 @@ def test_who_served_and_in_what_state() -> None:
     assert {"DISCONNECTED", "SYNCHRONIZING"} <= set(states)
 
 
-def test_a_precondition_since_when_it_did_not_hold() -> None:
+def test_an_unmet_precondition_has_its_start_time() -> None:
     taken = run(drill(), 7)
     taken.do("cut SERVER_B SERVER_W")
     run(taken, 40)

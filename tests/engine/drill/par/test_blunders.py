@@ -38,12 +38,12 @@ def measured(scenario: Scenario, *lines: str, known: Sequence[Input] = ()) -> Bl
         (SET + "PARTNER SUSPEND", False),  # RESUME mends it in time, though the plan as it was does not
     ],
 )
-def test_what_can_be_mended_is_no_blunder(small: Scenario, line: str, wrong: bool) -> None:
+def test_a_repairable_mistake_is_no_blunder(small: Scenario, line: str, wrong: bool) -> None:
     found = measured(small, line).certificate_fields
     assert found == {"blunder_share": 1.0 if wrong else 0.0, "acts_tried": 1, "choices": 1}
 
 
-def test_a_look_or_a_note_is_no_choice(small: Scenario) -> None:
+def test_a_query_or_note_is_no_choice(small: Scenario) -> None:
     found = measured(small, "sql SERVER_B SELECT 1", "note so far").certificate_fields
     assert found == {"blunder_share": None, "acts_tried": 0, "choices": 1}
 
@@ -63,7 +63,7 @@ do = "50 answer who 2"
 why = "So.\""""
 
 
-def test_it_does_not_matter_what_a_search_has_found() -> None:
+def test_blunders_do_not_depend_on_the_search() -> None:
     """A plan that answers at once leaves no moment at which the question is open; the reference does."""
     asked = texts.small(
         ("\n[[solution]]\nwhen", ASKED),
@@ -79,7 +79,7 @@ def test_it_does_not_matter_what_a_search_has_found() -> None:
     assert found.certificate_fields == {"blunder_share": 0.75, "acts_tried": 4, "choices": 2}
 
 
-def test_without_a_reference_the_best_plan_is_gone_along(small: Scenario) -> None:
+def test_without_a_reference_the_best_plan_is_followed(small: Scenario) -> None:
     known = (Input(3_000, "power-on", ("SERVER_A",)),)
     search = ParSearch(small.model_copy(update={"solution": ()}), small.seed).run(3, [known])
     assert search.blunders().plan == search.best

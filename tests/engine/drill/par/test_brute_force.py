@@ -71,7 +71,7 @@ FEW = ("cable", "question")
 @pytest.mark.parametrize(
     "name", [name if name in FEW else pytest.param(name, marks=pytest.mark.slow) for name in DRILLS]
 )
-def test_the_search_finds_what_trying_everything_finds(name: str) -> None:
+def test_the_search_equals_exhaustive_trials(name: str) -> None:
     points, changes, lines = DRILLS[name]
     scenario = texts.small(('at = "20s"', 'at = "0.5s"'), ('length = "5min"', 'length = "2min"'), *changes)
     search = ParSearch(scenario, scenario.seed, fair=False, deeds_max=2, points_max=points, offered=lines)
@@ -88,7 +88,7 @@ def test_the_search_finds_what_trying_everything_finds(name: str) -> None:
     assert min(scores) < max(scores) - 15.0, "it matters what is done"
 
 
-def test_trials_made_elsewhere_come_to_the_same_search() -> None:
+def test_trials_in_other_processes_give_the_same_search() -> None:
     """By processes that know other states than the search does: all that they find is told, known or not."""
     points, changes, lines = DRILLS["cable"]
     scenario = texts.small(('at = "20s"', 'at = "0.5s"'), ('length = "5min"', 'length = "2min"'), *changes)

@@ -25,7 +25,7 @@ QUICK = (9 + 5,)
         for number in (*range(4 * PER_ROUND), *HARD)
     ],
 )
-def test_v_never_rises_by_what_was_known_before(number: int) -> None:
+def test_the_value_never_rises_with_known_information(number: int) -> None:
     _, _, drill = next(islice(par_curves.hostile_runs(number), 1))
     found = run_to_completion(build_account(drill))
     assert found.risen <= RISE_MAX

@@ -49,7 +49,7 @@ def shows(event: Event) -> bool:
         for file in CERTIFICATES
     ],
 )
-def test_no_act_of_a_fair_plan_precedes_its_symptom(file: Path) -> None:
+def test_no_action_of_a_fair_plan_precedes_its_symptom(file: Path) -> None:
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     scenario = shipped(found["scenario"])
     plan, problems = parse_script("\n".join(found["par"]["plan"]))
@@ -71,17 +71,17 @@ def test_no_act_of_a_fair_plan_precedes_its_symptom(file: Path) -> None:
     assert HiddenCauses(scenario, found["seed"]).find_guess(plan) is None, "another cause looks the same"
 
 
-def test_the_rule_finds_an_act_that_comes_too_soon(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_rule_finds_a_premature_action(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (file,) = [file for file in CERTIFICATES if file.stem == "mirror-lost"]
     found = json.loads(file.read_text(encoding="utf-8"))
     found["par"]["plan"] = ["1 sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"]
     early = tmp_path / "mirror-lost.json"
     early.write_text(json.dumps(found), encoding="utf-8")
     with pytest.raises(AssertionError, match="nothing had happened yet"):
-        test_no_act_of_a_fair_plan_precedes_its_symptom(early)
+        test_no_action_of_a_fair_plan_precedes_its_symptom(early)
 
 
-def test_until_a_look_tells_causes_apart_one_plan_has_to_serve_them_all() -> None:
+def test_one_plan_must_serve_all_causes_until_a_query_separates_them() -> None:
     scenario = shipped("random-trouble-easy")
     causes = HiddenCauses(scenario, scenario.seed)
     reference = play_reference(scenario).journal
@@ -97,6 +97,6 @@ def test_until_a_look_tells_causes_apart_one_plan_has_to_serve_them_all() -> Non
     assert causes.find_guess(rest) == rest[0]
 
 
-def test_one_cause_is_no_doubt() -> None:
+def test_a_single_cause_has_no_alternatives() -> None:
     scenario = shipped("planned-failover")
     assert not HiddenCauses(scenario, scenario.seed).has_alternatives

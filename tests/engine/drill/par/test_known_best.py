@@ -34,7 +34,7 @@ TOO_LATE = pytest.mark.xfail(
         for name in KNOWN
     ],
 )
-def test_the_search_finds_it_or_a_better_one(name: str) -> None:
+def test_the_search_finds_the_known_best_plan_or_a_better_one(name: str) -> None:
     best, scenario = KNOWN[name]
     offered = tuple(line.partition(" ")[2] for line in best)
     search = ParSearch(scenario, scenario.seed, offered=offered, deeds_max=len(best)).run(100)
@@ -63,7 +63,7 @@ def test_the_search_finds_it_or_a_better_one(name: str) -> None:
         "cables of an instance that moves",
     ],
 )
-def test_what_several_acts_could_still_reach_is_known(
+def test_the_value_after_several_actions_is_known(
     name: str, lines: list[str], after: float, least: float
 ) -> None:
     """Link, session, witness, power; or a cable and the forced service: no known plan has these acts in a row."""

@@ -98,7 +98,7 @@ def _recorded(drill: Drill) -> Iterator[object]:
     ],
     ids=("few", "all"),
 )
-def test_a_lean_drill_is_the_whole_one(files: tuple[str, ...], seeds: tuple[int, ...]) -> None:
+def test_a_search_drill_behaves_like_the_full_drill(files: tuple[str, ...], seeds: tuple[int, ...]) -> None:
     for name in files:
         file = Path(f"scenarios/{name}.toml")
         scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
@@ -110,7 +110,7 @@ def test_a_lean_drill_is_the_whole_one(files: tuple[str, ...], seeds: tuple[int,
 
 
 @pytest.mark.parametrize("most", [5, 30, 100, 250])
-def test_samples_become_fewer_at_the_same_one(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_samples_are_thinned_at_the_same_time(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drills, "SAMPLES_MAX", most)
     small = texts.small()
     asked, whole = (kind(small, small.seed, "lab") for kind in (AskedAnew, Drill))
@@ -123,9 +123,7 @@ def test_samples_become_fewer_at_the_same_one(most: int, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("kind", [Drill, SearchDrill])
-def test_seconds_in_which_nothing_happens_are_not_looked_at(
-    kind: type[Drill], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_seconds_without_events_are_skipped(kind: type[Drill], monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
     look = kind._poll_conditions
     monkeypatch.setattr(kind, "_poll_conditions", lambda self: (looks.append(self.tick), look(self)))
@@ -138,7 +136,7 @@ def test_seconds_in_which_nothing_happens_are_not_looked_at(
 
 
 @pytest.mark.parametrize("name", ["link-between-partners-cut", "choose-safety-man", "standard-edition"])
-def test_numbers_that_move_by_themselves_are_not_looked_at_each_second(
+def test_steadily_changing_numbers_are_not_checked_each_second(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Queues, rates, and the time: `AskedAnew` above finds the same in each second."""
@@ -150,7 +148,7 @@ def test_numbers_that_move_by_themselves_are_not_looked_at_each_second(
     assert len(looks) < 60
 
 
-def test_what_happens_at_a_whole_second_may_lower_a_number_and_no_more(
+def test_an_event_at_a_full_second_can_only_lower_a_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def reuse(world: World) -> None:
@@ -167,13 +165,13 @@ def test_what_happens_at_a_whole_second_may_lower_a_number_and_no_more(
     assert news == [[(5.0, "met"), (6.0, "lost")]] * 2
 
 
-def test_what_facts_read_of_a_world_is_compared_before_a_look() -> None:
+def test_the_facts_of_a_world_are_compared_before_evaluation() -> None:
     sources = inspect.getsource(facts) + inspect.getsource(quantities)
     read = set(re.findall(r"world\.(\w+)", sources)) & {field.name for field in fields(World)}
     assert read - {*parts(FieldUse.ASK)} == {"clients", "tick"}
 
 
-def test_an_act_that_changes_no_condition_is_looked_at() -> None:
+def test_an_action_without_an_effect_on_conditions_is_detected() -> None:
     """The drill waits for one answer alone."""
     question = 'name = "q"\ntext = "t"\nat = "30s"\nchoices = ["a", "b"]\nright = [1]\nwhy = "w"'
     asking = texts.small(

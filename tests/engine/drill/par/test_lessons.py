@@ -36,7 +36,7 @@ def action(tick: int, line: str, before: float, after: float) -> RunSegment:
     return RunSegment(tick, tick, line, before, after, "best", (LATE,) if before > after else ())
 
 
-def test_waits_between_two_actions_are_one_lesson_and_looks_do_not_divide_them() -> None:
+def test_waits_between_two_actions_are_one_lesson() -> None:
     moves = (
         wait(0, 1000, 100.0, 100.0),
         wait(1000, 2000, 100.0, 97.0),
@@ -51,7 +51,7 @@ def test_waits_between_two_actions_are_one_lesson_and_looks_do_not_divide_them()
     assert biggest_lesson((idle, acted)) is acted
 
 
-def test_ending_the_drill_can_be_the_mistake_and_small_losses_are_none() -> None:
+def test_ending_the_drill_can_be_a_mistake_and_small_losses_are_ignored() -> None:
     moves = (wait(0, 500, 70.0, 67.0), action(500, "finish", 67.0, 20.0))
     (found,) = find_lessons(Account(moves, 50.0, None))
     assert found.line == "finish"
@@ -67,7 +67,7 @@ def test_the_last_chance_belongs_to_the_lesson_in_which_it_passed() -> None:
     assert not closes_goals(idle, None)
 
 
-def test_steps_are_actions_first_and_the_looks_before_them() -> None:
+def test_steps_list_actions_with_the_queries_before_them() -> None:
     lines = (LOOK, "answer a 1", ACTION, LOOK, "power-on SERVER_B", LOOK)
     plan = [parse_line(line, 100 * number) for number, line in enumerate(lines)]
     assert [item.line_without_time for item in choose_steps(plan, 3)] == [LOOK, ACTION, "power-on SERVER_B"]
@@ -94,7 +94,7 @@ def lean() -> SearchDrill:
     return SearchDrill(scenario, scenario.seed)
 
 
-def test_a_plan_at_a_persons_pace_replaces_one_that_is_worth_as_much() -> None:
+def test_a_plan_at_human_pace_replaces_an_equal_one() -> None:
     assert run_to_completion(pace_plan(lean(), lesson(95.0), REFERENCE)).best == REFERENCE
     assert run_to_completion(pace_plan(lean(), lesson(101.0), REFERENCE)).best == HASTY, (
         "worth less than was possible"
@@ -113,7 +113,7 @@ def at_the_mistake(*lines: str) -> Drill:
     return drill
 
 
-def test_an_answer_is_worth_what_it_leaves_possible() -> None:
+def test_the_value_of_an_answer_is_what_it_leaves_possible() -> None:
     good = run_to_completion(judge_action(at_the_mistake(FORCE), [HASTY]))
     assert is_good_answer(lesson(100.0), good)
     assert not good.idle

@@ -19,7 +19,7 @@ JOB = Job(name="a", every_s=1.0)
 OTHER = replace(JOB, every_s=2.0)
 
 
-def test_a_mark_is_that_of_its_parts_whatever_was_marked_before() -> None:
+def test_a_hash_depends_only_on_the_current_parts() -> None:
     used, found = IncrementalHash(), {}
     states: list[dict[str, object]] = [
         {"a": JOB, "b": 1}, {"b": 1, "a": JOB}, {"a": JOB, "b": 1.0}, {"a": OTHER, "b": 1}, {"a": JOB, "b": 1},
@@ -33,20 +33,20 @@ def test_a_mark_is_that_of_its_parts_whatever_was_marked_before() -> None:
     assert IncrementalHash().hash_parts("y", {"a": JOB}) != IncrementalHash().hash_parts("x", {"a": JOB})
 
 
-def test_what_does_not_matter_of_a_part_is_not_marked() -> None:
+def test_irrelevant_fields_are_not_hashed() -> None:
     assert IncrementalHash().hash_parts("x", {1: JOB}, lambda job: job.name) == IncrementalHash().hash_parts(
         "x", {1: OTHER}, lambda job: job.name
     )
 
 
-def test_sids_and_halves_of_characters_are_marked_too() -> None:
+def test_sids_and_surrogate_halves_are_hashed() -> None:
     logins = [
         Login(name=name, sid=sid) for sid in (1, 2**100, 2**100 + 1) for name in ("a", "\ud800", "\ud801")
     ]
     assert len({encode_part(login) for login in logins}) == len(logins)
 
 
-def test_timers_are_told_apart_by_their_order_and_not_by_its_numbers() -> None:
+def test_timers_are_distinguished_by_order_not_number() -> None:
     def timer(order: int, name: TimerName) -> Timer:
         return (5, order, name, (1,))
 
@@ -55,7 +55,7 @@ def test_timers_are_told_apart_by_their_order_and_not_by_its_numbers() -> None:
     assert marks.hash_timers([one, other]) != marks.hash_timers([timer(3, "client.try"), other])
 
 
-def test_a_run_that_was_marked_all_along_and_one_that_never_was_agree() -> None:
+def test_incremental_and_full_hashes_agree() -> None:
     small = texts.small()
     read: dict[str, bytes] = {}
     chance, lines = (

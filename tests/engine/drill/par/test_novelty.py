@@ -57,12 +57,12 @@ def found(scenario: Scenario, *lines: str) -> bool:
     return search.best is not None and search.best.score == TOTAL_MAX
 
 
-def test_who_brings_about_something_new_goes_first() -> None:
+def test_an_action_with_a_new_effect_comes_first() -> None:
     drill = all_or_nothing("not (not Sales is SYNCHRONIZED or not witness of Sales is CONNECTED)", *FAULTS)
     assert found(drill, *IDLE, *MENDED)
 
 
-def test_a_part_of_what_a_goal_asks_for_is_a_direction() -> None:
+def test_part_of_a_goal_guides_the_search() -> None:
     names = ("D1", "D2", "D3")
     text = texts.changed(*((part, "".join(part.replace("Sales", name) for name in names)) for part in PARTS))
     text = texts.changed(('databases = ["Sales"]', f"databases = {list(names)}"), text=text)

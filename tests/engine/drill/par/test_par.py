@@ -44,7 +44,7 @@ def fair(small: Scenario) -> ParSearch:
     return ParSearch(small, small.seed).run(NODES)
 
 
-def test_a_lean_drill_is_worth_what_the_whole_one_is(small: Scenario) -> None:
+def test_a_search_drill_has_the_score_of_the_full_drill(small: Scenario) -> None:
     lines = [line for line in list_candidate_lines(small) if not line.startswith(("revert", "hint"))]
     whole, lean = Drill(small), SearchDrill(small)
     for number, line in enumerate(lines[::3]):
@@ -62,7 +62,7 @@ def test_a_lean_drill_is_worth_what_the_whole_one_is(small: Scenario) -> None:
     assert whole.state_hash() == lean.state_hash()
 
 
-def test_equal_states_are_one_and_others_are_not(small: Scenario) -> None:
+def test_equal_states_are_merged_and_others_are_not(small: Scenario) -> None:
     drill = SearchDrill(small)
     drill.advance_to(ticks(30.0))
     twin = drill.fork()
@@ -71,7 +71,7 @@ def test_equal_states_are_one_and_others_are_not(small: Scenario) -> None:
     assert compute_transposition_key(drill) != compute_transposition_key(twin)
 
 
-def test_par_is_at_least_the_reference_and_plays_again(small: Scenario) -> None:
+def test_par_is_at_least_the_reference_and_replays(small: Scenario) -> None:
     work = CertificateBuilder(small, small.seed)
     for _ in work.steps():
         if max(work.fair.nodes % NODES, work.clairvoyant.nodes) >= NODES - 1:
@@ -86,7 +86,7 @@ def test_par_is_at_least_the_reference_and_plays_again(small: Scenario) -> None:
     assert drill.state_hash() == found["hashes"]["par"]
 
 
-def test_a_certificate_tells_traps_and_the_plan_that_forgives_delay(small: Scenario) -> None:
+def test_a_certificate_lists_traps_and_the_plan_that_tolerates_delay(small: Scenario) -> None:
     off = Input(ticks(40.0), "sql", ("SERVER_B", "ALTER DATABASE Sales SET PARTNER OFF"))
     late = Input(ticks(205.0), "power-on", ("SERVER_A",))
     work = CertificateBuilder(small, small.seed)
@@ -113,7 +113,7 @@ def test_no_fair_plan_acts_before_the_first_symptom(small: Scenario, fair: ParSe
         assert all(item.tick > first or item.verb == "answer" for item in plan.acts)
 
 
-def test_an_act_between_fault_and_symptom_is_too_early(small: Scenario) -> None:
+def test_an_action_between_fault_and_symptom_is_premature(small: Scenario) -> None:
     drill = Drill(small)
     drill.advance_to(ticks(20.0))
     item = drill.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
@@ -138,7 +138,7 @@ FAULT = '[[timeline]]\nat = "20s"\ndo = "power-off SERVER_A"\n'
         (LOAD + FAULT.replace("20s", "10s"), 'early = "the brief asks for it"\n', [False, True, True]),
     ],
 )
-def test_what_the_brief_tells_is_known_and_a_fault_is_hidden(
+def test_facts_of_the_brief_are_known_and_a_fault_is_hidden(
     timeline: str, begin: str, is_blind: list[bool]
 ) -> None:
     scenario = texts.small((FAULT, timeline), ("seed = 3\n", begin + "seed = 3\n"))
@@ -155,7 +155,7 @@ def _waiting(search: ParSearch) -> WaitingCost:
     return WaitingCost(search.scenario, search.seed, [best.acts], best.score, idle.score, best.acts)
 
 
-def test_the_value_of_waiting_never_rises_and_ends_where_all_is_lost(fair: ParSearch) -> None:
+def test_the_value_of_waiting_never_rises_and_ends_at_total_loss(fair: ParSearch) -> None:
     assert fair.best is not None
     work = _waiting(fair)
     run_to_completion(work.steps())
@@ -173,7 +173,7 @@ def test_the_value_of_waiting_never_rises_and_ends_where_all_is_lost(fair: ParSe
         assert run.score().finished == reaches
 
 
-def test_the_last_chance_is_a_plan_that_begins_at_the_point_of_no_return(fair: ParSearch) -> None:
+def test_the_last_chance_plan_begins_at_the_point_of_no_return(fair: ParSearch) -> None:
     work = _waiting(fair)
     told: list[dict[str, Any]] = []
     for _ in work.steps():  # it may end at any time
@@ -191,7 +191,7 @@ def test_the_last_chance_is_a_plan_that_begins_at_the_point_of_no_return(fair: P
         assert run.journal[0].tick == ticks(each["point_of_no_return_s"])
 
 
-def test_after_the_last_chance_that_is_known_another_is_sought(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Until somebody has pulled its plug the server needs its service, then it needs power, which no plan has done."""
     stop = '[[timeline]]\nat = "20s"\ndo = "stop-service SERVER_A"\n'
     unplug = '\n[[timeline]]\nwhen = "time_s() > 60 and SERVER_A is STOPPED"\ndo = "power-off SERVER_A"\n'
@@ -222,7 +222,7 @@ def at_once_from(
     return work, work.certificate(lambda _: True)
 
 
-def test_a_search_that_goes_on_from_a_certificate_proves_as_much() -> None:
+def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
     """Also where the last chance goes by just after something hidden, so that it is no fair plan."""
     hidden = '[[timeline]]\nat = "204.5s"\ndo = "slow-cpu SERVER_W factor=2"\n\n[[goal]]\nname = "served"'
     small = texts.small(('[[goal]]\nname = "served"', hidden))
@@ -250,7 +250,7 @@ def test_a_search_that_goes_on_from_a_certificate_proves_as_much() -> None:
     assert new["traps"][0]["best"] is None
 
 
-def test_what_was_proved_of_other_bounds_does_not_count(small: Scenario) -> None:
+def test_proofs_with_other_bounds_do_not_count(small: Scenario) -> None:
     _, new = at_once_from(small, None)
     lower = {"score": new["par"]["score"] - 1.0, "plan": []}
     _, renewed = at_once_from(small, new | {"par": lower, "complete": True, "nodes": 5_000})
@@ -260,7 +260,7 @@ def test_what_was_proved_of_other_bounds_does_not_count(small: Scenario) -> None
     assert certificate._merge_previous(other_moments, dict(new))["acts_tried"] == new["acts_tried"]
 
 
-def test_a_search_from_a_moment_plans_what_is_done_after_it(small: Scenario) -> None:
+def test_a_search_from_a_moment_plans_only_later_actions(small: Scenario) -> None:
     run = SearchDrill(small)
     run.advance_to(ticks(30.0))
     run.do("note so far")
@@ -271,7 +271,7 @@ def test_a_search_from_a_moment_plans_what_is_done_after_it(small: Scenario) -> 
     assert search.best.score > ParSearch(small, small.seed, start=run, offered=()).run(1).plans[0].score
 
 
-def test_what_may_be_told_a_group_is_on_offer() -> None:
+def test_statements_about_a_group_are_candidates() -> None:
     drill = SearchDrill(shipped("ag-planned-move"))
     lines = list_candidates(drill, ())
     moves = {line.split()[1] for line in lines if line.endswith("FAILOVER")}
@@ -282,7 +282,7 @@ def test_what_may_be_told_a_group_is_on_offer() -> None:
     assert any(line.startswith("move-role ") for line in lines)
 
 
-def test_a_vote_that_was_taken_can_be_given_back() -> None:
+def test_a_removed_vote_can_be_restored() -> None:
     drill = SearchDrill(shipped("wsfc-site-votes"))
     assert not any(line.startswith("set-weight") for line in list_candidates(drill, ()))
     drill.do("ps LION (Get-ClusterNode LION).NodeWeight = 0")
@@ -290,7 +290,7 @@ def test_a_vote_that_was_taken_can_be_given_back() -> None:
     assert "set-weight LION 1" in list_candidates(drill, ())
 
 
-def test_a_certificate_from_before_there_were_safest_plans_has_plans_to_begin_with() -> None:
+def test_a_certificate_without_safest_plans_has_initial_plans() -> None:
     line = "20 power-on SERVER_A"
     ((item,), (again,)) = read_fair_plans({"par": {"plan": [line]}, "shortest": [line]})
     assert item.line == again.line == line

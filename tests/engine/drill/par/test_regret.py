@@ -47,7 +47,7 @@ def test_the_reference_loses_nothing(small: Scenario) -> None:
     assert found.curve[-1][1] == drill.score().total
 
 
-def test_who_was_stopped_by_others_has_not_given_up(small: Scenario) -> None:
+def test_a_run_interrupted_by_others_is_not_abandoned(small: Scenario) -> None:
     drill = Drill(small)
     drill.advance_to(ticks(10.0))
     drill.finish()
@@ -60,7 +60,7 @@ def test_who_was_stopped_by_others_has_not_given_up(small: Scenario) -> None:
     assert (still.accuracy, still.no_return) == (100.0, None)
 
 
-def test_who_does_nothing_loses_it_by_waiting(small: Scenario) -> None:
+def test_doing_nothing_loses_points_by_waiting(small: Scenario) -> None:
     drill = play_idle(small)
     found = of(drill)
     assert {move.line for move in found.moves} == {WAITING}
@@ -92,7 +92,7 @@ def test_who_does_nothing_loses_it_by_waiting(small: Scenario) -> None:
     assert chance.missed == (("SERVER_A is the mirror again", drill.tick),)
 
 
-def test_an_act_that_takes_the_last_chance_is_named(small: Scenario) -> None:
+def test_an_action_that_ends_the_last_chance_is_named(small: Scenario) -> None:
     drill = Drill(small)
     drill.advance_to(ticks(5.0))
     drill.do("sql SERVER_A SELECT 1")
@@ -104,7 +104,7 @@ def test_an_act_that_takes_the_last_chance_is_named(small: Scenario) -> None:
     assert all(item.tick >= chance.tick for item in chance.acts)
 
 
-def test_what_is_tried_again_begins_in_time_for_its_first_act(small: Scenario) -> None:
+def test_a_retry_begins_in_time_for_its_first_action(small: Scenario) -> None:
     own, first = Input(500, "power-off", ("SERVER_B",)), Input(9_000, "power-on", ("SERVER_A",))
     waited = RunSegment(8_000, 12_000, WAITING, 100.0, 80.0, "blunder", (own, first), 1)
     assert find_retry_start(waited) == (min(8_001, retry.find_retry_tick(9_000, first, ())), 9_000)
@@ -114,7 +114,7 @@ def test_what_is_tried_again_begins_in_time_for_its_first_act(small: Scenario) -
     assert find_retry_start(nothing) == (retry.find_retry_tick(8_000, None, ()), 8_000)
 
 
-def test_an_act_that_harms_is_named_with_what_was_better(small: Scenario) -> None:
+def test_a_harmful_action_is_named_with_a_better_one(small: Scenario) -> None:
     drill = Drill(small)
     drill.advance_to(ticks(25.0))
     drill.do("power-off SERVER_B")
@@ -127,7 +127,7 @@ def test_an_act_that_harms_is_named_with_what_was_better(small: Scenario) -> Non
     assert all(item.tick >= worst.tick for item in worst.best)
 
 
-def test_a_session_that_was_removed_can_be_set_up_again(small: Scenario) -> None:
+def test_a_removed_session_can_be_set_up_again(small: Scenario) -> None:
     drill = Drill(small)
     drill.advance_to(ticks(5.0))
     drill.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
@@ -141,7 +141,7 @@ def test_a_session_that_was_removed_can_be_set_up_again(small: Scenario) -> None
     assert waited.until < ticks(20.0), "before the failure"
 
 
-def test_who_takes_back_what_he_broke_has_done_nothing_brilliant(small: Scenario) -> None:
+def test_undoing_ones_own_damage_is_not_brilliant(small: Scenario) -> None:
     """V knows before that it can be taken back, without a search."""
     suspend, cable = "sql SERVER_A ALTER DATABASE Sales SET PARTNER", "cable SERVER_B"
     lines = [f"5 {suspend} SUSPEND", f"12 {suspend} RESUME", f"30 pull-{cable}", f"60 plug-{cable}"]
@@ -153,7 +153,7 @@ def test_who_takes_back_what_he_broke_has_done_nothing_brilliant(small: Scenario
     assert [move.line for move in found.moves if move.label == "brilliant"] == []
 
 
-def test_giving_up_loses_what_could_still_be_reached(small: Scenario) -> None:
+def test_giving_up_loses_the_reachable_points(small: Scenario) -> None:
     drill = Drill(small)
     drill.advance_to(ticks(1.0))
     drill.do("finish")
@@ -171,7 +171,7 @@ def test_a_drill_without_a_solution_is_searched(small: Scenario) -> None:
     assert found.no_return is not None
 
 
-def test_looks_leave_room_for_acts_and_all_acts_are_done(
+def test_queries_leave_time_for_actions_and_all_actions_run(
     small: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engine.drill.par.regret.MOVES_MAX", 1)
@@ -199,7 +199,7 @@ def test_the_curve_never_rises_and_ends_with_the_score(small: Scenario, seed: in
     assert found.curve[0][0] == 0
 
 
-def test_accuracy_is_that_of_the_source() -> None:
+def test_accuracy_follows_the_published_formula() -> None:
     assert [round(compute_accuracy(lost), 1) for lost in (1, 3, 5, 10, 15, 20, 40)] == [
         96.6,
         88.4,
@@ -211,7 +211,7 @@ def test_accuracy_is_that_of_the_source() -> None:
     ]
 
 
-def test_where_nothing_is_known_a_search_finds_what_the_player_did(small: Scenario) -> None:
+def test_without_a_known_plan_a_search_finds_the_players_actions(small: Scenario) -> None:
     unsolved = texts.small((texts.COURSE[texts.COURSE.index("[[solution]]") :].split("[[rubric]]")[0], ""))
     drill = Drill(unsolved)
     drill.advance_to(ticks(40.0))
@@ -226,7 +226,7 @@ def test_where_nothing_is_known_a_search_finds_what_the_player_did(small: Scenar
     assert "brilliant" not in {move.label for move in doubting.moves}
 
 
-def test_an_act_that_is_refused_waits_until_it_is_accepted() -> None:
+def test_a_refused_action_waits_until_it_is_accepted() -> None:
     lonely = texts.small(('witness = "SERVER_W"\n', ""))
     run = SearchDrill(lonely)
     run.advance_to(ticks(15.0))
@@ -236,7 +236,7 @@ def test_an_act_that_is_refused_waits_until_it_is_accepted() -> None:
     assert ticks(20.0) < forced.tick < ticks(60.0), "once the principal is lost"
 
 
-def test_who_breaks_one_thing_after_another_can_still_come_back() -> None:
+def test_a_run_with_several_mistakes_can_recover() -> None:
     """A step of the solution came to nothing and then more was broken: one act leads back to the way from before."""
     scenario = next(each for each in par_drills.scenarios() if each.name == "set-up")
     lines = ["1 pull-cable B1", "4 stop-service A1", "6 sql B1 ALTER ENDPOINT Mirroring STATE = STARTED"]
@@ -254,7 +254,7 @@ def test_who_breaks_one_thing_after_another_can_still_come_back() -> None:
     assert before != after
 
 
-def test_what_is_done_when_all_is_lost_is_not_accurate() -> None:
+def test_actions_after_total_loss_are_not_rated_accurate() -> None:
     lost = RunSegment(2_000, 2_000, "power-off SERVER_B", 100.0, 0.0, "blunder")
     later = [
         RunSegment(tick, tick, "sql SERVER_A SELECT 1", 0.0, 0.0, "best") for tick in range(3_000, 3_020)
@@ -266,9 +266,7 @@ def test_what_is_done_when_all_is_lost_is_not_accurate() -> None:
     assert some.accuracy > 10.0 * few.accuracy, "what was right before does count"
 
 
-def test_where_acts_have_left_it_low_a_search_goes_on(
-    small: Scenario, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_low_value_after_actions_starts_a_search(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     """No known way leads on from there, and what is needed is more than one act."""
     for known in ("list_continuations", "list_whole_continuations"):
         monkeypatch.setattr(continuations, known, lambda *_: iter([continuations.build_idle_continuation()]))
@@ -287,7 +285,7 @@ def test_where_acts_have_left_it_low_a_search_goes_on(
     assert max(value for _, value in of(drill).curve) == 10.0
 
 
-def test_it_is_told_where_more_may_have_been_possible(small: Scenario) -> None:
+def test_possible_improvements_are_reported(small: Scenario) -> None:
     assert of(play_reference(small)).doubt is None
     assert of(play_idle(small)).doubt is None, "all that was lost was lost for good"
     drill = Drill(small)

@@ -53,7 +53,7 @@ def certified(search: ParSearch, nodes: int) -> Certificate:
     return work.certificate()
 
 
-def test_a_plan_that_luck_has_found_is_worth_less_over_several_seeds() -> None:
+def test_a_plan_found_by_luck_scores_less_over_several_seeds() -> None:
     found = certified(ParSearch(texts.small(*BACK_BY_CHANCE), 23, offered=(FORCE,)), 12)
     robust = found["robust"]
     assert found["par"]["plan"] == [], "it comes back soon with this seed"
@@ -63,14 +63,14 @@ def test_a_plan_that_luck_has_found_is_worth_less_over_several_seeds() -> None:
     assert found["luck"]["least"] < robust["least"]
 
 
-def test_acts_of_a_plan_follow_their_symptom_with_every_seed() -> None:
+def test_actions_of_a_plan_follow_their_symptom_with_every_seed() -> None:
     drill = texts.small(('at = "20s"\ndo', 'between = ["10s", "150s"]\ndo'))
     found = certified(ParSearch(drill, 1, offered=()), 2)
     assert found["robust"]["plan"] == found["par"]["plan"]
     assert found["robust"]["least"] > found["par"]["score"] - 1.0
 
 
-def test_check_says_where_luck_has_found_the_best_plan() -> None:
+def test_check_reports_a_best_plan_found_by_luck() -> None:
     found = certified(ParSearch(texts.small(*BACK_BY_CHANCE), 23, offered=()), 2)
     assert found["robust"]["least"] < found["par"]["score"] - LUCK_MAX
     assert any("with another seed" in problem.text for problem in warnings(found, "small.toml"))
@@ -135,7 +135,7 @@ def with_seeds(scenario: Scenario, low_s: float, high_s: float) -> Iterator[int]
 
 
 @pytest.mark.parametrize("changes", [(), (DRAWN,), (LOCKED,), (DRAWN, *ASKED)], ids=str)
-def test_with_its_own_seed_a_plan_is_played_as_it_is(changes: tuple[tuple[str, str], ...]) -> None:
+def test_with_its_own_seed_a_plan_is_played_unchanged(changes: tuple[tuple[str, str], ...]) -> None:
     search = ParSearch(texts.small(*changes), 3).run(8)
     for plan in search.plans:
         run = SearchDrill(search.scenario, 3)
@@ -143,7 +143,7 @@ def test_with_its_own_seed_a_plan_is_played_as_it_is(changes: tuple[tuple[str, s
         assert [item.line for item in run.journal] == plan.lines
 
 
-def test_an_act_waits_for_what_came_before_it_in_the_plan() -> None:
+def test_an_action_waits_for_the_events_before_it_in_the_plan() -> None:
     """The mirror takes over another time after the failure with every seed."""
     drill = texts.small(DRAWN)
     own = SearchDrill(drill)
@@ -158,7 +158,7 @@ def test_an_act_waits_for_what_came_before_it_in_the_plan() -> None:
     assert len(delays) > 1
 
 
-def test_a_locked_door_is_tried_until_it_opens() -> None:
+def test_a_locked_action_is_retried_until_it_is_allowed() -> None:
     drill = texts.small(DRAWN, LOCKED)
     late, early = next(with_seeds(drill, 50.0, 60.0)), next(with_seeds(drill, 20.0, 21.0))
     plan = f"{SearchDrill(drill, late)._waiting[0][0] / TICKS_PER_S + 8.0} power-on SERVER_A"
@@ -166,7 +166,7 @@ def test_a_locked_door_is_tried_until_it_opens() -> None:
     assert [item.line for item in run.journal] == ["30 power-on SERVER_A"]
 
 
-def test_an_act_behind_a_lock_is_done_as_soon_after_it_as_planned() -> None:
+def test_an_action_behind_a_lock_keeps_its_planned_delay() -> None:
     drill = texts.small(DRAWN, LOCKED)
     early = [seed for seed, _ in zip(with_seeds(drill, 20.0, 24.0), range(4), strict=False)]
     for other in early[1:]:
@@ -174,7 +174,7 @@ def test_an_act_behind_a_lock_is_done_as_soon_after_it_as_planned() -> None:
         assert [item.line for item in run.journal] == ["33 power-on SERVER_A"]
 
 
-def test_a_question_that_is_never_asked_holds_nothing_up() -> None:
+def test_an_unasked_question_delays_nothing() -> None:
     drill = texts.small(DRAWN, *ASKED)
     early, late = next(with_seeds(drill, 20.0, 25.0)), next(with_seeds(drill, 55.0, 60.0))
     drill, plan = drill.model_copy(update={"seed": early}), "48 answer why 2\n70 power-on SERVER_A"
@@ -182,12 +182,12 @@ def test_a_question_that_is_never_asked_holds_nothing_up() -> None:
     assert [item.verb for item in reacted(drill, plan, late).journal] == ["power-on"]
 
 
-def test_what_was_refused_in_the_plan_does_not_wait() -> None:
+def test_an_action_refused_in_the_plan_does_not_wait() -> None:
     plan = "5 sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"
     assert [item.line for item in reacted(texts.small(), plan, 9).journal] == [plan]
 
 
-def test_no_reaction_comes_before_its_symptom() -> None:
+def test_no_reaction_precedes_its_symptom() -> None:
     drill = texts.small(DRAWN)
     own = SearchDrill(drill)
     own.advance_to(ticks(100.0))
@@ -205,7 +205,7 @@ def first_symptom(run: SearchDrill) -> Tick:
     )
 
 
-def test_of_each_kind_the_middle_one_is_tried_as_well() -> None:
+def test_the_middle_plan_of_each_kind_is_tried_too() -> None:
     def plan(second: int, words: str, score: float) -> SearchPlan:
         return SearchPlan((Input(ticks(second), "power-on", (words,)),), score, True, True, happened=(1,))
 

@@ -38,7 +38,7 @@ def _done(run: SearchDrill, line: str) -> SearchDrill | None:
 
 
 @pytest.mark.parametrize("name", [*FEW, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)])
-def test_what_was_in_vain_is_worth_no_more(name: str) -> None:
+def test_a_noop_does_not_raise_the_value(name: str) -> None:
     trials, rules = Trials(_shipped(name), 1), Rules()
     idle = trials.play(trials.begun.fork(), (), rules)
     run, vain, useful = trials.begun.fork(), 0, 0
@@ -70,7 +70,7 @@ def test_what_was_in_vain_is_worth_no_more(name: str) -> None:
         ("power-off SERVER_W", "Sales serves", False),
     ],
 )
-def test_what_is_in_vain(line: str, goal: str, vain: bool) -> None:
+def test_noop_actions_are_detected(line: str, goal: str, vain: bool) -> None:
     """SERVER_A is the principal of a session that is well."""
     run = SearchDrill(texts.small(('when = "Sales serves on SERVER_B"', f"when = '{goal}'")), 1)
     run.advance_to(ticks(5.0))

@@ -31,7 +31,7 @@ def at(scenario: Scenario, t_s: float) -> SearchDrill:
     return run
 
 
-def test_what_is_lost_stays_lost(small: Scenario) -> None:
+def test_lost_points_stay_lost(small: Scenario) -> None:
     lines, last = list_candidate_lines(small), []
     for player in range(3):
         run, chance, most = SearchDrill(small), random.Random(player), list[float]()
@@ -46,7 +46,7 @@ def test_what_is_lost_stays_lost(small: Scenario) -> None:
     assert min(last) < 70.0 < 100.0 == most[0]
 
 
-def test_a_way_that_leaves_a_wait_later_is_played_once(
+def test_a_continuation_with_a_later_wait_is_played_once(
     small: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     still, ends = continuations.BaselineRun(at(small, 1.0)), list[int]()
@@ -67,7 +67,7 @@ def test_a_way_that_leaves_a_wait_later_is_played_once(
     assert len(ends) == 1
 
 
-def test_a_way_is_cut_where_it_is_worth_too_little(small: Scenario) -> None:
+def test_a_continuation_is_cut_where_its_bound_is_too_low(small: Scenario) -> None:
     run = at(small, 1.0)
     run.do("power-off SERVER_B")
     still = continuations.BaselineRun(run)
@@ -79,7 +79,7 @@ def test_a_way_is_cut_where_it_is_worth_too_little(small: Scenario) -> None:
     assert whole.score <= cut.most
 
 
-def test_what_follows_an_act_in_vain_keeps_its_time() -> None:
+def test_actions_after_a_noop_keep_their_time() -> None:
     look = '[[solution]]\ndo = "50 sql SERVER_B SELECT 1"\nwhy = "See."\n\n[[solution]]\ndo = "+5 power-on SERVER_A"\n'
     scenario = texts.small(
         ('[[solution]]\nwhen = "Sales serves on SERVER_B"\ndo = "+5 power-on SERVER_A"\n', look)
@@ -97,7 +97,7 @@ def test_what_follows_an_act_in_vain_keeps_its_time() -> None:
     ]
 
 
-def test_an_act_in_vain_of_a_plan_is_left_out(small: Scenario) -> None:
+def test_a_noop_of_a_plan_is_omitted(small: Scenario) -> None:
     plan = [Input(ticks(40.0), "plug-cable", ("SERVER_A",)), Input(ticks(50.0), "power-on", ("SERVER_A",))]
     run = at(small, 45.0)
     way = run_to_completion(
@@ -112,7 +112,7 @@ def test_an_act_in_vain_of_a_plan_is_left_out(small: Scenario) -> None:
     assert way.score == again.score().total
 
 
-def test_service_from_a_copy_that_waits_for_backups_is_a_way(small: Scenario) -> None:
+def test_recovering_a_restoring_copy_is_a_candidate(small: Scenario) -> None:
     run = at(small, 5.0)
     assert continuations.list_recoveries(run.world) == []
     run.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
@@ -120,7 +120,7 @@ def test_service_from_a_copy_that_waits_for_backups_is_a_way(small: Scenario) ->
     assert continuations.list_recoveries(run.world) == ["sql SERVER_B RESTORE DATABASE [Sales] WITH RECOVERY"]
 
 
-def test_all_that_can_be_mended_is_a_beginning(small: Scenario) -> None:
+def test_every_repairable_fault_is_a_candidate(small: Scenario) -> None:
     run = at(small, 25.0)
     run.do("pull-cable SERVER_W")
     run.advance_to(ticks(40.0))

@@ -12,7 +12,7 @@ def world(*changes: tuple[str, str]) -> World:
     return build_world(small(*changes, text=FREE), seed=1)
 
 
-def test_it_is_whole_and_silent() -> None:
+def test_the_start_world_is_healthy_and_quiet() -> None:
     made = world()
     principal, mirror = made.copies["SERVER_A", "Sales"], made.copies["SERVER_B", "Sales"]
     assert (principal.mirroring.role, mirror.mirroring.role) == (Role.PRINCIPAL, Role.MIRROR)
@@ -25,7 +25,7 @@ def test_it_is_whole_and_silent() -> None:
     assert made.tick == 0
 
 
-def test_nothing_happens_by_itself() -> None:
+def test_nothing_happens_without_an_input() -> None:
     taken = run(drill(text=FREE), 600)
     assert taken.events == []
     reading = taken.report()["readings"]
@@ -33,7 +33,7 @@ def test_nothing_happens_by_itself() -> None:
     assert min(reading["transactions_per_s"]) > 230.0, "clients work from the first second on"
 
 
-def test_links_servers_and_sessions_are_as_written() -> None:
+def test_links_servers_and_sessions_match_the_scenario() -> None:
     made = world(
         ('name = "SERVER_B"', 'name = "SERVER_B"\nversion = 2012\ncores = 4\n[server.endpoint]\nport = 7022'),
         ('witness = "SERVER_W"', 'safety = "OFF"\ntimeout_s = 20'),
@@ -53,13 +53,13 @@ def test_a_session_may_start_suspended() -> None:
     assert {copy.mirroring.state for copy in made.copies.values()} == {MirrorState.SUSPENDED}
 
 
-def test_an_application_without_its_database_looks_for_it() -> None:
+def test_an_application_without_its_database_searches_for_it() -> None:
     taken = run(drill(('data_source = "SERVER_A"', 'data_source = "SERVER_B"'),
                       ('failover_partner = "SERVER_B"', 'failover_partner = "SERVER_A"'), text=FREE), 10)  # fmt: skip
     assert taken.world.clients["APP"].connected_to == "SERVER_A"
 
 
-def test_equal_databases_are_numbered_on() -> None:
+def test_equal_databases_are_numbered_consecutively() -> None:
     made = world(
         ('[[database]]\nname = "Sales"', '[[database]]\nname = "Sales098"\ncount = 3'),
         ('database = "Sales"', 'database = "Sales098"'),
@@ -71,7 +71,7 @@ def test_equal_databases_are_numbered_on() -> None:
     assert {copy.mirroring.state for copy in made.copies.values()} == {MirrorState.SYNCHRONIZED}
 
 
-def test_few_worker_threads_hold_the_clients_back() -> None:
+def test_few_worker_threads_slow_the_clients_down() -> None:
     few = ('name = "SERVER_A"', 'name = "SERVER_A"\nmax_worker_threads = 20')
     taken = run(drill(few, text=FREE), 60)
     assert taken.holds("transactions_per_s(Sales) < 120 and worker_threads(SERVER_A) == 20")

@@ -53,9 +53,7 @@ def take(deeds: list[tuple[int, str]], cuts: list[int], text: str = SMALL) -> Dr
 
 @settings(max_examples=40, deadline=None)
 @given(deeds=DEEDS, cuts=CUTS)
-def test_the_same_run_in_any_slices_and_from_its_journal(
-    deeds: list[tuple[int, str]], cuts: list[int]
-) -> None:
+def test_slices_and_journal_give_the_same_run(deeds: list[tuple[int, str]], cuts: list[int]) -> None:
     story = SMALL.replace('at = "20s"', 'when = "time_s() >= 17"\nafter = "0.7s"')
     whole, sliced = take(deeds, [], story), take(deeds, cuts, story)
     again = replay(whole.scenario, whole.seed, whole.mode, [item.line for item in whole.journal], 7000)
@@ -66,7 +64,7 @@ def test_the_same_run_in_any_slices_and_from_its_journal(
 
 
 @given(text=st.text(alphabet="aB \t\n\r#'=;+1\x0b\x0c\x85\u2028", max_size=16))
-def test_any_text_reads_back_from_the_journal_as_it_was_done(text: str) -> None:
+def test_any_text_is_read_back_from_the_journal(text: str) -> None:
     try:
         item = parse_line(f"sql SERVER_A {text}", 4125)
     except InputError:
@@ -75,11 +73,11 @@ def test_any_text_reads_back_from_the_journal_as_it_was_done(text: str) -> None:
     assert parse_script(item.line) == ([item], [])
 
 
-def test_another_seed_is_another_run() -> None:
+def test_another_seed_gives_another_run() -> None:
     assert play_reference(small(), seed=4).state_hash() != play_reference(small(), seed=5).state_hash()
 
 
-def test_a_fork_goes_its_own_way() -> None:
+def test_a_fork_runs_independently() -> None:
     taken = run(drill(), 30)
     fork = taken.fork()
     fork.do("power-on SERVER_A")
@@ -93,14 +91,14 @@ def test_a_fork_goes_its_own_way() -> None:
     assert len(fork.events) != len(taken.events)
 
 
-def test_names_are_spelled_as_the_world_does() -> None:
+def test_names_are_spelled_as_in_the_world() -> None:
     taken = run(drill(), 1)
     assert taken.do("stop-service server_w").line_without_time == "stop-service SERVER_W"
     assert taken.journal[0].line == "1 stop-service SERVER_W"
 
 
 @pytest.mark.parametrize("line", ["dance SERVER_A", "power-off SERVER_Z", "workload Sales Nothing", "hint 4"])
-def test_what_cannot_be_done_changes_nothing(line: str) -> None:
+def test_a_refused_input_changes_nothing(line: str) -> None:
     taken = run(drill(), 1)
     before, events = taken.state_hash(), len(taken.events)
     with pytest.raises(InputError):
@@ -112,7 +110,7 @@ def test_what_cannot_be_done_changes_nothing(line: str) -> None:
 # --- its end ------------------------------------------------------------------------------------------------
 
 
-def test_it_ends_when_all_goals_are_reached() -> None:
+def test_a_drill_ends_when_all_goals_are_reached() -> None:
     taken = play_reference(small())
     assert taken.ended_by is DrillEnd.GOALS
     at = taken.tick
@@ -122,12 +120,12 @@ def test_it_ends_when_all_goals_are_reached() -> None:
         taken.do("note more")
 
 
-def test_it_ends_with_its_time() -> None:
+def test_a_drill_ends_at_its_time_limit() -> None:
     taken = play_idle(small())
     assert (taken.ended_by, taken.tick) == (DrillEnd.TIME, 30_000)
 
 
-def test_it_ends_when_asked_and_again_so_in_a_replay() -> None:
+def test_a_drill_ends_on_request_and_in_its_replay() -> None:
     taken = run(drill(), 3.5)
     taken.finish()
     assert (taken.ended_by, taken.tick) == (DrillEnd.ASKED, 350)
@@ -135,7 +133,7 @@ def test_it_ends_when_asked_and_again_so_in_a_replay() -> None:
     assert (again.ended_by, again.tick) == (DrillEnd.ASKED, 350)
 
 
-def test_it_does_not_end_before_its_story_is_told() -> None:
+def test_a_drill_does_not_end_before_its_last_event() -> None:
     taken = drill(
         ("Sales serves on SERVER_B", "Sales serves"),
         ('when = "Sales is SYNC', 'when = "Sales serves or Sales is SYNC'),
@@ -145,7 +143,7 @@ def test_it_does_not_end_before_its_story_is_told() -> None:
     assert not taken.finished
 
 
-def test_a_forbidden_state_may_end_it() -> None:
+def test_a_forbidden_state_ends_the_drill() -> None:
     forbidden = (
         '[[forbidden]]\nname = "f"\ntext = "down"\nwhen = "not Sales serves"\nends = true\nbetter = "no"\n'
     )
@@ -161,7 +159,7 @@ def test_free_play_has_no_end_and_no_score() -> None:
     assert not taken.score().scored
 
 
-def test_a_drill_may_be_taken_as_free_play() -> None:
+def test_a_drill_can_be_played_as_free_play() -> None:
     lock = '[[locked]]\ndo = "power-on SERVER_A"\nwhy = "no spare part"\n'
     taken = run(drill(("[[solution]]", lock + "[[solution]]"), mode=DrillMode.LAB), 40)
     taken.do("power-on SERVER_A")
@@ -181,7 +179,7 @@ def when_down(taken: Drill) -> int:
     return next(e.tick for e in taken.events if e.kind == "fault")
 
 
-def test_a_moment_of_the_window_comes_from_the_seed() -> None:
+def test_the_seed_picks_the_time_within_a_window() -> None:
     scenario = small(('at = "20s"', "between = [20, 60]"))
     moments = {when_down(Drill(scenario, seed)) for seed in range(6)}
     assert len(moments) > 3
@@ -189,11 +187,11 @@ def test_a_moment_of_the_window_comes_from_the_seed() -> None:
     assert when_down(Drill(scenario, 2)) == when_down(Drill(scenario, 2))
 
 
-def test_an_inject_may_wait_for_a_condition() -> None:
+def test_an_inject_can_wait_for_a_condition() -> None:
     assert when_down(drill(('at = "20s"', 'when = "time_s() >= 30"\nafter = "2.5s"'))) == 3250
 
 
-def test_what_the_story_locks_cannot_be_done_until_its_time() -> None:
+def test_an_input_locked_by_the_story_is_refused_until_its_time() -> None:
     lock = '[[locked]]\ndo = "power-on SERVER_A"\nuntil = "50s"\nwhy = "no spare part"\n'
     taken = run(drill(("[[solution]]", lock + "[[solution]]")), 40)
     with pytest.raises(InputError, match="no spare part"):
@@ -203,7 +201,7 @@ def test_what_the_story_locks_cannot_be_done_until_its_time() -> None:
     taken.do("power-on SERVER_A")
 
 
-def test_nobody_takes_all_back_at_once_where_something_is_scored() -> None:
+def test_revert_all_is_refused_in_scored_drills() -> None:
     with pytest.raises(InputError, match="not available in scored drills"):
         run(drill(), 40).do("revert-all")
     run(drill(mode=DrillMode.LAB), 40).do("revert-all")
@@ -211,7 +209,7 @@ def test_nobody_takes_all_back_at_once_where_something_is_scored() -> None:
     run(drill(allowed), 40).do("revert-all")
 
 
-def test_a_lock_goes_before_what_the_scenario_allows() -> None:
+def test_a_lock_overrides_the_allowed_inputs() -> None:
     lock = '[[locked]]\ndo = "power-on SERVER_A"\nwhy = "no spare part"\n'
     taken = run(
         drill(("seed = 3", "seed = 3\nallow_revert_all = true"), ("[[solution]]", lock + "[[solution]]")), 40
@@ -227,14 +225,14 @@ def test_an_exam_has_no_hints() -> None:
         taken.do("hint 1")
 
 
-def test_a_hint_is_an_event_with_its_text_and_its_cost() -> None:
+def test_a_hint_is_an_event_with_text_and_cost() -> None:
     taken = run(drill(), 40)
     taken.hint(2)
     (event,) = [e for e in taken.events if e.kind == "hint"]
     assert (event.text, event.get("layer"), event.get("cost")) == ("It is off.", 2, 2.0)
 
 
-def test_inputs_that_cannot_be_done_are_handed_back() -> None:
+def test_refused_inputs_are_returned() -> None:
     refused: list[str] = []
     inputs, _ = parse_script("1 workload Sales Nothing\n2 note fine\n")
     taken = drill()
@@ -243,7 +241,7 @@ def test_inputs_that_cannot_be_done_are_handed_back() -> None:
     assert len(taken.journal) == 1
 
 
-def test_long_operations_count_when_they_are_done() -> None:
+def test_long_operations_count_on_completion() -> None:
     taken = run(drill(text=FREE), 20)
     taken.do("bulk-load Sales rows=1000000 batch_rows=10000")
     run(taken, 30)
@@ -253,7 +251,7 @@ def test_long_operations_count_when_they_are_done() -> None:
     assert taken.holds("operations_kb(Sales) == 0")
 
 
-def test_each_sample_knows_who_had_the_log_and_how_the_servers_were() -> None:
+def test_each_sample_stores_log_owner_and_server_states() -> None:
     taken = drill()
     taken.advance_to(500)
     taken.do("pull-cable SERVER_B")

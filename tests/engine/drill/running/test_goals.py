@@ -21,29 +21,29 @@ def goal(**fields: Any) -> Goal:
     return Goal(name="g", text="g", when="Sales serves", **fields)
 
 
-def test_reached_at_once() -> None:
+def test_a_goal_is_reached_at_once() -> None:
     assert course(goal(), "-TT") == [None, "met", None]
 
 
-def test_it_has_to_hold() -> None:
+def test_a_goal_must_hold_for_its_time() -> None:
     assert course(goal(hold=2), "-TT-TTT") == [None] * 6 + ["met"]
 
 
-def test_it_has_to_be_kept() -> None:
+def test_a_goal_must_be_kept_to_the_end() -> None:
     assert course(goal(), "T-T") == ["met", "lost", "met"]
 
 
-def test_not_judged_before_its_time() -> None:
+def test_a_goal_is_not_judged_before_its_time() -> None:
     assert course(goal(after=2), "TTTT") == [None, None, "met", None]
 
 
-def test_missed_for_good() -> None:
+def test_a_missed_goal_stays_missed() -> None:
     assert course(goal(within=2), "---TT") == [None, None, "missed", None, None]
 
 
-def test_reached_in_the_last_second() -> None:
+def test_a_goal_is_reached_in_the_last_second() -> None:
     assert course(goal(within=2), "--T-") == [None, None, "met", "missed"]
 
 
-def test_holding_too_late_is_missed() -> None:
+def test_a_goal_that_holds_too_late_is_missed() -> None:
     assert course(goal(within=2, hold=2), "-TTT")[2] == "missed"

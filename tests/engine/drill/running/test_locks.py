@@ -28,19 +28,19 @@ from tests.engine.worlds import lab
         ("sql SERVER_A", "sql SERVER_A SELECT 1", True),
     ],
 )
-def test_what_a_lock_keeps_away(lock: str, line: str, kept: bool) -> None:
+def test_a_lock_refuses_matching_inputs(lock: str, line: str, kept: bool) -> None:
     assert locks.covers(locks.parse_lock(lock, lab()), parse_line(line)) is kept
 
 
 @pytest.mark.parametrize("lock", ["swich-on SERVER_A", "power-on SERVER_Z", "cut SERVER_A", "finish now"])
-def test_what_cannot_be_locked(lock: str) -> None:
+def test_invalid_locks_are_reported(lock: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         small(("[[client]]", f'[[locked]]\ndo = "{lock}"\nwhy = "no"\n\n[[client]]'))
     (problem,) = caught.value.problems
     assert problem.where.startswith("locked")
 
 
-def test_the_reason_is_told() -> None:
+def test_the_reason_of_a_lock_is_shown() -> None:
     taken = run(
         drill(("[[client]]", '[[locked]]\ndo = "workload"\nwhy = "they have to work"\n\n[[client]]')), 5
     )

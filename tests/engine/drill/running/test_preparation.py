@@ -17,7 +17,7 @@ def before(*lines: str) -> tuple[str, str]:
     return "[[client]]", f"{tables}[[client]]"
 
 
-def test_lines_before_the_start_are_done_and_unseen() -> None:
+def test_preparation_lines_are_applied_silently() -> None:
     lines = ("add-drive SERVER_A E", "stop-agent SERVER_A", "sql SERVER_B EXEC sp_addlinkedserver REPORTS")
     taken = drill(before(*lines), text=FREE)
     assert taken.holds("linked_servers(SERVER_B) == 1 and linked_servers(SERVER_A) == 0")
@@ -30,7 +30,7 @@ def test_lines_before_the_start_are_done_and_unseen() -> None:
     )
 
 
-def test_what_they_change_counts_from_the_start() -> None:
+def test_changes_of_the_preparation_count_from_the_start() -> None:
     taken = drill(before("sql SERVER_B ALTER ENDPOINT Mirroring STATE = STOPPED"), text=FREE)
     assert taken.holds("SERVER_A is LISTENING and SERVER_B is not LISTENING")
     assert run(taken, 5).holds('Sales is DISCONNECTED and not tried "ALTER ENDPOINT"')
@@ -44,7 +44,7 @@ def test_what_they_change_counts_from_the_start() -> None:
         ("grow-volume SERVER_A E", "cannot be executed"),
     ],
 )
-def test_check_names_lines_that_cannot_stand_there(line: str, said: str) -> None:
+def test_check_names_lines_not_allowed_in_the_preparation(line: str, said: str) -> None:
     found = lint(small(before(line)), "small.toml")
     assert any(said in problem.text and problem.where.startswith("before") for problem in found), found
 
@@ -73,7 +73,7 @@ do = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"
 [[source]]"""
 
 
-def test_what_the_story_sends_is_nobodys_conduct() -> None:
+def test_inputs_of_the_story_do_not_count_for_conduct() -> None:
     taken = run(drill(("\n[[source]]", STORY), text=FREE), 10)
     (batch,) = taken.report()["sql"]
     assert (batch["window"], batch["messages"][0]["number"]) == ("SERVER_B#story", 1470)
@@ -84,14 +84,14 @@ def test_what_the_story_sends_is_nobodys_conduct() -> None:
     assert [number for _, number in find_refusals(taken.events)] == [1470]
 
 
-def test_nobody_hides_behind_the_story() -> None:
+def test_a_trainee_input_cannot_pass_as_the_story() -> None:
     taken = drill(text=FREE)
     with pytest.raises(InputError, match="the drill itself uses the window"):
         taken.do("sql SERVER_A#story ALTER DATABASE Sales SET PARTNER OFF")
     taken.do("sql SERVER_A#2 SELECT 1")
 
 
-def test_conditions_see_what_surrounds_a_database() -> None:
+def test_conditions_evaluate_settings_outside_the_database() -> None:
     lines = (
         "sql SERVER_A CREATE LOGIN shop WITH PASSWORD = 'Pa55!!'; USE Sales; CREATE USER shop FOR LOGIN shop",
         "sql SERVER_A USE msdb; EXEC sp_add_job 'load'; EXEC sp_dbmmonitoraddmonitoring; "

@@ -78,7 +78,7 @@ def kinds(taken: Drill, kind: str) -> list[tuple[float, str]]:
     return [(event.t_s, str(event.get("question"))) for event in taken.events if event.kind == kind]
 
 
-def test_each_is_asked_at_its_moment() -> None:
+def test_each_question_is_asked_at_its_time() -> None:
     taken = run(asking(), 60)
     assert kinds(taken, "question") == [(21.0, "next"), (23.0, "cause"), (50.0, "role")]
     assert [asked.name for asked in taken.open_questions()] == ["cause", "role"]
@@ -86,7 +86,7 @@ def test_each_is_asked_at_its_moment() -> None:
     assert (asked.choices[1], asked.prediction, asked.until_tick) == ("The power of SERVER_A.", False, 8300)
 
 
-def test_right_answers_have_their_points_when_the_drill_is_over() -> None:
+def test_right_answers_score_at_the_end_of_the_drill() -> None:
     taken = run(asking(), 21)
     taken.do("answer next 1")
     run(taken, 60)
@@ -104,7 +104,7 @@ def test_right_answers_have_their_points_when_the_drill_is_over() -> None:
     assert "It took over." in loss.why
 
 
-def test_how_sure_an_answer_was_is_told_beside_whether_it_was_right() -> None:
+def test_confidence_is_reported_next_to_correctness() -> None:
     taken = run(asking(), 21)
     taken.do("answer next 1 sure_percent=90")
     run(taken, 60)
@@ -128,7 +128,7 @@ def test_how_sure_an_answer_was_is_told_beside_whether_it_was_right() -> None:
     assert calibration(again.report()["questions"]) == found
 
 
-def test_no_answer_no_points() -> None:
+def test_a_missing_answer_scores_no_points() -> None:
     taken = run(asking(), 60)
     taken.do("power-on SERVER_A")
     run(taken, 300)
@@ -146,7 +146,7 @@ def test_no_answer_no_points() -> None:
         (90, "answer cause 2", "is not open"),
     ],
 )
-def test_what_cannot_be_answered(at_s: float, line: str, said: str) -> None:
+def test_invalid_answers_are_refused(at_s: float, line: str, said: str) -> None:
     taken = run(asking(), at_s)
     with pytest.raises(InputError, match=said):
         taken.do(line)
@@ -161,7 +161,7 @@ def test_the_first_answer_counts() -> None:
 
 
 @pytest.mark.parametrize("mode", [DrillMode.PRACTICE, DrillMode.EXAM])
-def test_nothing_tells_what_is_right_before_the_end(mode: DrillMode) -> None:
+def test_no_event_reveals_the_right_answer_before_the_end(mode: DrillMode) -> None:
     taken = run(asking(mode), 21)
     taken.do("answer next 1")
     run(taken, 60)
@@ -179,7 +179,7 @@ def test_nothing_tells_what_is_right_before_the_end(mode: DrillMode) -> None:
     assert wrong.score().total == taken.score().total, "the running score gives it away"
 
 
-def test_guided_tells_at_once() -> None:
+def test_guided_mode_reveals_the_right_answer_at_once() -> None:
     taken = run(asking(DrillMode.GUIDED), 60)
     taken.do("answer cause 1")
     event = taken.events[-1]
@@ -188,11 +188,11 @@ def test_guided_tells_at_once() -> None:
     assert "Who leads now? Right" not in str(taken.report()["score"]), "an open one is not told"
 
 
-def test_free_play_asks_nothing() -> None:
+def test_free_play_has_no_questions() -> None:
     assert not kinds(run(asking(DrillMode.LAB), 60), "question")
 
 
-def test_the_drill_waits_for_what_it_has_asked() -> None:
+def test_the_drill_waits_for_open_questions() -> None:
     taken = run(asking(), 51)
     taken.do("answer cause 2")
     taken.do("power-on SERVER_A")
@@ -216,6 +216,6 @@ def test_the_drill_waits_for_what_it_has_asked() -> None:
         (("+5 power-on SERVER_A", "+5 answer cuase 2"), "cuase"),
     ],
 )
-def test_what_is_wrong_with_a_question(change: tuple[str, str], said: str) -> None:
+def test_problems_of_questions_are_reported(change: tuple[str, str], said: str) -> None:
     with pytest.raises(ScenarioError, match=said):
         small(*CHANGES, change)

@@ -19,7 +19,7 @@ def gone_back(live: Drill, to_s: float) -> Drill:
     return back
 
 
-def test_hints_stay_opened_and_paid_for() -> None:
+def test_opened_hints_stay_opened_and_charged() -> None:
     taken = run(drill(), 40)
     taken.hint(2)
     run(taken, 100)
@@ -36,7 +36,7 @@ def test_hints_stay_opened_and_paid_for() -> None:
     assert back.report()["rewinds"] == [{"from_s": 100.0, "to_s": 30.0}]
 
 
-def test_answers_stay_given_and_missed_ones_missed() -> None:
+def test_given_answers_stay_and_missed_ones_stay_missed() -> None:
     taken = run(asking(), 24)
     taken.do("answer cause 1")
     run(taken, 60)
@@ -59,13 +59,13 @@ def test_a_run_with_a_rewind_replays() -> None:
     assert again.report() == back.report()
 
 
-def test_the_state_knows_nothing_of_it() -> None:
+def test_the_state_hash_ignores_rewinds() -> None:
     taken = run(drill(), 40)
     back = run(gone_back(taken, 30), 40)
     assert back.state_hash() == taken.state_hash()
 
 
-def test_an_exam_has_no_way_back() -> None:
+def test_an_exam_cannot_be_rewound() -> None:
     taken = run(drill(mode=DrillMode.EXAM), 30)
     with pytest.raises(InputError, match="cannot be rewound"):
         taken.do("rewind 40")
@@ -74,7 +74,7 @@ def test_an_exam_has_no_way_back() -> None:
 @pytest.mark.parametrize(
     "word", ["hint:nothing:1", "hint:served:4", "hint:served", "answer:cause:1", "secret"]
 )
-def test_only_what_can_be_known_is_taken(word: str) -> None:
+def test_the_target_of_a_rewind_is_validated(word: str) -> None:
     taken = run(drill(), 30)
     with pytest.raises(InputError, match="known"):
         taken.do(f"rewind 40 {word}")
@@ -87,12 +87,12 @@ def test_only_what_can_be_known_is_taken(word: str) -> None:
 @pytest.mark.parametrize(
     ("mode", "told"), [(DrillMode.GUIDED, True), (DrillMode.EXAM, False), (DrillMode.LAB, False)]
 )
-def test_progress_is_told_where_the_mode_tells_it(mode: DrillMode, told: bool) -> None:
+def test_progress_is_reported_if_the_mode_allows_it(mode: DrillMode, told: bool) -> None:
     taken = drill(mode=mode)
     assert (taken.progress() is not None) is told
 
 
-def test_progress_goes_by_weight_and_by_how_long_a_goal_holds() -> None:
+def test_progress_follows_weight_and_hold_time() -> None:
     taken = drill(mode=DrillMode.GUIDED)
     assert taken.progress() == pytest.approx(75.0 * 0.0)
     run(taken, 40)
@@ -105,7 +105,7 @@ def test_progress_goes_by_weight_and_by_how_long_a_goal_holds() -> None:
     assert seen[-3:] == [pytest.approx(50.0), pytest.approx(75.0), 100.0]
 
 
-def test_who_leaves_before_the_story_is_told_has_not_finished() -> None:
+def test_leaving_before_the_last_event_is_not_finishing() -> None:
     later = '[[timeline]]\nat = "200s"\ndo = "power-off SERVER_W"\n\n[[goal]]'
     taken = run(drill(('\n[[goal]]\nname = "served"', f'\n{later}\nname = "served"')), 40)
     taken.do("power-on SERVER_A")

@@ -37,17 +37,17 @@ def answers(taken: Drill, line: str) -> str:
     ["open-firewall SERVER_W 5022", "mend SERVER_A SERVER_B", "power-on SERVER_A", "plug-cable SERVER_W", "revert-all",
      "start-service SERVER_B", "hint 1", "rewind 5", "answer nothing 1"],
 )  # fmt: skip
-def test_a_repair_tells_nothing_of_what_was_broken(line: str) -> None:
+def test_a_repair_does_not_reveal_the_fault(line: str) -> None:
     healthy, broken = worlds()
     assert answers(healthy, line) == answers(broken, line)
 
 
-def test_who_practises_is_told() -> None:
+def test_practice_mode_reveals_the_fault() -> None:
     healthy, broken = worlds(DrillMode.PRACTICE)
     assert answers(healthy, "open-firewall SERVER_W 5022") != answers(broken, "open-firewall SERVER_W 5022")
 
 
-def test_the_truth_is_secret_until_the_exam_is_over() -> None:
+def test_the_truth_is_hidden_until_the_exam_ends() -> None:
     taken = drill(mode=DrillMode.EXAM)
     with pytest.raises(InputError, match="information only from the servers"):
         visibility.require_visible_truth(taken)
@@ -56,7 +56,7 @@ def test_the_truth_is_secret_until_the_exam_is_over() -> None:
     visibility.require_visible_truth(drill(mode=DrillMode.PRACTICE))
 
 
-def test_what_an_exam_keeps_secret_the_world_still_does() -> None:
+def test_hidden_faults_of_an_exam_still_take_effect() -> None:
     _, broken = worlds()
     broken.do("open-firewall SERVER_W 5022")
     assert not any(fault.reverted_tick is None for fault in broken.world.faults)

@@ -10,7 +10,7 @@ from tests.room import room
 
 
 @pytest.mark.parametrize("count", [0, 1, BLOCK - 1, BLOCK, 3 * BLOCK + 5])
-def test_dictionaries_and_lists_come_back_in_their_order(count: int) -> None:
+def test_dictionaries_and_lists_keep_their_order(count: int) -> None:
     whole = {str(-number): number for number in range(count)}
     assert list(split_into_blocks(whole).as_dict().items()) == list(whole.items())
     assert split_into_blocks(list(whole)).as_list() == list(whole)
@@ -27,12 +27,12 @@ def test_one_change_costs_one_block() -> None:
     assert after.as_dict() == whole
 
 
-def test_what_is_equal_and_not_the_same_is_a_change() -> None:
+def test_an_equal_but_different_object_is_a_change() -> None:
     before = split_into_blocks([1, 2])
     assert isinstance(split_into_blocks([1.0, 2], before).as_list()[0], float)
 
 
-def test_more_and_fewer_entries() -> None:
+def test_entries_can_be_added_and_removed() -> None:
     before = split_into_blocks(list(range(1_000, 1_000 + 2 * BLOCK)))
     more = split_into_blocks([*before.as_list(), 7], before)
     fewer = split_into_blocks(before.as_list()[: BLOCK + 1], before)
@@ -41,7 +41,7 @@ def test_more_and_fewer_entries() -> None:
     assert (more.as_list()[-1], len(fewer.as_list())) == (7, BLOCK + 1)
 
 
-def test_what_is_packed_takes_little_and_comes_back_with_its_types() -> None:
+def test_compressed_data_is_small_and_keeps_its_types() -> None:
     whole = {str(number): (float(number), number, None) for number in range(4 * BLOCK)}
     before = split_into_blocks(whole)
     taken = room([before.values])
@@ -59,7 +59,7 @@ def test_what_is_packed_takes_little_and_comes_back_with_its_types() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 21])
-def test_arrays_come_back_and_can_be_written_to(count: int) -> None:
+def test_restored_arrays_are_writable(count: int) -> None:
     array = np.arange(count * 6, dtype=float).reshape(count, 2, 3)
     back = unpack_array(pack_array(array), template=np.zeros((0, 2, 3)))
     assert np.array_equal(back, array)

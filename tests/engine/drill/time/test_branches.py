@@ -28,7 +28,7 @@ def tree(mode: DrillMode | None = None) -> Branches:
     return branches
 
 
-def test_branches_share_the_past_and_nothing_else() -> None:
+def test_branches_share_only_the_past() -> None:
     branches = tree()
     assert branches.names() == ["main", "early", "late"]
     assert branches.current == "late"
@@ -41,7 +41,7 @@ def test_branches_share_the_past_and_nothing_else() -> None:
     assert not branches.history_of("main").drill.finished
 
 
-def test_only_what_differs_is_stored() -> None:
+def test_only_differences_are_stored() -> None:
     stored = {branch.name: branch for branch in tree().stored()}
     assert stored["early"].lines == ("30 rewind 90", "30 power-on SERVER_A")
     assert (stored["late"].root.parent, stored["late"].root.tick, stored["late"].root.inputs) == (
@@ -63,7 +63,7 @@ def test_a_moment_before_the_branch_belongs_to_its_parent() -> None:
 
 
 @pytest.mark.parametrize("mode", [DrillMode.PRACTICE, DrillMode.LAB])
-def test_a_stored_tree_grows_again(mode: DrillMode) -> None:
+def test_a_stored_tree_is_restored(mode: DrillMode) -> None:
     branches = tree(mode)
     branches.fork(7500, "deeper")
     branches.history.do("power-off SERVER_W")
@@ -76,7 +76,7 @@ def test_a_stored_tree_grows_again(mode: DrillMode) -> None:
         assert again.history_of(name).drill.report() == branches.history_of(name).drill.report()
 
 
-def test_names() -> None:
+def test_branch_names_are_unique() -> None:
     branches = tree()
     branches.rename("late", "  too   late ")
     assert (branches.current, branches.names()) == ("too late", ["main", "early", "too late"])
@@ -90,7 +90,7 @@ def test_names() -> None:
         branches.switch("late")
 
 
-def test_pruning_takes_what_grew_on_it() -> None:
+def test_removing_a_branch_removes_its_descendants() -> None:
     branches = tree()
     branches.fork(7500, "deeper")
     for name, said in (
@@ -106,7 +106,7 @@ def test_pruning_takes_what_grew_on_it() -> None:
     assert branches.names() == ["main", "early"]
 
 
-def test_what_another_branch_has_learnt_is_known_everywhere() -> None:
+def test_results_of_one_branch_are_known_in_all() -> None:
     branches = Branches(History(asking()))
     branches.history.advance_to(2400)
     branches.history.do("answer cause 1")
@@ -125,7 +125,7 @@ def test_what_another_branch_has_learnt_is_known_everywhere() -> None:
 # --- two of them side by side -------------------------------------------------------------------------------
 
 
-def test_where_two_branches_part() -> None:
+def test_the_divergence_of_two_branches_is_found() -> None:
     branches = tree()
     early, late = branches.history_of("early").drill, branches.history_of("late").drill
     found = difference.find_first_difference(early, late)
@@ -140,7 +140,7 @@ def test_where_two_branches_part() -> None:
     )
 
 
-def test_states_curves_and_outcomes_side_by_side() -> None:
+def test_states_curves_and_results_are_compared() -> None:
     branches = tree()
     early, late = branches.history_of("early"), branches.history_of("late")
     rows = {row.what: row for row in difference.compare_states(early.seek(6000), late.seek(6000))}

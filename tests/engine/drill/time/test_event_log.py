@@ -25,7 +25,7 @@ SOME = [
 ]
 
 
-def test_what_comes_out_is_what_went_in() -> None:
+def test_events_are_read_back_unchanged() -> None:
     log = EventLog(SOME)
     assert repr(list(log)) == repr(SOME), "1, 1.0 and True stay what they are"
     assert log == SOME
@@ -35,7 +35,7 @@ def test_what_comes_out_is_what_went_in() -> None:
         log[len(SOME)]
 
 
-def test_what_repeats_is_held_once() -> None:
+def test_repeated_data_is_stored_once() -> None:
     log = EventLog(
         Event(tick, "state", "SERVER_A", "Sales", "lost", (("why", "x" * 50),)) for tick in range(5_000)
     )
@@ -44,7 +44,7 @@ def test_what_repeats_is_held_once() -> None:
     assert log.columns.nbytes == 28 * len(log)
 
 
-def test_those_of_a_kind_or_of_a_server() -> None:
+def test_events_are_filtered_by_kind_and_server() -> None:
     log = EventLog(SOME)
     wanted = [event for event in SOME if event.kind in ("state", "sql_done")]
     assert list(log.select("state", "sql_done")) == wanted == list(select_events(SOME, "state", "sql_done"))
@@ -55,7 +55,7 @@ def test_those_of_a_kind_or_of_a_server() -> None:
     assert repr(list(log.rows(log.find_indices(stop=4), ("log_kb", "new")))) == repr(wanted_rows)
 
 
-def test_a_fork_goes_its_own_way_and_knows_how_far_they_agree() -> None:
+def test_a_fork_knows_its_common_length() -> None:
     log = EventLog(SOME)
     fork = log.take_first(3)
     assert (fork.count_shared(log), log.count_shared(fork)) == (3, 3)
@@ -67,7 +67,7 @@ def test_a_fork_goes_its_own_way_and_knows_how_far_they_agree() -> None:
     assert log.count_shared(EventLog(SOME)) == 0, "nothing is known of a log with another past"
 
 
-def test_a_moment_of_a_run_agrees_with_it() -> None:
+def test_a_moment_agrees_with_its_run() -> None:
     taken = run(drill(), 5)
     kept = take_snapshot(taken)
     run(taken, 100)
@@ -77,7 +77,7 @@ def test_a_moment_of_a_run_agrees_with_it() -> None:
     assert taken.events.count_shared(past.events) == len(past.events) == len(taken.events)
 
 
-def test_large_result_sets_are_packed_and_read_as_before() -> None:
+def test_large_result_sets_are_compressed_and_read_back() -> None:
     taken = run(drill(), 5)
     taken.do("sql SERVER_A SELECT a.name, b.name FROM sys.databases a, sys.databases b")
     run(taken, 8)
@@ -93,7 +93,7 @@ def test_large_result_sets_are_packed_and_read_as_before() -> None:
     assert taken.report()["sql"][-1]["results"] == [to_json_types(one)]
 
 
-def test_a_batch_that_is_played_again_takes_no_more_room() -> None:
+def test_replaying_a_batch_takes_no_more_memory() -> None:
     history = History(drill())
     history.do("sql SERVER_A SELECT a.name, b.name FROM sys.databases a, sys.databases b")
     history.advance_to(3_000)

@@ -38,9 +38,7 @@ def exact(history: History, tick: int, before: bool) -> Drill:
 
 @settings(max_examples=30, deadline=None)
 @given(deeds=DEEDS, tick=st.integers(-10, 9000), before=st.booleans())
-def test_a_sought_moment_is_the_moment_as_it_was(
-    deeds: list[tuple[int, str]], tick: int, before: bool
-) -> None:
+def test_a_restored_moment_equals_the_original(deeds: list[tuple[int, str]], tick: int, before: bool) -> None:
     history = lived(deeds)
     end = history.drill.state_hash()
     for sought in (tick, *(at for at, _ in deeds)):
@@ -52,7 +50,7 @@ def test_a_sought_moment_is_the_moment_as_it_was(
 
 @settings(max_examples=30, deadline=None)
 @given(deeds=DEEDS)
-def test_from_event_to_event_it_is_the_same_run(deeds: list[tuple[int, str]]) -> None:
+def test_stepping_through_events_gives_the_same_run(deeds: list[tuple[int, str]]) -> None:
     whole, stops = lived(deeds), lived(deeds, until=0)
     while stops.drill.tick < whole.drill.tick:
         new = stops.advance_to(whole.drill.tick, to_event=True)
@@ -61,7 +59,7 @@ def test_from_event_to_event_it_is_the_same_run(deeds: list[tuple[int, str]]) ->
     assert stops.drill.report() == whole.drill.report()
 
 
-def test_what_lies_far_from_any_kept_moment_is_sought_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_distant_moment_is_restored_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "KEPT_MAX", 2)
     history = lived([(3000, "power-off SERVER_A")], until=100_000)
     tick = max(range(10_000, 100_000, 10_000), key=lambda at: len(list(history.seeking(at))))
@@ -71,7 +69,7 @@ def test_what_lies_far_from_any_kept_moment_is_sought_in_slices(monkeypatch: pyt
     assert history.seek(tick).report() == exact(history, tick, False).report()
 
 
-def test_what_is_sought_goes_its_own_way() -> None:
+def test_a_restored_moment_runs_independently() -> None:
     history = lived([(3000, "power-off SERVER_A")])
     found = history.seek(2000)
     found.do("stop-service SERVER_W")
@@ -80,7 +78,7 @@ def test_what_is_sought_goes_its_own_way() -> None:
     assert history.drill.state_hash() == exact(history, 8000, False).state_hash()
 
 
-def test_kept_moments_are_thinned_out_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_snapshots_are_thinned_without_losing_moments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "KEPT_MAX", 8)
     history = lived([(at, f"note {at}") for at in range(0, 30_000, 700)], until=40_000)
     assert len(history._snapshots) <= 8
@@ -88,7 +86,7 @@ def test_kept_moments_are_thinned_out_and_nothing_is_lost(monkeypatch: pytest.Mo
         assert history.seek(tick).report() == exact(history, tick, False).report()
 
 
-def test_the_past_of_a_drill_that_comes_with_one() -> None:
+def test_the_history_of_a_loaded_drill_is_complete() -> None:
     before = lived([(1000, "power-off SERVER_A"), (3000, "power-on SERVER_A")], until=5000)
     history = History(before.drill)
     history.advance_to(9000)
@@ -96,7 +94,7 @@ def test_the_past_of_a_drill_that_comes_with_one() -> None:
         assert history.seek(tick).report() == exact(history, tick, False).report()
 
 
-def test_an_exam_can_be_looked_back_on_only_when_it_is_over() -> None:
+def test_an_exam_can_be_viewed_only_after_its_end() -> None:
     history = History(drill(mode=DrillMode.EXAM))
     history.advance_to(4000)
     for way in (history.seek, history.fork):
@@ -110,7 +108,7 @@ def test_an_exam_can_be_looked_back_on_only_when_it_is_over() -> None:
     retry.do("hint 1")
 
 
-def test_a_fork_knows_its_past_and_writes_down_where_it_comes_from() -> None:
+def test_a_fork_knows_its_past_and_records_its_origin() -> None:
     history = History(drill())
     history.advance_to(4000)
     history.do("hint 2")
@@ -126,7 +124,7 @@ def test_a_fork_knows_its_past_and_writes_down_where_it_comes_from() -> None:
         assert fork.seek(tick).report() == exact(fork, tick, False).report()
 
 
-def test_marks_of_every_kind() -> None:
+def test_marks_exist_for_every_kind() -> None:
     taken = drill()
     play_solution(taken)
     again = drill()

@@ -14,7 +14,7 @@ from engine.protocol import errorlog
 from tests.engine.drill.texts import drill, run
 
 
-def test_a_kept_moment_holds_none_of_the_past() -> None:
+def test_a_snapshot_does_not_contain_the_past() -> None:
     taken = run(drill(), 40)
     kept = take_snapshot(taken)
     assert all(getattr(taken, name) for name in ("events", "hashes", "logs", "standings"))
@@ -22,7 +22,7 @@ def test_a_kept_moment_holds_none_of_the_past() -> None:
     assert kept.drill.samples.count == 0
 
 
-def test_it_can_be_taken_up_again_and_again_while_the_drill_goes_on() -> None:
+def test_a_snapshot_can_be_restored_repeatedly() -> None:
     taken = run(drill(), 40)
     kept, digest, past = take_snapshot(taken), taken.state_hash(), len(taken.events)
     taken.do("power-on SERVER_A")
@@ -37,7 +37,7 @@ def test_it_can_be_taken_up_again_and_again_while_the_drill_goes_on() -> None:
     assert second.report() == taken.report()
 
 
-def test_a_hash_at_the_start_at_each_minute_and_after_each_input() -> None:
+def test_hashes_are_taken_at_start_each_minute_and_after_each_input() -> None:
     taken = run(drill(), 61)
     for line in ("note one", "note two", "power-on SERVER_A"):
         taken.do(line)
@@ -47,7 +47,7 @@ def test_a_hash_at_the_start_at_each_minute_and_after_each_input() -> None:
     assert one == two != three, "a remark changes nothing"
 
 
-def test_a_replay_comes_by_with_the_same_hashes() -> None:
+def test_a_replay_produces_the_same_hashes() -> None:
     taken = run(drill(), 45)
     taken.do("power-on SERVER_A")
     run(taken, 130)
@@ -58,7 +58,7 @@ def test_a_replay_comes_by_with_the_same_hashes() -> None:
     assert again.hashes == taken.hashes
 
 
-def test_what_has_not_changed_is_held_once_for_all_kept_moments() -> None:
+def test_unchanged_parts_are_shared_by_all_snapshots() -> None:
     taken = run(drill(), 5)
     first = take_snapshot(taken)
     run(taken, 6)
@@ -73,7 +73,7 @@ def test_what_has_not_changed_is_held_once_for_all_kept_moments() -> None:
     assert second.restore(taken).state_hash() == digest, "a kept world never changes"
 
 
-def test_samples_of_a_moment_are_those_of_the_run_and_go_their_own_way() -> None:
+def test_samples_of_a_snapshot_equal_those_of_the_run() -> None:
     taken = run(drill(), 2 * BLOCK + 40)
     kept = take_snapshot(taken)
     run(taken, 4 * BLOCK)
@@ -86,7 +86,7 @@ def test_samples_of_a_moment_are_those_of_the_run_and_go_their_own_way() -> None
     assert np.array_equal(taken.samples.streams.values, whole)
 
 
-def test_lines_of_error_logs_come_back_from_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errorlog_lines_are_restored_from_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (errorlog, kept_module):
         monkeypatch.setattr(module, "LINES_KEPT", 5)
     taken = drill()
@@ -102,7 +102,7 @@ def test_lines_of_error_logs_come_back_from_the_events(monkeypatch: pytest.Monke
     assert len(lengths) > 1, "lines were written"
 
 
-def test_conditions_know_a_batch_by_its_text_and_errors_alone() -> None:
+def test_conditions_find_a_batch_by_its_text_and_errors() -> None:
     taken = run(drill(), 5)
     taken.do("sql SERVER_A SELECT * FROM sys.databases PRINT 'x' SELECT * FROM nowhere")
     run(taken, 8)

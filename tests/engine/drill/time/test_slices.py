@@ -34,7 +34,7 @@ def shares_of(work: Slices[object]) -> list[float]:
     return list(work)
 
 
-def test_a_run_played_in_slices_is_the_same_run() -> None:
+def test_a_run_in_slices_equals_the_run() -> None:
     whole, history = lived(), History(drill())
     longest, before = 0, 0
     for share in replay_inputs(history, JOURNAL, END):
@@ -45,21 +45,21 @@ def test_a_run_played_in_slices_is_the_same_run() -> None:
     assert history.seek(2000).state_hash() == whole.seek(2000).state_hash()
 
 
-def test_another_world_than_the_recorded_one_is_refused() -> None:
+def test_a_deviating_state_is_refused() -> None:
     right = lived().seek(2000).state_hash()
     run_to_completion(replay_inputs(History(drill()), JOURNAL, END, [(2000, right)]))
     with pytest.raises(InputError, match=r"the state differs from the recorded one at 0:20\.00"):
         run_to_completion(replay_inputs(History(drill()), JOURNAL, END, [(2000, "0" * 32)]))
 
 
-def test_an_input_after_the_end_of_the_drill_is_refused_and_does_not_keep_it_going_for_ever() -> None:
+def test_an_input_after_the_end_is_refused_and_does_not_block() -> None:
     over = [Input(1000, "finish"), Input(2000, "note", ("late",))]
     with pytest.raises(InputError, match="has ended"):
         run_to_completion(replay_inputs(drill(), over, 3000))
     assert run_to_completion(replay_inputs(drill(), over, 3000, lenient=True)).tick == 1000
 
 
-def test_a_debrief_in_slices_tells_the_same() -> None:
+def test_a_debrief_in_slices_gives_the_same_result() -> None:
     over = drill()
     play_solution(over)
     slices = reviewing(over)
@@ -70,7 +70,7 @@ def test_a_debrief_in_slices_tells_the_same() -> None:
     assert shares == sorted(shares)
 
 
-def test_a_solution_played_into_a_history_can_be_looked_back_on() -> None:
+def test_a_solution_played_into_a_history_can_be_viewed() -> None:
     history, whole = History(drill()), drill()
     run_to_completion(solving(history))
     play_solution(whole)
@@ -78,7 +78,7 @@ def test_a_solution_played_into_a_history_can_be_looked_back_on() -> None:
     assert history.seek(0).tick == 0
 
 
-def test_a_tree_is_as_it_was_until_the_last_slice_of_a_fork() -> None:
+def test_a_tree_is_unchanged_until_the_last_slice_of_a_fork() -> None:
     tree = Branches(lived())
     tree.fork(2000, "early")
     stored = restore_branches(tree.history.drill.scenario, tree.history.drill.seed, tree.stored())
@@ -91,7 +91,7 @@ def test_a_tree_is_as_it_was_until_the_last_slice_of_a_fork() -> None:
     assert forked.drill.state_hash() == stored.history.drill.state_hash()
 
 
-def test_stored_branches_are_recalled_in_slices() -> None:
+def test_stored_branches_are_loaded_in_slices() -> None:
     tree = Branches(lived())
     tree.fork(2000, "early").advance_to(30_000)
     stored = restore_branches(tree.history.drill.scenario, tree.history.drill.seed, tree.stored())
@@ -110,7 +110,7 @@ def test_an_exam_branches_as_practice_in_slices() -> None:
     assert retry.seek(500).tick == 500
 
 
-def test_what_could_not_be_recorded_is_taken_back() -> None:
+def test_an_unrecorded_branch_is_undone() -> None:
     history, other = History(drill()), History(drill())
     for run in (history, other):
         run.advance_to(1000)
@@ -125,7 +125,7 @@ def test_what_could_not_be_recorded_is_taken_back() -> None:
     assert history.seek(1500).state_hash() == other.seek(1500).state_hash()
 
 
-def test_a_part_of_a_larger_work_tells_its_share_of_that() -> None:
+def test_a_subtask_reports_its_share_of_the_whole() -> None:
     def half() -> Slices[Drill | None]:
         yield 0.0
         yield 0.5

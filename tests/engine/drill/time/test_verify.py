@@ -30,12 +30,12 @@ def check(
     return verify(small(*changes), taken.seed, taken.mode, lines, hashes or taken.hashes, taken.tick)
 
 
-def test_the_same_run_is_the_same(taken: Drill) -> None:
+def test_an_equal_run_is_verified(taken: Drill) -> None:
     assert check(taken) is None
     assert verify_report(small(), json.loads(json.dumps(taken.report()))) is None
 
 
-def test_a_changed_scenario_parts_where_the_change_shows(taken: Drill) -> None:
+def test_a_changed_scenario_diverges_where_the_change_takes_effect(taken: Drill) -> None:
     found = check(taken, ('at = "20s"', 'at = "20.5s"'))
     assert found is not None
     assert found.agreed == taken.hashes[0]
@@ -45,14 +45,14 @@ def test_a_changed_scenario_parts_where_the_change_shows(taken: Drill) -> None:
     assert "power-on SERVER_A" in str(found)
 
 
-def test_a_report_names_the_first_event(taken: Drill) -> None:
+def test_a_report_names_the_first_different_event(taken: Drill) -> None:
     found = verify_report(small(('at = "20s"', 'at = "20.5s"')), json.loads(json.dumps(taken.report())))
     assert "recorded fault at 0:20.00 (power-off SERVER_A), now fault at 0:20.50 (power-off SERVER_A)" in str(
         found
     )
 
 
-def test_a_run_with_a_program_is_the_same_and_an_answer_that_was_changed_is_named() -> None:
+def test_a_run_with_a_program_is_verified_and_a_changed_answer_named() -> None:
     """Of what a program was answered the report has the number of rows alone."""
     told = '{"login": "sa", "password": "right", "program": "desk"}'
     served = drill()
@@ -84,7 +84,7 @@ def test_a_longer_record_is_another_run(taken: Drill) -> None:
 
 
 @pytest.mark.parametrize(("key", "value"), [("state_hash", "0" * 32), ("ended_at_s", 1.0)])
-def test_another_end_is_found(taken: Drill, key: str, value: object) -> None:
+def test_a_different_end_is_found(taken: Drill, key: str, value: object) -> None:
     """All hashes on the way are the run's own; only what it is said to have come to is not."""
     report = json.loads(json.dumps(taken.report()))
     assert verify_report(taken.scenario, report) is None
@@ -94,14 +94,14 @@ def test_another_end_is_found(taken: Drill, key: str, value: object) -> None:
 
 
 @pytest.mark.parametrize("name", ["mode", "scenario"])
-def test_a_report_that_is_played_again_as_something_else_is_found(taken: Drill, name: str) -> None:
+def test_a_report_replayed_as_another_kind_is_found(taken: Drill, name: str) -> None:
     """What replays a file takes mode and scenario from it: only the digest of both tells that one was changed."""
     report = json.loads(json.dumps(taken.report())) | {name: "exam"}
     scenario = load_scenario(taken.scenario.text, f"{report['scenario']}.toml")
     assert "origin is recorded as" in str(verify_report(scenario, report))
 
 
-def test_lines_that_make_no_sense_are_refused(taken: Drill) -> None:
+def test_invalid_lines_are_refused(taken: Drill) -> None:
     with pytest.raises(InputError, match="dance"):
         verify(small(), 3, "practice", ["1 dance"], [], 100)
 
@@ -119,9 +119,7 @@ def test_lines_that_make_no_sense_are_refused(taken: Drill) -> None:
         ("goals", [], "goals is recorded as []"),
     ],
 )
-def test_a_report_that_claims_something_else_is_found(
-    taken: Drill, name: str, value: object, said: str
-) -> None:
+def test_a_false_claim_of_a_report_is_found(taken: Drill, name: str, value: object, said: str) -> None:
     report = json.loads(json.dumps(taken.report()))
     report[name] = report[name] | value if isinstance(value, dict) else value
     found = divergence(taken, report)

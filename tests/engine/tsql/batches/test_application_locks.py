@@ -36,7 +36,7 @@ def hold(mode: str) -> World:
         ("IntentShared", "Exclusive", -1),
     ],
 )
-def test_modes_conflict_as_documented(held: str, wanted: str, code: int) -> None:
+def test_lock_modes_conflict_as_documented(held: str, wanted: str, code: int) -> None:
     assert ask(hold(held), B, acquire("x", wanted, ", 0"), 1).value == code
 
 
@@ -49,13 +49,13 @@ def test_a_waiter_gets_the_lock_when_it_is_released() -> None:
     assert [answer.value for answer in done if answer.grids] == [1]
 
 
-def test_a_wait_ends_with_its_timeout() -> None:
+def test_a_lock_wait_ends_with_its_timeout() -> None:
     world = hold("Exclusive")
     assert ask(world, B, acquire("x", more=", 2000"), 4).value == -1
     assert ask(world, B, "SET LOCK_TIMEOUT 500 " + acquire("x"), 4).value == -1
 
 
-def test_the_victim_of_a_deadlock_gets_a_code_and_keeps_its_transaction() -> None:
+def test_a_deadlock_victim_gets_a_code_and_keeps_its_transaction() -> None:
     world = hold("Exclusive")
     ask(world, B, acquire("y"))
     assert answers(world, A, acquire("y"), 1) == []
@@ -82,7 +82,7 @@ def test_the_end_of_the_connection_releases_the_lock() -> None:
         ("'x', 'Shared', 'Odd'", 15625, "Option 'Odd' not recognized for '@LockOwner' parameter."),
     ],
 )
-def test_a_refused_request_prints_a_message_that_is_no_error(arguments: str, number: int, text: str) -> None:
+def test_a_refused_request_prints_an_informational_message(arguments: str, number: int, text: str) -> None:
     """Both numbers have severity 10 [DOC: Database Engine events and errors], so TRY and drivers see no error."""
     answer = ask(lab(), A, f"DECLARE @r int EXEC @r = sp_getapplock {arguments} SELECT @r")
     assert answer.value == -999

@@ -39,7 +39,7 @@ REFUSED = (
 
 
 @pytest.mark.parametrize(("text", "number", "words"), REFUSED, ids=[str(case[:1]) for case in REFUSED])
-def test_what_breaks_a_constraint_is_refused_and_changes_nothing(text: str, number: int, words: str) -> None:
+def test_a_constraint_violation_is_refused_and_changes_nothing(text: str, number: int, words: str) -> None:
     world = lab(workload="none")
     assert ask(world, P, SETUP, then_s=60).numbers == []
     answer = ask(world, P, text, then_s=60)
@@ -65,21 +65,21 @@ KEPT = (
 
 
 @pytest.mark.parametrize(("text", "rows"), KEPT, ids=[case[0][:40] for case in KEPT])
-def test_what_keeps_to_its_constraints_is_done(text: str, rows: list[list[object]]) -> None:
+def test_valid_changes_are_accepted(text: str, rows: list[list[object]]) -> None:
     world = lab(workload="none")
     ask(world, P, SETUP, then_s=60)
     answer = ask(world, P, text, then_s=60)
     assert (answer.grids[-1], [number for number in answer.numbers if number != 3604]) == (rows, [])
 
 
-def test_a_foreign_key_that_changes_rows_is_refused_in_plain_words() -> None:
+def test_a_foreign_key_with_cascading_changes_is_refused_by_name() -> None:
     world = lab(workload="none")
     ask(world, P, SETUP, then_s=60)
     text = "ALTER TABLE c ADD CONSTRAINT f FOREIGN KEY (b) REFERENCES p (id) ON DELETE CASCADE"
     assert ask(world, P, text).texts == ["Not simulated: foreign keys with ON DELETE or ON UPDATE CASCADE"]
 
 
-def test_keys_and_indexes_stand_in_the_catalog() -> None:
+def test_keys_and_indexes_are_in_the_catalog() -> None:
     world = lab(workload="none")
     ask(world, P, f"{SETUP} CREATE INDEX ix ON p (n)", then_s=60)
     text = """SELECT t.name, i.index_id, i.type_desc, i.is_primary_key, i.is_unique

@@ -21,7 +21,7 @@ def used() -> World:
 
 
 @pytest.mark.parametrize("option", ["READ_ONLY", "EMERGENCY", "OFFLINE"])
-def test_the_statement_waits_until_the_others_have_left(option: str) -> None:
+def test_the_statement_waits_until_other_sessions_have_left(option: str) -> None:
     world = used()
     assert answers(world, A, f"ALTER DATABASE d SET {option}", 10) == []
     waits = "SELECT blocking_session_id, command FROM sys.dm_exec_requests WHERE session_id = 51"
@@ -38,13 +38,13 @@ def test_the_termination_clause_decides(option: str) -> None:
     assert done.numbers == [5060, 5060]
 
 
-def test_what_the_others_had_not_committed_is_rolled_back() -> None:
+def test_uncommitted_changes_of_other_sessions_are_rolled_back() -> None:
     world = used()
     ask(world, A, "ALTER DATABASE d SET READ_ONLY WITH ROLLBACK IMMEDIATE", 2)
     assert ask(world, A, "SELECT COUNT(*) FROM d.dbo.t").value == 0
 
 
-def test_an_application_reads_but_does_not_write() -> None:
+def test_an_application_reads_but_cannot_write() -> None:
     world = lab()
     ask(world, P, "ALTER DATABASE Sales SET PARTNER OFF", 5)
     run_on(world, 20)
@@ -62,7 +62,7 @@ def test_an_application_reads_but_does_not_write() -> None:
     assert world.flow.positions(copy.source).committed_kb > at
 
 
-def test_both_options_outlive_a_restart() -> None:
+def test_both_options_survive_a_restart() -> None:
     world = used()
     ask(world, B, "COMMIT USE master CREATE DATABASE e", 3)
     ask(world, A, "ALTER DATABASE d SET READ_ONLY ALTER DATABASE e SET EMERGENCY", 3)

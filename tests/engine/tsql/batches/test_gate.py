@@ -161,7 +161,7 @@ CASES: Final = [
 
 
 @pytest.mark.parametrize(("kind", "statement", "state"), CASES)
-def test_every_statement_in_every_state(kind: str, statement: str, state: str) -> None:
+def test_every_statement_is_checked_in_every_state(kind: str, statement: str, state: str) -> None:
     made, server, database = _made(state)
     world, plain = made.fork(), made.fork()
     answer = ask(world, f"{server}#9", statement.format(database), 40)
@@ -177,7 +177,7 @@ def test_every_statement_in_every_state(kind: str, statement: str, state: str) -
         assert _parts(world) == _parts(plain)
 
 
-def test_a_readable_secondary_refuses_what_only_a_primary_can_do() -> None:
+def test_a_readable_secondary_refuses_primary_only_statements() -> None:
     world, server, database = _made("readable")
     for kind in ("write", "file", "option", "owner"):
         for statement in STATEMENTS[kind]:
@@ -191,7 +191,7 @@ def test_a_readable_secondary_refuses_what_only_a_primary_can_do() -> None:
 
 
 @pytest.mark.parametrize("kind", IN_USE)
-def test_a_database_that_a_window_uses_is_neither_replaced_nor_removed(kind: str) -> None:
+def test_a_database_in_use_is_neither_replaced_nor_removed(kind: str) -> None:
     world = _made("online")[0].fork()
     ask(world, f"{P}#8", "USE Alone", 1)
     statement = STATEMENTS[kind][0].format("Alone")
@@ -201,25 +201,25 @@ def test_a_database_that_a_window_uses_is_neither_replaced_nor_removed(kind: str
     assert IN_USE[kind] not in _errors(ask(world, f"{P}#9", statement, 40))
 
 
-def test_the_group_is_named_before_the_connections() -> None:
+def test_the_group_is_reported_before_the_connections() -> None:
     """3752 and 3743 come before 3702."""
     assert _errors(ask(ag_lab(), "NODE_1#9", "DROP DATABASE Sales", 1)) == [3752]
     assert _errors(ask(lab(), f"{P}#9", "DROP DATABASE Sales", 1)) == [3743]
 
 
-def test_a_replica_without_its_primary_takes_no_rows() -> None:
+def test_a_replica_without_its_primary_accepts_no_rows() -> None:
     """An INSERT on the secondary ended the run with an AssertionError."""
     world = _group().fork()
     do(world, "cut NODE_1 NODE_2", then_s=12.0)
     assert _errors(ask(world, "NODE_2", "USE Sales; INSERT t VALUES (7)", 2)) == [3906]
 
 
-def test_the_page_is_that_of_the_table() -> None:
+def test_the_documentation_page_matches_the_table() -> None:
     assert statement_gate.PAGE.read_text(encoding="utf-8") == statement_gate.page(), (
         "stale: python -m tests.statement_gate"
     )
 
 
-def test_the_states_are_those_that_the_gate_tells_apart() -> None:
+def test_the_states_match_those_of_the_gate() -> None:
     assert {*WORLDS} == {*STATES}
     assert {*STATEMENTS} == {*gate.KINDS}

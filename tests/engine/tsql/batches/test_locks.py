@@ -47,7 +47,7 @@ def ends(world: World, window: str, after: str, ending: str = "COMMIT") -> Answe
     "change",
     ["INSERT t VALUES (3, 0)", "UPDATE t SET k = 5 WHERE n = 1", "DELETE t WHERE n = 2", "TRUNCATE TABLE t"],
 )
-def test_a_reader_waits_for_a_writer_and_sees_what_was_decided(database: str, change: str) -> None:
+def test_a_reader_waits_for_a_writer_and_reads_the_result(database: str, change: str) -> None:
     for ending in ("COMMIT", "ROLLBACK"):
         world = table(database)
         ask(world, A, f"BEGIN TRAN {change}")
@@ -84,7 +84,7 @@ def test_a_reader_waits_for_a_writer_and_sees_what_was_decided(database: str, ch
         ("SELECT * FROM t WITH (TABLOCKX)", "SELECT * FROM t", True),
     ],
 )
-def test_what_waits_for_what(first: str, second: str, waiting: bool) -> None:
+def test_lock_waits_follow_the_compatibility_matrix(first: str, second: str, waiting: bool) -> None:
     world = table()
     ask(world, A, f"BEGIN TRAN {first}")
     assert waits(world, B, second) is waiting
@@ -92,7 +92,7 @@ def test_what_waits_for_what(first: str, second: str, waiting: bool) -> None:
     assert B not in world.batches
 
 
-def test_isolation_levels_keep_what_they_read() -> None:
+def test_isolation_levels_hold_read_locks() -> None:
     for level, changed in (
         ("REPEATABLE READ", "UPDATE t SET k = 1"),
         ("SERIALIZABLE", "INSERT t VALUES (3, 0)"),
@@ -104,7 +104,7 @@ def test_isolation_levels_keep_what_they_read() -> None:
     assert ask(world, A, "SET TRANSACTION ISOLATION LEVEL SNAPSHOT SELECT * FROM t").numbers == [3952]
 
 
-def test_dirty_and_skipped_rows() -> None:
+def test_dirty_reads_and_readpast_work() -> None:
     world = table()
     ask(world, A, "BEGIN TRAN UPDATE t SET k = 9 WHERE n = 1 INSERT t VALUES (3, 9)")
     assert ask(world, B, "SELECT n, k FROM t WITH (NOLOCK)").grids == [[[1, 9], [2, 0], [3, 9]]]
@@ -122,7 +122,7 @@ def test_two_writers_of_different_rows_both_commit() -> None:
     assert ask(world, C, "SELECT n FROM t").grids == [[[1], [2], [3], [4]]]
 
 
-def test_a_key_of_another_transaction_is_waited_for() -> None:
+def test_a_duplicate_key_of_another_transaction_waits() -> None:
     world = table()
     ask(world, A, "CREATE TABLE p (id int PRIMARY KEY)", 1)
     ask(world, A, "BEGIN TRAN INSERT p VALUES (1)")
@@ -130,7 +130,7 @@ def test_a_key_of_another_transaction_is_waited_for() -> None:
     assert ends(world, B, A).numbers[0] == 2627
 
 
-def test_lock_timeout_gives_up_and_keeps_the_transaction() -> None:
+def test_lock_timeout_ends_the_wait_and_keeps_the_transaction() -> None:
     world = table()
     ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
     assert ask(world, B, "SELECT @@LOCK_TIMEOUT").value == -1
@@ -143,7 +143,7 @@ def test_lock_timeout_gives_up_and_keeps_the_transaction() -> None:
     assert ask(world, B, "SET LOCK_TIMEOUT -1 SELECT @@LOCK_TIMEOUT").value == -1
 
 
-def test_kill_of_the_blocker_frees_and_undoes() -> None:
+def test_killing_the_blocker_releases_and_rolls_back() -> None:
     world = table()
     ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
     assert waits(world, B, "SELECT k FROM t")
@@ -161,7 +161,7 @@ def test_a_waiting_statement_can_be_cancelled() -> None:
     assert ask(world, B, "SELECT 1").value == 1
 
 
-def test_the_cheaper_one_of_a_deadlock_is_its_victim_after_five_seconds() -> None:
+def test_the_cheaper_session_of_a_deadlock_is_the_victim_after_five_seconds() -> None:
     world = table()
     ask(world, A, "CREATE TABLE u (n int) INSERT u VALUES (1)", 1)
     ask(world, A, "BEGIN TRAN UPDATE t SET k = 1 UPDATE t SET k = 2")
@@ -177,7 +177,7 @@ def test_the_cheaper_one_of_a_deadlock_is_its_victim_after_five_seconds() -> Non
     assert ask(world, C, "SELECT (SELECT MAX(k) FROM t), (SELECT n FROM u)").grids == [[[2, 3]]]
 
 
-def test_deadlock_priority_and_catch() -> None:
+def test_deadlock_priority_and_catch_work() -> None:
     world = table()
     ask(world, A, "CREATE TABLE u (n int) INSERT u VALUES (1)", 1)
     ask(world, A, "SET DEADLOCK_PRIORITY LOW BEGIN TRAN UPDATE t SET k = 1 UPDATE t SET k = 2")
@@ -190,7 +190,7 @@ def test_deadlock_priority_and_catch() -> None:
     assert done[B].numbers == []
 
 
-def test_views_show_who_blocks_whom() -> None:
+def test_views_show_the_blocking_session() -> None:
     world = table()
     ask(world, A, "BEGIN TRAN UPDATE t SET k = 1 WHERE n = 1")
     assert waits(world, B, "SELECT * FROM t")
@@ -222,7 +222,7 @@ def test_views_show_who_blocks_whom() -> None:
     assert ask(world, C, transactions).grids == [[[a, 1, 4]]]
 
 
-def test_a_role_change_frees_everybody() -> None:
+def test_a_role_change_releases_all_locks() -> None:
     world = table()
     ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
     assert waits(world, B, "SELECT * FROM t")

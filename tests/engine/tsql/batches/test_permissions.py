@@ -129,7 +129,7 @@ def test_a_login_outside_sysadmin_needs_permissions(given: str, asked: str, want
          ["SELECT", "DENY"]),
     ],
 )  # fmt: skip
-def test_other_statements_about_permissions(batch: str, wanted: object) -> None:
+def test_other_permission_statements_are_handled(batch: str, wanted: object) -> None:
     assert _shown(ask(_made().fork(), P, f"USE master {batch}", 5)) == wanted
 
 

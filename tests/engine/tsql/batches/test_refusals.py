@@ -34,19 +34,19 @@ UNSIMULATED = "EXEC sp_addextendedproperty 'a', 'b'"
         "CREATE SEQUENCE s; SELECT 2",
     ],
 )
-def test_a_refusal_is_an_error_and_ends_the_batch(batch: str) -> None:
+def test_a_refused_statement_is_an_error_and_ends_the_batch(batch: str) -> None:
     answer = ask(_lab(), P, batch)
     assert [text[:14] for text in _errors(answer)] == ["Not simulated:"], answer.texts
     assert answer.grids in ([], [[[1]]])
 
 
-def test_a_refusal_ends_the_transaction() -> None:
+def test_a_refused_statement_ends_the_transaction() -> None:
     world = _lab()
     ask(world, P, f"BEGIN TRAN; INSERT #t (d) VALUES ('lost'); {UNSIMULATED}; COMMIT")
     assert ask(world, P, "SELECT @@TRANCOUNT, COUNT(*) FROM #t").grids == [[[0, 1]]]
 
 
-def test_a_query_that_is_not_simulated_lets_the_batch_continue() -> None:
+def test_an_unsimulated_query_lets_the_batch_continue() -> None:
     answer = ask(_lab(), P, "SELECT COMPRESS('x'); SELECT 2")
     assert len(_errors(answer)) == 1
     assert answer.grids == [[[2]]]
@@ -63,5 +63,5 @@ def test_a_query_that_is_not_simulated_lets_the_batch_continue() -> None:
         "CREATE TABLE n (d nvarchar(99)); ALTER TABLE n ADD e AS COMPRESS(d)",
     ],
 )
-def test_a_definition_that_could_not_be_evaluated_is_refused(statement: str) -> None:
+def test_an_unevaluable_definition_is_refused(statement: str) -> None:
     assert "Not simulated" in _errors(ask(_lab(), P, statement))[0]

@@ -69,7 +69,7 @@ BATCHES = {
 
 
 @pytest.mark.parametrize("name", BATCHES)
-def test_names_are_looked_up_before_a_batch_runs(name: str) -> None:
+def test_names_are_resolved_before_a_batch_runs(name: str) -> None:
     text, wanted = BATCHES[name]
     world = lab(workload="none")
     world.update_instance(P, version=2014)
@@ -80,7 +80,7 @@ def test_names_are_looked_up_before_a_batch_runs(name: str) -> None:
     assert [f"{m['number']}:{m['line']}" if m["number"] else m["text"] for m in told] == wanted
 
 
-def test_a_table_is_taken_as_it_was_when_the_batch_was_compiled() -> None:
+def test_a_table_is_used_as_compiled() -> None:
     world = lab()
     ask(world, P, "CREATE TABLE #a (x int)")
     assert ask(world, P, "ALTER TABLE #a ADD y int SELECT y FROM #a").numbers == [207]
@@ -88,7 +88,7 @@ def test_a_table_is_taken_as_it_was_when_the_batch_was_compiled() -> None:
     assert ask(world, P, "ALTER TABLE #a ADD y int EXEC('SELECT y FROM #a')").numbers == []
 
 
-def test_a_procedure_is_not_made_with_a_wrong_column_and_is_with_a_missing_table() -> None:
+def test_a_procedure_with_a_wrong_column_is_refused_but_not_one_with_a_missing_table() -> None:
     world = lab()
     wrong = "CREATE PROC p @n int AS\nPRINT 'a'\nSELECT nocol FROM sys.databases WHERE database_id = @n"
     (message,) = ask(world, P, wrong).event.get("messages")
@@ -100,7 +100,7 @@ def test_a_procedure_is_not_made_with_a_wrong_column_and_is_with_a_missing_table
     assert [shown(m)[:8] for m in ask(world, P, "EXEC p").event.get("messages")] == ["Msg 207,"]
 
 
-def test_a_long_batch_is_looked_up_in_turns() -> None:
+def test_a_long_batch_is_resolved_in_turns() -> None:
     world = lab(workload="none")
     long = "DECLARE @n int " + "SET @n = (SELECT COUNT(*) FROM sys.databases WHERE name <> 'x') " * 300
     assert ask(world, P, long + "SELECT nocol FROM sys.databases", then_s=30).numbers == [207]

@@ -54,7 +54,7 @@ def _lab(definition: str) -> World:
     return world
 
 
-def test_the_function_of_job_scripts_knows_the_role_of_its_instance() -> None:
+def test_the_function_of_job_scripts_returns_the_role() -> None:
     for definition in (IS_PRIMARY, BY_ROLE):
         world = _lab(definition)
         asked = f"IF dbo.fn_hadr_group_is_primary({GROUP}) = 1 SELECT 'run' ELSE SELECT 'skip'"
@@ -63,7 +63,7 @@ def test_the_function_of_job_scripts_knows_the_role_of_its_instance() -> None:
         assert ask(world, "NODE_2", "SELECT master.dbo.fn_hadr_group_is_primary('nowhere')", 2).value == 0
 
 
-def test_a_job_step_fails_where_the_function_says_so() -> None:
+def test_a_job_step_fails_if_the_function_says_so() -> None:
     world = _lab(IS_PRIMARY)
     outcomes = []
     for server in ("NODE_1", "NODE_2"):
@@ -78,7 +78,7 @@ def test_a_job_step_fails_where_the_function_says_so() -> None:
     assert outcomes == [1, 0]
 
 
-def test_a_function_waits_for_a_locked_table_with_the_query_that_calls_it() -> None:
+def test_a_function_waits_for_a_locked_table_with_its_query() -> None:
     world = lab(workload="none")
     ask(world, P, "CREATE TABLE t (a int) INSERT t VALUES (1)", 2)
     made = "CREATE FUNCTION f () RETURNS int AS BEGIN DECLARE @n int SELECT @n = MAX(a) FROM t RETURN @n END"
@@ -90,7 +90,7 @@ def test_a_function_waits_for_a_locked_table_with_the_query_that_calls_it() -> N
     assert ask(world, P, "SELECT dbo.f()", 2).value == 2
 
 
-def test_a_column_of_a_table_that_is_there_is_checked_when_the_function_is_made() -> None:
+def test_columns_of_existing_tables_are_checked_at_creation() -> None:
     """[DOC: Create a stored procedure]"""
     world = lab(workload="none")
     made = (

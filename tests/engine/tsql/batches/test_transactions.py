@@ -18,7 +18,7 @@ def counts(world: World) -> list[object]:
     return list(ask(world, P, query).grids[0][0])
 
 
-def test_rows_tables_and_drops_are_taken_back() -> None:
+def test_rows_tables_and_drops_are_rolled_back() -> None:
     world = with_table()
     ask(world, P, "BEGIN TRAN INSERT master.dbo.kept VALUES (1) DELETE #mine CREATE TABLE #new (n int)")
     assert counts(world) == [1, 0, 1, 1]
@@ -29,7 +29,7 @@ def test_rows_tables_and_drops_are_taken_back() -> None:
     assert counts(world)[0] == 0
 
 
-def test_commit_keeps_and_the_inner_one_keeps_nothing_yet() -> None:
+def test_only_the_outer_commit_makes_changes_durable() -> None:
     world = with_table()
     ask(world, P, "BEGIN TRAN BEGIN TRAN INSERT master.dbo.kept VALUES (1) COMMIT")
     assert counts(world) == [1, 1, 1, 1]
@@ -39,12 +39,12 @@ def test_commit_keeps_and_the_inner_one_keeps_nothing_yet() -> None:
     assert counts(world) == [1, 1, 0, 0]
 
 
-def test_table_variables_keep_what_they_have() -> None:
+def test_table_variables_survive_a_rollback() -> None:
     text = "DECLARE @t TABLE (n int) BEGIN TRAN INSERT @t VALUES (1) ROLLBACK SELECT COUNT(*) FROM @t"
     assert ask(lab(), P, text).value == 1
 
 
-def test_a_savepoint_keeps_what_was_before_it() -> None:
+def test_a_savepoint_keeps_earlier_changes() -> None:
     world = with_table()
     text = """BEGIN TRAN t INSERT master.dbo.kept VALUES (1) SAVE TRAN s INSERT master.dbo.kept VALUES (2)
         INSERT #mine VALUES (2) ROLLBACK TRAN s"""
@@ -55,7 +55,7 @@ def test_a_savepoint_keeps_what_was_before_it() -> None:
     assert counts(world) == [0, 1, 0, 0]
 
 
-def test_an_error_under_xact_abort_rolls_back_or_leaves_a_lost_transaction() -> None:
+def test_an_error_under_xact_abort_rolls_back_or_dooms_the_transaction() -> None:
     world = with_table()
     ask(world, P, "SET XACT_ABORT ON BEGIN TRAN INSERT master.dbo.kept VALUES (1) SELECT 1/0")
     assert counts(world) == [0, 1, 0, 0]
@@ -66,7 +66,7 @@ def test_an_error_under_xact_abort_rolls_back_or_leaves_a_lost_transaction() -> 
     assert 3930 in answer.numbers
 
 
-def test_another_connection_loses_nothing_by_it() -> None:
+def test_another_connection_is_not_affected_by_a_rollback() -> None:
     world = with_table()
     ask(world, P, "CREATE TABLE master.dbo.others (n int)")
     ask(world, P, "BEGIN TRAN INSERT master.dbo.kept VALUES (1)")

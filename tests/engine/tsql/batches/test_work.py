@@ -28,7 +28,7 @@ def _forget() -> None:
         known.clear()
 
 
-def test_a_long_batch_takes_many_ticks_and_the_same_ones_whatever_is_remembered() -> None:
+def test_a_long_batch_takes_the_same_ticks_with_and_without_a_cache() -> None:
     straight, interrupted = lab(), lab()
     _forget()
     tsql.submit(straight, P, LONG)
@@ -47,7 +47,7 @@ def test_a_long_batch_takes_many_ticks_and_the_same_ones_whatever_is_remembered(
     assert other.state_hash() == interrupted.state_hash()
 
 
-def test_an_error_at_the_end_of_a_long_batch_lets_nothing_of_it_run() -> None:
+def test_a_syntax_error_at_the_end_of_a_long_batch_prevents_its_run() -> None:
     world = lab()
     tsql.submit(world, P, "CREATE TABLE t (a int)\n" + "PRINT 1\n" * 5_000 + "SELECT FROM")
     (done,) = (e for e in run_on(world, 60) if e.kind == "sql_done")
@@ -55,7 +55,7 @@ def test_an_error_at_the_end_of_a_long_batch_lets_nothing_of_it_run() -> None:
     assert ask(world, P, "SELECT OBJECT_ID('t')", then_s=5).value is None
 
 
-def test_a_cancelled_compilation_is_over() -> None:
+def test_a_canceled_compilation_ends() -> None:
     world = lab()
     tsql.submit(world, P, LONG * 20)
     run_on(world, 0.1)
@@ -64,7 +64,7 @@ def test_a_cancelled_compilation_is_over() -> None:
     assert ask(world, P, "SELECT 1", then_s=1).value == 1
 
 
-def test_endless_loops_take_turns_and_leave_room_for_a_question() -> None:
+def test_endless_loops_take_turns_and_leave_room_for_a_query() -> None:
     world = lab()
     windows = [f"{P}#{number}" for number in range(2, 22)]
     for window in windows:
@@ -77,7 +77,7 @@ def test_endless_loops_take_turns_and_leave_room_for_a_question() -> None:
 
 
 @pytest.mark.slow
-def test_so_much_at_one_tick_and_no_more() -> None:
+def test_work_per_tick_is_limited() -> None:
     world = lab()
     for number in range(100):
         tsql.submit(world, f"{P}#{number}", "SELECT name FROM sys.databases " * 20)
@@ -95,7 +95,7 @@ def _steps(costs: list[int], fails: bool = False) -> Generator[int, None, str]:
 
 
 @pytest.mark.parametrize("stops", [[0, 5, 6, 100], [5, 6], [100], [6], [0, 1, 2, 3, 4, 5, 6]])
-def test_how_much_a_result_takes_does_not_depend_on_when_it_is_asked_for(stops: list[int]) -> None:
+def test_the_cost_of_a_result_does_not_depend_on_the_time_of_request(stops: list[int]) -> None:
     stepwise = work.ResumableComputation(_steps([1, 2, 3]))
     for stop in stops:
         assert stepwise.reached(stop) == (stop >= 6)
@@ -103,7 +103,7 @@ def test_how_much_a_result_takes_does_not_depend_on_when_it_is_asked_for(stops: 
     assert stepwise.result() == "done"
 
 
-def test_a_failure_is_a_result_too() -> None:
+def test_a_failure_is_cached_too() -> None:
     stepwise = work.ResumableComputation(_steps([4], fails=True))
     assert not stepwise.reached(3)
     assert stepwise.reached(4)
@@ -112,7 +112,7 @@ def test_a_failure_is_a_result_too() -> None:
             stepwise.result()
 
 
-def test_what_is_remembered_has_bounds() -> None:
+def test_the_cache_is_limited() -> None:
     recall: work.Recall[int] = work.Recall(1_000)
     made: list[str] = []
 
@@ -132,7 +132,7 @@ def test_what_is_remembered_has_bounds() -> None:
 @pytest.mark.parametrize(
     "text", ["WHILE 1 = 1 DECLARE @n int", "DECLARE @n int SET @n = 0 WHILE @n < 10 PRINT 'x'", "a: GOTO a"]
 )
-def test_a_batch_without_end_is_told_of_once_while_it_runs(text: str) -> None:
+def test_an_endless_batch_is_reported_once(text: str) -> None:
     world = lab(workload="none")
     tsql.submit(world, P, text)
     told = [event for event in run_on(world, 29) if event.kind in ("note", "sql_done")]
@@ -144,7 +144,7 @@ def test_a_batch_without_end_is_told_of_once_while_it_runs(text: str) -> None:
     assert sum("has been executing" in message["text"] for message in done.get("messages")) == 1
 
 
-def test_a_batch_that_waits_is_not_told_of() -> None:
+def test_a_waiting_batch_is_not_reported() -> None:
     world = lab(workload="none")
     tsql.submit(world, P, "WHILE 1 = 1 WAITFOR DELAY '00:00:05'")
     assert [event.kind for event in run_on(world, 120) if event.kind in ("note", "sql_done")] == []
@@ -153,7 +153,7 @@ def test_a_batch_that_waits_is_not_told_of() -> None:
 @pytest.mark.parametrize(
     "call", ["CASE WHEN t LIKE p THEN 1 END", "PATINDEX(p, t)", "LEN(REPLACE(t, p, ''))"]
 )
-def test_a_search_for_much_in_much_is_counted(call: str) -> None:
+def test_a_large_text_search_is_charged(call: str) -> None:
     """Uncounted it would hold a tick for as long as it takes."""
     took = []
     for times in (3, 3_500):

@@ -38,21 +38,21 @@ def test_a_state_change_starts_the_job_with_its_tokens_filled_in() -> None:
     assert ask(world, P, count).value == 1
 
 
-def test_an_event_that_the_query_does_not_choose_is_passed_over() -> None:
+def test_an_event_excluded_by_the_query_is_ignored() -> None:
     world = prepared("State = 8")
     do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
     assert ask(world, P, SEEN).grids == [[]]
 
 
 @pytest.mark.parametrize("change", ["@enabled = 0", "@job_name = ''"])
-def test_an_alert_that_is_disabled_or_has_no_job_starts_nothing(change: str) -> None:
+def test_a_disabled_alert_or_one_without_a_job_starts_nothing(change: str) -> None:
     world = prepared("State = 9")
     ask(world, P, f"EXEC msdb.dbo.sp_update_alert @name = 'changes', {change}")
     do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
     assert ask(world, P, SEEN).grids == [[]]
 
 
-def test_nothing_answers_while_the_agent_is_stopped() -> None:
+def test_no_alert_fires_while_the_agent_is_stopped() -> None:
     world = prepared("State = 9")
     world.update_instance(P, agent_running=False)
     do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
@@ -60,7 +60,7 @@ def test_nothing_answers_while_the_agent_is_stopped() -> None:
     assert ask(world, P, "EXEC msdb.dbo.sp_start_job 'answer'").numbers == [22022]
 
 
-def test_a_failover_is_told_where_it_began() -> None:
+def test_a_failover_alert_fires_where_it_began() -> None:
     """The best-known script of all: an alert on states 7 and 8 fails the other databases over too."""
     world = lab(workload="none")
     ask(world, P, JOB)
@@ -69,7 +69,7 @@ def test_a_failover_is_told_where_it_began() -> None:
     assert ask(world, P, SEEN).grids == [[["Sales", 7]]]
 
 
-def test_an_automatic_failover_is_told_on_the_new_principal() -> None:
+def test_an_automatic_failover_alert_fires_on_the_new_principal() -> None:
     world = lab(workload="none")
     ask(world, M, JOB)
     ask(world, M, ALERT.format("State = 7 OR State = 8"))
@@ -77,7 +77,7 @@ def test_an_automatic_failover_is_told_on_the_new_principal() -> None:
     assert ["Sales", 8] in ask(world, M, SEEN).grids[0]
 
 
-def test_a_message_of_the_error_log_is_answered_by_its_number_or_severity() -> None:
+def test_an_error_log_message_fires_by_number_or_severity() -> None:
     world = lab(workload="none")
     ask(world, P, "EXEC msdb.dbo.sp_add_alert @name = 'loud', @severity = 16")
     ask(world, P, "EXEC msdb.dbo.sp_add_alert @name = 'other', @message_id = 32040")
@@ -88,7 +88,7 @@ def test_a_message_of_the_error_log_is_answered_by_its_number_or_severity() -> N
     assert ask(world, P, counts).grids == [[["loud", 1], ["other", 0]]]  # one line, one answer
 
 
-def test_a_fork_answers_as_the_world_it_came_from() -> None:
+def test_a_fork_reacts_like_its_world() -> None:
     world = prepared("State = 9")
     other = world.fork()
     for one in (world, other):
@@ -96,7 +96,7 @@ def test_a_fork_answers_as_the_world_it_came_from() -> None:
     assert world.state_hash() == other.state_hash()
 
 
-def test_names_that_are_not_there_are_14262_and_those_that_are_14261() -> None:
+def test_missing_names_are_14262_and_existing_ones_14261() -> None:
     world = lab(workload="none")
     assert ask(world, P, "EXEC msdb.dbo.sp_delete_alert 'no'").texts == [
         "Msg 14262, Level 16, State 1, Line 1: The specified @name ('no') does not exist."
@@ -106,7 +106,7 @@ def test_names_that_are_not_there_are_14262_and_those_that_are_14261() -> None:
     assert ask(world, P, "EXEC msdb.dbo.sp_add_alert @name = 'a', @job_name = 'no'").numbers == [14262]
 
 
-def test_what_waits_for_a_schedule_says_that_it_will_not_run() -> None:
+def test_a_schedule_is_reported_as_not_simulated() -> None:
     text = """EXEC msdb.dbo.sp_add_job 'nightly'
         EXEC msdb.dbo.sp_add_jobschedule @job_name = 'nightly', @name = 'at night', @freq_type = 4
         SELECT s.name, s.freq_type FROM msdb.dbo.sysschedules s JOIN msdb.dbo.sysjobschedules j
@@ -116,7 +116,7 @@ def test_what_waits_for_a_schedule_says_that_it_will_not_run() -> None:
     assert answer.grids == [[["at night", 4]]]
 
 
-def test_mail_waits_in_the_queue_and_says_so() -> None:
+def test_mail_waits_in_the_queue_and_reports_so() -> None:
     world = lab(workload="none")
     send = "EXEC msdb.dbo.sp_send_dbmail @profile_name = 'p', @recipients = 'dba@corp', @subject = 'down'"
     assert ask(world, P, send).numbers == [15281]
@@ -135,7 +135,7 @@ def test_mail_waits_in_the_queue_and_says_so() -> None:
     assert [text for text in answer.texts if text.startswith("Not simulated: delivery")]
 
 
-def test_options_stay_set_for_other_windows() -> None:
+def test_options_persist_for_other_windows() -> None:
     world = lab(workload="none")
     ask(world, P, "EXEC sp_configure 'show advanced options', 1 RECONFIGURE")
     ask(world, f"{P}#2", "EXEC sp_configure 'xp_cmdshell', 1")

@@ -15,7 +15,7 @@ def done(events: list[Event]) -> list[Answer]:
     return [Answer(event) for event in events if event.kind == "sql_done"]
 
 
-def test_submission_is_told_when_it_begins_and_when_it_ends() -> None:
+def test_a_submission_reports_its_begin_and_end() -> None:
     world = lab()
     tsql.submit(world, "server_a#2", "WAITFOR DELAY '00:00:02' SELECT 1")
     begun, ended = [event for event in run_on(world, 5) if event.kind in ("sql", "sql_done")]
@@ -27,7 +27,7 @@ def test_submission_is_told_when_it_begins_and_when_it_ends() -> None:
     ]
 
 
-def test_unknown_server_is_the_callers_mistake() -> None:
+def test_an_unknown_server_is_an_error_of_the_caller() -> None:
     with pytest.raises(KeyError):
         tsql.submit(lab(), "NOWHERE", "SELECT 1")
 
@@ -55,7 +55,7 @@ def test_a_running_batch_ends_when_its_server_is_lost(fault: str, number: int) -
     assert answer.event.tick < 30 * 100
 
 
-def test_a_window_connects_again_by_itself_with_nothing_kept() -> None:
+def test_a_window_reconnects_without_its_session_state() -> None:
     world = lab()
     ask(world, P, "USE msdb CREATE TABLE #t (a int) SET NOCOUNT ON")
     do(world, "stop-service SERVER_A")
@@ -65,7 +65,7 @@ def test_a_window_connects_again_by_itself_with_nothing_kept() -> None:
     assert ask(world, P, "SELECT * FROM #t").numbers == [208]
 
 
-def test_context_and_temp_tables_last_from_batch_to_batch() -> None:
+def test_context_and_temp_tables_persist_between_batches() -> None:
     world = lab()
     ask(world, P, "USE msdb CREATE TABLE #t (a int) INSERT #t VALUES (4)")
     assert ask(world, P, "SELECT DB_NAME()").value == "msdb"
@@ -75,7 +75,7 @@ def test_context_and_temp_tables_last_from_batch_to_batch() -> None:
     assert ask(world, P, "SELECT @x").numbers == [137]
 
 
-def test_a_hung_server_answers_when_it_wakes() -> None:
+def test_a_hung_server_responds_after_it_resumes() -> None:
     world = lab()
     ask(world, P, "SELECT 1")
     do(world, "hang SERVER_A", then_s=1)
@@ -91,7 +91,7 @@ def test_a_login_to_a_hung_server_times_out() -> None:
     assert answer.numbers == [-2]
 
 
-def test_a_delay_that_is_over_while_the_server_hangs_goes_on_when_it_wakes() -> None:
+def test_a_delay_that_ends_during_a_hang_continues_afterwards() -> None:
     world = lab()
     tsql.submit(world, P, "WAITFOR DELAY '00:00:05' SELECT 3")
     do(world, "hang SERVER_A", then_s=20)
@@ -99,7 +99,7 @@ def test_a_delay_that_is_over_while_the_server_hangs_goes_on_when_it_wakes() -> 
     assert answer.value == 3
 
 
-def test_failover_breaks_connections_that_are_in_the_database() -> None:
+def test_a_failover_breaks_connections_in_the_database() -> None:
     world = lab()
     tsql.submit(world, "SERVER_A#2", "USE Sales WAITFOR DELAY '01:00:00'")
     tsql.submit(world, "SERVER_A#3", "WAITFOR DELAY '00:00:50' SELECT DB_NAME()")
@@ -110,7 +110,7 @@ def test_failover_breaks_connections_that_are_in_the_database() -> None:
     assert world.copies[PRINCIPAL].mirroring.role != world.copies[MIRROR].mirroring.role
 
 
-def test_cancel_stops_the_batch_and_what_waits_behind_it() -> None:
+def test_cancel_stops_the_batch_and_those_queued_behind_it() -> None:
     world = lab()
     tsql.submit(world, P, "WHILE 1 = 1 PRINT 'x'")
     tsql.submit(world, P, "PRINT 'queued'")
@@ -121,7 +121,7 @@ def test_cancel_stops_the_batch_and_what_waits_behind_it() -> None:
     assert ask(world, P, "SELECT 1").value == 1
 
 
-def test_go_with_a_number_says_how_often_the_batch_was_run() -> None:
+def test_go_with_a_count_reports_the_number_of_executions() -> None:
     answer = ask(lab(), P, "PRINT 'once'\nGO\nPRINT 'x'\nGO 3\n")
     assert answer.texts == [
         *("once", "Beginning execution loop", "x", "x", "x"),
@@ -138,7 +138,7 @@ def test_a_database_without_its_volume_cannot_be_opened() -> None:
     assert answer.texts[0].startswith("Msg 945, Level 14, State 1, Line 1: Database 'Sales' cannot be opened")
 
 
-def test_a_row_that_is_refused_ends_its_statement_alone() -> None:
+def test_a_refused_row_ends_only_its_statement() -> None:
     doubled = "DECLARE @t TABLE (a int PRIMARY KEY)\nINSERT @t VALUES (1), (1)\nPRINT 'goes on'"
     world = lab()
     world.update_instance(P, version=2014)
@@ -158,7 +158,7 @@ def test_a_second_submission_waits_for_the_first() -> None:
     assert (second.value, second.event.tick, second.event.get("started_tick")) == (2, 200, 200)
 
 
-def test_an_endless_loop_leaves_the_clock_alone_and_goes_on() -> None:
+def test_an_endless_loop_does_not_block_the_clock() -> None:
     world = lab()
     tsql.submit(world, P, "DECLARE @i int SET @i = 0 WHILE 1 = 1 SET @i = @i + 1")
     before = world.batches[P].spent
@@ -167,7 +167,7 @@ def test_an_endless_loop_leaves_the_clock_alone_and_goes_on() -> None:
     assert before < world.batches[P].spent < before + 200 * work.DRAIN_PER_TICK
 
 
-def test_a_waiting_batch_forks_and_hashes_with_its_world() -> None:
+def test_a_waiting_batch_is_forked_and_hashed_with_its_world() -> None:
     world = lab()
     tsql.submit(
         world,
@@ -197,7 +197,7 @@ def test_a_pending_statement_ends_when_its_work_is_done() -> None:
     assert answer.event.get("elapsed_ticks") > 50
 
 
-def test_shutdown_tells_its_window_and_ends_its_connection() -> None:
+def test_shutdown_notifies_its_window_and_ends_its_connection() -> None:
     world = lab()
     (answer,) = answers(world, P, "SHUTDOWN WITH NOWAIT PRINT 'not reached'", then_s=1)
     assert answer.texts == [
@@ -217,7 +217,7 @@ def test_connect_reaches_another_server_for_one_submission() -> None:
     assert ask(world, P, ":CONNECT NOWHERE\nSELECT 1").numbers == [53]
 
 
-def test_what_a_mirror_answers_is_its_own_knowledge() -> None:
+def test_a_mirror_reports_its_own_knowledge() -> None:
     world = lab()
     state = f"SELECT mirroring_state_desc FROM sys.database_mirroring WHERE database_id = DB_ID('{DB}')"
     do(world, "black-hole SERVER_A SERVER_B", "black-hole SERVER_A SERVER_W", then_s=5)
@@ -226,7 +226,7 @@ def test_what_a_mirror_answers_is_its_own_knowledge() -> None:
     assert ask(world, M, state).value == "DISCONNECTED"
 
 
-def test_on_error_exit_leaves_the_script_after_the_batch_that_failed() -> None:
+def test_on_error_exit_leaves_the_script_after_the_failed_batch() -> None:
     script = ":ON ERROR EXIT\nPRINT 'one'\nGO\nRAISERROR('no', 16, 1)\nPRINT 'two'\nGO\nPRINT 'three'"
     texts = ask(lab(), P, script).texts
     assert texts[:1] + texts[2:] == [
@@ -238,14 +238,14 @@ def test_on_error_exit_leaves_the_script_after_the_batch_that_failed() -> None:
     assert "three" in ask(lab(), P, "RAISERROR('before', 16, 1)\nGO\n:on error exit\nPRINT 'three'").texts
 
 
-def test_a_directive_that_writes_to_files_says_that_it_does_not() -> None:
+def test_a_directive_that_writes_files_is_reported_as_not_simulated() -> None:
     assert ask(lab(), P, ":OUT c:\\x.txt\nPRINT 'here'").texts == [
         "Not simulated: the sqlcmd command :out.",
         "here",
     ]
 
 
-def test_a_procedure_of_another_server_is_not_run_here() -> None:
+def test_a_procedure_of_another_server_does_not_run_locally() -> None:
     call = "EXEC {}.master.dbo.sp_executesql N'SELECT 1'"
     assert ask(lab(), P, call.format(P)).value == 1
     assert ask(lab(), P, call.format(M)).numbers == [7202]
@@ -263,7 +263,7 @@ def in_order(answer: Answer) -> list[object]:
     return shown + messages[told:]
 
 
-def test_messages_row_counts_and_results_come_in_one_order() -> None:
+def test_messages_row_counts_and_results_are_in_one_order() -> None:
     world = lab()
     assert in_order(ask(world, P, "PRINT 'a' SELECT 1 PRINT 'b' SELECT 1 / 0 SELECT 2")) == [
         "a",
@@ -287,14 +287,14 @@ def test_messages_row_counts_and_results_come_in_one_order() -> None:
     ]
 
 
-def test_results_carry_the_types_of_their_columns() -> None:
+def test_results_have_the_types_of_their_columns() -> None:
     (grid,) = ask(
         lab(), P, "SELECT name, database_id, create_date, 1.5 * 2, N'é' FROM sys.databases"
     ).event.get("results")
     assert grid["types"] == ["nvarchar(128)", "int", "datetime", "numeric(4,1)", "nvarchar(1)"]
 
 
-def test_the_argument_of_a_function_is_no_column_of_its_table() -> None:
+def test_a_function_argument_is_not_a_column_of_its_table() -> None:
     applied = "SELECT t.* FROM sys.dm_exec_requests r CROSS APPLY sys.dm_exec_sql_text(r.sql_handle) t"
     for query in ("SELECT * FROM sys.dm_exec_sql_text(0x01)", applied):
         (columns,) = ask(lab(), P, query).columns

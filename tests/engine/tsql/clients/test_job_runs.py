@@ -41,7 +41,7 @@ def help_of(world: World) -> dict[str, object]:
     return dict(zip(answer.columns[0], answer.grids[0][0], strict=True))
 
 
-def test_a_job_that_runs_is_not_started_again() -> None:
+def test_a_running_job_is_not_started_again() -> None:
     world = started(with_job("WAITFOR DELAY ''00:01''"))
     answer = ask(world, P, "EXEC msdb.dbo.sp_start_job 'J'")
     assert answer.numbers == [22022]
@@ -83,7 +83,7 @@ def test_the_history_has_the_documented_texts() -> None:
     assert texts[1][0].startswith("The job succeeded.  The Job was invoked by User")
 
 
-def test_the_history_tells_when_a_run_began() -> None:
+def test_the_history_shows_the_start_of_a_run() -> None:
     world = with_job("WAITFOR DELAY ''00:00:30''")
     began = value(world, "SELECT CONVERT(int, REPLACE(CONVERT(varchar(8), GETDATE(), 108), ':', ''))")
     started(world, 40)
@@ -120,7 +120,7 @@ def test_a_job_can_be_stopped() -> None:
     assert (refused.numbers, "not currently running" in refused.texts[0]) == ([22022], True)
 
 
-def test_a_failed_step_is_tried_again_as_often_as_asked() -> None:
+def test_a_failed_step_is_retried_as_often_as_configured() -> None:
     world = started(with_job("SELECT 1/0", options=", @retry_attempts = 2, @retry_interval = 1"), 30)
     assert help_of(world)["current_execution_status"] == 3
     run_on(world, 120)

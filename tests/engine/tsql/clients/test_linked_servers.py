@@ -21,7 +21,7 @@ def test_calls_need_rpc_out() -> None:
     assert ask(linked(), P, "SELECT is_rpc_out_enabled FROM sys.servers WHERE server_id = 1").value == 1
 
 
-def test_text_procedures_and_queries_run_over_there() -> None:
+def test_procedures_and_queries_run_on_the_linked_server() -> None:
     world = linked()
     assert ask(world, P, f"EXEC ('SELECT @@SERVERNAME') AT {M}").value == M
     role = "SELECT mirroring_role_desc FROM sys.database_mirroring WHERE mirroring_guid IS NOT NULL"
@@ -29,7 +29,7 @@ def test_text_procedures_and_queries_run_over_there() -> None:
     assert ask(world, P, f"SELECT * FROM OPENQUERY({M}, '{role}')").value == "MIRROR"
 
 
-def test_rows_and_errors_come_back() -> None:
+def test_rows_and_errors_are_returned_from_the_linked_server() -> None:
     world = linked()
     text = f"CREATE TABLE #n (name sysname) INSERT #n EXEC ('SELECT @@SERVERNAME') AT {M} SELECT * FROM #n"
     answer = ask(world, P, text)
@@ -38,19 +38,19 @@ def test_rows_and_errors_come_back() -> None:
     assert ask(world, P, f"EXEC ('SELECT 1/0') AT {M} SELECT @@ERROR").value == 8134
 
 
-def test_commands_act_over_there() -> None:
+def test_commands_take_effect_on_the_linked_server() -> None:
     world = linked()
     ask(world, P, f"EXEC ('ALTER DATABASE Sales SET PARTNER SUSPEND') AT {M}", then_s=5)
     state = "SELECT mirroring_state_desc FROM sys.database_mirroring WHERE database_id = DB_ID('Sales')"
     assert ask(world, P, state).value == "SUSPENDED"
 
 
-def test_a_server_that_cannot_be_reached_is_7303_and_one_that_shuts_down_too() -> None:
+def test_an_unreachable_or_stopping_server_is_7303() -> None:
     world = linked()
     assert ask(world, P, f"EXEC ('SHUTDOWN WITH NOWAIT') AT {M}").numbers[-1] == 7303
     assert ask(world, P, f"SELECT * FROM OPENQUERY({M}, 'SELECT 1 AS a')", then_s=30).numbers == [7303]
 
 
-def test_what_waits_over_there_is_not_waited_for() -> None:
+def test_waits_on_the_linked_server_are_refused() -> None:
     answer = ask(linked(), P, f"EXEC ('WAITFOR DELAY ''00:00:05''') AT {M} PRINT 'on'")
     assert [text.partition(";")[0] for text in answer.texts] == ["Not simulated: waiting for a linked server"]

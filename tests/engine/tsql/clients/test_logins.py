@@ -44,7 +44,7 @@ def numbers(event: Event) -> list[int]:
     return [message["number"] for message in event.get("messages")]
 
 
-def test_a_program_is_in_its_database_under_its_own_names() -> None:
+def test_a_program_uses_its_own_login_and_database() -> None:
     world = lab()
     assert connect(world, database=DB.upper()).get("what") == "connected"
     answer = batch(world, "SELECT DB_NAME(), HOST_NAME(), APP_NAME(), SUSER_SNAME()")
@@ -53,7 +53,7 @@ def test_a_program_is_in_its_database_under_its_own_names() -> None:
     assert seen.grids == [[["DESK7", "job.py"]]]
 
 
-def test_a_batch_is_run_as_it_stands() -> None:
+def test_a_batch_runs_unchanged() -> None:
     world = lab()
     connect(world)
     answer = batch(world, "\n\n  SELECT '$(a)\n    GO'\nSELECT 1/0")
@@ -61,7 +61,7 @@ def test_a_batch_is_run_as_it_stands() -> None:
     assert [(m["number"], m["line"]) for m in answer.get("messages") if m["number"]] == [(8134, 5)]
 
 
-def test_rows_are_counted_in_numbers_and_nothing_is_said_for_a_client() -> None:
+def test_row_counts_are_numbers_without_client_messages() -> None:
     world = lab()
     connect(world)
     answer = batch(world, "CREATE TABLE #t (a int) INSERT #t VALUES (1) PRINT '(7 rows affected)'")
@@ -78,9 +78,7 @@ def test_rows_are_counted_in_numbers_and_nothing_is_said_for_a_client() -> None:
         (M, {}, [954, 4060, 18456]),
     ],
 )
-def test_a_login_that_is_refused_stands_in_the_errorlog(
-    server: str, said: dict[str, str], expected: list[int]
-) -> None:
+def test_a_refused_login_is_in_the_errorlog(server: str, said: dict[str, str], expected: list[int]) -> None:
     world = lab()
     event = connect(world, server, **said)
     assert (event.get("what"), numbers(event)) == ("refused", expected)
@@ -89,7 +87,7 @@ def test_a_login_that_is_refused_stands_in_the_errorlog(
         act(world, f'batch {server}#c1 "SELECT 1"')
 
 
-def test_what_a_login_has_agreed_is_seen_and_outlasts_a_reset() -> None:
+def test_login_options_are_visible_and_survive_a_reset() -> None:
     world = lab()
     connect(world, language="Deutsch", encrypted="yes", packet_bytes="16384")
     text = """SELECT @@LANGUAGE, encrypt_option, net_packet_size FROM sys.dm_exec_connections
@@ -100,7 +98,7 @@ def test_what_a_login_has_agreed_is_seen_and_outlasts_a_reset() -> None:
     connect(lab(), language="Klingon")  # passed over, as the server does
 
 
-def test_a_login_without_a_database_comes_to_its_own_and_not_where_that_is_a_mirror() -> None:
+def test_a_login_without_a_database_uses_its_default_unless_that_is_a_mirror() -> None:
     world = lab()
     for server in (P, M):
         made = ask(world, server, "CREATE LOGIN app WITH PASSWORD = 'Aa1!xx', DEFAULT_DATABASE = Sales")
@@ -125,7 +123,7 @@ def test_a_login_without_a_database_comes_to_its_own_and_not_where_that_is_a_mir
         f"disconnect {P}",
     ],
 )
-def test_what_no_program_could_send_changes_nothing(line: str) -> None:
+def test_impossible_program_requests_change_nothing(line: str) -> None:
     world = lab()
     if not line.startswith("connect"):
         connect(world)
@@ -136,7 +134,7 @@ def test_what_no_program_could_send_changes_nothing(line: str) -> None:
 
 
 @pytest.mark.parametrize("fault", ["power-off SERVER_A", "stop-service SERVER_A", "pull-cable SERVER_A"])
-def test_a_connection_that_is_lost_stays_lost(fault: str) -> None:
+def test_a_lost_connection_stays_lost(fault: str) -> None:
     world = lab()
     connect(world)
     events = act(world, f"batch {P}#c1 \"WAITFOR DELAY '01:00:00'\"") + act(world, fault, 20)
@@ -147,7 +145,7 @@ def test_a_connection_that_is_lost_stays_lost(fault: str) -> None:
         connect(world)
 
 
-def test_a_failover_drops_who_is_in_the_database() -> None:
+def test_a_failover_drops_sessions_in_the_database() -> None:
     world = lab()
     connect(world)
     act(world, f"connect {P}#c2 {json.dumps({**RIGHT, 'database': 'master'})}")
@@ -164,7 +162,7 @@ def test_kill_ends_a_connection() -> None:
     assert [e.get("what") for e in events if e.kind == "session"] == ["lost"]
 
 
-def test_an_error_that_ends_the_connection_is_told_before() -> None:
+def test_a_connection_ending_error_is_sent_first() -> None:
     world = lab()
     connect(world)
     events = act(world, f"batch {P}#c1 {FATAL}")
@@ -172,7 +170,7 @@ def test_an_error_that_ends_the_connection_is_told_before() -> None:
     assert f"{P}#c1" not in world.sessions
 
 
-def test_a_reset_leaves_nothing_of_the_last_user() -> None:
+def test_a_reset_removes_all_state_of_the_last_user() -> None:
     world = lab()
     connect(world)
     batch(world, "USE master SET NOCOUNT ON CREATE TABLE #t (a int) BEGIN TRAN")
@@ -182,7 +180,7 @@ def test_a_reset_leaves_nothing_of_the_last_user() -> None:
     assert answer.get("messages")[0]["rows"] == 1
 
 
-def test_what_a_program_has_not_committed_goes_with_it() -> None:
+def test_uncommitted_work_of_a_program_ends_with_it() -> None:
     world = lab()
     connect(world)
     batch(world, "CREATE TABLE t (a int)")
@@ -192,7 +190,7 @@ def test_what_a_program_has_not_committed_goes_with_it() -> None:
     assert ask(world, P, f"SELECT COUNT(*) FROM {DB}.dbo.t").value == 0
 
 
-def test_what_programs_ask_is_answered_at_once_and_takes_no_turn_of_others() -> None:
+def test_program_queries_are_answered_at_once_without_taking_turns() -> None:
     world = lab()
     connect(world, database=DB)
     before = world.sql_work
@@ -204,7 +202,7 @@ def test_what_programs_ask_is_answered_at_once_and_takes_no_turn_of_others() -> 
     assert world.sql_work > before  # one that is not over at once takes its turns as all others do
 
 
-def test_what_a_program_meets_is_counted_where_the_scenario_asks() -> None:
+def test_errors_of_a_program_are_counted_if_the_scenario_asks() -> None:
     world = lab()
     world.programs["orders"] = Program()
     connect(world, password="wrong", program="ORDERS")
@@ -219,7 +217,7 @@ def test_what_a_program_meets_is_counted_where_the_scenario_asks() -> None:
     assert (met.server, met.moves) == (P, 0)
 
 
-def test_of_a_query_that_ends_its_transaction_note_is_taken() -> None:
+def test_a_query_that_ends_its_transaction_is_noted() -> None:
     """The world settles after it, though it only reads; after one that leaves nothing behind it does not."""
     world = lab()
     connect(world, database=DB)
@@ -235,7 +233,7 @@ def test_of_a_query_that_ends_its_transaction_note_is_taken() -> None:
     assert world.settlings == before
 
 
-def test_what_is_known_of_a_text_changes_neither_answer_nor_world() -> None:
+def test_cached_text_changes_neither_result_nor_world() -> None:
     asked = [
         "SELECT 1",
         "SELECT 1 AS a, NULL, 'x' WHERE 1 = 0",
@@ -258,7 +256,7 @@ def test_what_is_known_of_a_text_changes_neither_answer_nor_world() -> None:
     ]
 
 
-def test_the_rows_of_output_come_before_their_count() -> None:
+def test_output_rows_precede_their_count() -> None:
     """ODBC takes what comes first for the result."""
     world = lab()
     connect(world, database=DB)

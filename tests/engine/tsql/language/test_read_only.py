@@ -55,7 +55,7 @@ def test_a_program_reads_with_batches_and_with_parameters(text: str, reads: bool
     assert only_reads(Input(0, "batch", ("SERVER_A#tds1", json.dumps(text)))) is reads
 
 
-def test_a_monitoring_script_costs_few_moments_and_no_hash_and_replays(
+def test_a_monitoring_script_adds_few_snapshots_and_replays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     history = History(drill())

@@ -45,18 +45,18 @@ TWO = "FROM sys.databases WHERE database_id < 3 ORDER BY name"
         ("database_id AS id", "RAW, ROOT", '<root><row id="1"/><row id="2"/></root>'),
     ],
 )
-def test_rows_become_elements_by_the_names_of_their_columns(columns: str, mode: str, xml: str) -> None:
+def test_rows_become_elements_named_after_their_columns(columns: str, mode: str, xml: str) -> None:
     assert value(f"SELECT (SELECT {columns} {TWO} FOR XML {mode})") == xml
 
 
-def test_order_may_name_a_column_of_the_result() -> None:
+def test_order_by_can_name_a_result_column() -> None:
     xml = value(
         "SELECT (SELECT name AS n FROM sys.databases WHERE database_id < 3 ORDER BY n DESC FOR XML PATH(''))"
     )
     assert xml == "<n>tempdb</n><n>master</n>"
 
 
-def test_text_is_escaped_and_what_is_xml_already_is_not() -> None:
+def test_text_is_escaped_and_xml_is_not() -> None:
     assert value("SELECT (SELECT '<a&b>' FOR XML PATH(''))") == "&lt;a&amp;b&gt;"
     assert value("SELECT (SELECT '<a&b>' FOR XML PATH(''), TYPE).value('.', 'varchar(9)')") == "<a&b>"
     inner = "(SELECT 1 AS n FOR XML PATH('i'){})"
@@ -65,7 +65,7 @@ def test_text_is_escaped_and_what_is_xml_already_is_not() -> None:
     assert value(outer.format(inner.format(""))) == "<o>&lt;i&gt;&lt;n&gt;1&lt;/n&gt;&lt;/i&gt;</o>"
 
 
-def test_modes_that_are_not_simulated_say_so() -> None:
+def test_unsimulated_modes_are_refused() -> None:
     assert (
         ask(lab(), P, "SELECT 1 AS Tag, NULL AS Parent, 1 AS [e!1!a] FOR XML EXPLICIT")
         .texts[0]

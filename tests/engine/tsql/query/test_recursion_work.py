@@ -46,12 +46,12 @@ def _run(query: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("query", TREES)
-def test_a_blocking_tree_of_a_thousand_clients_that_nobody_blocks_is_empty(query: str) -> None:
+def test_a_blocking_tree_of_a_thousand_unblocked_clients_is_empty(query: str) -> None:
     assert [message["text"] for message in _run(query)["messages"]] == ["(0 rows affected)"]
 
 
 @pytest.mark.parametrize("shown", ["*", "COUNT(*)", "MAX(i)"])
-def test_a_recursion_without_end_is_counted_row_by_row(shown: str) -> None:
+def test_an_endless_recursion_is_charged_row_by_row(shown: str) -> None:
     """The work that SQLite may take in one call is many times as much, and counts for no turn."""
     query = f"WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n) SELECT {shown} FROM n OPTION (MAXRECURSION 0)"
     run = _run(query)
@@ -59,7 +59,7 @@ def test_a_recursion_without_end_is_counted_row_by_row(shown: str) -> None:
     assert run["elapsed_ticks"] > 50
 
 
-def test_a_recursive_part_is_counted_for_each_row() -> None:
+def test_a_recursive_part_is_charged_for_each_row() -> None:
     few, many = (
         _run(f"WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < {rows}) SELECT MAX(i) FROM n "
              "OPTION (MAXRECURSION 0)")["elapsed_ticks"]
