@@ -145,6 +145,8 @@ class ClientFace:
     name: str
     status: StatusSign
     rate: str
+    short_rate: str = ""
+    """The rate on a compact card."""
 
     @property
     def spoken(self) -> str:

@@ -109,7 +109,7 @@ def hide_unknown(picture: Picture) -> Picture:
             for face in picture.servers
         ),
         clients=tuple(
-            replace(face, status=_CONTENT if face.status.tone == "ok" else _COMPLAINING, rate="")
+            replace(face, status=_CONTENT if face.status.tone == "ok" else _COMPLAINING, rate="", short_rate="")
             for face in picture.clients
         ),
         links=tuple(
@@ -339,7 +339,7 @@ def _client_face(world: World, client: Client, readings: Readings) -> ClientFace
             if looking
             else StatusSign(mark("stopped"), "idle", "bar")
         )
-        return ClientFace(client.name, status, tr("{rate} transactions/s").format(rate=0))
+        return _show_rate(client, status, 0.0)
     copies = [world.copies.get((client.connected_to, database)) for database in client.databases]
     sources = [copy.source for copy in copies if copy is not None and copy.source is not None]
     rate = 0.0 if client.read_only else sum(readings.source(source).transactions_per_s for source in sources)
@@ -349,8 +349,13 @@ def _client_face(world: World, client: Client, readings: Readings) -> ClientFace
         if lost
         else StatusSign(tr("on {server}").format(server=client.connected_to), "ok", "dot")
     )
-    said = tr("{rate} transactions/s").format(rate=formatting.number(0 if lost else rate))
-    return ClientFace(client.name, status, said)
+    return _show_rate(client, status, 0.0 if lost else rate)
+
+
+def _show_rate(client: Client, status: StatusSign, rate: float) -> ClientFace:
+    number = formatting.number(rate)
+    said, short = tr("{rate} transactions/s"), tr("{rate}/s")
+    return ClientFace(client.name, status, said.format(rate=number), short.format(rate=number))
 
 
 # --- links --------------------------------------------------------------------------------------------------

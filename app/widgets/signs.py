@@ -27,7 +27,7 @@ class SceneStyle:
     bold: QFont
     title: QFont
     narrow: bool = False
-    """Cards are narrow and tall, for a canvas on which wide ones would be too small to read."""
+    """Cards are compact, for a canvas on which the text of wide ones would be too small to read."""
 
     @property
     def unit(self) -> float:
@@ -233,7 +233,7 @@ def squeezed(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
 
 
 def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneStyle) -> None:
-    """Name, bar and size of a queue in one line; on a narrow card the bar is below them."""
+    """Name, bar and size of a queue in one line; on a compact card the bar is below them."""
     metrics, unit = QFontMetricsF(style.small), style.unit
     middle = box.top() + unit / 2.0
     base = middle + (metrics.ascent() - metrics.descent()) / 2.0
@@ -244,7 +244,7 @@ def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneSty
     bar = QRectF(box.left() + name_width, middle - unit * 0.22,
                  box.width() - name_width - size_width - unit * 0.4, unit * 0.44)  # fmt: skip
     if style.narrow:
-        bar = QRectF(box.left(), middle + unit * 0.68, box.width(), unit * 0.44)
+        bar = QRectF(box.left(), middle + unit * 0.5, box.width(), unit * 0.26)
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)

@@ -15,12 +15,10 @@ ZOOM_STEP: Final = 1.2
 ZOOM_MIN, ZOOM_MAX = 0.25, 4.0
 FIT_ZOOM_MAX: Final = 1.7
 """Maximum zoom of the automatic fit."""
-READABLE_ZOOM: Final = 0.75
-"""Minimum zoom for wide cards; below it, narrow cards are tried. Assumed: text at three quarters of the user's size
-is easy to read.
-"""
-WORTH_IT: Final = 1.08
-"""Minimum gain in size by narrow cards."""
+READABLE_ZOOM: Final = 0.9
+"""Minimum zoom for wide cards. Assumed: text of nine tenths of the chosen size is as easy to read."""
+LEAST_PX: Final = 11.0
+"""Minimum height of text on wide cards, in pixels; otherwise compact cards are tried."""
 
 
 class TopologyCanvas(QGraphicsView):
@@ -57,10 +55,10 @@ class TopologyCanvas(QGraphicsView):
         self._scene.show_narrow(False)
         self._fit_all_cards()
         wide = self.zoom()
-        if wide < READABLE_ZOOM:
+        if wide < max(READABLE_ZOOM, LEAST_PX / self._scene.least_text_px()):
             self._scene.show_narrow(True)
             self._fit_all_cards()
-            if self.zoom() < WORTH_IT * wide:
+            if self.zoom() < wide:
                 self._scene.show_narrow(False)
                 self._fit_all_cards()
         self._fitting = False

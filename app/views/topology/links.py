@@ -23,7 +23,7 @@ PARTING: Final = " · "
 """Separator of the parts of a note."""
 BLOCKS_MAX: Final = 7
 """Maximum log blocks drawn at once on a busy link."""
-SHARES: Final = (0.5, 0.38, 0.62, 0.26, 0.74)
+SHARES: Final = (0.5, 0.38, 0.62, 0.26, 0.74, 0.14, 0.86)
 """Positions of a link's text as shares of its length, the best first."""
 CARD: Final = 100
 """Penalty for text over a card, in crossing links."""
@@ -184,8 +184,13 @@ class LinkItem(QGraphicsItem):
         plain = face.status.text in ("ok", "power off", "cable pulled", "not queried")
         notes = () if self._crowded and not self.isSelected() else face.notes
         notes = notes or ((face.measured,) if self.isSelected() else ())
+<<<<<<< HEAD
         if self.style.narrow:  # cards are closer together
             notes = _split_notes(notes)
+=======
+        if self.style.narrow:  # cards stand closer together; the tooltip has all notes
+            notes = _split_notes(notes if self.isSelected() else notes[:1])
+>>>>>>> 05470def (Keep topology text at eleven pixels with compact cards)
         return (None if plain and not self.isSelected() else face.status), notes
 
     def _label_box(self) -> QRectF:
@@ -206,6 +211,7 @@ class LinkItem(QGraphicsItem):
             places += between + [
                 (moved, lines) for box, lines in between for moved in self._move_off_break(box)
             ]
+            places += [(moved, notes) for moved in self._move_into_gap(places[0][0])]
             first = places[0]
             if notes or status:
                 best = min(places, key=lambda place: self._measure_overlap(place[0]))
@@ -253,6 +259,14 @@ class LinkItem(QGraphicsItem):
         elif moved.intersects(lower):
             moved.moveLeft(lower.right() + apart)
         return moved
+
+    def _move_into_gap(self, box: QRectF) -> list[QRectF]:
+        """Return *box* centered between the cards, below and above the whole link."""
+        reach = QRectF(self._line.p1(), self._line.p2()).normalized()
+        below, above, apart = QRectF(box), QRectF(box), self.style.unit * 0.5
+        below.moveCenter(QPointF(reach.center().x(), reach.bottom() + apart + box.height() / 2.0))
+        above.moveCenter(QPointF(reach.center().x(), reach.top() - apart - box.height() / 2.0))
+        return [below, above]
 
     def _move_off_break(self, box: QRectF) -> list[QRectF]:
         """Return *box* moved right and left of the first break mark that hides it."""

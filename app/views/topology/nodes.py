@@ -27,15 +27,22 @@ from engine.overrides import override
 
 Face = TypeVar("Face", bound=ServerFace | ClientFace)
 
-WIDTH_UNITS: Final = {False: 17.0, True: 12.6}
-"""Width of a partner's card in line heights, normal and narrow: chips of a copy side by side, or stacked."""
-COPY_ROWS: Final = {False: 6.35, True: 10.6}
-"""Height of a copy on it, in line heights."""
+WIDTH_UNITS: Final = {False: 17.0, True: 12.4}
+"""Width of a partner's card in line heights, normal and compact."""
+COPY_ROWS: Final = {False: (0.95, 1.75, 3.9, 4.75, 6.35), True: (0.85, 1.6, 3.35, 3.85, 5.3)}
+"""Middle of the name, top of the chips, middle of the signs, top of the queue and height of a copy, in line heights."""
 LEGEND_COLUMNS: Final = {False: 2, True: 1}
 SMALL_WIDTH_UNITS: Final = 12.8
 """Width of the cards of witnesses and applications."""
+NODE_WIDTH_UNITS: Final = 9.8
+"""Width of a compact card of a computer without databases and duties."""
+SMALL_ROWS: Final = {False: 2.3, True: 1.15}
+"""Height of the kind and the duties of a small card, in line heights; a compact one shows one of them."""
+CLIENT_ROWS: Final = {False: 3.9, True: 3.1}
 SMALL: Final = ("witness", "node", "share", "computer")
 """Kinds of servers whose cards show no database copies."""
+SIGNS_SQUEEZED: Final = 1.1
+"""Maximum factor by which the signs of a compact card are condensed before a good one is left out."""
 NAMES_SQUEEZED: Final = 1.15
 """Maximum factor by which a name is condensed before it is shortened."""
 CELL_UNITS: Final = 0.95
@@ -142,22 +149,27 @@ class ServerNode(NodeItem[ServerFace]):
     @override
     def card(self) -> QRectF:
         unit = self.style.unit
-        width = (SMALL_WIDTH_UNITS if self.small else WIDTH_UNITS[self.style.narrow]) * unit
-        rows = 2.1 + 1.3 * self._notes() + self._copy_rows * len(self.face.copies)
-        rows += 2.3 if self.small else 0.0
+        width = (self._small_width() if self.small else WIDTH_UNITS[self.style.narrow]) * unit
+        rows = self._head_rows() + self._copy_rows * len(self.face.copies)
         rows += (
             self._grid_rows() * CELL_UNITS * 1.15 + 1.2 * self._legend_rows() + 0.3 if self.face.grid else 0.0
         )
         height = (rows + 0.35) * unit
         return QRectF(-width / 2.0, -height / 2.0, width, height)
 
-    def _notes(self) -> int:
-        """Draw the lines below the name."""
-        return len(self.face.troubles) + len(self.face.listeners) + bool(self.face.place)
+    def _small_width(self) -> float:
+        plain = self.style.narrow and self.face.kind != "witness"
+        return NODE_WIDTH_UNITS if plain else SMALL_WIDTH_UNITS
+
+    def _head_rows(self) -> float:
+        """Return the height of everything above the copies, in line heights."""
+        face = self.face
+        notes = len(face.troubles) + len(face.listeners) + bool(face.place)
+        return 2.1 + 1.3 * notes + (SMALL_ROWS[self.style.narrow] if self.small else 0.0)
 
     @property
     def _copy_rows(self) -> float:
-        return COPY_ROWS[self.style.narrow]
+        return COPY_ROWS[self.style.narrow][-1]
 
     def _grid_columns(self) -> int:
         return max(1, int((WIDTH_UNITS[self.style.narrow] - 1.2) / (CELL_UNITS * 1.15)))
@@ -179,8 +191,8 @@ class ServerNode(NodeItem[ServerFace]):
         return self._counted[1]
 
     def _grid_top(self) -> float:
-        rows = 2.1 + 1.3 * self._notes() + (2.3 if self.small else 0.0)
-        return self.card().top() + self.style.unit * (rows + self._copy_rows * len(self.face.copies))
+        rows = self._head_rows() + self._copy_rows * len(self.face.copies)
+        return self.card().top() + self.style.unit * rows
 
     def cell_at(self, position: QPointF) -> tuple[str, StatusSign] | None:
         """Return the database and state whose cell lies at *place* (in the item's coordinates)."""
@@ -220,8 +232,7 @@ class ServerNode(NodeItem[ServerFace]):
         if self.small:
             self._draw_duties(painter, left, right, y)
         for copy in face.copies:
-            draw = _draw_narrow_copy if style.narrow else _draw_copy
-            draw(painter, copy, QRectF(left, y, right - left, style.unit * self._copy_rows), style)
+            _draw_copy(painter, copy, QRectF(left, y, right - left, style.unit * self._copy_rows), style)
             y += style.unit * self._copy_rows
         if face.grid:
             self._draw_grid(painter, left, y)
@@ -247,12 +258,14 @@ class ServerNode(NodeItem[ServerFace]):
             draw_sign(painter, face.status, at, style, quiet=True)
 
     def _draw_duties(self, painter: QPainter, left_x: float, right_x: float, y: float) -> None:
-        style, base = self.style, _base(self.style, y + self.style.unit * 0.4)
-        draw_text(painter, tr(KINDS[self.face.kind]), QPointF(left_x, base), style.small, style.colors.muted)
-        x, base = left_x, _base(style, y + style.unit * 1.5)
-        for sign in self.face.duties:
-            short = StatusSign(sign.short, sign.tone, sign.shape)
-            x += draw_sign(painter, short, QPointF(x, base), style, quiet=True) + style.unit * 0.6
+        style, middle = self.style, y + self.style.unit * 0.4
+        duties = [StatusSign(sign.short, sign.tone, sign.shape) for sign in self.face.duties]
+        if not (style.narrow and duties):
+            at = QPointF(left_x, _base(style, middle))
+            draw_text(painter, tr(KINDS[self.face.kind]), at, style.small, style.colors.muted)
+            middle += style.unit * 1.1
+        if duties:
+            _draw_signs(painter, duties, QRectF(left_x, y, right_x - left_x, style.unit), middle, style)
 
     def _draw_grid(self, painter: QPainter, left_x: float, y: float) -> None:
         style, step = self.style, CELL_UNITS * 1.15 * self.style.unit
@@ -278,41 +291,42 @@ class ServerNode(NodeItem[ServerFace]):
 def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: SceneStyle) -> None:
     """Name and role; states; service, quorum, witness; queue: a line each."""
     unit, width = style.unit, style.width(copy.role.label, style.bold)
-    base = _draw_name(painter, copy, box, box.width() - width - unit * 0.4, style)
+    name, chips, signs, queue, _ = (rows * unit for rows in COPY_ROWS[style.narrow])
+    base = _draw_name(painter, copy, box, name, box.width() - width - unit * 0.4, style)
     role = QPointF(box.right() - width, base)
     draw_text(painter, copy.role.label, role, style.bold, style.tone(copy.role.tone))
-    _draw_chips(painter, _states(copy), box, box.top() + unit * 1.75, style)
-    _draw_signs(painter, copy.signs, box, box.top() + unit * 3.9, style)
+    _draw_chips(painter, _states(copy, style.narrow), box, box.top() + chips, style)
+    _draw_signs(painter, _choose_signs(copy.signs, box.width(), style), box, box.top() + signs, style)
     if copy.queue is not None:
-        draw_queue(painter, copy.queue, QRectF(box.left(), box.top() + unit * 4.75, box.width(), unit), style)
+        draw_queue(painter, copy.queue, QRectF(box.left(), box.top() + queue, box.width(), unit), style)
 
 
-def _draw_narrow_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: SceneStyle) -> None:
-    """Draw a narrow copy: the role, each state and the last sign in separate lines."""
-    unit, top = style.unit, box.top()
-    _draw_name(painter, copy, box, box.width(), style)
-    role = QPointF(box.left(), _base(style, top + unit * 2.15, small=False))
-    with squeezed(painter, box, style.width(copy.role.label, style.bold)):
-        draw_text(painter, copy.role.label, role, style.bold, style.tone(copy.role.tone))
-    for place, state in enumerate(_states(copy)):
-        _draw_chips(painter, (state,), box, top + unit * (2.95 + 1.5 * place), style)
-    _draw_signs(painter, copy.signs[:2], box, top + unit * 6.65, style)
-    _draw_signs(painter, copy.signs[2:], box, top + unit * 7.75, style)
-    if copy.queue is not None:
-        queue = QRectF(box.left(), top + unit * 8.4, box.width(), unit * 1.6)
-        draw_queue(painter, copy.queue, queue, style)
-
-
-def _states(copy: CopyFace) -> tuple[StatusSign, ...]:
+def _states(copy: CopyFace, narrow: bool) -> tuple[StatusSign, ...]:
+    """Return the states of a copy; a compact card shows the database's own only if it is unusual."""
+    if narrow and copy.state is not None and copy.db_state.tone in ("ok", "idle"):
+        return (copy.state,)
     return tuple(sign for sign in (copy.state, copy.db_state) if sign is not None)
 
 
-def _draw_name(painter: QPainter, copy: CopyFace, box: QRectF, room: float, style: SceneStyle) -> float:
+def _choose_signs(signs: Sequence[StatusSign], width: float, style: SceneStyle) -> Sequence[StatusSign]:
+    """Return the signs that a compact card has room for: good ones are left out from the end."""
+    shown = list(signs)
+    while style.narrow and len(shown) > 1 and _signs_width(shown, style) > SIGNS_SQUEEZED * width:
+        good = [place for place, sign in enumerate(shown) if sign.tone in ("ok", "idle")]
+        if not good:
+            break
+        del shown[good[-1]]
+    return shown
+
+
+def _draw_name(
+    painter: QPainter, copy: CopyFace, box: QRectF, down: float, room: float, style: SceneStyle
+) -> float:
     """Return a line above, the mark of the role and the name, no wider than *room*; returns its base line."""
     unit = style.unit
     painter.setPen(QPen(style.colors.border, 1.0))
     painter.drawLine(QPointF(box.left(), box.top()), QPointF(box.right(), box.top()))
-    side, middle = unit * 1.05, box.top() + unit * 0.95
+    side, middle = unit * 1.05, box.top() + down
     mark = QRectF(box.left(), middle - side / 2, side, side)
     draw_mark(painter, copy.role.shape, mark, style.tone(copy.role.tone))
     metrics = QFontMetricsF(style.bold)
@@ -330,7 +344,7 @@ def _draw_chips(
     with squeezed(painter, box, sum(widths) + unit * 0.35 * (len(chips) - 1)):
         x = box.left()
         for sign, width in zip(chips, widths, strict=True):
-            draw_chip(painter, sign, QRectF(x, y, width, unit * 1.3), style)
+            draw_chip(painter, sign, QRectF(x, y, width, unit * (1.2 if style.narrow else 1.3)), style)
             x += width + unit * 0.35
 
 
@@ -338,11 +352,14 @@ def _draw_signs(
     painter: QPainter, signs: Sequence[StatusSign], box: QRectF, middle: float, style: SceneStyle
 ) -> None:
     unit, base = style.unit, _base(style, middle)
-    wide = sum(sign_width(sign, style) for sign in signs) + unit * 0.6 * (len(signs) - 1)
-    with squeezed(painter, box, wide):
+    with squeezed(painter, box, _signs_width(signs, style)):
         x = box.left()
         for sign in signs:
             x += draw_sign(painter, sign, QPointF(x, base), style, quiet=True) + unit * 0.6
+
+
+def _signs_width(signs: Sequence[StatusSign], style: SceneStyle) -> float:
+    return sum(sign_width(sign, style) for sign in signs) + style.unit * 0.6 * (len(signs) - 1)
 
 
 class ClientNode(NodeItem[ClientFace]):
@@ -356,7 +373,7 @@ class ClientNode(NodeItem[ClientFace]):
     @override
     def card(self) -> QRectF:
         unit = self.style.unit
-        width, height = SMALL_WIDTH_UNITS * unit, 3.9 * unit
+        width, height = SMALL_WIDTH_UNITS * unit, CLIENT_ROWS[self.style.narrow] * unit
         return QRectF(-width / 2.0, -height / 2.0, width, height)
 
     @override
@@ -368,11 +385,12 @@ class ClientNode(NodeItem[ClientFace]):
         left, right = box.left() + style.unit * 0.75, box.right() - style.unit * 0.6
         metrics = QFontMetricsF(style.title)
         base = box.top() + style.unit * 1.1 + (metrics.ascent() - metrics.descent()) / 2.0
-        kind = tr("application")
-        end = right - style.width(kind, style.small)
+        beside = face.short_rate if style.narrow else tr("application")
+        end = right - style.width(beside, style.small)
         name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, end - left - style.unit * 0.4)
         draw_text(painter, name, QPointF(left, base), style.title, style.colors.text)
-        draw_text(painter, kind, QPointF(end, base), style.small, style.colors.muted)
+        draw_text(painter, beside, QPointF(end, base), style.small, style.colors.muted)
         draw_sign(painter, face.status, QPointF(left, _base(style, box.top() + style.unit * 2.2)), style)
-        draw_text(painter, face.rate, QPointF(left, _base(style, box.top() + style.unit * 3.2)), style.small,
-                  style.colors.text)  # fmt: skip
+        if not style.narrow:
+            at = QPointF(left, _base(style, box.top() + style.unit * 3.2))
+            draw_text(painter, face.rate, at, style.small, style.colors.text)

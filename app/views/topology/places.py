@@ -15,6 +15,8 @@ class Size:
     height: float
 
 
+Card = tuple[str, Size]
+"""Name and size of a card."""
 Place = tuple[float, float]
 """Center of a card."""
 
@@ -24,54 +26,83 @@ TALL: Final = 2.0
 AROUND: Final = 5
 """Number of replicas that would make an arc too wide; they surround witness and applications instead."""
 
+COMPACT_DROP: Final = 0.2
+"""Distance of the rows of compact cards, as a share of the gap."""
+COMPACT_ASIDE: Final = 0.36
+"""Distance of compact cards in a row of witnesses or applications, as a share of the gap."""
+
 FEW: Final = 4
 """Maximum number of other cards that can be spaced widely."""
 
 
 def arrange(
-    partners: Sequence[tuple[str, Size]],
-    witnesses: Sequence[tuple[str, Size]],
-    clients: Sequence[tuple[str, Size]],
+    partners: Sequence[Card],
+    witnesses: Sequence[Card],
+    clients: Sequence[Card],
     gap: float,
     arc: bool = False,
+    head: float = 0.0,
 ) -> dict[str, Place]:
     """Arrange partners in a row, witnesses above, applications below, as the papers draw them.
 
     Between two partners there is room for the witness's card and for text on the link. In an *arc* the line
-    between any two partners passes above the cards between them; from AROUND on it is closed.
+    between any two partners passes above the cards between them; from AROUND on it is closed. Compact cards have
+    links between their heads, of height *head*; they stand closer together.
     """
+    if arc and head and len(partners) == AROUND - 1:
+        return _arrange_square(partners, witnesses, clients, gap)
     if arc and len(partners) >= AROUND:
         return _arrange_around_center(partners, witnesses, clients, gap)
     reach = max((size.height for _, size in partners), default=0.0) / 2.0
     arc = arc and len(partners) > 2
-    beside = len(partners) <= 2  # with two partners, witness and application are centered between them
-    between = gap * (1.6 if len(partners) == 2 else 1.35 if arc else 1.0)  # with text between the cards
+    beside = len(partners) <= 2  # with two partners witness and application are centered between them
+    between = gap * (1.6 if len(partners) == 2 else 1.35 if arc and not head else 1.0)  # with text between cards
+    near = gap * (COMPACT_DROP if head else 0.32 if beside or arc else 1.0)
     drops = []
     for rows in (witnesses, clients):
         height = max((size.height for _, size in rows), default=0.0)
-        inside = beside and rows and reach > TALL * height
-        drops.append(
-            reach - height / 2.0 if inside else reach + height / 2.0 + gap * (0.32 if beside or arc else 1.0)
-        )
+        inside = beside and rows and reach > TALL * height and (len(rows) == 1 or not head)
+        drops.append(reach - height / 2.0 if inside else reach + height / 2.0 + near)
         if inside:
             between = max(between, sum(size.width for _, size in rows) + gap * 0.3)
     places = _row(partners, 0.0, between)
+    outer = [places[name][0] for name, _ in partners]
     depth = 0.0
     if arc:
-        last, rise = len(partners) - 1, reach + gap * 0.25
-        for place, (name, _) in enumerate(partners):
-            places[name] = (places[name][0], rise * place * (last - place))
-        depth = max(y for _, y in places.values())
-    for rows, drop in zip((witnesses, clients), (-drops[0], drops[1] + depth), strict=True):
-        places |= _row(rows, drop, gap)
+        last, rise = len(partners) - 1, head * 1.35 or reach + gap * 0.25
+        for place, (name, size) in enumerate(partners):
+            level = size.height / 2.0 - reach if head else 0.0
+            places[name] = (places[name][0], level + rise * place * (last - place))
+        depth = rise * max(place * (last - place) for place in range(last))
+    aside = gap * COMPACT_ASIDE if head else gap
+    places |= _row(witnesses, -drops[0], aside)
+    if arc and head and len(clients) <= 2:  # below the outer partners, which are higher than the others
+        return places | {name: (outer[-place], drops[1]) for place, (name, _) in enumerate(clients)}
+    return places | _row(clients, drops[1] + depth, aside)
+
+
+def _arrange_square(
+    partners: Sequence[Card], witnesses: Sequence[Card], clients: Sequence[Card], gap: float
+) -> dict[str, Place]:
+    """Arrange four partners in two rows, with witnesses and applications in a column between them."""
+    middle = max((size.width for _, size in (*witnesses, *clients)), default=0.0)
+    height = max(size.height for _, size in partners)
+    across = (max(size.width for _, size in partners) + middle) / 2.0 + gap * 0.9
+    down = (height + gap * 0.5) / 2.0
+    places = {
+        name: (across * (place % 2 * 2 - 1), down * (place // 2 * 2 - 1))
+        for place, (name, _) in enumerate(partners)
+    }
+    for cards, way in ((witnesses, 1.0), (clients[::-1], -1.0)):  # from the top downwards, from the bottom upwards
+        y = -way * (down + height / 2.0 - gap * 0.5 * (way > 0.0))
+        for name, size in cards:
+            places[name] = (0.0, y + way * size.height / 2.0)
+            y += way * (size.height + gap * COMPACT_DROP)
     return places
 
 
 def _arrange_around_center(
-    partners: Sequence[tuple[str, Size]],
-    witnesses: Sequence[tuple[str, Size]],
-    clients: Sequence[tuple[str, Size]],
-    gap: float,
+    partners: Sequence[Card], witnesses: Sequence[Card], clients: Sequence[Card], gap: float
 ) -> dict[str, Place]:
     """Return the first two partners, which mostly fail over to one another, left and right.
 
@@ -94,7 +125,7 @@ def _arrange_around_center(
     return places | {left: (-out, 0.0), right: (out, 0.0)}
 
 
-def _row(items: Sequence[tuple[str, Size]], y: float, gap: float) -> dict[str, Place]:
+def _row(items: Sequence[Card], y: float, gap: float) -> dict[str, Place]:
     width = sum(size.width for _, size in items) + gap * max(0, len(items) - 1)
     x, places = -width / 2.0, {}
     for name, size in items:

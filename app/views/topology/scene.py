@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
+from PySide6.QtGui import QFontInfo
 from PySide6.QtWidgets import QGraphicsScene
 
 from app.view_models.faces import ClientFace, LinkFace, Picture, ServerFace
@@ -22,8 +23,10 @@ Item = NodeItem[Any] | LinkItem | NoteItem
 DIMMED: Final = 0.16
 """Opacity of objects outside the spotlight: visible, but not legible."""
 
-GAP_UNITS: Final = {False: 7.0, True: 5.6}
+GAP_UNITS: Final = {False: 7.0, True: 5.2}
 """Space between neighboring cards in line heights, normal and for narrow cards, for the texts of links."""
+HEAD_UNITS: Final = 2.1
+"""Height of the head of a compact card, in line heights; links between replicas end there."""
 MARGIN_UNITS: Final = 0.4
 
 
@@ -67,8 +70,12 @@ class TopologyScene(QGraphicsScene):
             item.show_style(self._style)
         self.arrange()
 
+    def least_text_px(self) -> float:
+        """Return the height of the smallest text at zoom 1."""
+        return QFontInfo(self._style.small).pixelSize()
+
     def show_narrow(self, narrow: bool) -> None:
-        """Draw narrow cards close together, or wide ones."""
+        """Draw compact cards close together, or wide ones."""
         if narrow != self._style.narrow:
             self._style = replace(self._style, narrow=narrow)
             self.show_style(self._style)
@@ -175,7 +182,8 @@ class TopologyScene(QGraphicsScene):
         between = [link.face for link in self.links.values() if link.face.kind == "replica"]
         self._replicas |= {end for face in between for end in (face.a, face.b)}
         arc = len(self._replicas & {name for name, _ in named["partner"]}) > 2
-        places = arrange(named["partner"], named["witness"], named["client"], gap, arc) | self._places
+        head = HEAD_UNITS * self._style.unit if self._style.narrow else 0.0
+        places = arrange(named["partner"], named["witness"], named["client"], gap, arc, head) | self._places
         self._arranging = True
         for name, node in self.nodes.items():
             node.setPos(QPointF(*places[name]))
@@ -205,12 +213,17 @@ class TopologyScene(QGraphicsScene):
         boxes = {name: node.card().translated(node.pos()) for name, node in self.nodes.items()}
         centre = self._extent(boxes).center()
         for link in self.links.values():
-            link.show_line(boxes[link.face.a], boxes[link.face.b], centre)
+            head = self._style.narrow and link.face.kind in ("replica", "witness") and len(self._replicas) > 2
+            a, b = (self._head(boxes[end]) if head else boxes[end] for end in (link.face.a, link.face.b))
+            link.show_line(a, b, centre)
         crowded = len(self._replicas & self.nodes.keys()) >= AROUND
         for link in self.links.values():
             others = [other.line for other in self.links.values() if other is not link]
             link.set_obstacles(list(boxes.values()), others, crowded)
         self.extent_changed.emit()
+
+    def _head(self, box: QRectF) -> QRectF:
+        return QRectF(box.left(), box.top(), box.width(), HEAD_UNITS * self._style.unit)
 
     def extent(self) -> QRectF:
         """Return everything, with a margin."""

@@ -72,8 +72,8 @@ def test_a_range_dragged_over_the_charts_filters_every_view(
     qtbot: Any, window: OpenWindow, desk: Hands
 ) -> None:
     every = times(window, "events")
-    drag(qtbot, window, 20.0, 32.0)
-    assert window.moments.span == (pytest.approx(20.0, abs=1.0), pytest.approx(32.0, abs=1.0))
+    drag(qtbot, window, 20.0, 33.0)
+    assert window.moments.span == (pytest.approx(20.0, abs=1.0), pytest.approx(33.0, abs=1.0))
     low, high = window.charts.panels[0].plot.vb.viewRange()[0]
     assert (low, high) == pytest.approx(window.moments.span)
     for name in ("events", "error_log"):

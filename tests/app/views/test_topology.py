@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.offers import ActionTarget
 from app.views.topology import Topology
-from app.views.topology.canvas import READABLE_ZOOM, WORTH_IT
+from app.views.topology.canvas import READABLE_ZOOM
 from app.views.topology.links import LinkItem
 from app.views.topology.view import MOVING_SPEED_MAX
 from app.widgets import theme
@@ -267,7 +267,7 @@ def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
     view._scene.show_narrow(False)
     view._fit_all_cards()
     assert narrow
-    assert readable > WORTH_IT * view.zoom()
+    assert readable > 1.08 * view.zoom()
     view._fitting = False
     view.resize(44 * line, 28 * line)
     assert pictured(view) == (wide, whole)

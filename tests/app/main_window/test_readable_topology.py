@@ -1,0 +1,69 @@
+"""Text of the topology in pixels, in the canvas that the desk gives it."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QApplication, QGraphicsItem
+from pytestqt.qtbot import QtBot
+
+from app.views.topology import Topology
+from app.views.topology.canvas import LEAST_PX
+from app.words import language
+from engine.drill.running.drill import Drill
+from tests.open_window import OpenWindow
+from tests.painted import texts
+from tests.shipped import LABS, NAMES, shipped
+
+SIZES = ((1366, 768), (1920, 1080))
+PLAYED_S = 1.0
+
+
+@pytest.mark.usefixtures("hands", "styled")
+@pytest.mark.parametrize("scale", [1.0, 1.1, 1.25, 1.5])
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
+    qtbot: QtBot, window: OpenWindow, size: tuple[int, int], scale: float
+) -> None:
+    """Every shipped scenario in both languages. The screen of the tests is smaller than the window."""
+    window.appearance.set_font_scale(scale)
+    window.choose(LABS[0])
+    window.brief.started.emit("lab")
+    window.setMinimumSize(*size)
+    window.resize(*size)
+    for _ in range(3):
+        QApplication.processEvents()
+    assert (window.width(), window.height()) == size
+    canvas = Topology()
+    qtbot.addWidget(canvas)
+    canvas.setFont(QFont(window.topology.font()))
+    canvas.resize(window.topology.size())
+    canvas.show()
+    small: dict[str, float] = {}
+    for locale in (language.ENGLISH, language.GERMAN):
+        language.use(locale)
+        try:
+            small |= {
+                f"{name} {locale}": px for name in NAMES if (px := least_px(canvas, name)) < LEAST_PX
+            }
+        finally:
+            language.use(language.ENGLISH)
+    window.setMinimumSize(0, 0)
+    window.appearance.set_font_scale(1.0)
+    assert not small
+
+
+def least_px(canvas: Topology, name: str) -> float:
+    """Height of the smallest text of a scenario; of labs that which is really painted."""
+    drill = Drill(shipped(name), seed=1)
+    drill.advance_to(round(100 * PLAYED_S))
+    canvas.show_drill(drill)
+    canvas.fit()
+    claimed = canvas.zoom() * canvas._scene.least_text_px()
+    if name not in LABS:
+        return claimed
+    for node in canvas._scene.nodes.values():  # a cached card is a picture, not text
+        node.setCacheMode(QGraphicsItem.CacheMode.NoCache)
+    painted = [text.size_px for text in texts(canvas) if text.widget is canvas.viewport()]
+    assert len(painted) > 20
+    return min(claimed, *painted)
