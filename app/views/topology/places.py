@@ -56,7 +56,9 @@ def arrange(
     reach = max((size.height for _, size in partners), default=0.0) / 2.0
     arc = arc and len(partners) > 2
     beside = len(partners) <= 2  # with two partners witness and application are centered between them
-    between = gap * (1.6 if len(partners) == 2 else 1.35 if arc and not head else 1.0)  # with text between cards
+    between = gap * (
+        1.6 if len(partners) == 2 else 1.35 if arc and not head else 1.0
+    )  # with text between cards
     near = gap * (COMPACT_DROP if head else 0.32 if beside or arc else 1.0)
     drops = []
     for rows in (witnesses, clients):
@@ -93,7 +95,10 @@ def _arrange_square(
         name: (across * (place % 2 * 2 - 1), down * (place // 2 * 2 - 1))
         for place, (name, _) in enumerate(partners)
     }
-    for cards, way in ((witnesses, 1.0), (clients[::-1], -1.0)):  # from the top downwards, from the bottom upwards
+    for cards, way in (
+        (witnesses, 1.0),
+        (clients[::-1], -1.0),
+    ):  # from the top downwards, from the bottom upwards
         y = -way * (down + height / 2.0 - gap * 0.5 * (way > 0.0))
         for name, size in cards:
             places[name] = (0.0, y + way * size.height / 2.0)

@@ -43,9 +43,7 @@ def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
     for locale in (language.ENGLISH, language.GERMAN):
         language.use(locale)
         try:
-            small |= {
-                f"{name} {locale}": px for name in NAMES if (px := least_px(canvas, name)) < LEAST_PX
-            }
+            small |= {f"{name} {locale}": px for name in NAMES if (px := least_px(canvas, name)) < LEAST_PX}
         finally:
             language.use(language.ENGLISH)
     window.setMinimumSize(0, 0)
