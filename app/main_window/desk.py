@@ -44,14 +44,8 @@ PLACES: Final = tuple(dock for dock in DOCKS if dock.area is not MIDDLE)
 """Every dock that there can be."""
 
 SHARES: Final = {
-<<<<<<< HEAD
-    # profile: share of the desk's width for the left and right areas; share of its height for the bottom and
-    # upper right areas
-    LEARNER: (0.19, 0.35, 0.47, 0.52),
-=======
     # profile: share of the desk's width for the left and right areas, of its height for the bottom and the upper right
     LEARNER: (0.19, 0.31, 0.41, 0.52),
->>>>>>> 05470def (Keep topology text at eleven pixels with compact cards)
     INSTRUCTOR: (0.17, 0.35, 0.44, 0.52),
     AUTHOR: (0.17, 0.36, 0.44, 0.4),
     PRESENTER: (0.0, 0.36, 0.0, 0.7),

@@ -184,13 +184,8 @@ class LinkItem(QGraphicsItem):
         plain = face.status.text in ("ok", "power off", "cable pulled", "not queried")
         notes = () if self._crowded and not self.isSelected() else face.notes
         notes = notes or ((face.measured,) if self.isSelected() else ())
-<<<<<<< HEAD
-        if self.style.narrow:  # cards are closer together
-            notes = _split_notes(notes)
-=======
-        if self.style.narrow:  # cards stand closer together; the tooltip has all notes
+        if self.style.narrow:  # cards are closer together; the tooltip has all notes
             notes = _split_notes(notes if self.isSelected() else notes[:1])
->>>>>>> 05470def (Keep topology text at eleven pixels with compact cards)
         return (None if plain and not self.isSelected() else face.status), notes
 
     def _label_box(self) -> QRectF:
