@@ -86,7 +86,6 @@ def furnished(
 def _parts() -> dict[str, type[Any]]:
     from app.main_window.announcements import Announcer
     from app.main_window.appearance import Appearance
-    from app.main_window.branches import BranchViews
     from app.main_window.bundles import Bundling
     from app.main_window.commands import PaletteCommands
     from app.main_window.confirmations import Confirmations
@@ -98,21 +97,18 @@ def _parts() -> dict[str, type[Any]]:
     from app.main_window.failover_moment import FailoverMoment
     from app.main_window.files import Files
     from app.main_window.first_run import FirstRun
-    from app.main_window.full_screen import FullScreen
     from app.main_window.learning import Learning
     from app.main_window.navigation import Navigation
-    from app.main_window.presenter_mode import PresenterMode
-    from app.main_window.progress import ProgressPages
+    from app.main_window.presenter_mode import FullScreen, PresenterMode
     from app.main_window.quarantine import QuarantineGate
-    from app.main_window.replay import Replay
-    from app.main_window.replay_progress import Loading
+    from app.main_window.replay import Loading, Replay
     from app.main_window.run_controller import RunController
-    from app.main_window.runs import FinishedRuns
+    from app.main_window.runs import BranchViews, FinishedRuns
     from app.main_window.scenario_editor import Editing
     from app.main_window.scripts import Scripts
     from app.main_window.session import HostSession
     from app.main_window.time_selection import TimeSelection
-    from app.main_window.tools import ToolPages
+    from app.main_window.tools import ProgressPages, ToolPages
     from app.views.act_line import ActLine
     from app.views.briefing import Briefing, BriefPage
     from app.views.charts import Charts

@@ -25,7 +25,7 @@ from app.classroom.seat_state import SeatState, build_tile
 from app.classroom.server_messages import DashboardUpdate
 from app.classroom.verdict import Rerun
 from app.files import certificates
-from app.main_window import on_screen
+from app.main_window import window as window_module
 from app.main_window.appearance import apply_theme
 from app.main_window.presenter_mode import TEXT_SCALE
 from app.settings import WindowSettings
@@ -391,7 +391,9 @@ def main() -> int:
     os.environ["MIRRORDRILL_PROFILE"] = tempfile.mkdtemp()
     app = QApplication(sys.argv[:1])
     app.setApplicationName("mirrordrill")
-    vars(on_screen)["LOOKS_MS"] = ()  # the offscreen screen is smaller than the windows that are asked for
+    vars(window_module)[
+        "LOOKS_MS"
+    ] = ()  # the offscreen screen is smaller than the windows that are asked for
     for choice in (theme.LIGHT, theme.DARK):
         for size in SIZES:
             take(folder, choice, size)

@@ -34,7 +34,7 @@ from PySide6.QtWidgets import QApplication
 
 from app import settings
 from app.files.folders import FOLDER_VARIABLE
-from app.main_window import on_screen
+from app.main_window import window as window_module
 from app.main_window.preload import settle
 from engine.drill.time.history import History
 from engine.model import ticks
@@ -294,7 +294,9 @@ def main() -> None:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert app is not None
-    vars(on_screen)["LOOKS_MS"] = ()  # the offscreen screen is smaller than the windows that are asked for
+    vars(window_module)[
+        "LOOKS_MS"
+    ] = ()  # the offscreen screen is smaller than the windows that are asked for
     if sys.argv[1:2] == ["--day"]:
         day(float(sys.argv[2]) if sys.argv[2:] else 24.0)
         return

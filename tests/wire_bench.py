@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from app.serve.packets import PacketKind, packet
+from app.serve.login import PacketKind, packet
 from tests.app.serve.client import TRANSACTION_HEADER, Client, connect
 
 ROOT = Path(__file__).parents[1]

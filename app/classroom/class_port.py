@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import suppress
 from typing import Final
 
-from app.files.descriptors import raised_limit
+from app.files.folders import raised_limit
 from engine.overrides import override
 
 JOINING_MAX: Final = 2_000

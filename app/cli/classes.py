@@ -16,7 +16,7 @@ from app.cli.terms import SubcommandFactory, UsageError, loaded, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import atomic_write
 from app.files.folders import default_folder
-from app.host.pace import SPEED_MAX, SPEED_MIN
+from app.host.playback import SPEED_MAX, SPEED_MIN
 from app.words import language
 from app.words.language import tr
 from engine.localization import format_duration, format_run_time

@@ -9,7 +9,7 @@ from typing import Final
 from app.cli.terms import SubcommandFactory, UsageError, print_json
 from app.cli.waits import run_with_progress
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
-from app.files import course, learning_paths, proof, scenario_files
+from app.files import journal_file, learning_paths, proof, scenario_files
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario
 
@@ -42,8 +42,8 @@ def _list(options: argparse.Namespace) -> int:
         except ScenarioError as problems:
             unreadable.append(str(problems))
     if options.course:
-        scenarios = [pair for pair in scenarios if pair[1] and pair[0].name in course.lessons()]
-        scenarios.sort(key=lambda pair: course.get_position(pair[0].name))
+        scenarios = [pair for pair in scenarios if pair[1] and pair[0].name in journal_file.lessons()]
+        scenarios.sort(key=lambda pair: journal_file.get_position(pair[0].name))
     if options.json:
         print_json([_listed(scenario, shipped) for scenario, shipped in scenarios])
     elif options.course:
@@ -85,7 +85,7 @@ def _generate_drill(options: argparse.Namespace) -> int:
 def _tell_course(scenarios: list[Scenario]) -> None:
     part = 0
     for scenario in scenarios:
-        lesson = course.lessons()[scenario.name]
+        lesson = journal_file.lessons()[scenario.name]
         if lesson.part != part:
             part = lesson.part
             print(f"{part}. {lesson.part_title}")
@@ -108,7 +108,9 @@ def _listed(scenario: Scenario, shipped: bool) -> dict[str, object]:
         "path": learning_paths.learning_paths()[key].title,
         "path_place": learning_paths.place_in_path(scenario.name) if shipped else None,
         "version": learning_paths.find_version(scenario),
-        "course": course.lessons()[scenario.name].place if scenario.name in course.lessons() else None,
+        "course": journal_file.lessons()[scenario.name].place
+        if scenario.name in journal_file.lessons()
+        else None,
     }
 
 

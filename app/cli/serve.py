@@ -14,7 +14,7 @@ from app.cli.terms import SubcommandFactory, UsageError, check_seed, loaded, wri
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files.journal_file import JournalFile
 from app.host import NoRecorder
-from app.host.pace import SPEED_MAX, SPEED_MIN
+from app.host.playback import SPEED_MAX, SPEED_MIN
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario

@@ -13,10 +13,8 @@ from app.view_models.debrief.summary import find_grade, summarize
 from app.view_models.debrief.verdict import judge_run
 from app.words import formatting
 from app.words.formatting import moment
-from app.words.input_lines import describe_input
 from app.words.language import mark, tr, trn
-from app.words.localization import localize
-from app.words.mistakes import cause
+from app.words.localization import cause, describe_input, localize
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.mistakes import Mistake
 from engine.drill.judging.replay_timeline import HOLDS, Lanes, PreconditionHistory

@@ -7,9 +7,8 @@ from typing import Final
 
 from app.export.source import ExportSource, read_choices
 from app.words.formatting import moment
-from app.words.input_lines import describe_input
 from app.words.language import tr
-from app.words.localization import localize
+from app.words.localization import describe_input, localize
 from engine.inputs import Input
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line

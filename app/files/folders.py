@@ -9,6 +9,20 @@ from typing import Final
 
 from platformdirs import user_data_path
 
+
+def raised_limit(wanted: int) -> int:
+    """Raise the limit to *wanted* as far as the system allows it; return the limit then."""
+    try:
+        import resource
+    except ImportError:  # on Windows sockets are not files
+        return wanted
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < wanted:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
 FOLDER_VARIABLE: Final = "MIRRORDRILL_PROFILE"
 """Environment variable for another profile folder: on a memory stick, per learner, or in a test."""
 

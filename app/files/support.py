@@ -2,22 +2,255 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import platform
 import re
+import tomllib
 import zipfile
-from collections.abc import Iterable
-from importlib import metadata
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import metadata, resources
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from app.doctor import CheckResult
 from app.files import atomic_write
 from app.files.accepted_files import ACCEPTED
-from app.files.redaction_allowlist import HIDDEN, NameMasks, act, sentence
 from app.storage import Profile, StorageError
+from app.words.language import tr
 from engine.drill.judging.report import program_version
+from engine.inputs import InputError
+from engine.tsql.language.reserved_words import (
+    COMMAND_PAIRS,
+    COMMAND_WORDS,
+    INNER_WORDS,
+    KEYWORDS,
+    STATEMENT_WORDS,
+)
+from engine.verbs import VERBS
+from engine.verbs.lines import parse_line
+from engine.verbs.verb import VerbParameter
+
+HIDDEN: Final = "…"
+SPEAKERS: Final = ("doctor.py", "qt_probe.py", "storage", "main_window/diagnostics.py")
+"""Modules and packages in app/ that contain the sentences of findings."""
+
+_NUMBER: Final = re.compile(r"\d{1,12}(?:[.,]\d{1,6}){0,2}", re.ASCII)
+"""Pattern of a number or version. Four groups would be the address of a computer."""
+_NAME_KEYS: Final = ("name", "id", "workload")
+"""Fields of a drill with names that users type later."""
+_ALSO: Final = """
+GO N INT INTEGER BIGINT SMALLINT TINYINT BIT FLOAT REAL DECIMAL NUMERIC MONEY CHAR VARCHAR NCHAR NVARCHAR TEXT NTEXT
+SYSNAME DATETIME SMALLDATETIME DATETIME2 DATE TIME BINARY VARBINARY UNIQUEIDENTIFIER XML COUNT SUM AVG MIN MAX CAST
+CONVERT COALESCE NULLIF ISNULL ROW_NUMBER RANK APPLY OUTPUT INSERTED DELETED TRY CATCH LOGIN SYS MASTER MSDB MODEL
+TEMPDB
+"""
+_SQLITE_SAYS: Final = """
+in database main Tree page btreeInitPage Freelist row missing from index never used returns error code wrong entries
+malformed disk image is ok NULL value non-unique entry out of order
+"""
+_LIBRARY: Final = re.compile(
+    r"lib(?:EGL|GL|X11|xcb|xkbcommon|fontconfig|freetype|dbus|glib|icu\w{0,4})[a-z0-9-]{0,12}\.so[.\d]{0,12}"
+)
+_PLATFORMS: Final = ("xcb", "wayland", "offscreen", "minimal", "windows", "cocoa", "eglfs")
+
+
+class NameMasks:
+    """Substitutes for names in one bundle: a name always has the same substitute, so that a script stays readable."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def mask_name(self, name: str) -> str:
+        """Return *name* itself if a shipped drill has it, else a mask."""
+        if name.casefold() in shipped_names():
+            return name
+        return f"name_{self._numbers.setdefault(name.casefold(), len(self._numbers) + 1)}"
+
+
+def sentence(text: str) -> str:
+    """Return a finding with the program's own words and numbers."""
+    words = [word if _is_allowed(word) else HIDDEN for word in text.split()]
+    return " ".join(
+        word for word, before in zip(words, ["", *words], strict=False) if (word, before) != (HIDDEN,) * 2
+    )
+
+
+def act(line: str, names: NameMasks) -> str:
+    """Return a line of a journal: its time, the verb, and what is known of its arguments."""
+    time, _, rest = line.partition(" ")
+    time = number(time)
+    try:
+        found = parse_line(rest)
+    except InputError:
+        return f"{time} {HIDDEN}"
+    arguments = zip(VERBS[found.verb].parameters, found.args, strict=False)
+    if found.verb == "sql":
+        window, text = found.args
+        shown: tuple[str, ...] = (_window(window, names), sql(text, names))
+    else:
+        shown = tuple(_argument(parameter, word, names) for parameter, word in arguments)
+    return f"{time} {replace(found, args=shown).line_without_time}"
+
+
+def number(text: str) -> str:
+    """Return a number with each digit masked, except for known figures."""
+    return text if _NUMBER.fullmatch(text) else HIDDEN
+
+
+def sql(text: str, names: NameMasks) -> str:
+    """Redact T-SQL: keep keywords, product names and figures; no texts, comments, or arguments of sqlcmd."""
+    return "".join(_token(found, names) for found in _SQL.finditer(text))
+
+
+# --- inside -------------------------------------------------------------------------------------------------
+
+
+def _window(token: str, names: NameMasks) -> str:
+    server, mark, place = token.partition("#")
+    return names.mask_name(server) + (mark and mark + number(place))
+
+
+def _argument(parameter: VerbParameter, token: str, names: NameMasks) -> str:
+    if parameter.kind == "window":
+        return _window(token, names)
+    if parameter.kind == "rest":
+        return token if token.casefold() in shipped_names() else HIDDEN
+    if parameter.choices:
+        return token if token in parameter.choices else HIDDEN
+    if parameter.kind == "number":
+        return number(token)
+    return names.mask_name(token)
+
+
+_SQL: Final = re.compile(
+    r"""
+    (?P<remark>--[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?)
+  | (?P<text>[Nn]?'[^']*+(?:''[^']*+)*+'?)
+  | (?P<bracketed>\[[^\]]*+(?:\]\][^\]]*+)*+\]?|"[^"]*+(?:""[^"]*+)*+"?)
+  | (?P<sqlcmd>^[ \t]*+(?::\w*+|!!)[^\n]*+)
+  | (?P<figure>\d[\w.]*+)
+  | (?P<word>[@#$]*+[^\W\d][\w@#$]*+)
+  | (?P<sign>[^\S\n]++|[-\n+*/%=<>!&|^~(),.;:?{}@#$])
+  | (?P<other>.)
+    """,
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+
+
+def _token(token_match: re.Match[str], names: NameMasks) -> str:
+    text = token_match[0]
+    match token_match.lastgroup:
+        case "remark":
+            return f"{text[:2]}{HIDDEN}" + ("*/" if text[0] == "/" else "")
+        case "text":
+            return f"'{HIDDEN}'"
+        case "bracketed":
+            inner = text[1:-1]
+            return (
+                text[0]
+                + (inner if inner.upper() in _catalog_names() else names.mask_name(inner))
+                + _CLOSES[text[0]]
+            )
+        case "sqlcmd":
+            directive = text.strip().partition(" ")[0].lower()
+            return (directive if directive in _DIRECTIVES else "!!") + f" {HIDDEN}"
+        case "figure":
+            return number(text)
+        case "word":
+            bare = text.lstrip("@#$")
+            kept = bare.upper() in _sql_words() or bare.casefold() in shipped_names()
+            return text if kept else text[: len(text) - len(bare)] + names.mask_name(bare)
+        case "sign":
+            return text
+        case _:
+            return HIDDEN
+
+
+_CLOSES: Final = {"[": "]", '"': '"'}
+_DIRECTIVES: Final = frozenset(
+    {":connect", ":setvar", ":on", ":out", ":error", ":r", ":exit", ":quit", ":xml", ":reset"}
+)
+
+
+@cache
+def _sql_words() -> frozenset[str]:
+    from engine.tsql.batches.environment import (  # imports most of T-SQL, which no start needs
+        CONTEXT_FUNCTIONS,
+        GLOBALS,
+    )
+    from engine.tsql.procedures import PROCEDURES
+    from engine.tsql.scalars.functions import FUNCTIONS
+
+    grammar = resources.files("engine.tsql.language").joinpath("commands.lark").read_text(encoding="utf-8")
+    pairs = {word for pair in COMMAND_PAIRS for word in pair}
+    inner = {word for words in INNER_WORDS.values() for word in words}
+    called = {*FUNCTIONS, *CONTEXT_FUNCTIONS, *PROCEDURES, *(name.lstrip("@") for name in GLOBALS)}
+    quoted = set(re.findall(r'"([A-Z_]+)"i', grammar)) | set(re.findall(r"\b[A-Z_]{2,}\b", grammar))
+    words = KEYWORDS | STATEMENT_WORDS | COMMAND_WORDS | pairs | inner | quoted | set(_ALSO.split())
+    return frozenset(word.upper() for word in words | called) | _catalog_names()
+
+
+@cache
+def _catalog_names() -> frozenset[str]:
+    """Return views, their schemas and columns."""
+    from engine.tsql.catalog import VIEWS
+
+    parts = {part for name in VIEWS for part in name.split(".")}
+    columns = {column.name for view in VIEWS.values() for column in view.columns_in(9_999)}
+    return frozenset(name.upper() for name in parts | columns)
+
+
+@cache
+def shipped_names() -> frozenset[str]:
+    """Return servers, databases, applications, jobs and questions of the shipped drills, in small letters."""
+    files = (file for file in resources.files("scenarios").iterdir() if file.name.endswith(".toml"))
+    return frozenset(
+        name.casefold() for file in files for name in _named(tomllib.loads(file.read_text("utf-8")))
+    )
+
+
+def _named(value: object) -> Iterator[str]:
+    if isinstance(value, list):
+        for inner in value:
+            yield from _named(inner)
+    elif isinstance(value, dict):
+        yield from (value[key] for key in _NAME_KEYS if isinstance(value.get(key), str))
+        for inner in value.values():
+            yield from _named(inner)
+
+
+def _is_allowed(token: str) -> bool:
+    bare = token.strip(_MARKS)
+    return not bare or bare in _our_words() or bool(_NUMBER.fullmatch(bare) or _LIBRARY.fullmatch(bare))
+
+
+_MARKS: Final = ".,;:!?()'\"“”„*#…-"
+
+
+@cache
+def _our_words() -> frozenset[str]:
+    """Return the words of messages in findings, also in the language of the interface."""
+    said = [text for place in SPEAKERS for text in _read_string_literals(place)]
+    texts = [*said, *map(tr, said), _SQLITE_SAYS]
+    found = {word.strip(_MARKS) for text in texts for word in re.sub(r"\{[^{}]*\}", " ", text).split()}
+    return frozenset(found) | frozenset(_PLATFORMS)
+
+
+def _read_string_literals(resource_path: str) -> Iterator[str]:
+    path = resources.files("app").joinpath(resource_path)
+    files = [path] if path.is_file() else [file for file in path.iterdir() if file.name.endswith(".py")]
+    for file in files:
+        nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+                yield node.value
+
 
 PACKAGES: Final = ("PySide6-Essentials", "pyqtgraph", "numpy", "SQLAlchemy", "alembic", "lark", "sqlglot",
                    "pydantic")  # fmt: skip

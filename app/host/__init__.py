@@ -4,9 +4,8 @@ The window, a program without one, a SQL client and a class seat are all guests 
 """
 
 from app.host.host import Host
-from app.host.inbox import Inbox, Request, RequestResult
+from app.host.inbox import HostSignal, Inbox, Request, RequestResult
 from app.host.recorder import NoRecorder, Recorder, RecordingError
-from app.host.signals import HostSignal
 
 __all__ = [
     "Host", "HostSignal", "Inbox", "NoRecorder", "Recorder", "RecordingError", "Request", "RequestResult",

@@ -9,14 +9,20 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from app.host.background_task import BackgroundTask
-from app.host.inbox import ENDS, Inbox, Request, RequestResult
-from app.host.pace import RunPace
-from app.host.playback import Playback
+from app.host import inbox
+from app.host.inbox import HostSignal, Inbox, Request, RequestResult, sentence
+from app.host.playback import (
+    CONDITION_TICKS,
+    EVENT_KINDS,
+    SEARCH_TICKS_MAX,
+    STATE_KINDS,
+    BackgroundTask,
+    EventSearch,
+    Playback,
+    RunPace,
+    is_alarm,
+)
 from app.host.recorder import NoRecorder, Recorder, RecordingError, RecordingSchedule
-from app.host.refusals import ANSWER_FIRST, NO_RUN, NOT_YET, OVER, READ_ONLY, sentence
-from app.host.search import CONDITION_TICKS, EVENT_KINDS, SEARCH_TICKS_MAX, STATE_KINDS, EventSearch, is_alarm
-from app.host.signals import HostSignal
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import localize as said_of
@@ -121,9 +127,8 @@ class Host:
         )
 
     def _take_up(self, run: Drill | History, recorder: Recorder) -> None:
-        self.pause()
-        self._drop()
-        self.inbox.drop(tr(OVER))
+        self._halt()
+        self.inbox.drop(tr(inbox.OVER))
         self.history = run if isinstance(run, History) else History(run)
         self._record = RecordingSchedule(recorder)
         self._pace.reset()
@@ -131,9 +136,8 @@ class Host:
 
     def close(self) -> None:
         """Let go of the run; its record stays as it is."""
-        self.pause()
-        self._drop()
-        self.inbox.drop(tr(OVER))
+        self._halt()
+        self.inbox.drop(tr(inbox.OVER))
         self.history = None
         self._record = RecordingSchedule(NoRecorder())
         if self._playback is not None:
@@ -161,7 +165,7 @@ class Host:
         try:
             slices = history.seeking(tick, before_inputs)
         except InputError as problem:
-            self.refused.emit(sentence(said_of(str(problem))))
+            self._refuse(problem)
             return False
         self.work(slices, lambda found: self._show_moment(history, found, before_inputs))
         self._sought = (tick, before_inputs) if self._work is not None else None
@@ -179,8 +183,7 @@ class Host:
     def look_at_now(self) -> None:
         """Show the run as it stands again."""
         if self._playback is not None:
-            self.pause()
-            self._drop()
+            self._halt()
             self._look_at(None)
 
     def _look_at(self, playback: Playback | None) -> None:
@@ -225,8 +228,7 @@ class Host:
         cannot be done, which is otherwise said. *at_once_s*: wall time that the first frame may take, so that what
         is short is there when this returns; None: as the session has it.
         """
-        self.pause()
-        self._drop()
+        self._halt()
         work = self._work = BackgroundTask(
             slices, on_result, on_cancel, on_error or self._refuse, (InputError, BranchError)
         )
@@ -266,9 +268,7 @@ class Host:
         """Let the time run."""
         if not self._may_advance() or self.drill is None:
             return
-        if self._stands_still(self.drill):
-            self.refused.emit(tr(ANSWER_FIRST))
-        else:
+        if not self._refuse_question(self.drill):
             self._set_running(True)
 
     def pause(self) -> None:
@@ -294,9 +294,7 @@ class Host:
     def step(self) -> None:
         """Advance one tick (10 ms)."""
         self.pause()
-        if self.drill is not None and self._stands_still(self.drill):
-            self.refused.emit(tr(ANSWER_FIRST))
-        elif self._may_advance():
+        if self.drill is not None and not self._refuse_question(self.drill) and self._may_advance():
             self._advance(1, SLICE_TICKS)
             self._beat()
 
@@ -323,7 +321,7 @@ class Host:
                 self.refused.emit(tr("The condition is already met: {condition}").format(condition=condition))
                 return
         except (ConditionError, InputError) as problem:
-            self.refused.emit(sentence(said_of(str(problem))))
+            self._refuse(problem)
             return
         self._begin_search(frozenset(), condition=condition)
 
@@ -337,6 +335,11 @@ class Host:
         self._drop()
         if work is not None:
             work.stopped()
+
+    def _halt(self) -> None:
+        """Stop the time, the background task and the search."""
+        self.pause()
+        self._drop()
 
     def _drop(self) -> None:
         """Cancel the background task and the search."""
@@ -360,12 +363,12 @@ class Host:
         """Run `do` and return the reason of a refusal, or ""; *request* gets its answer when it is done."""
         history = self.history
         if history is None:
-            return tr(NO_RUN)
+            return tr(inbox.NO_RUN)
         if self._playback is not None:
-            said = OVER if self._playback.stays else READ_ONLY
+            said = inbox.OVER if self._playback.stays else inbox.READ_ONLY
             return tr(said).format(moment=formatting.run_time(self._playback.drill.world.t_s))
         if self._work is not None:
-            return tr(NOT_YET)
+            return tr(inbox.NOT_YET)
         drill = history.drill
         known = len(drill.events)
         try:
@@ -375,10 +378,12 @@ class Host:
         try:
             self._record.recorder.line(item.tick, item.line)
         except RecordingError as problem:
-            self._take_back(history)
+            self._set_running(False)
+            history.undo_last_input()
+            self.drill_changed.emit(history.drill)
             return str(problem)
         if request is not None:
-            if item.verb in ENDS:
+            if item.verb in inbox.ENDS:
                 self.inbox.await_end(request, item)
             else:
                 request.answer.set_result(RequestResult(item))
@@ -403,12 +408,6 @@ class Host:
                 self.inbox.wake_if_any()
                 break
 
-    def _take_back(self, history: History) -> None:
-        """Restore the drill before the last line, which was applied but not recorded."""
-        self._set_running(False)
-        history.undo_last_input()
-        self.drill_changed.emit(history.drill)
-
     # --- frames ---------------------------------------------------------------------------------------------
 
     def on_frame(self, elapsed_ms: float) -> None:
@@ -420,13 +419,9 @@ class Host:
             self._go_on_searching(self._search)
             self._beat(elapsed_ms)
         elif self._running:
-            self._run(elapsed_ms)
+            due = self._pace.due_ticks(elapsed_ms)
+            self._say_lag(self._pace.reached(self._advance_recorded(due), due, elapsed_ms))
             self._beat(elapsed_ms)
-
-    def _run(self, elapsed_ms: float) -> None:
-        due = self._pace.due_ticks(elapsed_ms)
-        done = self._advance_recorded(due)
-        self._say_lag(self._pace.reached(done, due, elapsed_ms))
 
     def _advance_recorded(self, ticks: int, slice_ticks: int = SLICE_TICKS, stop: Stop | None = None) -> int:
         """Run `_advance`; in an exam each second is on disk before the next, so that a kill gains no time."""
@@ -463,11 +458,12 @@ class Host:
             new = run.advance_to(min(start + ticks, drill.tick + stride, second), to_event)
             events += new
             if self._playback is None and any(e.kind == "question" and e.get("pause") for e in new):
-                self._hold()
+                ran = self._running
+                self._halt()
+                self._is_held = ran  # a running clock continues with the answer
                 break
             if self._playback is not None and self._playback.take_deed():
-                self.pause()
-                self._drop()
+                self._halt()
                 break
             if self._clock() >= until or (stop is not None and stop(new)):
                 break
@@ -488,8 +484,7 @@ class Host:
             self.happened.emit(events)
         self.world_changed.emit(drill.world)
         if self._playback is not None and self._playback.has_finished:
-            self.pause()
-            self._drop()
+            self._halt()
             if not self._playback.stays:
                 self._look_at(None)
         elif self._playback is None and drill.finished:
@@ -506,17 +501,16 @@ class Host:
         self._record = RecordingSchedule(NoRecorder())
         self.finished.emit(report)
 
-    def _hold(self) -> None:
-        """Stop the time for a question; a running clock continues with the answer."""
-        ran = self._running
-        self.pause()
-        self._drop()
-        self._is_held = ran
-
     def _stands_still(self, drill: Drill) -> bool:
         """Return whether a question waits for whose answer time stands still."""
         holding = {inquiry.name for inquiry in drill.scenario.inquiries if inquiry.pause}
         return self._playback is None and any(asked.name in holding for asked in drill.open_questions())
+
+    def _refuse_question(self, drill: Drill) -> bool:
+        """Return whether time stands still for a question, and say so."""
+        if holds := self._stands_still(drill):
+            self.refused.emit(tr(inbox.ANSWER_FIRST))
+        return holds
 
     def _may_advance(self) -> bool:
         return self.history is not None and not self._at_the_end() and not self.busy
@@ -530,10 +524,7 @@ class Host:
         wanted: Callable[[Event], bool] = lambda _: True,
         condition: str = "",
     ) -> None:
-        if not self._may_advance() or self.drill is None:
-            return
-        if self._stands_still(self.drill):
-            self.refused.emit(tr(ANSWER_FIRST))
+        if not self._may_advance() or self.drill is None or self._refuse_question(self.drill):
             return
         if to_tick is None and visibility.is_truth_hidden(
             self.drill

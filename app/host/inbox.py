@@ -8,10 +8,50 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import count
 from queue import Empty, SimpleQueue
-from typing import Final
+from typing import Final, Generic, TypeVar
 
+from app.words.language import mark
 from engine.events import Event
 from engine.inputs import Input
+from engine.verbs import VERBS
+
+READ_ONLY: Final = mark("You are viewing {moment}. To act, return to now or continue from here.")
+NO_RUN: Final = mark("Open a run first to use this command.")
+OVER: Final = mark("This run has ended. You can view it but not change it.")
+NOT_YET: Final = mark("A run is being replayed. Wait, or cancel it.")
+ANSWER_FIRST: Final = mark("The clock is paused until you answer the question in the brief.")
+
+
+def sentence(text: str) -> str:
+    """Begin *text* with a capital and end it with a full stop; the name of a verb stays as it is typed."""
+    text = text.strip()
+    begins_with_verb = text.partition(" ")[0].rstrip(":") in VERBS
+    start = text[:1] if begins_with_verb else text[:1].upper()
+    return f"{start}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+Said = TypeVar("Said")
+
+
+class HostSignal(Generic[Said]):
+    """Signal of one kind; a listener receives everything emitted after its connection."""
+
+    def __init__(self) -> None:
+        self._guests: list[Callable[[Said], object]] = []
+
+    def connect(self, guest: Callable[[Said], object]) -> None:
+        """Connect a listener."""
+        self._guests.append(guest)
+
+    def disconnect(self, guest: Callable[[Said], object]) -> None:
+        """Disconnect a listener. Raises ValueError for one that was not connected."""
+        self._guests.remove(guest)
+
+    def emit(self, message: Said) -> None:
+        """Tell every guest; one that leaves meanwhile is told once more at most."""
+        for guest in tuple(self._guests):
+            guest(message)
+
 
 ENDS: Final = {"sql": "sql_done", "batch": "sql_done", "connect": "session"}
 """Verbs whose answer is a later event of their window, with the event's kind; all others complete at once."""

@@ -2,10 +2,105 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
+from engine.drill.time.cooperative_tasks import Slices
 from engine.drill.time.history import History
-from engine.events import Event
+from engine.events import KINDS, Event
 from engine.model import Tick
+
+
+class BackgroundTask:
+    """Runs *slices* to their end; the result goes to *then*, an error to *failed*."""
+
+    def __init__(
+        self,
+        slices: Slices[Any],
+        then: Callable[[Any], None],
+        stopped: Callable[[], None],
+        failed: Callable[[Exception], None],
+        faults: tuple[type[Exception], ...],
+    ) -> None:
+        """Begin a task.
+
+        *stopped*: the user cancels. *faults*: expected exceptions; any other one is a defect.
+        """
+        self._slices = slices
+        self._on_done, self._failed = then, failed
+        self._faults = faults
+        self.stopped = stopped
+        self.share = 0.0
+        """Completed share of the task, 0 to 1."""
+        self._tell: Callable[[], None] | None = None
+
+    def run_slices(self, in_time: Callable[[], bool]) -> bool:
+        """Run at least one slice, and more while *in_time*; return True when done, and `tell` has the result."""
+        try:
+            self.share = next(self._slices)
+            while in_time():
+                self.share = next(self._slices)
+        except StopIteration as end:
+            result = end.value
+            self._tell = lambda: self._on_done(result)
+        except self._faults as fault:
+            problem = fault
+            self._tell = lambda: self._failed(problem)
+        return self._tell is not None
+
+    def tell(self) -> None:
+        """Hand on what it has come to."""
+        assert self._tell is not None
+        self._tell()
+
+    def give_up(self) -> None:
+        """Stop before the next slice and release resources."""
+        self._slices.close()
+
+
+SPEED_MIN, SPEED_MAX = 0.1, 1000.0
+"""Range of speeds in simulated seconds per second of wall time."""
+ELAPSED_MS_MAX: Final = 250.0
+"""Maximum wall time that a frame makes up for, so that a resumed laptop does not jump an hour ahead."""
+LAG_SHARE: Final = 0.9
+"""Share of the requested speed below which the run lags."""
+
+
+class RunPace:
+    """Ticks due at a speed. Ticks that a frame could not run are dropped."""
+
+    def __init__(self) -> None:
+        self.speed = 1.0
+        """Simulated seconds per second of wall time."""
+        self._owed_ticks = 0.0
+
+    def set_speed(self, speed: float) -> bool:
+        """Keep the speed within SPEED_MIN to SPEED_MAX; False if it is that already."""
+        speed = min(SPEED_MAX, max(SPEED_MIN, speed))
+        changed, self.speed = speed != self.speed, speed
+        if changed:
+            self.reset()
+        return changed
+
+    def reset(self) -> None:
+        """Reset the time owed."""
+        self._owed_ticks = 0.0
+
+    def due_ticks(self, elapsed_ms: float) -> int:
+        """Return whole ticks due after *elapsed_ms* more of wall time, of which ELAPSED_MS_MAX count at most."""
+        self._owed_ticks += min(elapsed_ms, ELAPSED_MS_MAX) / 1000.0 * self.speed * TICKS_PER_S
+        return int(self._owed_ticks)
+
+    def reached(self, done_ticks: int, due_ticks: int, elapsed_ms: float) -> float:
+        """Take *done* ticks off the *due* ones; the speed that was reached if the run lags, else 0."""
+        self._owed_ticks = 0.0 if done_ticks < due_ticks else self._owed_ticks - due_ticks
+        elapsed_s = min(elapsed_ms, ELAPSED_MS_MAX) / 1000.0
+        return (
+            done_ticks / TICKS_PER_S / elapsed_s if done_ticks < due_ticks * LAG_SHARE and elapsed_s else 0.0
+        )
 
 
 class Playback:
@@ -47,3 +142,40 @@ class Playback:
         """Return whether time must pause for the last input, and clear the mark."""
         deed, self._deed = self._deed, False
         return deed and self.at_each_deed
+
+
+SEARCH_TICKS_MAX: Final = 3600 * TICKS_PER_S
+"""Maximum simulated time of a search for the next event."""
+CONDITION_TICKS: Final = 10
+"""Ticks between two checks of the condition."""
+
+STATE_KINDS: Final[frozenset[str]] = frozenset(kind for kind, info in KINDS.items() if info.is_state)
+EVENT_KINDS: Final[frozenset[str]] = STATE_KINDS | {kind for kind, info in KINDS.items() if info.is_milestone}
+"""Kinds at which "next event" stops. Log lines and traces only repeat these."""
+
+ALARM_SEVERITY: Final = 16
+"""Lowest severity that rings: SQL Server Agent alerts usually start there. Documented (severities)."""
+
+
+def is_alarm(event: Event) -> bool:
+    """Return whether a threshold of the monitor was crossed, or a server wrote an error into its log."""
+    return event.kind == "alert" or int(event.get("severity", 0)) >= ALARM_SEVERITY
+
+
+@dataclass
+class EventSearch:
+    """Run until a matching event of some *kinds*, until a *condition*, or until the tick."""
+
+    kinds: frozenset[str]
+    start_tick: int
+    until_tick: int
+    wanted: Callable[[Event], bool]
+    condition: str
+    found: bool = False
+
+    def finds(self, events: Sequence[Event], drill: Drill | None) -> bool:
+        """Return whether the latest events or the present state match the search."""
+        found = any(event.kind in self.kinds and self.wanted(event) for event in events)
+        found = found or (bool(self.condition) and drill is not None and drill.holds(self.condition))
+        self.found = self.found or found
+        return found

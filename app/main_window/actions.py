@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from PySide6.QtCore import QObject
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from app.widgets import docks, keys, theme
 from app.widgets.theme import ThemeTokens
 from app.words.language import tr
+from engine.overrides import override
 
 GROUPS: Final = ("drill", "time", "fault", "view", "teach", "help")
 """First part of the name of each action of the window; the others of `app.widgets.keys` belong to one view."""
@@ -82,3 +83,35 @@ def show_keys(actions: Iterable[QAction]) -> None:
         shortcut = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         text = action.text().rstrip("…")
         action.setToolTip(f"{text} ({shortcut})" if shortcut else text)
+
+
+class DeskKeys(QObject):
+    """Sees what the panels of the desk have left: text, buttons and lists keep their own keys."""
+
+    def __init__(
+        self,
+        window: QWidget,
+        desk_page: QWidget,
+        wanted: Callable[[], bool],
+        acts: Mapping[str, Callable[[], object]],
+    ) -> None:
+        """Create the keys.
+
+        *wanted*: the desk is shown. *acts*: rows of `app.widgets.keys` -> functions.
+        """
+        super().__init__(window)
+        self._wanted = wanted
+        self._acts = {key: do for name, do in acts.items() for key in keys.keys_of(keys.SSMS).get(name, ())}
+        for place in (window, desk_page):
+            place.installEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and self._wanted():
+            held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+            do = self._acts.get(keys.as_text(event.key())) if not held.value else None
+            if do is not None:
+                if not event.isAutoRepeat():
+                    do()
+                return True
+        return super().eventFilter(watched, event)

@@ -15,49 +15,39 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import settings
-from app.main_window import class_offers, confirmations, desk_page, dialogs, menus, run_until_dialog
-from app.main_window.actions import Actions
+from app.main_window import class_offers, confirmations, desk_page, dialogs, menus
+from app.main_window.actions import Actions, DeskKeys
 from app.main_window.announcements import Announcer
 from app.main_window.appearance import Appearance
-from app.main_window.branches import BranchViews
 from app.main_window.bundles import Bundling
-from app.main_window.close import Closing
+from app.main_window.close import Closing, SettingsWriter
 from app.main_window.commands import PaletteCommands
 from app.main_window.confirmations import Confirmations
 from app.main_window.debrief_page import Debriefing
 from app.main_window.desk import Desk
-from app.main_window.desk_keys import DeskKeys
 from app.main_window.desk_page import DeskConnection, DeskPage, RunFacts, ViewConnection
 from app.main_window.diagnostics import Doctor
 from app.main_window.drill_choice import DrillChoice
 from app.main_window.failover_moment import FailoverMoment
 from app.main_window.fault_menu import FaultMenu
-from app.main_window.files import Drops, Files
+from app.main_window.files import Drops, Files, Recent
 from app.main_window.first_run import FirstRun
-from app.main_window.full_screen import FullScreen
-from app.main_window.help import HelpKey
 from app.main_window.learning import Learning
 from app.main_window.library import Library
 from app.main_window.navigation import Navigation
-from app.main_window.presenter_mode import PresenterMode
-from app.main_window.progress import ProgressPages
+from app.main_window.presenter_mode import FullScreen, PresenterMode, TopologyNotes
 from app.main_window.quarantine import QuarantineGate
 from app.main_window.query_drafts import QueryDrafts
-from app.main_window.recent import Recent
-from app.main_window.replay import Replay
-from app.main_window.replay_progress import Loading
-from app.main_window.run_as_scenario import RunAsScenario
+from app.main_window.replay import Loading, Replay
 from app.main_window.run_controller import RunController
-from app.main_window.runs import FinishedRuns
-from app.main_window.save_scenario import ScenarioSaver
+from app.main_window.runs import BranchViews, FinishedRuns
+from app.main_window.save_scenario import RunAsScenario, ScenarioSaver
 from app.main_window.scenario_editor import Editing
 from app.main_window.scripts import Scripts
 from app.main_window.session import HostSession
-from app.main_window.settings_writer import SettingsWriter
 from app.main_window.start_page import StartPage
-from app.main_window.teaching_tools import TopologyNotes
 from app.main_window.time_selection import TimeSelection, save_charts
-from app.main_window.tools import ToolPages
+from app.main_window.tools import HelpKey, ProgressPages, ToolPages
 from app.main_window.topology_layout import TopologyLayout
 from app.main_window.window import MainWindow
 from app.storage import Profile
@@ -346,7 +336,7 @@ class Assembly(QObject):
             "time.next_event": session.run_to_event,
             "time.next_state": session.run_to_state,
             "time.run_to": self._ask_for_moment,
-            "time.until": lambda: run_until_dialog.ask(session, self._window),
+            "time.until": lambda: dialogs.ask_until(session, self._window),
             "time.next_alarm": session.run_to_alarm,
             "time.faster": lambda: session.set_speed(next_speed(session.speed, faster=True)),
             "time.slower": lambda: session.set_speed(next_speed(session.speed, faster=False)),

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app import settings
 from app.main_window.appearance import Appearance
 from app.main_window.confirmations import Confirmations
 from app.main_window.navigation import Navigation
 from app.main_window.query_drafts import QueryDrafts
+from app.settings import WindowSettings
+from app.widgets.notice import NoticeBar
 
 
 class Closing(QObject):
@@ -58,3 +62,36 @@ def _session_ends() -> bool:
     """Return whether the desktop is being shut down, which nobody wants to be asked about by every program."""
     app = QApplication.instance()
     return isinstance(app, QApplication) and app.isSavingSession()
+
+
+AFTER_MS: Final = 300
+"""Pause after the last change, since some come in bursts."""
+
+
+class SettingsWriter(QObject):
+    """Lives as long as the window."""
+
+    def __init__(self, store: WindowSettings, notice: NoticeBar, window: QWidget) -> None:
+        super().__init__(window)
+        self._store, self._notice, self._window = store, notice, window
+        self._is_reported = False
+        self._write_timer = QTimer(self, singleShot=True, interval=AFTER_MS)
+        self._write_timer.timeout.connect(self.write)
+        store.changed = self._write_timer.start
+
+    def write(self) -> None:
+        """Write to disk now; show a new problem once."""
+        problem = self._store.problem
+        if problem and not self._is_reported:
+            self._notice.warn(problem)
+        self._is_reported = bool(problem)
+
+    def stop(self) -> None:
+        """Stop writing on changes, because the window writes its final settings itself."""
+        self._write_timer.stop()
+        self._store.changed = lambda: None
+
+    def begin(self) -> None:
+        """Write at the start, when a problem can still be fixed."""
+        self._store.set(settings.GEOMETRY, self._window.saveGeometry())
+        self.write()

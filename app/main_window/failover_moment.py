@@ -3,32 +3,100 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QElapsedTimer, QObject, QTimer
-from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
+import numpy as np
+from PySide6.QtCore import QElapsedTimer, QObject, QSize, QTimer
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from app import settings
+from app.export.gif import GifWriter, Pixels
+from app.files import atomic_write
 from app.main_window.desk_page import DeskPage
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
+from app.main_window.task_runner import TaskRunner
 from app.settings import WindowSettings
 from app.view_models.failover_moment import moment as times
-from app.view_models.failover_moment.expected import find_expected
 from app.view_models.failover_moment.facts import StageFacts, Vote, capture_facts, find_redo_kb
 from app.view_models.failover_moment.moment import Moment, make_moment
 from app.view_models.failover_moment.replay import MomentReplay
 from app.view_models.failover_moment.view import make_view
-from app.view_models.failover_moment.why_not import WhyNotView, explain_failover
+from app.view_models.failover_moment.why_not import WhyNotView, explain_failover, find_expected
 from app.views.failover_stage import FailoverStage
-from app.views.failover_stage.stage import BACK, EXPORT, FAR_SCALE, FORTH, GO, LEAVE, REPLAY
+from app.views.failover_stage.stage import BACK, EXPORT, FAR_SCALE, FORTH, GO, LEAVE, REPLAY, draw_view
+from app.widgets import theme
 from app.widgets.input_guard import guard
 from app.widgets.notice import NoticeBar
+from app.words import formatting
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
 from engine.events import Event
 from engine.model import Failover, Tick
+
+if TYPE_CHECKING:
+    from app.view_models.failover_moment.replay import MomentReplay
+    from app.view_models.failover_moment.view import StageView
+    from app.views.failover_stage import FailoverStage
+    from app.widgets.notice import NoticeBar
+    from engine.drill.time.cooperative_tasks import Slices
+
+SIZE: Final = QSize(1280, 620)
+"""Pixels of the picture: half a slide. Ours."""
+FRAME_S: Final = 0.1
+LAST_S: Final = 4.0
+"""The result stays on screen for so long before the film begins again."""
+
+
+def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar) -> None:
+    """Ask for a file and write the film; the button shows how far it is."""
+    button = stage.buttons[EXPORT]
+    file, _ = QFileDialog.getSaveFileName(stage, tr("Export as GIF"), "failover.gif", "GIF (*.gif)")
+    if not file:
+        return
+    words = button.text()
+    runner = TaskRunner(stage)
+    button.setEnabled(False)
+    runner.progress.connect(
+        lambda share: button.setText(tr("Exporting {share}").format(share=formatting.percent(share)))
+    )
+
+    def write(data: bytes) -> None:
+        button.setText(words)
+        button.setEnabled(True)
+        try:
+            atomic_write.write(Path(file), data)
+        except OSError as problem:
+            notice.warn(str(problem))
+            return
+        notice.show_info(tr("Saved as {file}.").format(file=file))
+
+    runner.start(encode_film(replay, theme.tokens(stage.palette()), stage.canvas.far), write)
+
+
+def encode_film(replay: MomentReplay, colors: theme.ThemeTokens, large_text: bool) -> Slices[bytes]:
+    """Return the film of a replay as a GIF; a slice is a frame."""
+    samples = []
+    for number in range(replay.begun_count):
+        samples.append(_pixels(replay.view_of(number), colors, large_text))
+        yield 0.0
+    writer = GifWriter(samples)
+    count = max(1, round(replay.length_s / FRAME_S))
+    for number in range(count):
+        writer.add(_pixels(replay.view_at(number * FRAME_S), colors, large_text), round(100 * FRAME_S))
+        yield number / count
+    writer.add(samples[-1], round(100 * LAST_S))
+    return writer.finish()
+
+
+def _pixels(view: StageView, colors: theme.ThemeTokens, large_text: bool) -> Pixels:
+    picture = draw_view(view, SIZE, colors, large_text).convertToFormat(QImage.Format.Format_RGB888)
+    rows = np.frombuffer(picture.constBits(), np.uint8).reshape(picture.height(), picture.bytesPerLine())
+    return rows[:, : 3 * picture.width()].reshape(picture.height(), picture.width(), 3).copy()
+
 
 TYPING_S: Final = 3.0
 """A key was pressed so recently: the person types, and the stage does not take the keyboard. Ours."""
@@ -422,7 +490,6 @@ class FailoverMoment(QObject):
             self.stage.show_running(running)
 
     def _export(self) -> None:
-        from app.main_window.moment_export import export_moment
 
         replay = self._prepare_replay()
         if replay is not None:

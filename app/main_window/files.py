@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, Signal
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
+from app import settings
 from app.files import bundle, scenario_files, sql_files
 from app.files.bundle import BundleError
 from app.files.scenario_files import ScenarioNotFoundError
@@ -18,8 +20,10 @@ from app.main_window.debrief_page import Debriefing
 from app.main_window.drill_choice import DrillChoice
 from app.main_window.quarantine import QuarantineGate
 from app.main_window.scripts import Scripts
+from app.settings import WindowSettings
 from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.notice import NoticeBar
+from app.widgets.tables import plain_tip
 from app.words.language import tr
 from app.words.localization import localize
 from engine.drill.authoring.contents import escape_invisible
@@ -138,3 +142,53 @@ def _find_dropped_file(data: QMimeData) -> str:
     """Return the one file of this computer that is being dragged, if it is of a kind that can be opened."""
     files = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
     return files[0] if len(files) == 1 and Path(files[0]).suffix.lower() in KINDS else ""
+
+
+KEPT: Final = 10
+"""Files that are remembered. Ours: what a menu shows at a glance."""
+
+
+class Recent(QObject):
+    """Remembers files, newest first; those that are gone stay in sight but cannot be chosen."""
+
+    file_wanted = Signal(str)
+    """The path of one that is to be opened."""
+
+    def __init__(self, store: WindowSettings, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._store = store
+        self.menu = QMenu(tr("Recent &files"), parent, toolTipsVisible=True)
+        self.menu.aboutToShow.connect(self._fill)
+
+    def files(self) -> list[Path]:
+        """Return recent files that still exist, newest first."""
+        found = self._store.json(settings.RECENT)
+        names = found[:KEPT] if isinstance(found, list) else []
+        return [Path(name) for name in names if isinstance(name, str) and "\0" not in name]
+
+    def add(self, file: str) -> None:
+        """Add *file*, which was opened."""
+        path = Path(file).resolve()
+        self._keep([path, *(other for other in self.files() if other != path)][:KEPT])
+
+    def clear(self) -> None:
+        """Remove all entries."""
+        self._keep([])
+
+    def _keep(self, files: list[Path]) -> None:
+        self._store.set(settings.RECENT, json.dumps([str(file) for file in files]))
+
+    def _fill(self) -> None:
+        """Add one entry a file, with its folder if names are equal."""
+        menu, files = self.menu, self.files()
+        menu.clear()
+        names = [file.name for file in files]
+        for number, file in enumerate(files, start=1):
+            text = file.name if names.count(file.name) == 1 else f"{file.name}  –  {file.parent}"
+            action = menu.addAction(f"&{number % 10}  {escape_invisible(text).replace('&', '&&')}")
+            action.setToolTip(plain_tip(escape_invisible(str(file))))
+            action.setEnabled(file.is_file())
+            action.triggered.connect(lambda _=False, file=file: self.file_wanted.emit(str(file)))
+        if files:
+            menu.addSeparator()
+        menu.addAction(tr("Clear this list"), self.clear).setEnabled(bool(files))

@@ -12,7 +12,7 @@ from app.main_window.desk_page import DeskPage
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
 from app.main_window.task_runner import TaskRunner
-from app.view_models.debrief import lesson_card
+from app.view_models.debrief import model as cards
 from app.view_models.debrief.model import DebriefModel
 from app.views.lesson_bar import LessonBar
 from engine.drill.par.account import RunSegment
@@ -69,7 +69,7 @@ class Learning(QObject):
             return
         self._seen_count, self._open = len(live.journal), True
         count = len(self._lessons)
-        self.bar.show_card(lesson_card.ask_lesson(self._lesson(), self._at + 1, count, model.choices))
+        self.bar.show_card(cards.ask_lesson(self._lesson(), self._at + 1, count, model.choices))
 
     def _lesson(self) -> RunSegment:
         return self._lessons[self._at]
@@ -104,7 +104,7 @@ class Learning(QObject):
         model = self._model
         if model is None:
             return
-        card = lesson_card.judge_answer(
+        card = cards.judge_answer(
             self._lesson(), judgement, self._has_another_lesson, model.review, model.choices
         )
         self._open = card.tone != "ok" and judgement.idle
@@ -116,28 +116,26 @@ class Learning(QObject):
         model, live = self._model, self._session.live
         if model is None:
             return
-        if name == lesson_card.HINT:
-            self.bar.show_hint(lesson_card.find_hint(self._lesson(), model.choices))
-        elif name == lesson_card.WAIT and live is not None:
+        if name == cards.HINT:
+            self.bar.show_hint(cards.find_hint(self._lesson(), model.choices))
+        elif name == cards.WAIT and live is not None:
             self._open = False
             self.bar.show_checking()
             self._task.start(judge_wait(live.fork(), self._plans(live)), self._answer)
-        elif name == lesson_card.ANSWER:
+        elif name == cards.ANSWER:
             self._task.cancel()
             self._open = False
             self.bar.show_card(
-                lesson_card.reveal_answer(
-                    self._lesson(), self._has_another_lesson, model.review, model.choices
-                )
+                cards.reveal_answer(self._lesson(), self._has_another_lesson, model.review, model.choices)
             )
-        elif name == lesson_card.AGAIN:
+        elif name == cards.AGAIN:
             self._show(self._at)
-        elif name == lesson_card.WATCH:
+        elif name == cards.WATCH:
             drill = self._drill()
             self._play.watch_best(drill.scenario, drill.seed, self._lesson())
-        elif name == lesson_card.PLAY:
+        elif name == cards.PLAY:
             self._play.record_practice()
-        elif name in (lesson_card.SKIP, lesson_card.NEXT) and self._has_another_lesson:
+        elif name in (cards.SKIP, cards.NEXT) and self._has_another_lesson:
             self._show(self._at + 1)
         else:
             self._leave()

@@ -2,17 +2,62 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QByteArray, QObject, QSize, Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
 from app import settings
 from app.main_window.appearance import Appearance
+from app.main_window.desk import COMES_BACK_MS, LAYOUT_VERSION, Desk
+from app.main_window.run_controller import RunController
+from app.main_window.session import HostSession
 from app.settings import WindowSettings
 from app.views.topology import Topology
+from app.views.topology.notes import Note
 from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.docks import PRESENTER, PROFILES
+from app.widgets.scroll_container import Pages
+from engine.drill.running.drill import Drill
+
+
+class FullScreen(QObject):
+    """Restores the exact sizes of the panels after full-screen mode.
+
+    Panels grow and shrink with the window, which moves their borders by some pixels. A user who has moved nothing
+    in full-screen mode gets them back to the pixel.
+    """
+
+    def __init__(self, desk: Desk, window: QWidget) -> None:
+        """Create the mode; *window* fills the screen."""
+        super().__init__(window)
+        self._desk, self._window = desk, window
+        self._previous_layout: tuple[QByteArray, QSize] | None = None
+        """Layout and size of the desk before full screen."""
+        self._full_screen_layout: QByteArray | None = None
+        """Initial layout on the full screen, before any change by the user; None until the layout has settled."""
+        self._rest_timer = QTimer(self, singleShot=True, interval=COMES_BACK_MS)
+        self._rest_timer.timeout.connect(self.look)
+
+    def toggle(self) -> None:
+        """Fill the screen, or no longer."""
+        desk, full = self._desk, Qt.WindowState.WindowFullScreen
+        if not self._window.windowState() & full:
+            self._previous_layout = (self._state(), desk.size()) if desk.has_been_visible else None
+            self._full_screen_layout = None
+            self._rest_timer.start()
+        elif self._previous_layout is not None and self._full_screen_layout in (None, self._state()):
+            desk.expect_restore(*self._previous_layout)
+        self._window.setWindowState(self._window.windowState() ^ full)
+
+    def look(self) -> None:
+        """Take the sizes at rest: later changes are the user's."""
+        self._full_screen_layout = self._state()
+
+    def _state(self) -> QByteArray:
+        return self._desk.saveState(LAYOUT_VERSION)
+
 
 TEXT_SCALE: Final = 1.5
 """Text for the back row: at 1920 pixels across, 15 points are read from eight screen widths away. Assumed."""
@@ -69,3 +114,56 @@ class PresenterMode(QObject):
 def _scale(text: str) -> float:
     known = {str(scale): scale for scale in settings.FONT_SCALES}
     return known.get(text, 1.0)
+
+
+class TopologyNotes(QObject):
+    """Notes on the picture, put there as a drill begins and written down when it is left."""
+
+    def __init__(
+        self,
+        topology: Topology,
+        session: HostSession,
+        play: RunController,
+        pages: Pages,
+        store: WindowSettings,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._topology, self._store = topology, store
+        self._scenario = ""
+        play.began.connect(self._put)
+        session.finished.connect(lambda _: self.keep())
+        session.drill_changed.connect(lambda _: self.keep())
+        pages.currentChanged.connect(lambda _: self.keep())
+
+    def _put(self, drill: Drill) -> None:
+        """Show the notes of this scenario and clear spotlights of another one."""
+        self._scenario = drill.scenario.name
+        self._topology.put_notes(_notes(self._store).get(self._scenario, []))
+        self._topology.light(())
+
+    def keep(self) -> None:
+        """Store the notes of the scenario."""
+        if not self._scenario:
+            return
+        kept = _notes(self._store)
+        kept[self._scenario] = self._topology.notes()
+        self._store.set(settings.NOTES, json.dumps({name: notes for name, notes in kept.items() if notes}))
+
+
+def _notes(store: WindowSettings) -> dict[str, list[Note]]:
+    """Return the stored notes without the invalid ones."""
+    found = store.json(settings.NOTES)
+    if not isinstance(found, dict):
+        return {}
+    return {
+        name: [(text, float(x), float(y)) for text, x, y in filter(_is_note, notes)]
+        for name, notes in found.items()
+        if isinstance(notes, list)
+    }
+
+
+def _is_note(value: object) -> bool:
+    if not isinstance(value, list) or len(value) != 3 or not isinstance(value[0], str):
+        return False
+    return all(type(part) in (int, float) and abs(part) <= settings.FAR for part in value[1:])

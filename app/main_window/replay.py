@@ -6,6 +6,7 @@ import math
 from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QToolButton, QWidget
 
 from app.main_window.desk_page import DeskPage
 from app.main_window.run_controller import RunController
@@ -13,12 +14,46 @@ from app.main_window.session import HostSession
 from app.views.look_back import LookBack
 from app.widgets.notice import NoticeBar
 from app.words import formatting
-from app.words.input_lines import describe_input
 from app.words.language import tr
+from app.words.localization import describe_input
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
 from engine.events import Event
 from engine.model import World, ticks
+
+ROOM_LINES: Final = 60
+"""A window of fewer lines of text in width has no room for the words; the bar has them as its tip."""
+
+
+class Loading(QWidget):
+    """A bar and a button; hidden while nothing is loaded."""
+
+    def __init__(self, session: HostSession) -> None:
+        super().__init__()
+        self._session = session
+        self.words = words = QLabel(tr("Working…"))
+        self.bar = QProgressBar()
+        self.bar.setRange(0, 1000)
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(160)
+        self.bar.setAccessibleName(words.text())
+        self.bar.setToolTip(words.text())
+        self.stop = QToolButton()
+        self.stop.setText(tr("Cancel"))
+        self.stop.clicked.connect(self._session.cancel)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 0, 0, 0)
+        for part in (words, self.bar, self.stop):
+            row.addWidget(part)
+        self._session.progress.connect(self._show)
+        self.hide()
+
+    def _show(self, share: float) -> None:
+        self.bar.setMaximum(1000 if share > 0.0 else 0)  # an indeterminate bar until progress is known
+        self.bar.setValue(round(share * 1000))
+        self.words.setVisible(self.window().width() >= ROOM_LINES * self.fontMetrics().height())
+        self.setVisible(share >= 0.0 and self._session.loading)
+
 
 SCRUB_MS: Final = 40
 """A drag over the time line shows a moment this often at most."""

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from app.files import scenario_files
 from app.files.scenario_files import ScenarioNotFoundError
-from app.main_window import run_as_scenario
+from app.main_window import save_scenario
 from app.main_window.appearance import Appearance
 from app.main_window.confirmations import Confirmations
 from app.main_window.drill_choice import DrillChoice
@@ -168,9 +168,9 @@ class Editing(QObject):
         if drill is None:
             self._notice.show_info(tr("Play in the lab first. Your actions there become the scenario."))
             return
-        if not run_as_scenario.check_story_visible(drill, self._notice) or not self._may_leave():
+        if not save_scenario.check_story_visible(drill, self._notice) or not self._may_leave():
             return
-        name = run_as_scenario.suggested_name(drill)
+        name = save_scenario.suggested_name(drill)
         try:
             text = run_scenario.scenario_from_drill(drill, name)
         except run_scenario.ScenarioRecordingError as problem:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.host.background_task import BackgroundTask
+from app.host.playback import BackgroundTask
 from engine.drill.time.cooperative_tasks import Slices
 from engine.inputs import InputError
 

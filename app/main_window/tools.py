@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QApplication, QWidget
 
+from app.main_window.drill_choice import DrillChoice
+from app.main_window.library import Library
 from app.main_window.navigation import Navigation
+from app.views.help import PAGE_OF, Help
+from app.widgets.busy_cursor import show_busy_cursor
+from app.widgets.scroll_container import Pages
 from app.words.language import tr
 
 if TYPE_CHECKING:
     from app.views.fidelity import FidelityView
     from app.views.planner import Planner
+    from app.views.progress import ProgressPage
 
 
 class ToolPages(QObject):
@@ -47,3 +55,62 @@ class ToolPages(QObject):
         """Stop when the window closes."""
         if self.fidelity is not None:
             self.fidelity.stop()
+
+
+class ProgressPages(QObject):
+    """Skills and what is due. A drill that runs waits, and its desk comes back."""
+
+    def __init__(
+        self, navigation: Navigation, choice: DrillChoice, library: Library, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._navigation, self._choice, self._library = navigation, choice, library
+        self.page: ProgressPage | None = None
+
+    @show_busy_cursor()
+    def show(self) -> None:
+        """Show the page of skills."""
+        navigation = self._navigation
+        navigation.pause_run()
+        if self.page is None:
+            from app.views.progress import ProgressPage
+
+            self.page = ProgressPage()
+            self.page.left.connect(navigation.return_from_page)
+            self.page.history_wanted.connect(navigation.show_history)
+            self.page.started.connect(self._choice.ask_to_choose)
+        self._library.read()
+        found = self._library.progress()
+        titles = {name: summary.title for name, summary in self._library.summaries.items()}
+        self.page.show_progress(found.skills, found.next, titles, found.at, self._library.calibration())
+        navigation.show_page(self.page, tr("Progress"))
+        self.page.take_focus()
+
+
+class HelpKey(QObject):
+    """The help is made when it is first asked for."""
+
+    def __init__(self, panels: Mapping[str, QWidget], pages: Pages, parent: QWidget) -> None:
+        """Create help; *panels*: name in the table of help pages -> widget with the keyboard focus."""
+        super().__init__(parent)
+        self._panels, self._pages, self._parent = panels, pages, parent
+        self._help: Help | None = None
+
+    def show(self) -> None:
+        """Open the help at the page about what has the keyboard."""
+        self.open_page(PAGE_OF.get(self._panel_with_keys(), "start"))
+
+    def open_page(self, page: str) -> None:
+        """Open the help at *page*."""
+        help = self._help = self._help or Help(self._parent)
+        help.show_page(page)
+        help.show()
+        help.raise_()
+
+    def _panel_with_keys(self) -> str:
+        focus, page = QApplication.focusWidget(), self._pages.currentWidget()
+        around = {**self._panels, page.objectName(): page} if page is not None else self._panels
+        for name, view in around.items():
+            if focus is not None and (view is focus or view.isAncestorOf(focus)):
+                return name
+        return ""

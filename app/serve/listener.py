@@ -10,12 +10,11 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Final
 
-from app.files.descriptors import raised_limit
+from app.files.folders import raised_limit
 from app.host import Host, RequestResult
 from app.serve.browser import Browser, Known
-from app.serve.pipe import Pipe
 from app.serve.session import TdsSession
-from app.serve.wire import tls
+from app.serve.wire import Pipe, tls
 from engine.constants import PRODUCT
 from engine.events import Event
 from engine.model import Role, World

@@ -7,7 +7,155 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final
 
-from app.serve.packets import SIZE, SIZE_MAX, SIZE_MIN, MalformedPacketError, PacketReader
+
+class PacketKind(IntEnum):
+    """Type of a message [MS-TDS 2.2.3.1.1]."""
+
+    BATCH = 0x01
+    RPC = 0x03
+    RESPONSE = 0x04
+    ATTENTION = 0x06
+    TRANSACTION = 0x0E
+    LOGIN = 0x10
+    PRELOGIN = 0x12
+
+
+HEADER: Final = struct.Struct(">BBHHBB")
+"""Type, status, length with the header, session id, number of the packet, window."""
+END: Final = 0x01
+RESETS: Final = 0x08 | 0x10
+"""Bits of the status [MS-TDS 2.2.3.1.2]: last packet of its message; reset the connection before the message.
+
+0x10 excludes the transaction from the reset, but here it is reset as well.
+"""
+
+SIZE: Final = 4096
+SIZE_MIN, SIZE_MAX = 512, 32767
+"""Bytes of a packet: initially, and the maximum that a login may request [MS-TDS 2.2.6.4]."""
+MESSAGE_MAX: Final = 16_000_000
+"""Maximum bytes of an executed message. Assumed."""
+LOGIN_MAX: Final = 131_071
+"""Maximum bytes of a message before login: a login is smaller than 128 KB [MS-TDS 2.2.6.4]."""
+BATCH_PACKETS: Final = 65_536
+"""Packets of the largest batch that a real server reads [Maximum capacity specifications for SQL Server].
+
+Batches between both limits are read and answered with an error.
+"""
+
+
+class MalformedPacketError(ValueError):
+    """Bytes are not TDS; the text names the place."""
+
+
+@dataclass(frozen=True, slots=True)
+class TdsMessage:
+    """Type and content of a TDS message."""
+
+    kind: PacketKind
+    body: bytes
+    resets: bool = False
+    """True if the connection is reset before the message is executed."""
+    too_large: bool = False
+    """True if it exceeded the limit, so that its body was skipped."""
+
+
+def packet(kind: PacketKind, body: bytes) -> bytes:
+    """Return the only packet of a message."""
+    return HEADER.pack(kind, END, HEADER.size + len(body), 0, 0, 0) + body
+
+
+def packets(body: bytes, size: int = SIZE, spid: int = 0) -> bytes:
+    """Return a response in packets of *size* bytes at most."""
+    step = size - HEADER.size
+    parts = [body[at : at + step] for at in range(0, len(body), step)] or [b""]
+    out = bytearray()
+    for number, part in enumerate(parts, start=1):
+        last = END if number == len(parts) else 0
+        out += HEADER.pack(
+            PacketKind.RESPONSE, last, HEADER.size + len(part), spid & 0xFFFF, number & 0xFF, 0
+        )
+        out += part
+    return bytes(out)
+
+
+class Assembler:
+    """Assembles messages from received bytes."""
+
+    def __init__(self) -> None:
+        self._waiting = bytearray()
+        self._body = bytearray()
+        self._kind: int | None = None
+        self._resets = False
+        self.most = LOGIN_MAX
+        """Maximum bytes of a message."""
+        self._passed_over = 0
+        """Skipped bytes of a message that is too large."""
+
+    def feed(self, data: bytes) -> list[TdsMessage]:
+        """Return the messages that are whole with *data*. Raises Malformed."""
+        self._waiting += data
+        whole: list[TdsMessage] = []
+        while len(self._waiting) >= HEADER.size:
+            kind, status, length, *_ = HEADER.unpack_from(self._waiting)
+            if kind not in PacketKind.__members__.values() or kind == PacketKind.RESPONSE:
+                raise MalformedPacketError(f"a packet of type {kind:#04x}")
+            if length < HEADER.size or self._kind not in (None, kind):
+                raise MalformedPacketError(f"a packet of {length} bytes and type {kind:#04x}")
+            if len(self._body) + length > self.most:
+                if self.most < MESSAGE_MAX:
+                    raise MalformedPacketError(f"a message of more than {self.most} bytes before the login")
+                self._passed_over += len(self._body)
+                self._body.clear()
+            if len(self._waiting) < length:
+                break
+            if self._kind is None:
+                self._kind, self._resets = kind, bool(status & RESETS)
+            if self._passed_over:
+                self._passed_over += length
+                if self._passed_over > BATCH_PACKETS * SIZE_MAX:
+                    raise MalformedPacketError("a message that does not end")
+            else:
+                self._body += self._waiting[HEADER.size : length]
+            del self._waiting[:length]
+            if status & END:
+                too_large = bool(self._passed_over)
+                whole.append(TdsMessage(PacketKind(kind), bytes(self._body), self._resets, too_large))
+                self._body.clear()
+                self._kind, self._passed_over = None, 0
+        return whole
+
+
+class PacketReader:
+    """Reader of the bytes of one message."""
+
+    def __init__(self, data: bytes, at: int = 0) -> None:
+        self.data, self.at = data, at
+
+    @property
+    def remaining_bytes(self) -> int:
+        """Return the number of unread bytes."""
+        return len(self.data) - self.at
+
+    def take(self, count: int) -> bytes:
+        """Return the next *count* bytes. Raises Malformed if there are fewer."""
+        if count < 0 or count > self.remaining_bytes:
+            raise MalformedPacketError(f"{count} bytes expected at {self.at} of {len(self.data)}")
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def number(self, form: str) -> int:
+        """Return one number in the notation of struct, little-endian."""
+        (value,) = struct.unpack(f"<{form}", self.take(struct.calcsize(f"<{form}")))
+        return int(value)
+
+    def text(self, characters: int) -> str:
+        """Read so many UTF-16 characters."""
+        return self.take(2 * characters).decode("utf-16-le", "replace")
+
+    def short_text(self) -> str:
+        """Read B_VARCHAR [MS-TDS 2.2.5.1.2]."""
+        return self.text(self.number("B"))
+
 
 VERSION, ENCRYPTION, INSTANCE, THREAD, MARS = range(5)
 """Options of a PRELOGIN."""

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from app.serve.cursors import ROWS_AT_ONCE, FetchDirection, FetchRequest, Opening
-from app.serve.login import TDS_7_2
-from app.serve.packets import MalformedPacketError, PacketReader
+from app.serve.login import TDS_7_2, MalformedPacketError, PacketReader
 from app.serve.types import InvalidValueError, Typed, UnreadableValueError, quoted, read_typed
 
 

@@ -3,17 +3,124 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from app.files.folders import keep_private
-from app.storage import mark, shape
-from app.storage.drives import network_system
+from app.storage import mark
 from app.storage.problems import ProblemKind, StorageError, build_missing_error, problem_from, refuse_no_file
+from app.storage.tables import LONG, NULLABLE, RUNNING, TABLES
 from app.words.language import tr
+
+NETWORK_SYSTEMS: Final = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "ceph", "lustre", "fuse.sshfs", "fuse.glusterfs", "davfs"}
+)  # fmt: skip
+"""File systems on other computers. Not 9p: virtual machines access their own disks through it."""
+MOUNTS: Final = Path("/proc/self/mountinfo")
+DRIVE_REMOTE: Final = 4
+"""GetDriveTypeW: "The drive is a remote (network) drive"."""
+
+
+def network_system(folder: Path) -> str | None:
+    """Return the kind of network drive that *folder* is or will be on.
+
+    None for a local disk, or where nobody can tell.
+    """
+    there = folder.absolute()
+    if sys.platform == "win32":
+        return _windows_drive(there)
+    try:
+        mounts = MOUNTS.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    kind = _kind_of_mount(there.resolve(), mounts)
+    return kind if kind in NETWORK_SYSTEMS else None
+
+
+def _kind_of_mount(folder: Path, mounts: str) -> str | None:
+    """Return the file system of the innermost mount point around *folder*.
+
+    Among equals the last one covers the others.
+    """
+    best, kind = -1, None
+    for line in mounts.splitlines():
+        before, _, after = line.partition(" - ")
+        fields = before.split()
+        if len(fields) < 5 or not after:
+            continue
+        point = Path(fields[4].replace("\\040", " "))
+        if folder.is_relative_to(point) and len(point.parts) >= best:
+            best, kind = len(point.parts), after.split()[0]
+    return kind
+
+
+def _windows_drive(folder: Path) -> str | None:
+    if folder.drive.startswith("\\\\"):
+        return "share"
+    if sys.platform != "win32":
+        return None
+    import ctypes
+
+    found = ctypes.windll.kernel32.GetDriveTypeW(folder.anchor)
+    return "network drive" if found == DRIVE_REMOTE else None
+
+
+_NO_DATE: Final = (
+    "(strftime('%s', {0}) IS NULL"
+    " OR strftime('%Y-%m-%d %H:%M:%S', substr({0}, 1, 19), '+0 days') IS NOT substr({0}, 1, 19))"
+)
+"""Condition for an invalid date. Adding no days turns 31 February into 3 March, which differs from the stored text.
+
+The fraction of the second is excluded, because SQLite rounds 59.9996 s up to the next minute.
+"""
+_WHOLE: Final = "typeof({0}) <> 'integer'"
+_WRONG: Final = {
+    int: _WHOLE,
+    bool: _WHOLE,
+    float: "typeof({0}) NOT IN ('real', 'integer')",
+    str: "typeof({0}) <> 'text'",
+    datetime: _NO_DATE,
+}
+"""Type of a column -> condition for a value of another type."""
+_IN_PLAY: Final = f"run_id IN (SELECT id FROM run WHERE status = '{RUNNING}')"
+"""Rows of long tables that are checked; the others are read only on request."""
+
+
+def strange_parts(connection: sqlite3.Connection) -> list[str]:
+    """Return triggers, views and virtual tables, of which a profile has none."""
+    found = connection.execute(
+        "SELECT type || ' ' || name FROM sqlite_master "
+        "WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' ORDER BY 1"
+    )
+    return [str(row[0]) for row in found]
+
+
+def faults(connection: sqlite3.Connection) -> Iterator[str]:
+    """Yield the differences from the newest version's schema and value types."""
+    missing = [name for name, columns in TABLES.items() if not columns.keys() <= _columns(connection, name)]
+    if missing:
+        yield f"its table {missing[0]} is missing or another"
+        return
+    for table, columns in TABLES.items():
+        wrong = " OR ".join(_build_type_check(table, name, kind) for name, kind in columns.items())
+        rows = f"({wrong}) AND {_IN_PLAY}" if table in LONG else wrong
+        if connection.execute(f"SELECT 1 FROM {table} WHERE {rows} LIMIT 1").fetchone():
+            yield f"a row of its table {table} holds what cannot be"
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
+    return {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+
+
+def _build_type_check(table: str, name: str, kind: type) -> str:
+    wrong = _WRONG[kind].format(f'"{name}"')
+    return f'({wrong} AND "{name}" IS NOT NULL)' if (table, name) in NULLABLE else f"({wrong})"
+
 
 FILE_NAME: Final = "profile.sqlite"
 APPLICATION_ID: Final = 0x4D524452
@@ -79,7 +186,7 @@ def open_database(folder: Path) -> ProfileDatabase:
         connection = _connect(file)
         try:
             _migrate(connection, file)
-            _refuse(next(shape.faults(connection), None), file)
+            _refuse(next(faults(connection), None), file)
         except BaseException:
             connection.close()
             raise
@@ -157,7 +264,7 @@ def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:
             "The file {file} belongs to another program. Move it to another folder and restart."
         ).format(file=file)
         raise StorageError(ProblemKind.NOT_A_PROFILE, sentence)
-    strange = shape.strange_parts(connection)
+    strange = strange_parts(connection)
     if strange:  # triggers and views in a foreign file would run
         sentence = tr(
             "The file {file} contains unknown tables ({part}). Move it to another folder and restart."

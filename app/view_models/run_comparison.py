@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.words import formatting
-from app.words.input_lines import describe_input
 from app.words.language import mark, tr
+from app.words.localization import describe_input
 from app.words.localization import localize as said_of
 from engine.drill.judging.score import DEDUCTIONS
 from engine.drill.judging.shapes import ItemJson, Report

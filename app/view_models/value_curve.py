@@ -9,8 +9,8 @@ from typing import Final
 
 from app.words import formatting
 from app.words.formatting import moment
-from app.words.input_lines import describe_input, short
 from app.words.language import mark, tr
+from app.words.localization import describe_input, short
 from engine.constants import TICKS_PER_S
 from engine.drill.par.account import LABELS, WAITING, Account, LastChance, RunSegment
 from engine.inputs import Input

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
 
 from app.view_models.picture import HasWorld
 from app.widgets import theme
-from app.widgets.history_line import HistoryLine
+from app.widgets.keyboard import HistoryLine
 from app.words.completion import completions, hint
 from app.words.language import tr
 from engine.events import Event

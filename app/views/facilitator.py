@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
 from app.widgets import theme
 from app.widgets.prose import Prose
 from app.words import formatting
-from app.words.input_lines import describe_input
 from app.words.language import tr
+from app.words.localization import describe_input
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.model import World

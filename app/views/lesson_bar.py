@@ -8,8 +8,8 @@ from typing import Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.view_models.debrief import lesson_card as names
-from app.view_models.debrief.lesson_card import LessonCard
+from app.view_models.debrief import model as names
+from app.view_models.debrief.model import LessonCard
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
 from app.words.language import mark, tr

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushBut
 
 from app.widgets import theme
 from app.words import formatting
-from app.words.input_lines import short
 from app.words.language import tr
+from app.words.localization import short
 from engine.drill.authoring.schema import SolutionStep
 from engine.overrides import override
 

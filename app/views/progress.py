@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, Qt, Signal
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -26,12 +27,72 @@ from PySide6.QtWidgets import (
 from app.learning.memory import SkillStanding
 from app.learning.next_drills import Recommendation
 from app.widgets import theme
-from app.widgets.calibration_curve import CalibrationCurve
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.drill.judging.shapes import Calibration
 from engine.overrides import override
+
+HEIGHT_PX: Final = 170
+DOT_PX: Final = (3.5, 9.0)
+"""Radius of a dot for one answer, and for all answers."""
+
+
+class CalibrationCurve(QWidget):
+    """Square plot as high as the widget, with dots connected in order of confidence."""
+
+    def __init__(self, calibration: Calibration, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._calibration = calibration
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        said = (
+            f"{point['sure_percent']:g} %: {point['right_percent']:.0f} %" for point in calibration["curve"]
+        )
+        self.setAccessibleName(
+            tr("Share of correct answers by stated confidence: {points}").format(points=", ".join(said))
+        )
+
+    @override
+    def sizeHint(self) -> QSize:
+        return QSize(HEIGHT_PX + 40, HEIGHT_PX)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colors, metrics = theme.tokens(self.palette()), self.fontMetrics()
+        left, foot = metrics.horizontalAdvance("100 %") + 8, metrics.height() + 6
+        side = self.height() - foot - metrics.height() // 2 - DOT_PX[1]
+        box = QRectF(left, self.height() - foot - side, side, side)
+
+        def map_to_point(sure: float, correct: float) -> QPointF:
+            return QPointF(box.left() + side * sure / 100.0, box.bottom() - side * correct / 100.0)
+
+        painter.setPen(QPen(colors.muted, 1.0))
+        painter.drawLine(box.bottomLeft(), box.bottomRight())
+        painter.drawLine(box.bottomLeft(), box.topLeft())
+        painter.setPen(QPen(colors.muted, 1.0, Qt.PenStyle.DashLine))
+        painter.drawLine(map_to_point(0.0, 0.0), map_to_point(100.0, 100.0))
+        painter.setPen(colors.muted)
+        for percent in (0, 50, 100):
+            words, point = f"{percent} %", map_to_point(percent, percent)
+            y = QRectF(0, point.y() - metrics.height() / 2, left - 6, metrics.height())
+            painter.drawText(y, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
+            x = QRectF(point.x() - left, box.bottom() + 4, 2 * left, metrics.height())
+            painter.drawText(x, Qt.AlignmentFlag.AlignHCenter, words)
+        curve = [
+            map_to_point(point["sure_percent"], point["right_percent"])
+            for point in self._calibration["curve"]
+        ]
+        painter.setPen(QPen(colors.accent, 1.5))
+        painter.drawPolyline(curve)
+        painter.setBrush(colors.accent)
+        for answers, place in zip(self._calibration["curve"], curve, strict=True):
+            share = answers["answers"] / self._calibration["answers"]
+            radius = DOT_PX[0] + (DOT_PX[1] - DOT_PX[0]) * share
+            painter.drawEllipse(place, radius, radius)
+        painter.end()
+
 
 WEAK_BELOW: Final = 50.0
 """Mastery below which a bar has a warning color. Assumed: less than half is left or was never shown."""

@@ -7,11 +7,15 @@ unchanged.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from string import Formatter
 
 from app.words import formatting, language
+from app.words.formatting import moment
 from app.words.language import tr
+from engine.drill.judging.mistakes import Mistake
 from engine.localization import LocalizableMessage
+from engine.verbs.input_descriptions import describe_line
 
 
 def localize(text: str) -> str:
@@ -29,3 +33,24 @@ class _Fields(Formatter):
 
 
 _FIELDS = _Fields()
+
+
+def short(line: str, letters: int) -> str:
+    """Return *line* without its line ends, cut off after so many *letters*."""
+    text = " ".join(line.split())
+    return text if len(text) <= letters else f"{text[: letters - 1]}…"
+
+
+def describe_input(line: str, choices: Mapping[str, Sequence[str]]) -> str:
+    """Describe an input for people; return other text unchanged. *asked*: question -> its choices."""
+    return localize(describe_line(line, choices))
+
+
+def cause(mistake: Mistake) -> str:
+    """Describe the cause of a mistake: the earlier action or event with its time, or the omission; "" if none."""
+    words = localize(mistake.cause)
+    if mistake.omission or not words:
+        return words
+    if mistake.cause_tick is None:
+        return tr("After: {cause}").format(cause=words)
+    return tr("After: {cause}, at {moment}").format(cause=words, moment=moment(mistake.cause_tick))

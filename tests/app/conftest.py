@@ -22,10 +22,10 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     A window keeps the size that a test gives it: the offscreen screen is 800 pixels wide, and a look at it in the
     middle of a test makes the window that small.
     """
-    from app.main_window import debrief_page, finish_moment, on_screen
+    from app.main_window import debrief_page, finish_moment, window
     from app.widgets import input_guard
 
-    monkeypatch.setattr(on_screen, "LOOKS_MS", ())
+    monkeypatch.setattr(window, "LOOKS_MS", ())
     monkeypatch.setattr(input_guard, "FRESH_S", 0.0)
     monkeypatch.setattr(finish_moment, "WAIT_S", 0.0)
     monkeypatch.setattr(debrief_page, "REVIEW_AT_ONCE_S", float("inf"))

@@ -16,7 +16,7 @@ from app import cli, doctor, golden, qt_probe
 from app.__main__ import main
 from app.cli import bench
 from app.exit_codes import INTERRUPTED
-from app.files import course, generated_drills, scenario_files
+from app.files import generated_drills, journal_file, scenario_files
 from app.files.learning_paths import learning_paths
 from engine.drill.authoring.scenario import Scenario
 from engine.published.rows import FigureClass, FigureRow
@@ -202,7 +202,7 @@ def test_the_course_lists_every_drill_of_groups_once_and_migration_last(call: An
     about = ("ag-", "fci-", "wsfc-", "fcm-")
     shipped = {file.name for file in scenario_files.all_files()[0] if file.shipped}
     assert {name for name in shipped if name.startswith(about)} - {"ag-lab", "fci-lab"} <= set(listed)
-    assert len(set(listed)) == len(listed) == len(course.lessons())  # and all of them are there
+    assert len(set(listed)) == len(listed) == len(journal_file.lessons())  # and all of them are there
     assert listed[-1] == "mirror-to-group"
     _, out, _ = call("list", "--course")
     assert (

@@ -11,8 +11,8 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app import settings
-from app.main_window import teaching_tools, topology_layout
-from app.main_window.recent import Recent
+from app.main_window import presenter_mode, topology_layout
+from app.main_window.files import Recent
 from app.settings import PLAYER, WindowSettings
 from tests.disk import disk_with_room_for
 
@@ -80,7 +80,7 @@ def test_invalid_positions_are_ignored(stored: str, profile_folder: Path) -> Non
     store.set(settings.PLACES, stored)
     assert topology_layout._places(store).get("lab", {}) == {}
     store.set(settings.NOTES, stored.replace("{", '[["x",', 1))
-    assert teaching_tools._notes(store) == {}
+    assert presenter_mode._notes(store) == {}
 
 
 def test_recent_file_names_are_validated(qapp: QApplication, profile_folder: Path) -> None:

@@ -8,8 +8,7 @@ import threading
 from contextlib import suppress
 from typing import Final
 
-from app.serve.login import Encryption, read_prelogin
-from app.serve.packets import HEADER, PacketKind
+from app.serve.login import HEADER, Encryption, PacketKind, read_prelogin
 from app.serve.wire import CLIENT_HELLO
 
 HOST: Final = "127.0.0.1"

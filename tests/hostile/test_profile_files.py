@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import ProblemKind, SettingKey, StorageError, drives, open_profile
+from app.storage import ProblemKind, SettingKey, StorageError, database, open_profile
 from app.storage.database import FILE_NAME
 from app.storage.export import export_profile
 
@@ -118,7 +118,7 @@ def test_a_network_drive_is_refused(
     mounts.write_text(
         f"1 1 0:1 / / rw - ext4 /dev/a rw\n2 1 0:2 / {profile_folder.parent} rw,x shared:1 - {kind} far:/x rw\n"
     )
-    monkeypatch.setattr(drives, "MOUNTS", mounts)
+    monkeypatch.setattr(database, "MOUNTS", mounts)
     if refused:
         with pytest.raises(StorageError, match="network drive") as caught:
             open_profile(profile_folder)

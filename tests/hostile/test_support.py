@@ -16,7 +16,7 @@ from app import cli, doctor
 from app.doctor import CheckResult
 from app.exit_codes import UNUSABLE
 from app.files import support
-from app.files.redaction_allowlist import NameMasks, act, sentence, sql
+from app.files.support import NameMasks, act, sentence, sql
 from app.storage import SettingKey, open_profile
 
 

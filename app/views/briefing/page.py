@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.files import course, proof
+from app.files import journal_file, proof
 from app.view_models.drill_cards import level_title
 from app.widgets import theme
 from app.widgets.busy_cursor import preparing
@@ -227,7 +227,7 @@ def _details(scenario: Scenario) -> list[str]:
     if scenario.skills:
         titles = ", ".join(tr(skills.title_of(key)) for key in scenario.skills)
         lines.append(tr("Trains: {skills}").format(skills=titles))
-    lesson = course.lessons().get(scenario.name)
+    lesson = journal_file.lessons().get(scenario.name)
     if lesson is not None:
         where = tr("Course, part {n} “{title}”").format(n=lesson.part, title=tr(lesson.part_title))
         lines.append(f"{where}: {lesson.teaches}")

@@ -33,10 +33,9 @@ from app.view_models.course import (
     find_synchronized_databases,
 )
 from app.view_models.series import ALL_DATABASES, CounterHistory
-from app.views.charts import export, outlook
-from app.views.charts.lane import LOOKS, NAME, SHADE_ALPHA, AvailabilityLane
+from app.views.charts import export, scale
+from app.views.charts.lane import LOOKS, NAME, SHADE_ALPHA, AvailabilityLane, StateLanes, States
 from app.views.charts.scale import TimeScale
-from app.views.charts.states import StateLanes, States
 from app.widgets import theme
 from app.widgets.bars import Bar, hang
 from app.widgets.reader import name_box
@@ -476,11 +475,11 @@ class Charts(QWidget):
     # --- what comes next ------------------------------------------------------------------------------------
 
     def _show_outlook(self, world: World) -> None:
-        expected = outlook.expected(self._history, world, self._database)
+        expected = scale.expected(self._history, world, self._database)
         for panel in self.panels:
             panel.expect(expected.get(panel.counter.name, ""))
         every = self._drill.samples.every if self._drill is not None else TICKS_PER_S
-        text = "  ·  ".join(outlook.sentences(expected, every))
+        text = "  ·  ".join(scale.sentences(expected, every))
         if text != self.outlook.text():
             self.outlook.setText(text)
             self.outlook.setVisible(bool(text))

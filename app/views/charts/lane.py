@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -15,6 +15,10 @@ from app.widgets.strip import SHAPES, WORDS, draw_shape
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize
+from engine.drill.running.state import SampledState
+from engine.events import Event
+from engine.flow import Array
+from engine.model import World
 from engine.overrides import override
 
 NAME: Final = mark("availability")
@@ -177,3 +181,232 @@ class AvailabilityLane(AxisStrip):
         if near and event.button() == Qt.MouseButton.LeftButton:
             closest = min(near, key=lambda marker: abs(self._pixel_of(marker.t_s) - event.position().x()))
             self.time_selected.emit(closest.t_s)
+
+
+NO_SESSION: Final = mark("no session")
+"""Text that events contain for a copy without a mirroring session."""
+
+ONLINE, FAILING_OVER, OFFLINE = mark("online"), mark("failing over"), mark("offline")
+"""States of the role of a failover cluster instance, which has no session."""
+
+ROLE_WORDS: Final = {
+    **dict.fromkeys(("role-failed", "owner-lost", "move", "declined"), FAILING_OVER),
+    **dict.fromkeys(("nowhere", "threshold"), OFFLINE),
+    "online": ONLINE,
+}
+"""State by the text of an event about a role."""
+
+DOWN: Final = mark("no instance")
+"""Text in a lane while SQL Server does not run on the server."""
+
+STATE_LOOKS: Final = {
+    "SYNCHRONIZED": ("ok", Qt.BrushStyle.NoBrush),
+    "SYNCHRONIZING": ("info", Qt.BrushStyle.Dense7Pattern),
+    "SUSPENDED": ("warn", Qt.BrushStyle.BDiagPattern),
+    "DISCONNECTED": ("bad", Qt.BrushStyle.Dense6Pattern),
+    "NOT_SYNCHRONIZING": ("bad", Qt.BrushStyle.Dense6Pattern),
+    "REVERTING": ("warn", Qt.BrushStyle.DiagCrossPattern),
+    "INITIALIZING": ("warn", Qt.BrushStyle.DiagCrossPattern),
+    "PENDING_FAILOVER": ("warn", Qt.BrushStyle.DiagCrossPattern),
+    NO_SESSION: ("idle", Qt.BrushStyle.NoBrush),
+    ONLINE: ("ok", Qt.BrushStyle.NoBrush),
+    FAILING_OVER: ("warn", Qt.BrushStyle.DiagCrossPattern),
+    OFFLINE: ("bad", Qt.BrushStyle.Dense6Pattern),
+    DOWN: ("idle", Qt.BrushStyle.BDiagPattern),
+}
+"""State -> tone of the theme, and a pattern, so that color is not the only sign."""
+
+SAFETY: Final = "safety"
+"""Reason of "state" events that report a setting instead of a state."""
+
+
+def _state(name: str) -> str:
+    return NO_SESSION if name == "NONE" else name
+
+
+class States:
+    """History of the state that each server reported for its copy of one database."""
+
+    def __init__(self, database: str) -> None:
+        self.database = database
+        self._changes: dict[str, list[tuple[float, str]]] = {}
+        self._runs: dict[str, list[tuple[float, bool]]] = {}
+        self._standing: SampledState | None = None
+        self._followed = 0
+        self._clustered: set[str] = set()
+
+    def start(
+        self, initial_states: Mapping[tuple[str, str], str | None], world: World, events: Iterable[Event]
+    ) -> None:
+        """Begin with how each (server, database) was *before* the first event, and all that has happened since.
+
+        How a copy is now tells nothing of how it was: one without an event was as it was before.
+        """
+        self._runs, self._standing, self._followed = {}, None, 0
+        there = {copy.server for copy in world.copies_of(self.database)}
+        there |= {server for server, database in initial_states if database == self.database}
+        self._clustered = {
+            server for server in there if server in world.instances and world.instances[server].clustered
+        }
+        self._changes = {
+            server: [
+                (
+                    0.0,
+                    initial_states.get((server, self.database))
+                    or (ONLINE if server in self._clustered else NO_SESSION),
+                )
+            ]
+            for server in sorted(there)
+        }
+        self.add(events)
+
+    def add(self, events: Iterable[Event]) -> None:
+        """Add the states in events."""
+        for event in events:
+            if event.kind == "cluster" and event.get("role") in self._clustered:
+                word = ROLE_WORDS.get(str(event.get("what")))
+                if word is not None:
+                    self._changes[str(event.get("role"))].append((event.t_s, word))
+            if event.kind != "state" or event.database != self.database or event.get("why") == SAFETY:
+                continue
+            before, after = (_state(event.get(name)) for name in ("old", "new"))
+            lane = self._changes.setdefault(str(event.server), [(0.0, before)])
+            lane.append((event.t_s, after))
+
+    def follow(self, standings: Sequence[SampledState], times_s: Array) -> None:
+        """Add the state of the servers at each sample. A server without a running instance has no state."""
+        for place in range(self._followed, min(len(standings), len(times_s))):
+            standing = standings[place]
+            if standing is not self._standing:
+                self._standing = standing
+                for name, server in standing.instances.items():
+                    seen = self._runs.setdefault(name, [(0.0, True)])
+                    if seen[-1][1] != server.running:
+                        seen.append((float(times_s[place]), server.running))
+        self._followed = max(self._followed, min(len(standings), len(times_s)))
+
+    def lanes(self, until_s: float) -> dict[str, list[TimelineSpan]]:
+        """Return the states of each server in the order of their names, up to *until_s*."""
+        found = {}
+        for server in sorted(self._changes):
+            changes = self._changes[server]
+            ends = [*(t_s for t_s, _ in changes[1:]), max(until_s, changes[-1][0])]
+            spans = [
+                TimelineSpan(t_s, end_s, state) for (t_s, state), end_s in zip(changes, ends, strict=True)
+            ]
+            runs = self._runs.get(server, [])
+            if server in self._clustered:
+                found[server] = [piece for span in spans for piece in _running(span, runs, until_s)]
+            else:
+                found[server] = _mark_downtime(spans, runs, until_s)
+        return found
+
+
+def _running(span: TimelineSpan, runs: list[tuple[float, bool]], until_s: float) -> list[TimelineSpan]:
+    """Return a span of a clustered instance, in parts where it is said to be online and does not run."""
+    if span.what != ONLINE or not runs:
+        return [span]
+    ends = [*(t_s for t_s, _ in runs[1:]), max(until_s, span.to_s)]
+    parts = [
+        TimelineSpan(max(from_s, span.from_s), min(to_s, span.to_s), ONLINE if running else OFFLINE)
+        for (from_s, running), to_s in zip(runs, ends, strict=True)
+    ]
+    return [part for part in parts if part.from_s < part.to_s] or [span]
+
+
+def _mark_downtime(
+    spans: list[TimelineSpan], runs: list[tuple[float, bool]], until_s: float
+) -> list[TimelineSpan]:
+    """Return the spans, cut where the instance did not run."""
+    ends = [*(t_s for t_s, _ in runs[1:]), until_s]
+    for (from_s, running), to_s in zip(runs, ends, strict=bool(runs)):
+        if not running:
+            before = [TimelineSpan(s.from_s, min(s.to_s, from_s), s.what) for s in spans if s.from_s < from_s]
+            after = [TimelineSpan(max(s.from_s, to_s), s.to_s, s.what) for s in spans if s.to_s > to_s]
+            spans = [*before, TimelineSpan(from_s, to_s, DOWN), *after]
+    return spans
+
+
+class StateLanes(AxisStrip):
+    """A lane for each server."""
+
+    def __init__(self, pixel_of: Callable[[float], float], parent: QWidget | None = None) -> None:
+        super().__init__(pixel_of, tr("States of the copies over time"), parent)
+        self._lanes: dict[str, list[TimelineSpan]] = {}
+
+    def show_lanes(self, lanes: dict[str, list[TimelineSpan]], bounds: tuple[float, float]) -> None:
+        """Set the lanes to paint and the pixels between which the times of the charts lie."""
+        if len(lanes) != len(self._lanes):
+            self.updateGeometry()
+        self._lanes, self._bounds = lanes, bounds
+        self.update()
+
+    @property
+    def summary(self) -> str:
+        """The last state of each server, for who cannot see the lanes."""
+        return ", ".join(f"{server} {tr(spans[-1].what)}" for server, spans in self._lanes.items())
+
+    @override
+    def sizeHint(self) -> QSize:
+        return QSize(200, max(1, len(self._lanes)) * self._row_height())
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, self.sizeHint().height())
+
+    def _row_height(self) -> int:
+        return self.fontMetrics().height() + 1
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        colors = theme.tokens(self.palette())
+        left, right = self._bounds
+        high = self._row_height()
+        for row, (server, spans) in enumerate(self._lanes.items()):
+            painter.setClipping(False)
+            width = max(0, int(left - 5.0))
+            name = self.fontMetrics().elidedText(server, Qt.TextElideMode.ElideLeft, width)
+            self._paint_name(painter, name, row * high, high)
+            painter.setClipRect(QRectF(left, row * high, right - left, high))
+            for span in spans:
+                self._paint_span(painter, span, row * high, colors)
+        painter.setClipping(False)
+        self._paint_cursor(painter)
+        painter.end()
+
+    def _paint_span(
+        self, painter: QPainter, span: TimelineSpan, top: float, colors: theme.ThemeTokens
+    ) -> None:
+        ends = self._compute_pixel_range(span)
+        if ends is None:
+            return
+        x0, x1 = ends
+        tone_name, pattern = STATE_LOOKS.get(span.what, ("idle", Qt.BrushStyle.NoBrush))
+        tone, ground = colors.named(tone_name), colors.named(f"{tone_name}_soft")
+        place = QRectF(x0, top + 1.0, x1 - x0, self._row_height() - 2.0)
+        painter.fillRect(place, ground)
+        painter.fillRect(place, QBrush(tone, pattern))
+        painter.fillRect(QRectF(x0, place.top(), 2.0, place.height()), tone)
+        width = self.fontMetrics().horizontalAdvance(tr(span.what)) + 8
+        if width <= place.width():
+            words = QRectF(place.left() + 2.0, place.top(), width, place.height())
+            painter.fillRect(words, ground)
+            painter.setPen(tone)
+            painter.drawText(words, Qt.AlignmentFlag.AlignCenter, tr(span.what))
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), self._tip(event.pos().x(), event.pos().y()), self)
+            return True
+        return super().event(event)
+
+    def _tip(self, x: float, y: float) -> str:
+        row = int(y) // self._row_height()
+        for server, spans in list(self._lanes.items())[row : row + 1]:
+            for span in spans:
+                if self._pixel_of(span.from_s) <= x <= self._pixel_of(span.to_s):
+                    times = f"{formatting.run_time(span.from_s, 2)} – {formatting.run_time(span.to_s, 2)}"
+                    return f"{server}  {tr(span.what)}\n{times}"
+        return self.summary

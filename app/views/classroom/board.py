@@ -39,8 +39,8 @@ from app.widgets.scroll_container import fit_on_screen, scrolling
 from app.widgets.sparkline import Sparkline
 from app.widgets.tables import TableModel, TableView
 from app.words import formatting
-from app.words.input_lines import describe_input
 from app.words.language import mark, tr, trn
+from app.words.localization import describe_input
 from engine.drill.judging.score import TOTAL_MAX
 
 ALL: Final = "all"

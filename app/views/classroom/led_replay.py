@@ -26,8 +26,8 @@ from app.widgets import theme
 from app.widgets.flow import FlowLayout
 from app.widgets.strip import TimeStrip
 from app.words import formatting
-from app.words.input_lines import describe_input
 from app.words.language import tr
+from app.words.localization import describe_input
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.client_service import clients_at_start
 from engine.drill.running.drill import Drill

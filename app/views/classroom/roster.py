@@ -10,8 +10,8 @@ from app.classroom.plan import KINDS
 from app.classroom.server_messages import DashboardUpdate, Tile
 from app.widgets.tables import TableColumn
 from app.words import formatting
-from app.words.input_lines import describe_input
 from app.words.language import mark, tr, trn
+from app.words.localization import describe_input
 from engine.drill.judging.report import program_version
 
 TOLD_LINES: Final = 12

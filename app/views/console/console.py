@@ -10,13 +10,19 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDialog, QMenu, QSplitter, QVBoxLayout, QWidget
 
 from app.views.console import snippets
-from app.views.console.batches import QUERY_WINDOW, Batches
 from app.views.console.history import QueryHistory
-from app.views.console.outcome import BatchOutcome, summarize_outcome
+from app.views.console.outcome import QUERY_WINDOW, Batches, BatchOutcome, summarize_outcome
 from app.views.console.query import QueryWindow
 from app.views.console.shell import ShellWindow
-from app.views.console.tabs import Closed, QueryTabs, server_of
-from app.views.console.tools import ConsoleTool, ToolBar, build_actions, show_icons
+from app.views.console.tabs import (
+    Closed,
+    ConsoleTool,
+    QueryTabs,
+    ToolBar,
+    build_actions,
+    server_of,
+    show_icons,
+)
 from app.widgets.acts import put_heading
 from app.widgets.keyboard import hand_keys
 from app.words.language import tr

@@ -6,8 +6,8 @@ from PySide6.QtCore import QEvent, Qt, Signal, SignalInstance
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from app.views.console.batches import QueryBatch
-from app.views.console.tools import CloseButton
+from app.views.console.outcome import QueryBatch
+from app.views.console.tabs import CloseButton
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr

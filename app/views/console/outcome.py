@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
@@ -10,6 +12,7 @@ from typing import Final
 from app.words import formatting
 from app.words.language import tr, trn
 from engine.events import Event
+from engine.inputs import Input
 from engine.messages import Message
 
 CANCELLED_SEVERITY: Final = 11
@@ -153,3 +156,54 @@ def as_text(outcome: BatchOutcome) -> str:
 
 TEXT_MESSAGE_CHARACTERS: Final = 4_000
 """Maximum characters of a message there: the limit of PRINT for Unicode."""
+
+
+QUERY_WINDOW: Final = re.compile(r"[^#]+(#\d+)?")
+"""Pattern of a query window: SERVER_A or SERVER_A#2. Other views have their own connections (SERVER_A#monitor)."""
+
+
+@dataclass(slots=True)
+class QueryBatch:
+    """Batch with its result once it has ended."""
+
+    tick: int
+    window: str
+    text: str
+    run: int
+    """Number given by the engine."""
+    outcome: BatchOutcome | None = None
+
+
+class Batches:
+    """Batches of the trainee, separated from those of the scenario, which must stay hidden.
+
+    The journal contains only inputs of the trainee, and each of its batches is matched with one event.
+    """
+
+    def __init__(self, journal: Sequence[Input] = ()) -> None:
+        self._journal = journal
+        self._read = 0
+        self._awaited: Counter[tuple[str, ...]] = Counter()
+        self._running: dict[str, QueryBatch] = {}
+
+    def started(self, event: Event) -> QueryBatch | None:
+        """Return the batch that an event of kind "sql" begins; None if it is nobody's here."""
+        for item in self._journal[self._read :]:
+            if item.verb == "sql" and QUERY_WINDOW.fullmatch(item.args[0]):
+                self._awaited[item.args] += 1
+        self._read = len(self._journal)
+        window = event.get("window")
+        if not self._awaited[window, event.text]:
+            return None
+        self._awaited[window, event.text] -= 1
+        batch = self._running[window] = QueryBatch(event.tick, window, event.text, event.get("batch"))
+        return batch
+
+    def finish_batch(self, event: Event) -> QueryBatch | None:
+        """Return the batch that an event of kind "sql_done" ends, with its outcome; None if it is nobody's here."""
+        batch = self._running.get(event.get("window"))
+        if batch is None or batch.run != event.get("run"):
+            return None
+        del self._running[batch.window]
+        batch.outcome = from_event(event)
+        return batch

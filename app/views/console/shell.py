@@ -9,7 +9,7 @@ from PySide6.QtGui import QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.widgets import theme
-from app.widgets.history_line import HistoryLine
+from app.widgets.keyboard import HistoryLine
 from app.words.language import tr
 from engine.events import Event
 from engine.inputs import Input

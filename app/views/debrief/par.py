@@ -20,8 +20,8 @@ from app.view_models.value_curve import (
     format_move,
     is_last_chance,
 )
+from app.views.debrief.mistakes import Retry, buttons, retry_button
 from app.views.debrief.parts import build_marked_rows, format_loss, label, muted, steps
-from app.views.debrief.retry_buttons import Retry, buttons, retry_button
 from app.views.debrief.value_curve import ValueCurve, ValueCurveLegend
 from app.words.formatting import moment
 from app.words.language import tr

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,22 +11,129 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVB
 
 from app.view_models.course import TimelineSpan
 from app.view_models.debrief.model import DebriefModel
-from app.views.debrief import answers, par, story
+from app.views.debrief import par, story
 from app.views.debrief.failovers import FailoverPanel, build_attempt, missing
-from app.views.debrief.mistakes import mistakes
-from app.views.debrief.parts import Points, card, label, muted
-from app.views.debrief.reference import reference
+from app.views.debrief.mistakes import Retry, mistakes
+from app.views.debrief.parts import Points, card, code, label, muted, table
 from app.views.debrief.reflection import build_reflection, choice
-from app.views.debrief.retry_buttons import Retry
 from app.widgets.flow import FlowLayout
 from app.widgets.strip import TimeStrip
 from app.words import formatting
+from app.words.formatting import moment
 from app.words.language import mark, tr
+from app.words.localization import describe_input, short
 from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
+from engine.drill.judging.calibration import calibration
+from engine.drill.judging.refusals import is_refusal
 from engine.drill.judging.replay_timeline import DOWN, EXPOSED, Lanes
-from engine.drill.judging.shapes import ItemJson
+from engine.drill.judging.review import Reference
+from engine.drill.judging.shapes import Calibration, ItemJson, Report, Row
 from engine.drill.par.account import Best
+
+LINE_LENGTH_MAX: Final = 220
+"""Maximum characters of a step; the export has all of it."""
+
+
+def reference(
+    solution: Reference, choices_by_question: Mapping[str, Sequence[str]], narrow: bool = False
+) -> list[QWidget]:
+    """Return each step with its reason and when it was done here. *asked*: question -> its choices."""
+    rows: list[tuple[str | QWidget, ...]] = []
+    for step in solution.steps:
+        done = (
+            tr("at {moment}").format(moment=moment(step.done_tick))
+            if step.done_tick is not None
+            else tr("never")
+        )
+        rows.append(
+            (muted(moment(step.tick)), _step(describe_input(step.line, choices_by_question), step.why), done)
+        )
+    parts: list[QWidget] = [table((tr("at"), tr("action and reason"), tr("you")), rows, (0, 1, 0), narrow)]
+    if solution.besides:
+        parts.append(label(tr("Your other actions"), 1.0, bold=True))
+        more = [
+            (
+                muted(moment(item.tick)),
+                code(short(describe_input(item.line_without_time, choices_by_question), LINE_LENGTH_MAX)),
+            )
+            for item in solution.besides
+        ]
+        parts.append(table((tr("at"), tr("action")), more, (0, 1), narrow))
+    return parts
+
+
+def _step(line: str, reason: str) -> QWidget:
+    found = code(short(line, LINE_LENGTH_MAX))
+    if not reason:
+        return found
+    box = QWidget()
+    column = QVBoxLayout(box)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(1)
+    column.addWidget(found)
+    column.addWidget(muted(reason))
+    return box
+
+
+def question(row: Row) -> QWidget:
+    """Build the view of a question: its text, the trainee's answer, and the right answers."""
+    box = QWidget()
+    layout = QVBoxLayout(box)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(2)
+    layout.addWidget(label(f"{formatting.run_time(row['asked_t_s'], 1)}  {row['text']}", 1.0, bold=True))
+    right = row.get("right") or ()
+    for number, text in enumerate(row["choices"], start=1):
+        mark = "✓" if number in right else "✗" if number == row.get("choice") else "·"
+        yours = _format_answer(row) if number == row.get("choice") else ""
+        layout.addWidget(label(f"{mark}  {text}{yours}"))
+    if row.get("choice") is None:
+        layout.addWidget(label(tr("No answer.")))
+    if row.get("why"):
+        layout.addWidget(muted(str(row["why"])))
+    return box
+
+
+def _format_answer(row: Row) -> str:
+    if row.get("sure_percent") is None:
+        return "  " + tr("(your answer)")
+    return "  " + tr("(your answer, {percent}% sure)").format(percent=f"{row['sure_percent']:g}")
+
+
+def build_confidence(rows: Iterable[Row], narrow: bool = False) -> list[QWidget]:
+    """Build the comparison of the trainee's confidence with the share of right answers; empty without confidence."""
+    found = calibration(rows)
+    return [] if found is None else build_calibration(found, narrow)
+
+
+def build_calibration(calibration: Calibration, narrow: bool = False) -> list[QWidget]:
+    """Return the score and the curve in numbers."""
+    curve = [
+        (f"{point['sure_percent']:g} %", f"{point['right_percent']:.0f} %", str(point["answers"]))
+        for point in calibration["curve"]
+    ]
+    return [
+        label(formatting.brier(calibration)),
+        table((tr("confidence"), tr("correct"), tr("answers")), curve, (0, 0, 0), narrow),
+    ]
+
+
+def commands(report: Report, narrow: bool = False) -> QWidget | None:
+    """Return every batch with what the server said to it; None if nothing was typed."""
+    rows = list(_batches(report))
+    return table((tr("at"), tr("server"), tr("batch"), ""), rows, (0, 0, 1, 0), narrow) if rows else None
+
+
+def _batches(report: Report) -> Iterator[tuple[str | QWidget, ...]]:
+    for batch in report.get("sql") or ():
+        errors = [m for m in batch.get("messages") or () if int(m.get("severity") or 0) > 10]
+        said = "".join(f"\nMsg {m['number']}: {m['text']}" for m in errors)
+        text = " ".join(str(batch.get("batch", "")).split())
+        refused = any(is_refusal(int(m["number"])) for m in errors)  # counted as the score does
+        done = muted(tr("✗ refused") if refused else tr("✗ failed") if errors else tr("✓ done"))
+        yield muted(formatting.run_time(batch["t_s"], 1)), str(batch["server"]), code(f"{text}{said}"), done
+
 
 FAILOVERS_SHOWN: Final = 6
 MOMENTS_SHOWN: Final = 6
@@ -138,16 +245,16 @@ def points_tab(model: DebriefModel, actions: PageActions, narrow: bool, asks_fir
         parts.append(card(tr("Score by rule"), _score(model, actions), ask))
     asked = [row for row in report.get("questions", ()) if row.get("asked_t_s") is not None]
     if asked:
-        questions = [answers.question(row) for row in asked]
-        parts.append(card(tr("Questions"), *questions, *answers.build_confidence(asked, narrow)))
+        questions = [question(row) for row in asked]
+        parts.append(card(tr("Questions"), *questions, *build_confidence(asked, narrow)))
     return parts or [muted(tr("No score in free play."))]
 
 
 def commands_tab(model: DebriefModel, actions: PageActions, narrow: bool) -> list[QWidget]:
     """Return what was typed, and the reference solution."""
     parts: list[QWidget] = []
-    commands = answers.commands(model.report, narrow)
-    parts.append(muted(tr("No commands were run.")) if commands is None else commands)
+    listed = commands(model.report, narrow)
+    parts.append(muted(tr("No commands were run.")) if listed is None else listed)
     review = model.review
     if review is not None and review.reference is not None:
         watch = QPushButton(tr("Watch step by step"))

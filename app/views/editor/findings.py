@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
@@ -18,15 +19,49 @@ from PySide6.QtWidgets import (
 )
 
 from app.views.editor.checker import ScenarioReading, SolutionTrial
-from app.views.editor.fixes import Fix, fix_of
 from app.widgets import theme
 from app.widgets.scroll_container import ANY_SIZE
 from app.words import formatting
-from app.words.language import tr, trn
+from app.words.language import mark, tr, trn
 from app.words.localization import localize
 from engine.drill.authoring.problems import Problem
 from engine.drill.judging.score import Score
 from engine.overrides import override
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Fix of a problem."""
+
+    words: str
+    added: str
+    """Text that is added at the end of the scenario."""
+
+
+_POINTS: Final = '\n[[rubric]]\nkind = "{kind}"\nname = "{name}"\npoints = 10\n'
+
+FIXES: Final = {
+    ("this earns no points", "question"): Fix(
+        mark("Add a scoring rule for questions"),
+        _POINTS.format(kind="diagnosis", name="Questions answered"),
+    ),
+    ("this earns no points", "predict"): Fix(
+        mark("Add a scoring rule for predictions"),
+        _POINTS.format(kind="prediction", name="Predictions"),
+    ),
+}
+"""(text of the problem, its table) -> fix."""
+
+
+def fix_of(problem: Problem) -> Fix | None:
+    """Return the automatic fix of a problem; None if there is none."""
+    return FIXES.get((problem.text, problem.where.partition("[")[0]))
+
+
+def apply_fix(text: str, fix: Fix) -> str:
+    """Return the scenario's *text* with the fix in it."""
+    return text.rstrip("\n") + "\n" + fix.added
+
 
 _PROBLEM: Final = Qt.ItemDataRole.UserRole
 ROWS_SHOWN: Final = 6

@@ -7,9 +7,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from app.views.editor.form_fields import Field, FieldKind, Section
-from app.views.editor.form_schema import fields, kinds, model_of
-from app.views.editor.form_words import KINDS
+from app.views.editor.form_schema import KINDS, Field, FieldKind, Section, fields, kinds, model_of
 from engine.drill.authoring.run_scenario import TO_WRITE
 
 ASKED_FOR: Final = {"diagnosis": "question", "prediction": "predict", "forbidden": "forbidden"}

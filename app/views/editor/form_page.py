@@ -23,11 +23,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.files.scenario_edit import value_in
-from app.views.editor.form_fields import Field, FieldKind, Section
-from app.views.editor.form_names import complete_field
-from app.views.editor.form_rows import FieldRow, add_row
-from app.views.editor.form_schema import fields, kinds
-from app.views.editor.form_words import KINDS
+from app.views.editor.form_schema import KINDS, Field, FieldKind, Section, fields, kinds
+from app.views.editor.form_widgets import FieldRow, add_row
+from app.views.editor.input_completion import complete_field
 from app.words.language import tr
 from engine.overrides import override
 

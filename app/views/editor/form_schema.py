@@ -5,19 +5,300 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
 from functools import cache
 from itertools import chain
 from types import ModuleType, NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from app.views.editor.form_fields import Field, FieldKind, Section, format_field
-from app.views.editor.form_words import PLAIN, SECTIONS, VARIANTS
+from app.words import formatting
+from app.words.language import mark, tr
+from app.words.localization import localize
+from app.words.tables import read_table
 from engine.drill.authoring import schema
-from engine.drill.authoring.schema import cluster, rubric, scenario_file, story, world
+from engine.drill.authoring.expectations import PATTERNS, format_expected
+from engine.drill.authoring.schema import DURATION_MAX_S, cluster, rubric, scenario_file, story, world
+
+PLAIN: Final = ""
+"""Key of the section of keys before the first table."""
+VARIANTS: Final = "variants"
+"""Key of the section of pools, which has no fields."""
+
+_ROWS: Final = read_table("app.views.editor", "form_words.tsv")
+
+
+def _texts(table: str) -> Mapping[str, str]:
+    return {row["key"]: row["text"] for row in _ROWS if row["of"] == table}
+
+
+SECTIONS: Final = _texts("section")
+"""Titles of sections; other tables show their key."""
+
+LABELS: Final = _texts("label")
+"""Key, or class of the schema and key where the same key means several things -> label."""
+
+KINDS: Final = _texts("rule")
+"""Kinds of rules -> label."""
+
+ACT, CONDITION = "act", "condition"
+"""Kinds of text that are not names: an input line and a condition. Completion offers each of their words."""
+
+OFFERED: Final = {
+    "do": ACT,
+    "type": ACT,
+    "when": CONDITION,
+    "ClientSpec.data_source": "server",
+    "ClientSpec.databases": "database",
+    "ClientSpec.failover_partner": "server",
+    "DatabaseSpec.restored_on": "server",
+    "DatabaseSpec.server": "server",
+    "DatabaseSpec.workload": "workload",
+    "DowntimeRule.database": "database",
+    "ExposedRule.database": "database",
+    "Hint.goal": "goal",
+    "StoryRole.does": ACT,
+    "StoryRole.servers": "server",
+    "LinkSpec.ends": "name",
+    "LostRule.database": "database",
+    "Scenario.skills": "skill",
+    "ServerSpec.jobs_for": "database",
+    "ServerSpec.site": "site",
+    "SessionSpec.database": "database",
+    "SessionSpec.mirror": "server",
+    "SessionSpec.principal": "server",
+    "SessionSpec.witness": "server",
+}
+"""Key, or class of the schema and key -> kind of names that are valid there."""
+
+
+QUOTED_MAX: Final = 40
+"""Maximum characters of the input that a refusal repeats."""
+
+
+class FieldKind(Enum):
+    """Way to show and edit a value."""
+
+    CHOICE = auto()
+    FLAG = auto()
+    WHOLE = auto()
+    NUMBER = auto()
+    DURATION = auto()
+    LINE = auto()
+    TEXT = auto()
+    WORDS = auto()
+    """Several names or numbers, separated by commas."""
+    LINES = auto()
+    """Several texts, one per line."""
+    GROUP = auto()
+    """Nested table."""
+    TABLES = auto()
+    """Several nested tables."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """Key of a table. *check* validates a value; *inner* is the nested table, single or repeated."""
+
+    table: str
+    """Class of the schema."""
+    key: str
+    about: str
+    kind: FieldKind
+    item: FieldKind
+    choices: tuple[object, ...]
+    required: bool
+    default: str
+    inner: type[BaseModel] | None
+    check: TypeAdapter[object] | None
+    rules: tuple[object, ...] = ()
+    """Constraints from pydantic on the value, and on each item if the field holds several."""
+
+    @property
+    def label(self) -> str:
+        """The key in an author's words, its unit in brackets."""
+        words = LABELS.get(f"{self.table}.{self.key}", LABELS.get(self.key))
+        return self.key if words is None else tr(words)
+
+    @property
+    def offered(self) -> str:
+        """Of what the names are that may stand there, or that it is an act or a condition; empty: anything may."""
+        return OFFERED.get(f"{self.table}.{self.key}", OFFERED.get(self.key, ""))
+
+
+@dataclass(frozen=True)
+class Section:
+    """Part of the file: plain keys, one table, or (*many*) an array of tables.
+
+    *models*: possible tables; none for the pools of variants.
+    """
+
+    key: str
+    title: str
+    many: bool
+    models: tuple[type[BaseModel], ...]
+
+
+class FieldValueError(ValueError):
+    """A field cannot accept the typed value; the text gives the reason."""
+
+
+def format_field(field: Field, value: object) -> str:
+    """Format *value* for its field."""
+    if value is None:
+        return ""
+    if isinstance(value, (list, tuple)):
+        between = "\n" if field.kind is FieldKind.LINES else ", "
+        return between.join(_format_value(each) for each in value)
+    return _format_value(value)
+
+
+def _format_value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def read(field: Field, typed: str) -> object:
+    """Return the value that *typed* stands for; None: nothing. Raises Refused."""
+    if not typed.strip():
+        return None
+    if field.kind is FieldKind.WORDS:
+        value: object = [_parse_scalar(field.item, part) for part in typed.split(",") if part.strip()]
+    elif field.kind is FieldKind.LINES:
+        value = [line.strip() for line in typed.splitlines() if line.strip()]
+    else:
+        value = _parse_scalar(field.kind, typed)
+    if field.check is None or "{" in typed:  # values picked by the seed are known only in a run
+        return value
+    try:
+        field.check.validate_python(tuple(value) if isinstance(value, list) else value, strict=True)
+    except ValidationError as error:
+        wanted = dict.fromkeys(localize(format_expected(each)) for each in error.errors(include_url=False))
+        sentence = tr("{field}: {value} is not valid; expected {expected}.")
+        raise FieldValueError(
+            sentence.format(field=field.label, value=_short(typed), expected="; ".join(wanted))
+        ) from error
+    return value
+
+
+def _short(typed: str) -> str:
+    """Return the typed text as a short quotation for a sentence."""
+    line = " ".join(typed.split())
+    return f"“{line if len(line) <= QUOTED_MAX else line[: QUOTED_MAX - 1] + '…'}”"
+
+
+def format_entry(entry: Mapping[str, object]) -> str:
+    """Format one line for an entry of a list."""
+    for key in ("name", "title", "text", "do", "paper", "goal", "database", "ends"):
+        value = entry.get(key)
+        if isinstance(value, (list, tuple)):
+            return " – ".join(str(each) for each in value)
+        if value:
+            return str(value).strip().splitlines()[0]
+    return next((str(value) for value in entry.values() if isinstance(value, str)), "…")
+
+
+def _parse_scalar(kind: FieldKind, typed: str) -> object:
+    """Return a number if it is meant and is one, else the words as they are."""
+    text = typed if kind is FieldKind.TEXT else typed.strip()
+    if kind in (FieldKind.WHOLE, FieldKind.NUMBER, FieldKind.DURATION):
+        for number in (int, float):
+            try:
+                return number(text)
+            except ValueError:
+                continue
+    return text
+
+
+EMPTY: Final = "None: "
+"""Prefix of the schema's text about a missing key."""
+HOURS_MAX: Final = DURATION_MAX_S / 3600.0
+
+HOW: Final = {
+    FieldKind.DURATION: mark("Seconds, or a number with s, min or h."),
+    FieldKind.WORDS: mark("Separate several with commas."),
+    FieldKind.LINES: mark("One per line."),
+}
+UNITS: Final = {
+    "_s": mark("In seconds."),
+    "_ms": mark("In milliseconds."),
+    "_mb": mark("In megabytes."),
+    "_mbps": mark("In megabits per second."),
+}
+"""Suffixes of keys that are units."""
+
+
+def tip(field: Field) -> str:
+    """Return all of it, line by line."""
+    about, meant = _split_help(field)
+    left_empty = tr("Left empty: {meaning}.").format(meaning=meant) if meant else ""
+    if field.required:
+        left_empty = tr("Required.")
+    elif field.default and not meant:
+        left_empty = tr("Left empty: {meaning}.").format(meaning=default(field))
+    unit = next((tr(words) for end, words in UNITS.items() if field.key.endswith(end)), "")
+    how = tr(HOW[field.kind]) if field.kind in HOW else ""
+    lines = (about, " ".join(filter(None, (unit, how, bounds(field)))), left_empty)
+    return "\n".join([*filter(None, lines), tr("In the text: {key}").format(key=field.key)])
+
+
+def format_placeholder(field: Field) -> str:
+    """Return the text that an empty field shows."""
+    if field.default:
+        return tr("{value} (default)").format(value=default(field))
+    meant = _split_help(field)[1]
+    if meant:
+        return meant
+    return tr("required") if field.required else tr("none")
+
+
+def default(field: Field) -> str:
+    """Return the default value with its unit."""
+    return f"{field.default} s" if field.kind is FieldKind.DURATION else field.default
+
+
+def bounds(field: Field) -> str:
+    """Return the permitted values as a sentence; empty if every value is permitted."""
+    if field.choices or field.kind in (FieldKind.FLAG, FieldKind.GROUP, FieldKind.TABLES):
+        return ""
+    if FieldKind.DURATION in (field.kind, field.item):
+        return tr("From {least} to {most}.").format(least="0", most=f"{formatting.plain_number(HOURS_MAX)} h")
+    found = {
+        name: value
+        for rule in field.rules
+        for name in ("ge", "gt", "le", "lt", "max_length", "pattern")
+        if (value := getattr(rule, name, None)) is not None
+    }
+    if "pattern" in found:
+        kind = next((words for start, words in PATTERNS.items() if start in str(found["pattern"])), "")
+        words = localize(kind)
+        return f"{words[:1].upper()}{words[1:]}." if words else ""
+    least, most = found.get("ge"), found.get("le")
+    if least is not None and most is not None:
+        return tr("From {least} to {most}.").format(least=_number(least), most=_number(most))
+    if "gt" in found and most is not None:
+        return tr("More than {least}, at most {most}.").format(least=_number(found["gt"]), most=_number(most))
+    if least is not None:
+        return tr("At least {least}.").format(least=_number(least))
+    if "max_length" in found and field.kind in (FieldKind.LINE, FieldKind.TEXT):
+        return tr("At most {n} characters.").format(n=formatting.number(found["max_length"]))
+    return ""
+
+
+def _split_help(field: Field) -> tuple[str, str]:
+    """Return the schema's text about the field, and its text about an empty field."""
+    about, _, meant = tr(field.about).replace("`", "").partition(EMPTY)
+    return about.strip(), meant.strip().rstrip(".")
+
+
+def _number(value: float) -> str:
+    return formatting.number(value) if isinstance(value, int) else formatting.plain_number(value)
+
 
 FILE_NAME: Final = "name"
 """Key of a scenario's name, which is the file name and optional in the text."""

@@ -20,22 +20,20 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
 from app.views.editor.timeline_entries import (
     WAIT,
+    WHOLE,
     WINDOW,
+    FaultLayout,
     Path,
+    Scale,
     Spot,
     TimelineEntry,
     TimelinePlan,
     condition,
-    spoken,
-)
-from app.views.editor.timeline_geometry import (
-    WHOLE,
-    FaultLayout,
-    Scale,
     dragged,
     find_grip,
     flow,
     layout_faults,
+    spoken,
     spread_out,
 )
 from app.widgets import theme

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from app.files.scenario_edit import ScenarioEditError, add_entry, remove_entry, set_value, value_at
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.authoring.schema import DURATION_MAX_S, Duration
@@ -242,3 +243,244 @@ def keys_for(plan: TimelinePlan, selected: Sequence[TimelineEntry], entry: Timel
     if entry.kind == WINDOW:
         return tr("Left, Right: move by 1 s; with Shift, 10 s; with Ctrl, only the end.")
     return tr("Left, Right: move by 1 s; with Shift, 10 s.")
+
+
+WHOLE, START, END = "whole", "start", "end"
+"""Parts of an entry that the user can drag."""
+
+FINE_PX_PER_S: Final = 2.0
+"""Minimum scale for drags in seconds; below it they use five seconds, so that a pixel skips no reachable time."""
+COARSE_S: Final = 5.0
+GRIP_PX: Final = 6.0
+"""Half the width in which a marker or the end of a window can be grabbed."""
+ROWS_MAX: Final = 12
+"""Maximum number of rows. Entries without room overlap others in the last row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Time scale: *left* is 0 s, *width* pixels to the right is *length_s*."""
+
+    left: float
+    width: float
+    length_s: float
+
+    def x_of(self, t_s: float) -> float:
+        """Return the pixel of a time."""
+        return self.left + t_s / self.length_s * self.width
+
+    def time_at(self, x: float) -> float:
+        """Return seconds, within the drill."""
+        return min(self.length_s, max(0.0, (x - self.left) / self.width * self.length_s))
+
+    @property
+    def step_s(self) -> float:
+        """To what a drag snaps."""
+        return 1.0 if self.width / self.length_s >= FINE_PX_PER_S else COARSE_S
+
+
+@dataclass(frozen=True, slots=True)
+class FaultLayout:
+    """Fault in its lane from *start* to *end* (equal for a moment), with its label at *label*."""
+
+    row: int
+    start: float
+    end: float
+    label: float
+    label_width: float
+
+    @property
+    def from_x(self) -> float:
+        """Return the left edge in pixels."""
+        return min(self.start, self.label) - GRIP_PX
+
+    @property
+    def to_x(self) -> float:
+        """Return the right edge in pixels."""
+        return max(self.end, self.label + self.label_width) + GRIP_PX
+
+
+def layout_faults(spots: Sequence[Spot], widths: Sequence[float], scale: Scale) -> list[FaultLayout]:
+    """Return each fault with its label (*widths* in pixels) in the first row that has room for both."""
+    ends: list[float] = []
+    """Position from which each row is free."""
+    found = []
+    order = sorted(range(len(spots)), key=lambda n: spots[n])
+    for number in order:
+        (start, end), width = (scale.x_of(t_s) for t_s in spots[number]), widths[number]
+        label = _label_x(start, end, width, scale)
+        left = min(start, label) - GRIP_PX
+        row = next((n for n, free in enumerate(ends) if free <= left), min(len(ends), ROWS_MAX - 1))
+        ends += [0.0] * (row + 1 - len(ends))
+        placed = FaultLayout(row, start, end, label, width)
+        ends[row] = max(ends[row], placed.to_x)
+        found.append((number, placed))
+    return [placed for _, placed in sorted(found, key=lambda pair: pair[0])]
+
+
+def _label_x(start: float, end: float, width: float, scale: Scale) -> float:
+    """Return the left side of a label, within a wide window, or right or left at the end of the axis."""
+    if end - start >= width + 4 * GRIP_PX:
+        return start + (end - start - width) / 2.0
+    right = end + 1.7 * GRIP_PX
+    if right + width <= scale.left + scale.width + GRIP_PX:
+        return right
+    return max(scale.left, start - 1.7 * GRIP_PX - width)
+
+
+def flow(widths: Sequence[float], room: float, gap: float) -> list[tuple[int, float]]:
+    """Return row and left side of items that are set like words."""
+    found, row, x = [], 0, 0.0
+    for width in widths:
+        if x and x + width > room:
+            row, x = row + 1, 0.0
+        found.append((row, x))
+        x += width + gap
+    return found
+
+
+def spread_out(xs: Sequence[float], pitch: float, left_x: float, right_x: float) -> list[float]:
+    """Move *xs*, in their order, at least *pitch* apart, within *left* to *right* if possible."""
+    pitch = min(pitch, (right_x - left_x) / max(1, len(xs) - 1))
+    found: list[float] = []
+    for x in xs:
+        found.append(max(left_x, x, found[-1] + pitch if found else x))
+    most = right_x
+    for number in reversed(range(len(found))):
+        found[number] = min(found[number], most)
+        most = found[number] - pitch
+    return found
+
+
+def find_grip(layout: FaultLayout, x: float) -> str | None:
+    """Return the part of an entry at *x*: an end of a window, or the whole entry.
+
+    Its label counts as the whole entry.
+    """
+    if layout.end > layout.start:
+        inner = min(GRIP_PX, (layout.end - layout.start) / 3.0)
+        if -GRIP_PX <= x - layout.start <= inner:
+            return START
+        if -inner <= x - layout.end <= GRIP_PX:
+            return END
+    return WHOLE if layout.from_x <= x <= layout.to_x else None
+
+
+def dragged(spot: Spot, part: str, by_s: float, step_s: float, length_s: float) -> Spot:
+    """Return *spot* after a drag of *part* by *by_s* seconds, snapped to *step_s*, within 0 to *length_s*."""
+    start, end = spot
+    if part == START:
+        return (min(end, _snap_time(start + by_s, step_s, length_s)), end)
+    if part == END:
+        return (start, max(start, _snap_time(end + by_s, step_s, length_s)))
+    lasts = end - start
+    begins = _snap_time(start + by_s, step_s, max(0.0, length_s - lasts))
+    return (begins, begins + lasts)
+
+
+def _snap_time(t_s: float, step_s: float, most_s: float) -> float:
+    return min(most_s, max(0.0, round(t_s / step_s) * step_s))
+
+
+def nudge_spot(spot: Spot, part: str, by_s: float, length_s: float) -> Spot:
+    """Return *spot* moved by keys, without snapping."""
+    start, end = spot
+    if part == END:
+        return (start, min(length_s, max(start, round(end + by_s, 2))))
+    by_s = min(length_s - end, max(-start, by_s))
+    return (round(start + by_s, 2), round(end + by_s, 2))
+
+
+_WRITTEN: Final = re.compile(r"\s*+[\d.]++(\s*+)(s|min|h)?\s*+\Z")
+_COARSER: Final = {"h": ("h", "min", "s"), "min": ("min", "s"), "s": ("s",)}
+_UNIT_S: Final = {"h": 3600.0, "min": 60.0, "s": 1.0}
+
+
+def find_latest_s(entry: TimelineEntry, plan: TimelinePlan) -> float:
+    """Return the latest possible time or delay of an entry, in seconds.
+
+    This is the length of the drill, or the maximum delay.
+    """
+    return DURATION_MAX_S if entry.kind == WAIT else plan.length_s
+
+
+def move_entries(
+    text: str, plan: TimelinePlan, entry: TimelineEntry, spot: Spot, selected: Sequence[TimelineEntry]
+) -> str:
+    """Return *text* with the entry at *spot*; others that are *chosen* move equally, unless only its end moves.
+
+    Raises ScenarioEditError.
+    """
+    text = move_entry(text, entry, spot)
+    by_s = spot[0] - entry.spot[0]
+    if spot[1] - entry.spot[1] != by_s or entry.path not in {each.path for each in selected}:
+        return text
+    for each in selected:
+        if each.path != entry.path and each.movable:
+            text = move_entry(text, each, nudge_spot(each.spot, WHOLE, by_s, find_latest_s(each, plan)))
+    return text
+
+
+def remove_entries(text: str, entries: Iterable[TimelineEntry]) -> str:
+    """Return *text* without these entries. Raises ScenarioEditError."""
+    for entry in sorted(entries, key=lambda each: -int(each.path[1])):
+        text = remove_entry(text, str(entry.path[0]), int(entry.path[1]))
+    return text
+
+
+def find_next_path(plan: TimelinePlan, removed_entries: Sequence[TimelineEntry]) -> Path | None:
+    """Return the path of the fault after the first of *removed_entries*, or of the last fault; None if none remains."""
+    here = plan.faults.index(removed_entries[0])
+    left = [fault.path for fault in plan.faults if fault not in removed_entries]
+    if not left:
+        return None
+    key, at = left[min(here, len(left) - 1)]
+    return (key, int(at) - sum(int(entry.path[1]) < int(at) for entry in removed_entries))
+
+
+def move_entry(text: str, entry: TimelineEntry, spot: Spot) -> str:
+    """Return *text* with the entry at *spot*, with its time in its style. Raises ScenarioEditError."""
+    keys: Mapping[str, tuple[Path, ...]] = {
+        AT: (("at",),),
+        WINDOW: (("between", 0), ("between", 1)),
+        WAIT: (("after",),),
+    }
+    table = value_at(text, entry.path)
+    if not isinstance(table, dict):  # the text has changed since it was shown
+        raise ScenarioEditError(tr("This entry no longer exists in the list."))
+    if entry.kind == WINDOW and seconds_of(table["between"][0]) != entry.spot[0]:
+        spot = (spot[1], spot[0])  # a reversed span: the checks report it, so show it
+        was = (entry.spot[1], entry.spot[0])
+    else:
+        was = entry.spot
+    for key, before, now in zip(keys[entry.kind], was, spot, strict=False):
+        if now != before:
+            place: Any = table.get(key[0], "0s")
+            text = set_value(
+                text, (*entry.path, *key), format_time(now, place[key[1]] if len(key) > 1 else place)
+            )
+    return text
+
+
+def format_time(t_s: float, sample: object) -> int | float | str:
+    """Return *t_s* in the style of *like*: 95, "95s", "95", "2min" for whole minutes."""
+    if not isinstance(sample, str):
+        return int(t_s) if t_s == int(t_s) else round(t_s, 2)
+    match = _WRITTEN.match(sample)
+    space, unit = (match[1], match[2]) if match else ("", "s")
+    if unit is None:
+        return _format_number(t_s)
+    last = next((u for u in _COARSER[unit] if t_s and t_s % _UNIT_S[u] == 0), "s")
+    return f"{_format_number(t_s / _UNIT_S[last])}{space}{last}"
+
+
+def _format_number(value: float) -> str:
+    """Format a number without an exponent."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def with_fault(text: str, times: Mapping[str, object], act: str, note: str) -> tuple[str, Path]:
+    """Return *text* with one more fault after the others, and its path. Raises ScenarioEditError."""
+    values = {**times, "do": act, **({"note": note} if note else {})}
+    found = value_at(text, ("timeline",))
+    return add_entry(text, "timeline", values), ("timeline", len(found) if isinstance(found, list) else 0)

@@ -2,52 +2,162 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import (
+    QFrame,
     QHBoxLayout,
     QLabel,
+    QListWidget,
     QListWidgetItem,
     QMenu,
     QPushButton,
+    QScrollArea,
     QSplitter,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from app.files.entry_edit import copy_entry
-from app.files.scenario_edit import ScenarioEditError
-from app.views.editor.form_names import names_in
+from app.files.scenario_edit import ScenarioEditError, copy_entry
+from app.views.editor.input_completion import names_in
 from app.views.editor.timeline_add import AddFault
 from app.views.editor.timeline_canvas import TimelineCanvas
-from app.views.editor.timeline_changes import (
-    find_latest_s,
-    find_next_path,
-    move_entries,
-    remove_entries,
-    with_fault,
-)
 from app.views.editor.timeline_entries import (
+    END,
     STEP,
     WAIT,
+    WHOLE,
     WINDOW,
     Path,
     Spot,
     TimelineEntry,
     TimelinePlan,
+    find_latest_s,
+    find_next_path,
     keys_for,
+    move_entries,
+    nudge_spot,
     read_plan,
+    remove_entries,
+    spoken,
+    with_fault,
 )
-from app.views.editor.timeline_geometry import END, WHOLE, nudge_spot
-from app.views.editor.timeline_list import TimelineList, path_of
-from app.views.editor.timeline_zoom import ZOOM_KEYS, ZOOM_STEP, ZoomArea
 from app.widgets import theme
 from app.words.language import tr
 from engine.overrides import override
+
+_PATH = Qt.ItemDataRole.UserRole
+
+
+class TimelineList(QListWidget):
+    """Row for each entry, with multiple selection. Its methods emit no signals."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(tr("Faults and steps of the solution"))
+        self.setUniformItemSizes(True)
+        self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumHeight(3 * self.fontMetrics().height())
+        self.setSelectionMode(QListWidget.SelectionMode.ExtendedSelection)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+
+    @property
+    def selected_paths(self) -> list[Path]:
+        """Return the paths of the selected rows."""
+        return [path_of(item) for item in self.selectedItems()]
+
+    def show_entries(self, entries: Sequence[TimelineEntry], current: Path | None) -> None:
+        """Show these rows; selected ones stay selected, and *current* with them."""
+        chosen = {*self.selected_paths, current}
+        self.blockSignals(True)
+        self.clear()
+        for entry in entries:
+            item = QListWidgetItem(spoken(entry), self)
+            item.setData(_PATH, entry.path)
+            words = " ".join(filter(None, (spoken(entry) + ".", entry.note)))
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
+            item.setToolTip(words)
+            if entry.path == current:
+                self.setCurrentItem(item)
+        for row in range(self.count()):
+            self.item(row).setSelected(path_of(self.item(row)) in chosen)
+        self.blockSignals(False)
+
+    def choose(self, path: Path, extend_selection: bool = False) -> None:
+        """Select the row of *path*, alone or (*also*) in addition."""
+        flags = QItemSelectionModel.SelectionFlag
+        self.blockSignals(True)
+        for row in range(self.count()):
+            if path_of(self.item(row)) == path:
+                self.setCurrentRow(row, flags.Select if extend_selection else flags.ClearAndSelect)
+        self.blockSignals(False)
+
+    def deselect(self, path: Path) -> None:
+        """Deselect the row of *path* and emit the change, as a click does."""
+        for row in range(self.count()):
+            if path_of(self.item(row)) == path:
+                self.item(row).setSelected(False)
+
+
+def path_of(item: QListWidgetItem) -> Path:
+    """Return the path in the text of the entry that a row shows."""
+    found: Path = item.data(_PATH)
+    return found
+
+
+ZOOM_STEP: Final = 1.5
+ZOOM_MAX: Final = 60.0
+ZOOM_KEYS: Final = {"+": ZOOM_STEP, "=": ZOOM_STEP, "-": 1 / ZOOM_STEP, "0": 0.0}
+"""Key -> factor for the width of the axis; 0: show all."""
+
+
+class ZoomArea(QScrollArea):
+    """Area that shows the canvas at its own width or a multiple of it."""
+
+    def __init__(self, canvas: TimelineCanvas) -> None:
+        super().__init__()
+        self._canvas = canvas
+        self.zoom = 1.0
+        self.setWidget(canvas)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.horizontalScrollBar().valueChanged.connect(canvas.update)
+
+    def zoom_by(self, factor: float, about_x: float | None = None) -> None:
+        """Zoom by a factor (0: show all); the point at *about_x* of the view, else its middle, stays."""
+        seen = self.viewport().width()
+        about = seen / 2.0 if about_x is None else about_x
+        scroll = self.horizontalScrollBar()
+        at = (scroll.value() + about) / max(1, self._canvas.width())
+        self.zoom = min(ZOOM_MAX, max(1.0, self.zoom * factor)) if factor else 1.0
+        wide = round(seen * self.zoom)
+        self._canvas.setMinimumWidth(wide if self.zoom > 1.0 else 0)
+        self._canvas.resize(wide, self._canvas.height())
+        scroll.setRange(0, max(0, wide - seen))
+        scroll.setValue(round(at * wide - about))
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.zoom > 1.0:
+            self._canvas.setMinimumWidth(round(self.viewport().width() * self.zoom))
+
+    @override
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            by = event.angleDelta().y()
+            if by:
+                self.zoom_by(ZOOM_STEP if by > 0 else 1 / ZOOM_STEP, event.position().x())
+            event.accept()
+        else:
+            super().wheelEvent(event)
+
 
 STEP_S: Final = 1.0
 LEAP_S: Final = 10.0

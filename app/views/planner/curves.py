@@ -3,21 +3,240 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.views.planner.cell import COUNTERS, LOGARITHMIC, MODES, NAMES, ON_THE_LINK, AxisNote, Cell, color_of
 from app.views.planner.controls import NETWORKS_SHOWN
 from app.widgets import theme
-from app.widgets.axes import value_range
+from app.widgets.axes import FactorAxis, ValueAxis, heights, value_range
+from app.widgets.theme import ThemeTokens
+from app.words.counters import COUNTERS as ENGINE_COUNTERS
+from app.words.counters import KB_PER_S, PERCENT, Counter
 from app.words.language import mark, tr
 from engine.flow import SafetyMode
 from engine.overrides import override
 from engine.planning import MirroringPlan, Steady, Sweep, points_about, statements_about
+
+Array = npt.NDArray[np.float64]
+
+COUNTERS: Final = {
+    counter.name: counter
+    for counter in (
+        ENGINE_COUNTERS["transactions_per_s"],
+        ENGINE_COUNTERS["response_s"],
+        ENGINE_COUNTERS["commit_delay_ms"],
+        Counter(
+            "send_queue_growth_kb_per_s",
+            mark("Send queue growth"),
+            KB_PER_S,
+            64.0,
+            mark("log written but not sent"),
+        ),
+        Counter(
+            "link_use_percent",
+            mark("Link use"),
+            PERCENT,
+            100.0,
+            mark("share of the bandwidth, headers included"),
+        ),
+        ENGINE_COUNTERS["principal_cpu_percent"],
+        ENGINE_COUNTERS["mirror_cpu_percent"],
+    )
+}
+"""Counters that can be plotted, by their names in a sweep."""
+
+LOGARITHMIC: Final = ("response_s", "commit_delay_ms")
+"""Counters whose values differ by factors between links."""
+
+ON_THE_LINK: Final = ("send_queue_growth_kb_per_s", "link_use_percent", "mirror_cpu_percent")
+"""Counters that need a mirror."""
+
+MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
+"""Modes in drawing order."""
+
+NAMES: Final = {SafetyMode.NONE: mark("no mirror"), SafetyMode.OFF: "OFF", SafetyMode.FULL: "FULL"}
+
+BAND_ALPHA: Final = 110
+CHOSEN_WIDTH, OTHER_WIDTH = 2.6, 1.4
+TAG_STEP: Final = 0.16
+"""Vertical distance between labels of neighboring notes, as a share of the plot."""
+
+EDGE: Final = 0.02
+"""Margin at the ends of a sweep, so that marks there are complete."""
+
+
+def color_of(mode: SafetyMode, colors: ThemeTokens) -> QColor:
+    """Return the color of FULL or OFF, which is the same everywhere in the planner; gray without mirroring."""
+    return {SafetyMode.FULL: colors.series[0], SafetyMode.OFF: colors.series[1]}.get(mode, colors.idle)
+
+
+@dataclass(frozen=True)
+class AxisNote:
+    """Value on the axis that a paper mentions."""
+
+    at: float
+    tag: str
+
+
+class Cell(QObject):
+    """Plot in the grid."""
+
+    dragged = Signal(float)
+    """Signal: value of the axis to which the user moved the plan."""
+
+    def __init__(self, counter: Counter, bands: Sequence[tuple[str, float, float]], parent: QObject) -> None:
+        super().__init__(parent)
+        self.counter = counter
+        self.logarithmic = counter.name in LOGARITHMIC
+        left = ValueAxis(counter.unit, self.logarithmic)
+        self.plot = pg.PlotItem(
+            axisItems={"left": left, "bottom": FactorAxis(orientation="bottom")}, enableMenu=False
+        )
+        self.plot.setMouseEnabled(x=False, y=False)
+        self.plot.hideButtons()
+        self.plot.vb.setDefaultPadding(0.0)
+        self._bands = [(name, self._band(low, high), high) for name, low, high in bands]
+        self._names: list[pg.TextItem] = []
+        self._notes: list[tuple[pg.InfiniteLine, pg.TextItem]] = []
+        self._colors: ThemeTokens | None = None
+        self._font = QFont()
+        self._chosen_safety = SafetyMode.FULL
+        self._range = 0.0, 1.0
+        self.curves = {mode: self._curve(mode) for mode in MODES}
+        self.dots = {mode: self._dots(mode, "o") for mode in MODES}
+        self.published = {mode: self._dots(mode, "x") for mode in MODES}
+        self.mark = pg.InfiniteLine(angle=90, movable=True)
+        self.mark.setZValue(5)
+        self.mark.sigDragged.connect(self._on_dragged)
+        self.plot.addItem(self.mark, ignoreBounds=True)
+
+    def _on_dragged(self, line: pg.InfiniteLine) -> None:
+        self.dragged.emit(10.0 ** float(line.value()))
+
+    def _band(self, low: float, high: float) -> pg.LinearRegionItem:
+        region = pg.LinearRegionItem((np.log10(low), np.log10(high)), movable=False, pen=pg.mkPen(None))
+        region.setZValue(-20)
+        self.plot.addItem(region, ignoreBounds=True)
+        return region
+
+    def _curve(self, mode: SafetyMode) -> pg.PlotCurveItem:
+        curve = pg.PlotCurveItem(antialias=True, connect="finite")
+        curve.setZValue(1 + int(mode))
+        self.plot.addItem(curve, ignoreBounds=True)
+        return curve
+
+    def _dots(self, mode: SafetyMode, symbol: str) -> pg.ScatterPlotItem:
+        dots = pg.ScatterPlotItem(symbol=symbol, size=12 if symbol == "x" else 7, antialias=True)
+        dots.setZValue(6 + int(mode))
+        self.plot.addItem(dots, ignoreBounds=True)
+        return dots
+
+    # --- what is shown --------------------------------------------------------------------------------------
+
+    def draw(self, sweeps: Mapping[SafetyMode, Sweep], bottom: float, top: float) -> None:
+        """Draw curves of the sweeps; the axis runs from *bottom* to *top*, as logarithms on a logarithmic axis."""
+        for mode, curve in self.curves.items():
+            found = sweeps.get(mode)
+            if found is None or (mode is SafetyMode.NONE and self.counter.name in ON_THE_LINK):
+                curve.setData([], [])
+                continue
+            curve.setData(np.log10(found.x), self._compute_heights(found.column(self.counter.name)))
+        x = np.log10(next(iter(sweeps.values())).x)
+        self.plot.setXRange(float(x[0]), float(x[-1]), padding=EDGE)
+        self.plot.setYRange(bottom, top, padding=0)
+        for place, name in enumerate(self._names):
+            name.setPos(float(np.log10(self._bands[place][2])), top)
+        self._range = bottom, top
+
+    def put_plan(
+        self, axis_value: float, values: Mapping[SafetyMode, float], selected_mode: SafetyMode
+    ) -> None:
+        """Mark the plan by a dot on each curve."""
+        self._chosen_safety = selected_mode
+        self.mark.setValue(float(np.log10(axis_value)))
+        for mode, dots in self.dots.items():
+            shown = mode in values and not (mode is SafetyMode.NONE and self.counter.name in ON_THE_LINK)
+            height = self._compute_heights(np.array([values[mode]])) if shown else np.zeros(0)
+            dots.setData(np.full(len(height), np.log10(axis_value)), height)
+        self._repen()
+
+    def put_published(self, axis_value: float, values: Mapping[SafetyMode, Sequence[float]]) -> None:
+        """Add measured values at one position of the axis."""
+        for mode, dots in self.published.items():
+            heights = self._compute_heights(np.array(values.get(mode, ()), dtype=float))
+            dots.setData(np.full(len(heights), np.log10(axis_value)), heights)
+
+    def put_notes(self, notes: Sequence[AxisNote], tagged: bool) -> None:
+        """Add dotted lines for statements of a paper; *tagged* names the figure."""
+        for line, tag in self._notes:
+            self.plot.removeItem(line)
+            self.plot.removeItem(tag)
+        self._notes = []
+        bottom, top = self._range
+        for number, note in enumerate(notes):
+            line = pg.InfiniteLine(float(np.log10(note.at)), angle=90)
+            tag = pg.TextItem(note.tag if tagged else "", anchor=(0.0, 1.0))
+            tag.setPos(float(np.log10(note.at)), bottom + TAG_STEP * number * (top - bottom))
+            self.plot.addItem(line, ignoreBounds=True)
+            self.plot.addItem(tag, ignoreBounds=True)
+            self._notes.append((line, tag))
+        if self._colors is not None:
+            self.recolor(self._colors, self._font)
+
+    def name_bands(self) -> None:
+        """Write the names of the networks along the upper edge."""
+        for name, _, _ in self._bands:
+            item = pg.TextItem(name, anchor=(1.0, 0.0))
+            self.plot.addItem(item, ignoreBounds=True)
+            self._names.append(item)
+
+    def _compute_heights(self, values: Array) -> Array:
+        return heights(values, self.logarithmic)
+
+    # --- looks ----------------------------------------------------------------------------------------------
+
+    def recolor(self, colors: ThemeTokens, font: QFont) -> None:
+        """Use the colors of another theme."""
+        self._colors, self._font = colors, font
+        for name in ("left", "bottom"):
+            axis = self.plot.getAxis(name)
+            axis.setPen(pg.mkPen(colors.border))
+            axis.setTextPen(colors.muted)
+            axis.setTickFont(font)
+        for number, (_, region, _) in enumerate(self._bands):
+            ground = colors.info_soft if number % 2 else colors.idle_soft
+            region.setBrush(theme.with_alpha(ground, BAND_ALPHA))
+        for item in self._names:
+            item.setColor(colors.muted)
+            item.setFont(font)
+        for line, tag in self._notes:
+            line.setPen(pg.mkPen(colors.muted, style=Qt.PenStyle.DotLine))
+            tag.setColor(colors.muted)
+            tag.setFont(font)
+        self.mark.setPen(pg.mkPen(colors.text, width=1))
+        self.mark.setHoverPen(pg.mkPen(colors.accent, width=3))
+        self._repen()
+
+    def _repen(self) -> None:
+        if self._colors is None:
+            return
+        for mode in MODES:
+            color = color_of(mode, self._colors)
+            style = Qt.PenStyle.DashLine if mode is SafetyMode.NONE else Qt.PenStyle.SolidLine
+            width = CHOSEN_WIDTH if mode is self._chosen_safety else OTHER_WIDTH
+            self.curves[mode].setPen(pg.mkPen(color, width=width, style=style))
+            self.dots[mode].setBrush(color)
+            self.dots[mode].setPen(pg.mkPen(self._colors.surface, width=1))
+            self.published[mode].setBrush(color)
+            self.published[mode].setPen(pg.mkPen(self._colors.surface, width=1))
+
 
 Sweeps = Mapping[SafetyMode, Sweep]
 

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.views.planner.log_slider import FigureBox
+from app.views.planner.controls import FigureBox
 from app.widgets import theme
-from app.widgets.level_lines import draw_levels
+from app.widgets.axes import draw_levels
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.judging.failover_times import CAUSES, failover_times, scenario_of

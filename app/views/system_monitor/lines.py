@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QGraphicsSceneMouseEvent
 
-from app.views.system_monitor.catalogue import TOP, CounterChoice
+from app.views.system_monitor.history import TOP, CounterChoice
+from app.widgets.axes import TimeAxis
 from app.widgets.theme import ThemeTokens
-from app.widgets.time_axis import TimeAxis
 from app.words.language import tr
 
 HEADROOM: Final = 1.06

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.live import live
+from app.cli.runs import live
 from app.files import scenario_files
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill, DrillMode

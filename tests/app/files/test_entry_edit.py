@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import pytest
 
-from app.files import entry_edit
+from app.files import scenario_edit
 from app.files.scenario_edit import ScenarioEditError
 from tests.cases import one_in
 
@@ -44,22 +44,22 @@ name = "three"
 
 
 def test_an_entry_moves_with_its_comments_in_both_directions() -> None:
-    down = entry_edit.move_entry(TEXT, "goal", 0, 2)
+    down = scenario_edit.move_entry(TEXT, "goal", 0, 2)
     assert [goal["name"] for goal in tomllib.loads(down)["goal"]] == ["two", "three", "one"]
     assert '# First of all.\n[[goal]]\nname = "one"  # at the first\n' in down
     assert '[[goal]]\nname = "three"\n# below the third\n' in down
     assert "\n\n# ---- hints ----\n\n" in down
     assert sorted(down) == sorted(TEXT)
-    assert entry_edit.move_entry(down, "goal", 2, 0) == TEXT
+    assert scenario_edit.move_entry(down, "goal", 2, 0) == TEXT
 
 
 def test_a_copy_follows_its_original_and_has_its_own_name() -> None:
-    made = entry_edit.copy_entry(TEXT, "goal", 1)
+    made = scenario_edit.copy_entry(TEXT, "goal", 1)
     goals = tomllib.loads(made)["goal"]
     assert [goal["name"] for goal in goals] == ["one", "two", "two-2", "three"]
     assert goals[2]["inner"] == {"x": 1}
     assert made.count("# The second.\n# In two lines.") == 2
-    again = entry_edit.copy_entry(made, "goal", 2)
+    again = scenario_edit.copy_entry(made, "goal", 2)
     assert tomllib.loads(again)["goal"][3]["name"] == "two-3"
 
 
@@ -67,16 +67,16 @@ def test_a_copy_follows_its_original_and_has_its_own_name() -> None:
     ("name", "copy"), [("SERVER_A", "SERVER_A_2"), ("End state", "End state 2"), ("protected", "protected-2")]
 )
 def test_the_name_of_a_copy_keeps_the_style_of_the_original(name: str, copy: str) -> None:
-    made = entry_edit.copy_entry(f'[[goal]]\nname = "{name}"', "goal", 0)
+    made = scenario_edit.copy_entry(f'[[goal]]\nname = "{name}"', "goal", 0)
     assert [goal["name"] for goal in tomllib.loads(made)["goal"]] == [name, copy]
 
 
 def test_removing_an_entry_removes_its_comment_and_keeps_the_next_one() -> None:
-    left = entry_edit.remove_entry(TEXT, "goal", 0)
+    left = scenario_edit.remove_entry(TEXT, "goal", 0)
     assert "# First of all." not in left
     assert '"""\n\n# The second.\n# In two lines.\n[[goal]]' in left
-    assert entry_edit.remove_entry(entry_edit.copy_entry(TEXT, "hint", 0), "hint", 1) == TEXT
-    assert "hint" not in tomllib.loads(entry_edit.remove_entry(TEXT, "hint", 0))
+    assert scenario_edit.remove_entry(scenario_edit.copy_entry(TEXT, "hint", 0), "hint", 1) == TEXT
+    assert "hint" not in tomllib.loads(scenario_edit.remove_entry(TEXT, "hint", 0))
 
 
 @pytest.mark.parametrize(
@@ -84,10 +84,10 @@ def test_removing_an_entry_removes_its_comment_and_keeps_the_next_one() -> None:
 )
 def test_inline_lists_are_refused_with_a_message(text: str) -> None:
     with pytest.raises(ScenarioEditError, match=r"goal|TOML"):
-        entry_edit.move_entry(text, "goal", 0, 1)
+        scenario_edit.move_entry(text, "goal", 0, 1)
 
 
-@pytest.mark.parametrize("change", [entry_edit.copy_entry, entry_edit.remove_entry])
+@pytest.mark.parametrize("change", [scenario_edit.copy_entry, scenario_edit.remove_entry])
 def test_an_unknown_position_is_refused(change: Callable[..., object]) -> None:
     with pytest.raises(ScenarioEditError, match="no longer exists"):
         change(TEXT, "goal", 3)
@@ -107,9 +107,9 @@ def test_every_list_of_every_shipped_scenario_can_be_reordered(name: str) -> Non
     }
     assert lists
     for key, many in lists.items():
-        last = entry_edit.move_entry(text, key, 0, many - 1)
+        last = scenario_edit.move_entry(text, key, 0, many - 1)
         assert tomllib.loads(last)[key] == [*data[key][1:], data[key][0]]
         assert sorted(last.splitlines()) == sorted(text.splitlines())
-        assert entry_edit.move_entry(last, key, many - 1, 0) == text
-        assert tomllib.loads(entry_edit.copy_entry(text, key, 0))[key][0] == data[key][0]
-        assert tomllib.loads(entry_edit.remove_entry(text, key, 0)).get(key, []) == data[key][1:]
+        assert scenario_edit.move_entry(last, key, many - 1, 0) == text
+        assert tomllib.loads(scenario_edit.copy_entry(text, key, 0))[key][0] == data[key][0]
+        assert tomllib.loads(scenario_edit.remove_entry(text, key, 0)).get(key, []) == data[key][1:]

@@ -10,10 +10,9 @@ import pytest
 from app.files import scenario_files
 from app.host import Host, NoRecorder, RecordingError
 from app.host.host import BUDGET_S
-from app.host.pace import ELAPSED_MS_MAX
+from app.host.inbox import sentence
+from app.host.playback import ELAPSED_MS_MAX, STATE_KINDS
 from app.host.recorder import CHECKPOINT_MS, HEARTBEAT_MS
-from app.host.refusals import sentence
-from app.host.search import STATE_KINDS
 from app.words import language
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario

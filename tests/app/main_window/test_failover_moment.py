@@ -150,11 +150,11 @@ def test_the_stage_asks_a_person_who_is_typing(staged: OpenWindow, qtbot: QtBot)
 def test_the_film_is_written(
     staged: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.main_window import moment_export
+    from app.main_window import failover_moment
 
     file = tmp_path / "failover.gif"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
-    monkeypatch.setattr(moment_export, "FRAME_S", 3.0)
+    monkeypatch.setattr(failover_moment, "FRAME_S", 3.0)
     begin(staged, "automatic-failover", "practice")
     wait_for(staged, "over")
     press(qtbot, Qt.Key.Key_E)

@@ -35,7 +35,7 @@ from app.main_window.desk import PLACES
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.editor.form_schema import fields, sections
-from app.views.system_monitor.catalogue import PERFS
+from app.views.system_monitor.history import PERFS
 from app.widgets import theme
 from app.widgets.tables import TableView
 from app.words import language

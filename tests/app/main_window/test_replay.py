@@ -230,7 +230,7 @@ def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot:
     assert "The runs diverge at 0:" in said
     assert "SET WITNESS OFF" in said
     assert "≠" in said
-    monkeypatch.setattr("app.views.branches.page.ask_text", lambda *_: "no witness")
+    monkeypatch.setattr("app.views.branches.ask_text", lambda *_: "no witness")
     hands.press(Key.Key_F2, on=page.tree)
     assert page.selected_branch == "no witness"
     hands.press(Key.Key_Up, on=page.tree)

@@ -415,7 +415,7 @@ def test_the_text_follows_the_form_and_f1_explains_the_editor(hands: Hands, page
 
 
 def test_completion_offers_tables_keys_and_actions(page: ScenarioEditor) -> None:
-    from app.views.editor.scenario_completion import find_completions
+    from app.views.editor.input_completion import find_completions
 
     def words(text: str) -> list[str]:
         return find_completions(text, len(text))
@@ -429,7 +429,7 @@ def test_completion_offers_tables_keys_and_actions(page: ScenarioEditor) -> None
 
 
 def test_completion_of_an_action_continues_after_the_verb(page: ScenarioEditor) -> None:
-    from app.views.editor.scenario_completion import find_completions
+    from app.views.editor.input_completion import find_completions
 
     text = page.text.toPlainText()
     before = text.index('do = "power-off SERVER_B"')

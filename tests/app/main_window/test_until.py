@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from app.host.search import is_alarm
+from app.host.playback import is_alarm
 from app.views.condition_dialog import ConditionDialog
 from tests.app.main_window.conftest import Hands
 from tests.open_window import OpenWindow

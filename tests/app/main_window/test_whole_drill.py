@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QWidget
 
-from app.host.search import STATE_KINDS
+from app.host.playback import STATE_KINDS
 from app.learning.reflection import Reflection
 from app.storage import Profile
 from app.view_models.offers import ActionTarget

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import struct
 
-from app.serve.packets import END, HEADER, PacketKind, packet
+from app.serve.login import END, HEADER, PacketKind, packet
 
 TRANSACTION_HEADER = struct.pack("<IIHQI", 22, 18, 2, 0, 1)
 READ_ONLY = 0x20

@@ -33,10 +33,9 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
 
     Imported late, so that atheris sees the imports."""
     from app.serve import browser, login, requests, types
-    from app.serve.packets import MalformedPacketError, PacketKind, PacketReader, TdsMessage, packets
-    from app.serve.pipe import Pipe
+    from app.serve.login import MalformedPacketError, PacketKind, PacketReader, TdsMessage, packets
     from app.serve.session import ConnectionClosedError, TdsSession
-    from app.serve.wire import tls
+    from app.serve.wire import Pipe, tls
     from engine.events import Event
     from engine.tsql.batches.data import ClientProgram, Window
     from engine.tsql.batches.data import SqlSession as SqlSession

@@ -6,10 +6,21 @@ import struct
 
 import pytest
 
-from app.serve.answers import encode_answer
-from app.serve.login import TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4, negotiate_version, read_prelogin
-from app.serve.packets import Assembler, MalformedPacketError, PacketKind, PacketReader, packets
+from app.serve.login import (
+    TDS_7_1,
+    TDS_7_2,
+    TDS_7_3,
+    TDS_7_4,
+    Assembler,
+    MalformedPacketError,
+    PacketKind,
+    PacketReader,
+    negotiate_version,
+    packets,
+    read_prelogin,
+)
 from app.serve.requests import Prepared, SqlRequest, read_batch, read_calls
+from app.serve.session import encode_answer
 from app.serve.types import column, read_typed
 from engine.tsql.scalars.values import Scalar
 

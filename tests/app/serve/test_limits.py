@@ -15,7 +15,7 @@ from app.cli.serve import of_version
 from app.cli.terms import UsageError
 from app.files import scenario_files
 from app.serve import listener as listeners
-from app.serve.packets import (
+from app.serve.login import (
     END,
     HEADER,
     LOGIN_MAX,
@@ -26,7 +26,7 @@ from app.serve.packets import (
     PacketKind,
     packet,
 )
-from app.serve.pipe import PASS_NOTHING, SO_ATTACH_FILTER
+from app.serve.wire import PASS_NOTHING, SO_ATTACH_FILTER
 from engine.drill.running.drill import Drill
 from tests.app.serve.client import TRANSACTION_HEADER, connect, login
 from tests.app.serve.test_listener import Site, run, served, shown

@@ -7,11 +7,10 @@ from functools import cache
 import pytest
 
 from app.view_models.failover_moment import moment as times
-from app.view_models.failover_moment.expected import find_expected
 from app.view_models.failover_moment.moment import make_moment
 from app.view_models.failover_moment.phases import PHASES
 from app.view_models.failover_moment.replay import MomentReplay
-from app.view_models.failover_moment.why_not import explain_failover
+from app.view_models.failover_moment.why_not import explain_failover, find_expected
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
 from tests.shipped import shipped

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.files import scenario_files
 from app.views.briefing import Briefing, BriefPage, goal_state
-from app.views.briefing.questions import QuestionCard
+from app.views.briefing.panel import QuestionCard
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Goal, Scenario
 from engine.drill.running.drill import Drill, DrillMode

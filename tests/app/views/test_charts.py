@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QApplication
 
 from app.view_models.series import time_step_s
 from app.views.charts import Charts
-from app.views.charts.axes import ChartValueAxis, axis_top
-from app.widgets.time_axis import TimeAxis
+from app.views.charts.panel import ChartValueAxis, axis_top
+from app.widgets.axes import TimeAxis
 from app.words.counters import COUNTERS
 from engine.drill.running.modes import TERMS, DrillMode
 from engine.events import Event

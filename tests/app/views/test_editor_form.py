@@ -22,8 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.views.editor.form import Form
-from app.views.editor.form_schema import fields, sections
-from app.views.editor.form_tips import tip
+from app.views.editor.form_schema import fields, sections, tip
 from app.views.editor.form_widgets import CompletingLine
 from engine.drill.authoring import schema
 from engine.drill.authoring.run_scenario import find_prompts

@@ -12,28 +12,28 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit
 
 from app.files.scenario_edit import ScenarioEditError
-from app.views.editor.form_names import names_in
-from app.views.editor.timeline_changes import format_time, move_entry, with_fault
+from app.views.editor.input_completion import names_in
 from app.views.editor.timeline_entries import (
     AT,
-    WAIT,
-    WINDOW,
-    Path,
-    TimelineEntry,
-    read_plan,
-    spoken,
-)
-from app.views.editor.timeline_geometry import (
     END,
     START,
+    WAIT,
     WHOLE,
+    WINDOW,
+    Path,
     Scale,
+    TimelineEntry,
     dragged,
     find_grip,
     flow,
+    format_time,
     layout_faults,
+    move_entry,
     nudge_spot,
+    read_plan,
+    spoken,
     spread_out,
+    with_fault,
 )
 from app.views.editor.timeline_view import TimelineView
 

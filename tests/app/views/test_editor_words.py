@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.views.editor.form import Form
 from app.views.editor.form_widgets import CompletingLine, TextArea
-from app.views.editor.input_completion import complete_condition, complete_input
-from app.views.editor.scenario_completion import find_completions
+from app.views.editor.input_completion import complete_condition, complete_input, find_completions
 from engine.drill.authoring import facts
 from engine.drill.authoring.conditions import ConditionError, parse
 from engine.drill.authoring.facts import ConditionNames

@@ -9,8 +9,8 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QStyle, QStyleOptionComboBox, QWidget
 
 from app.views.monitor import Monitor
-from app.views.monitor.history import columns
-from app.views.monitor.thresholds import ThresholdsDialog
+from app.views.monitor.monitor import ThresholdsDialog
+from app.views.monitor.status import columns
 from app.widgets import theme
 from app.words import language
 from engine import simulator

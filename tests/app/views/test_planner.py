@@ -13,8 +13,7 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication
 
 from app.views.planner import Planner
-from app.views.planner.controls import OWN
-from app.views.planner.log_slider import FigureBox, LogSlider
+from app.views.planner.controls import OWN, FigureBox, LogSlider
 from app.widgets import theme
 from app.words import language
 from engine.drill.judging.failover_times import CAUSES

@@ -12,8 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.learning.memory import Practised, standings
 from app.learning.next_drills import DrillCandidate, recommend_drills
 from app.views.history import FinishedRun, RunHistoryPage
-from app.views.progress import BAR_COLUMN, ProgressPage, format_due, format_elapsed
-from app.widgets.calibration_curve import CalibrationCurve
+from app.views.progress import BAR_COLUMN, CalibrationCurve, ProgressPage, format_due, format_elapsed
 from engine.drill.judging.calibration import calibration
 from engine.drill.judging.skills import skills
 from engine.drill.running.modes import DrillMode

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.views.charts.states import States
+from app.views.charts.lane import States
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History

@@ -10,18 +10,17 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.views.system_monitor import SystemMonitor
-from app.views.system_monitor.add_counters import AddCounters
-from app.views.system_monitor.catalogue import (
+from app.views.system_monitor.history import (
     DATABASES,
     MIRRORING,
     NOT_SIMULATED,
     PERFS,
     PROCESSOR,
     CounterChoice,
+    SampleHistory,
     names_of,
 )
-from app.views.system_monitor.history import SampleHistory
-from app.views.system_monitor.monitor import fitting_power, usual_choices
+from app.views.system_monitor.monitor import AddCounters, fitting_power, usual_choices
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.events import Event

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.widgets.event_rows import SLICE, EventRows, Wanted
+from app.widgets.event_table import SLICE, EventRows, Wanted
 from engine.drill.time.event_log import EventLog
 from engine.events import Event
 from engine.model import World

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.views.charts.lane import SHADE_ALPHA
 from app.views.charts.panel import CHOSEN_ALPHA, FILL_ALPHA
-from app.views.planner.cell import BAND_ALPHA
+from app.views.planner.curves import BAND_ALPHA
 from app.widgets import theme
 from app.widgets.theme import ThemeTokens
 

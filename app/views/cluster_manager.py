@@ -1,4 +1,4 @@
-"""Failover Cluster Manager on one node: nodes, roles, resources and quorum in that node's knowledge."""
+"""Failover Cluster Manager."""
 
 from __future__ import annotations
 

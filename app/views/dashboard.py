@@ -1,4 +1,4 @@
-"""Always On dashboard of one server: its groups with replicas, databases and issues."""
+"""Always On dashboard."""
 
 from __future__ import annotations
 

@@ -1,0 +1,540 @@
+"""Branches of a run as a tree, and a comparison of two of them."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSplitter,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.widgets import theme
+from app.widgets.ask_text import ask_text
+from app.widgets.axes import TimeAxis, ValueAxis, value_range
+from app.widgets.reader import follow_selection, name_box
+from app.words import formatting
+from app.words.counters import KB, PER_S
+from app.words.language import mark, tr
+from app.words.localization import describe_input, localize
+from engine.constants import TICKS_PER_S
+from engine.drill.judging import difference
+from engine.drill.judging.difference import CounterCurve, FirstDifference, OutcomeRow
+from engine.drill.judging.report import availability_json
+from engine.drill.running.drill import Drill
+from engine.drill.time.branches import Branches
+from engine.events import Event
+from engine.flow import Array
+from engine.overrides import override
+
+
+@dataclass(frozen=True, slots=True)
+class BranchRow:
+    """One branch."""
+
+    name: str
+    parent: str | None
+    current: bool
+    from_text: str
+    """Time at which the branch left its parent."""
+    at: str
+    """Current time of the branch."""
+    downtime: str
+    lost: str
+    points: str
+
+
+def rows_of(tree: Branches) -> list[BranchRow]:
+    """Return every branch, after its parent."""
+    return [_row(tree, name, tree.history_of(name).drill) for name in tree.names()]
+
+
+def _row(tree: Branches, name: str, drill: Drill) -> BranchRow:
+    root, sums, score = tree.root(name), availability_json(drill.world), drill.score()
+    at = formatting.run_time(drill.world.t_s)
+    shown = score.scored and (drill.finished or drill.terms.progress)
+    return BranchRow(
+        name=name,
+        parent=root.parent,
+        current=name == tree.current,
+        from_text=formatting.run_time(root.tick / TICKS_PER_S, 1) if root.parent is not None else "",
+        at=tr("{moment}, ended").format(moment=at) if drill.finished else at,
+        downtime=formatting.seconds(sums["downtime_s"], 1),
+        lost=formatting.number(sums["lost_transactions"]),
+        points=formatting.plain_number(score.total) if shown else formatting.NOTHING,
+    )
+
+
+OUTCOMES = {
+    "downtime_s": mark("downtime"),
+    "exposed_s": mark("unprotected"),
+    "lost_transactions": mark("committed transactions lost"),
+    "lost_kb": mark("log lost"),
+    "commands": mark("commands and actions"),
+    "ended_at_s": mark("length of the run"),
+    "score": "points",
+}
+"""Name of a figure -> label."""
+
+
+def outcome_cells(row: OutcomeRow) -> tuple[str, str, str, str]:
+    """Name, left, right, and what the right one has more."""
+    name = tr(OUTCOMES.get(row.name, row.name))
+    sign = "+" if row.delta > 0 else "−" if row.delta < 0 else ""
+    delta = f"{sign}{_figure(row.name, abs(row.delta))}" if row.delta else "="
+    return name, _figure(row.name, row.left), _figure(row.name, row.right), delta
+
+
+def _figure(name: str, value: float) -> str:
+    if name.endswith("_s"):
+        return formatting.seconds(value, 1)
+    if name.endswith("_kb"):
+        return formatting.kb(value)
+    return formatting.number(round(value)) if name != "score" else formatting.plain_number(value)
+
+
+def format_first_difference(difference: FirstDifference | None, left_name: str, right_name: str) -> str:
+    """Describe the first difference of two runs, with a sentence for each run."""
+    if difference is None:
+        return tr("The runs are identical for their common length.")
+    moment = formatting.run_time(difference.tick / TICKS_PER_S, 2)
+    return tr("The runs diverge at {moment}.\n{left}: {one}\n{right}: {other}").format(
+        moment=moment,
+        left=left_name,
+        one=_event(difference.left),
+        right=right_name,
+        other=_event(difference.right),
+    )
+
+
+def _event(event: Event | None) -> str:
+    if event is None:
+        return tr("no further events")
+    where = f"{event.server}: " if event.server else ""
+    words = describe_input(event.text, {}) if event.kind == "fault" else localize(event.text)
+    text = " ".join(words.split())
+    return f"{where}{text[:200]} ({formatting.run_time(event.t_s, 2)})"
+
+
+TITLES: Final = {
+    "send_queue_kb": mark("Send queue"),
+    "redo_queue_kb": mark("Redo queue"),
+    "transactions_per_s": mark("Transactions/s"),
+}
+AXIS_SAMPLE: Final = "1,023 MB"
+AXIS_MARGIN_PX: Final = 14
+LEAST_TOP: Final = 1.0
+"""Minimum top of an axis, even if all values are 0."""
+
+
+class BranchCurves(QWidget):
+    """Plots in a column; the left run dashed in grey, the right one in color."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view = pg.GraphicsLayoutWidget()
+        self._curves: Sequence[CounterCurve] = ()
+        self._redraw_timer = QTimer(self, singleShot=True)
+        self._redraw_timer.timeout.connect(self._show_theme)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._view)
+        self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._show_theme()
+
+    def show_curves(self, curves: Sequence[CounterCurve]) -> None:
+        """Show the curves of one database, in their order."""
+        self._curves = curves
+        self._draw()
+
+    def _draw(self) -> None:
+        colors = theme.tokens(self.palette())
+        self._view.clear()
+        first, small = None, theme.sized(self.font(), 0.9)
+        metrics = QFontMetrics(small)
+        for number, curve in enumerate(self._curves):
+            below = TimeAxis(orientation="bottom")
+            unit = KB if curve.counter.endswith("_kb") else PER_S
+            side = ValueAxis(unit, logarithmic=False)
+            plot = self._view.addPlot(number, 0, axisItems={"bottom": below, "left": side})
+            plot.setTitle(
+                html.escape(tr(TITLES[curve.counter])), color=colors.muted, size=f"{small.pointSizeF():g}pt"
+            )
+            side.setWidth(metrics.horizontalAdvance(AXIS_SAMPLE) + AXIS_MARGIN_PX)
+            for axis in (side, below):
+                axis.setPen(colors.border)
+                axis.setTextPen(colors.muted)
+                axis.setTickFont(small)
+            plot.showGrid(x=True, y=True, alpha=0.15)
+            plot.setMenuEnabled(False)
+            plot.setMouseEnabled(x=False, y=False)
+            plot.hideButtons()
+            dashed = pg.mkPen(colors.text, width=1.4, style=Qt.PenStyle.DashLine)
+            plot.plot(*_points(curve.right), pen=pg.mkPen(colors.series[number], width=2.4), connect="finite")
+            plot.plot(*_points(curve.left), pen=dashed, connect="finite")
+            known = [value for value in (*curve.left, *curve.right) if value is not None]
+            plot.setYRange(*value_range(np.array(known), unit, False, LEAST_TOP), padding=0.0)
+            if first is None:
+                first = plot
+            else:
+                plot.setXLink(first)
+            below.setStyle(showValues=number == len(self._curves) - 1)
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            # deferred: parts of the plots must exist while Qt distributes the style
+            self._redraw_timer.start()
+
+    def _show_theme(self) -> None:
+        self._view.setBackground(theme.tokens(self.palette()).surface)
+        self._draw()
+
+
+def _points(values: Sequence[float | None]) -> tuple[Array, Array]:
+    y = np.array([np.nan if value is None else value for value in values], dtype=float)
+    return np.arange(1.0, len(y) + 1.0), y
+
+
+CURVES_UNITS = 24
+"""Height of the curves in lines of text."""
+
+STATES_MAX = 40
+"""Maximum rows of states; with hundreds of databases the differing ones come first."""
+
+
+class BranchComparison(QScrollArea):
+    """Comparison with the left branch in grey and the right one in color."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self._tree: Branches | None = None
+        self.left, self.right, self.database = QComboBox(), QComboBox(), QComboBox()
+        name_box(self.left, tr("Left branch"))
+        name_box(self.right, tr("Right branch"))
+        name_box(self.database, tr("Database shown in the charts"))
+        for box in (self.left, self.right):
+            box.activated.connect(lambda _: self._show())
+        self.database.activated.connect(lambda _: self._show_curves())
+
+        self.curves = BranchCurves()
+        self._legend = _label("", muted=True)
+        self._parted = _label("")
+        self._tables = QVBoxLayout()
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(8, 14, 18, 14)
+        column.setSpacing(12)
+        pair = QHBoxLayout()
+        pair.addWidget(_label(tr("Side by side"), 1.15, bold=True))
+        pair.addStretch()
+        for box in (self.left, self.right):
+            box.setMinimumContentsLength(8)
+            pair.addWidget(box)
+        column.addLayout(pair)
+        column.addWidget(self._parted)
+        column.addLayout(self._tables)
+        over = QHBoxLayout()
+        over.addWidget(_label(tr("Queues and load"), 1.05, bold=True))
+        over.addWidget(self._legend, 1)
+        over.addWidget(self.database)
+        column.addLayout(over)
+        column.addWidget(self.curves)
+        column.addStretch()
+        self.curves.setMinimumHeight(CURVES_UNITS * self.fontMetrics().height())
+        self.setWidget(inside)
+
+    def show_pair(self, tree: Branches, left_name: str, right_name: str) -> None:
+        """Compare two branches of *tree*."""
+        self._tree = tree
+        for box, name in ((self.left, left_name), (self.right, right_name)):
+            box.clear()
+            box.addItems(tree.names())
+            box.setCurrentText(name)
+        names = list(tree.history.drill.world.availability)
+        before = self.database.currentText()
+        self.database.clear()
+        self.database.addItems(names)
+        self.database.setCurrentText(before if before in names else names[0])
+        self.database.setVisible(len(names) > 1)
+        self._show()
+
+    def _show(self) -> None:
+        if self._tree is None:
+            return
+        names = self.left.currentText(), self.right.currentText()
+        left, right = (self._tree.history_of(name).drill for name in names)
+        while self._tables.count():
+            item = self._tables.takeAt(0)
+            widget = item.widget() if item is not None else None
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        if left is right:
+            self._parted.setText(tr("Choose two branches to compare them."))
+        else:
+            self._parted.setText(
+                format_first_difference(difference.find_first_difference(left, right), *names)
+            )
+        outcomes = [outcome_cells(row) for row in difference.compare_outcomes(left, right)]
+        self._tables.addWidget(_table(tr("Outcome"), ("", *names, tr("difference")), outcomes, numbers=True))
+        states = sorted(difference.compare_states(left, right), key=lambda row: row.is_equal)[:STATES_MAX]
+        rows = [
+            (localize(row.what), localize(row.left), localize(row.right), "" if row.is_equal else "≠")
+            for row in states
+        ]
+        self._tables.addWidget(_table(tr("Current state"), ("", *names, ""), rows))
+        self._legend.setText(tr("dashed: {left}, solid: {right}").format(left=names[0], right=names[1]))
+        self._show_curves()
+
+    def _show_curves(self) -> None:
+        if self._tree is None:
+            return
+        left, right = (self._tree.history_of(box.currentText()).drill for box in (self.left, self.right))
+        found = difference.compare_curves(left, right)
+        self.curves.show_curves([curve for curve in found if curve.database == self.database.currentText()])
+
+
+def _label(text: str, scale: float = 1.0, bold: bool = False, muted: bool = False) -> QLabel:
+    label = QLabel(text, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+    label.setFont(theme.sized(label.font(), scale, bold))
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    if muted:
+        label.setProperty("muted", "true")
+    return label
+
+
+def _table(
+    title: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]], numbers: bool = False
+) -> QFrame:
+    """Return rows under a title; those that differ are bold."""
+    card = QFrame()
+    card.setProperty("card", "true")
+    layout = QVBoxLayout(card)
+    layout.setContentsMargins(14, 10, 14, 12)
+    layout.addWidget(_label(title, 1.05, bold=True))
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(20)
+    grid.setVerticalSpacing(4)
+    grid.setColumnStretch(0, 3)
+    side = Qt.AlignmentFlag.AlignRight if numbers else Qt.AlignmentFlag.AlignLeft
+    for column, text in enumerate(head):
+        label = _label(text, muted=True)
+        label.setAlignment(side if column else Qt.AlignmentFlag.AlignLeft)
+        grid.addWidget(label, 0, column)
+        if column and (numbers or column < 3):
+            grid.setColumnStretch(column, 2)
+    for number, row in enumerate(rows, start=1):
+        differs = row[-1] not in ("", "=")
+        for column, text in enumerate(row):
+            label = _label(text, bold=differs and column > 0)
+            label.setAlignment(side if column else Qt.AlignmentFlag.AlignLeft)
+            grid.addWidget(label, number, column)
+    layout.addLayout(grid)
+    return card
+
+
+COLUMNS = (mark("Branch"), mark("Branched at"), mark("Reached"), mark("Down"), mark("Lost"), mark("Points"))
+TIPS = (
+    mark("Name; ● marks the current branch"),
+    mark("Time at which the branch starts"),
+    mark("End of the branch"),
+    mark("Downtime"),
+    mark("Committed transactions lost"),
+    mark("Current or final points"),
+)
+_CURRENT = "● "
+
+AROUND_UNITS: Final = 3
+"""Width of margins and scroll bar next to the columns, in line heights."""
+TREE_MOST: Final = 0.55
+"""Maximum share of the page for the tree."""
+
+
+class BranchPage(QWidget):
+    """Page of branches; its signals carry names of branches."""
+
+    switched = Signal(str)
+    renamed = Signal(str, str)
+    pruned = Signal(str)
+    left = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tree: Branches | None = None
+        self.tree = QTreeWidget()
+        self.tree.setAccessibleName(tr("Branches"))
+        follow_selection(self.tree)
+        self.tree.setHeaderLabels([tr(title) for title in COLUMNS])
+        for column, tip in enumerate(TIPS):
+            self.tree.headerItem().setToolTip(column, tr(tip))
+        self.tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.tree.setRootIsDecorated(True)
+        self.tree.setUniformRowHeights(True)
+        self.tree.currentItemChanged.connect(lambda *_: self._show_chosen())
+        self.tree.itemActivated.connect(lambda *_: self._switch_to_selected())
+        self.comparison = BranchComparison()
+        self.go_on = self._button(tr("Continue branch"), self._switch_to_selected, tr("Enter"))
+        self.go_on.setProperty("primary", "true")
+        self.rename = self._button(tr("Rename…"), self._ask_for_name, "F2")
+        self.prune = self._button(tr("Remove"), self._prune, tr("Del"))
+        self.back = self._button(tr("Back"), self.left.emit, "Esc")
+        self._note = QLabel(wordWrap=True)
+        self._note.setProperty("muted", "true")
+        self._lay_out()
+
+    def _button(self, text: str, do: Callable[[], object], key: str) -> QPushButton:
+        button = QPushButton(text)
+        button.setToolTip(f"{text.rstrip('…')} ({key})")
+        button.clicked.connect(lambda _=False: do())
+        return button
+
+    def _lay_out(self) -> None:
+        title = QLabel(tr("Branches of this run"))
+        title.setFont(theme.sized(title.font(), 1.5, bold=True))
+        buttons = QHBoxLayout()
+        for button in (self.go_on, self.rename, self.prune):
+            buttons.addWidget(button)
+        buttons.addStretch()
+        buttons.addWidget(self.back)
+        side = QWidget()
+        column = QVBoxLayout(side)
+        column.setContentsMargins(18, 14, 8, 14)
+        column.setSpacing(8)
+        column.addWidget(title)
+        column.addWidget(self._note)
+        column.addWidget(self.tree, 1)
+        column.addLayout(buttons)
+        split = self._split = QSplitter(Qt.Orientation.Horizontal)
+        split.addWidget(side)
+        split.addWidget(self.comparison)
+        split.setStretchFactor(0, 4)
+        split.setStretchFactor(1, 6)
+        split.setChildrenCollapsible(False)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(split)
+
+    # --- what is shown --------------------------------------------------------------------------------------
+
+    def show_tree(self, tree: Branches) -> None:
+        """Show every branch of *tree*, the current one chosen."""
+        self._tree = tree
+        rows = rows_of(tree)
+        items: dict[str, QTreeWidgetItem] = {}
+        self.tree.clear()
+        for row in rows:
+            item = items[row.name] = QTreeWidgetItem(_cells(row))
+            item.setData(0, Qt.ItemDataRole.UserRole, row.name)
+            for column in range(1, len(COLUMNS)):
+                item.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            if row.current:
+                font = item.font(0)
+                font.setBold(True)
+                item.setFont(0, font)
+            parent = items.get(row.parent or "")
+            if parent is None:
+                self.tree.addTopLevelItem(item)
+            else:
+                parent.addChild(item)
+        self.tree.expandAll()
+        header = self.tree.header()
+        header.setStretchLastSection(False)  # otherwise the column keeps its 100 px in a narrow view
+        # with large text the view scrolls
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        said = tr(
+            "To create a branch, view an earlier time and continue from there. ● marks the current branch."
+        )
+        alone = tr(
+            "This run has one branch. To create another, view an earlier time on the timeline "
+            "and continue from there."
+        )
+        self._note.setText(said if len(rows) > 1 else alone)
+        self.tree.setCurrentItem(items[tree.current])
+        self._show_chosen()
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Make the tree as wide as its columns, as far as that leaves nearly half of the page to the comparison."""
+        widths = [self.tree.sizeHintForColumn(column) for column in range(len(COLUMNS))]
+        heads = [self.tree.header().sectionSizeHint(column) for column in range(len(COLUMNS))]
+        whole = sum(self._split.sizes())
+        around = AROUND_UNITS * self.fontMetrics().height()
+        wanted = min(sum(map(max, widths, heads)) + around, round(TREE_MOST * whole))
+        if self._split.sizes()[0] < wanted:
+            self._split.setSizes([wanted, whole - wanted])
+
+    @property
+    def selected_branch(self) -> str:
+        """Name of the branch that the tree stands on."""
+        item = self.tree.currentItem()
+        return str(item.data(0, Qt.ItemDataRole.UserRole)) if item is not None else ""
+
+    def _show_chosen(self) -> None:
+        tree, name = self._tree, self.selected_branch
+        if tree is None or not name:
+            return
+        current = name == tree.current
+        self.go_on.setText(tr("Continue") if current else tr("Continue branch"))
+        self.prune.setEnabled(not current and tree.root(name).parent is not None)
+        other = tree.current if not current else tree.root(name).parent
+        self.comparison.show_pair(tree, other or name, name)
+
+    # --- what is asked for ----------------------------------------------------------------------------------
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        doing = {
+            Qt.Key.Key_F2: self._ask_for_name,
+            Qt.Key.Key_Delete: self._prune,
+            Qt.Key.Key_Escape: self.left.emit,
+        }
+        do = doing.get(Qt.Key(event.key()))
+        if do is None:
+            super().keyPressEvent(event)
+        else:
+            do()
+
+    def _switch_to_selected(self) -> None:
+        if self.selected_branch:
+            self.switched.emit(self.selected_branch)
+
+    def _ask_for_name(self) -> None:
+        name = self.selected_branch
+        text = ask_text(self, tr("Rename the branch"), tr("Name:"), name)
+        if text and text.strip() and name:
+            self.renamed.emit(name, text)
+
+    def _prune(self) -> None:
+        if self.prune.isEnabled():
+            self.pruned.emit(self.selected_branch)
+
+
+def _cells(row: BranchRow) -> list[str]:
+    name = f"{_CURRENT}{row.name}" if row.current else row.name
+    return [name, row.from_text, row.at, row.downtime, row.lost, row.points]

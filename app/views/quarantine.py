@@ -1,0 +1,437 @@
+"""File from another person: its contents, before anything of it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetrics, QIcon, QKeySequence, QPainter, QPalette, QPixmap, QShortcut
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QSplitter,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.widgets import theme
+from app.widgets.tables import TableColumn, TableModel, TableView, plain_tip
+from app.words import formatting
+from app.words.language import mark, tr, trn
+from engine.drill.authoring import limits
+from engine.drill.authoring.contents import LINKS_MAX, Contents, escape_invisible
+from engine.drill.authoring.schema import DURATION_MAX_S
+from engine.overrides import override
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Row of the table."""
+
+    what: str
+    value: str
+    spoils: bool = False
+    """True if it reveals something that a learner should find out."""
+
+
+COLUMNS: Final = (
+    TableColumn(title=mark("Item"), text=lambda fact: fact.what, sample="Timeline events"),
+    TableColumn(title=mark("In this file"), text=lambda fact: fact.value, tip=lambda fact: fact.value),
+)
+
+TABLES: Final = {
+    "servers": mark("Servers"),
+    "databases": mark("Databases"),
+    "clients": mark("Client applications"),
+    "timeline": mark("Timeline events"),
+    "goals": mark("Goals"),
+    "forbidden states": mark("Forbidden states"),
+    "questions": mark("Questions"),
+    "hints": mark("Hints"),
+    "steps of the solution": mark("Solution steps"),
+    "rules of the score": mark("Scoring rules"),
+}
+
+
+def facts_of(contents: Contents) -> list[Fact]:
+    """Return the facts about a scenario that nobody has run.
+
+    All text is plain, and invisible characters are made visible.
+    """
+    unverified = tr("{text} (according to the file; not verified)")
+    author = unverified.format(text=contents.author) if contents.author else tr("not named in the file")
+    texts = ", ".join(f"{key} {formatting.number(size)}" for key, size in contents.texts)
+    does = ", ".join(f"{verb} × {count}" for verb, count in contents.verbs)
+    ends = (
+        formatting.seconds(contents.length_s, 0) if contents.length_s else tr("when the trainee finishes it")
+    )
+    pictures = trn("{n} reference; not loaded", "{n} references; not loaded", contents.images)
+    links = tr("{n}, shown as text only")
+    found = [
+        Fact(tr("Title"), contents.title),
+        Fact(tr("Author"), author),
+        Fact(tr("SHA-256"), contents.sha256),
+        Fact(tr("Size"), tr("{n} characters").format(n=formatting.number(contents.characters))),
+        *(Fact(tr(TABLES[what]), formatting.number(count)) for what, count in contents.counts),
+        Fact(tr("Automatic actions"), does or tr("none"), spoils=True),
+        Fact(tr("Ends"), ends),
+        Fact(tr("Characters of text"), texts),
+        Fact(tr("Pictures"), pictures.format(n=contents.images) if contents.images else tr("none")),
+        Fact(tr("Links"), links.format(n=_format_link_count(contents.links)) if contents.links else tr("none")),
+        *(Fact(tr("Link"), link) for link in contents.links[:LINKS_MAX]),
+        *(Fact(tr("Named source"), source) for source in contents.sources),
+        Fact(
+            tr("Limits"),
+            tr("at most {databases} databases and {hours} simulated hours; T-SQL can only access "
+                "the simulation").format(
+                databases=limits.DATABASES_MAX, hours=formatting.plain_number(DURATION_MAX_S / 3600)
+            ),
+        ),
+    ]  # fmt: skip
+    return [Fact(fact.what, escape_invisible(fact.value).replace("\n", " "), fact.spoils) for fact in found]
+
+
+def _format_link_count(links: Sequence[str]) -> str:
+    return str(len(links)) if len(links) <= LINKS_MAX else f"> {LINKS_MAX}"
+
+
+HEADINGS: Final = (mark("Title"), mark("Level"), mark("Minutes"), mark("Author"), mark("Remark"))
+ROW_LINES: Final = 1.5
+"""Height of a row in line heights."""
+ROWS_MIN: Final = 4
+"""Minimum visible rows, including the heading."""
+COLUMN_LINES_MAX: Final = 26
+"""Maximum width of a column in line heights."""
+_ITEM: Final = Qt.ItemDataRole.UserRole
+
+
+@dataclass(frozen=True, slots=True)
+class BundleItem:
+    """Drill or run of a bundle. All texts may come from a stranger."""
+
+    name: str
+    """Key for the caller; drills and runs have different keys."""
+    title: str
+    facts: Sequence[Fact]
+    text: str
+    level: str = ""
+    minutes: str = ""
+    author: str = ""
+    remark: str = ""
+    takeable: bool = True
+
+    @property
+    def cells(self) -> list[str]:
+        """Return the cells of the row."""
+        texts = (self.title, tr(self.level), self.minutes, self.author, self.remark)
+        return [escape_invisible(text).replace("\n", " ") for text in texts]
+
+
+class Items(QWidget):
+    """List with check boxes; an item that cannot be imported has none and shows the reason."""
+
+    shown = Signal(object)
+    """Signal: item under inspection."""
+    chosen = Signal(int)
+    """Number of selected items."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.tree = QTreeWidget()
+        self.tree.setAccessibleName(tr("Contents of the bundle"))
+        self.tree.setRootIsDecorated(False)
+        self.tree.setUniformRowHeights(True)
+        self.tree.setAllColumnsShowFocus(True)
+        self.tree.setHeaderLabels([tr(heading) for heading in HEADINGS])
+        header = self.tree.header()
+        header.setStretchLastSection(True)
+        self.tree.currentItemChanged.connect(self._show)
+        self.tree.itemChanged.connect(lambda *_: self.chosen.emit(len(self.names())))
+        self._count = QLabel()
+        self._count.setProperty("muted", "true")
+        every, none = QPushButton(tr("Select all")), QPushButton(tr("Select none"))
+        every.clicked.connect(lambda: self._choose(Qt.CheckState.Checked))
+        none.clicked.connect(lambda: self._choose(Qt.CheckState.Unchecked))
+        self.chosen.connect(self._show_count)
+        self.controls = QWidget()
+        """Space for the row of buttons of the page."""
+        row = QHBoxLayout(self.controls)
+        row.setContentsMargins(0, 0, 0, 0)
+        for widget in (every, none, self._count):
+            row.addWidget(widget)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.tree)
+
+    def show_items(self, items: Sequence[BundleItem]) -> None:
+        """List these; all that can be taken in are chosen."""
+        line = self.fontMetrics().height()
+        blank = QPixmap(line, line)
+        blank.fill(Qt.GlobalColor.transparent)
+        self.tree.setIconSize(blank.size())
+        self.tree.setMinimumHeight(round(line * ROWS_MIN * ROW_LINES))
+        self.tree.blockSignals(True)
+        self.tree.clear()
+        for item in items:
+            row = QTreeWidgetItem(item.cells)
+            row.setData(0, _ITEM, item)
+            row.setSizeHint(len(HEADINGS) - 1, QSize(0, round(line * ROW_LINES)))
+            row.setToolTip(len(HEADINGS) - 1, plain_tip(item.cells[-1]))
+            if item.takeable:
+                row.setFlags(row.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+                row.setCheckState(0, Qt.CheckState.Checked)
+            else:
+                row.setIcon(0, QIcon(blank))  # aligned with the rows that have a check box
+            self.tree.addTopLevelItem(row)
+        self.tree.blockSignals(False)
+        for column in range(len(HEADINGS) - 1):
+            self.tree.resizeColumnToContents(column)
+            # the check box of some styles is larger than Qt assumes
+            wide = self.tree.columnWidth(column) + line
+            self.tree.setColumnWidth(column, min(wide, line * COLUMN_LINES_MAX))
+        rows = self._rows()
+        if rows:
+            self.tree.setCurrentItem(rows[0])
+            self._show(rows[0])
+        self.chosen.emit(len(self.names()))
+
+    def names(self) -> list[str]:
+        """Return names of what is chosen."""
+        return [row.data(0, _ITEM).name for row in self._rows() if _is_checked(row)]
+
+    def _rows(self) -> list[QTreeWidgetItem]:
+        found = (self.tree.topLevelItem(number) for number in range(self.tree.topLevelItemCount()))
+        return [row for row in found if row is not None]
+
+    def _choose(self, state: Qt.CheckState) -> None:
+        for row in self._rows():
+            if row.data(0, _ITEM).takeable:
+                row.setCheckState(0, state)
+
+    def _show(self, row: QTreeWidgetItem | None, _: object = None) -> None:
+        if row is not None:
+            self.shown.emit(row.data(0, _ITEM))
+
+    def _show_count(self, count: int) -> None:
+        said = tr("{n} of {of} selected")
+        self._count.setText(said.format(n=count, of=self.tree.topLevelItemCount()))
+
+
+def _is_checked(row: QTreeWidgetItem) -> bool:
+    return bool(row.data(0, _ITEM).takeable) and row.checkState(0) == Qt.CheckState.Checked
+
+
+MARGIN_PX: Final = 3
+
+
+def show_whole(table: QTableView) -> None:
+    """Have the rows of *table*, which are few, as high as their texts."""
+    table.setItemDelegate(WrappingDelegate(table))
+    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    soon = QTimer(table, singleShot=True, interval=0)
+    soon.timeout.connect(table.resizeRowsToContents)
+    table.horizontalHeader().sectionResized.connect(lambda *_: soon.start())
+
+
+class WrappingDelegate(QStyledItemDelegate):
+    """Delegate that wraps text, within a word if necessary."""
+
+    def __init__(self, table: QTableView) -> None:
+        super().__init__(table)
+        self._table = table
+
+    @override
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        ground = QStyleOptionViewItem(option)
+        self.initStyleOption(ground, index)
+        text, ground.text = ground.text, ""
+        style = ground.widget.style() if ground.widget is not None else QApplication.style()
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, ground, painter, ground.widget)
+        chosen = bool(ground.state & QStyle.StateFlag.State_Selected)
+        role = QPalette.ColorRole.HighlightedText if chosen else QPalette.ColorRole.Text
+        painter.save()
+        painter.setFont(ground.font)
+        painter.setPen(ground.palette.color(role))
+        room = ground.rect.adjusted(MARGIN_PX, 0, -MARGIN_PX, 0)
+        painter.drawText(room, _flags(text, room.width(), QFontMetrics(ground.font)), text)
+        painter.restore()
+
+    @override
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        made = QStyleOptionViewItem(option)
+        self.initStyleOption(made, index)
+        metrics = QFontMetrics(made.font)
+        width = max(1, self._table.columnWidth(index.column()) - 2 * MARGIN_PX)
+        taken = metrics.boundingRect(QRect(0, 0, width, 0), _flags(made.text, width, metrics), made.text)
+        return QSize(taken.width() + 2 * MARGIN_PX, taken.height() + 6)
+
+
+def _flags(text: str, width: int, metrics: QFontMetrics) -> int:
+    """Return the flags to wrap between words, or anywhere if a word alone is too wide."""
+    within = any(metrics.horizontalAdvance(word) > width for word in text.split(" "))
+    wrap = Qt.TextFlag.TextWrapAnywhere if within else Qt.TextFlag.TextWordWrap
+    return int(wrap | Qt.AlignmentFlag.AlignVCenter)
+
+
+TEXT_MAX: Final = 200_000
+"""Maximum characters of the file on the page. Assumed: nobody reads more, and the window stays fast."""
+
+
+class Quarantine(QWidget):
+    """Page about a file. Nothing of the file runs before `accepted`."""
+
+    accepted = Signal()
+    declined = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title, self._message = QLabel(), QLabel()
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._title.setWordWrap(True)
+        self._message.setTextFormat(Qt.TextFormat.PlainText)
+        self._message.setWordWrap(True)
+        self._message.setProperty("muted", "true")
+        self.facts = TableView(TableModel(COLUMNS), tr("Contents of the file"))
+        header = self.facts.horizontalHeader()
+        header.setStretchLastSection(True)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        show_whole(self.facts)
+        self.text = _FileText()
+        self.text.setReadOnly(True)
+        self.text.setTabChangesFocus(True)
+        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        self.text.setAccessibleName(tr("The file as text"))
+        both = QSplitter(Qt.Orientation.Horizontal)
+        both.addWidget(self.facts)
+        both.addWidget(self.text)
+        both.setSizes([660, 480])
+        both.setChildrenCollapsible(False)
+        self._facts: Sequence[Fact] = ()
+        self._full_text = ""
+        self.author = QCheckBox(tr("Open as author: show solution and answers"))
+        self.author.setToolTip(tr("Not recommended if you want to play the drill"))
+        self.author.toggled.connect(lambda _: self._show_again())
+        self.items = Items()
+        self.items.shown.connect(self._show_item)
+        self.items.chosen.connect(self._show_selected_count)
+        self._all = QSplitter(Qt.Orientation.Vertical)
+        self._all.addWidget(self.items)
+        self._all.addWidget(both)
+        self._all.setSizes([200, 400])
+        self._all.setChildrenCollapsible(False)
+        self.decline, self.accept = QPushButton(), QPushButton()
+        self.accept.setProperty("primary", "true")
+        self.accept.clicked.connect(self.accepted)
+        self.decline.clicked.connect(self.declined)
+        inside = Qt.ShortcutContext.WidgetWithChildrenShortcut
+        QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self.declined.emit, context=inside)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.decline)
+        buttons.addSpacing(12)
+        buttons.addWidget(self.items.controls)
+        buttons.addStretch()
+        buttons.addWidget(self.accept)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(28, 18, 28, 20)
+        layout.setSpacing(12)
+        layout.addWidget(self._title)
+        layout.addWidget(self._message)
+        layout.addWidget(self._all, 1)
+        layout.addWidget(self.author)
+        layout.addLayout(buttons)
+        self._show_font()
+
+    def show_file(self, file: str, facts: Sequence[Fact], text: str) -> None:
+        """Show what *file* holds: *facts* in the table, *text* beside it."""
+        said = tr(
+            "{file} comes from another source. No part of it has run yet. A drill contains no "
+            "programs. Check its contents before you play it."
+        )
+        self._head(tr("File from another source"), said.format(file=file))
+        self.decline.setText(tr("Do not open"))
+        self.accept.setText(tr("Open hint"))
+        self.accept.setToolTip(tr("In future, this exact file opens without a question"))
+        self.accept.setEnabled(True)
+        self.items.hide()
+        self.items.controls.hide()
+        self._show_one(facts, text)
+
+    def show_bundle(self, file: str, title: str, items: Sequence[BundleItem]) -> None:
+        """Show what the bundle *file* holds, to choose from."""
+        said = tr(
+            "{file} comes from another source. No part of it has run yet. Choose the drills to "
+            "import. Existing drills are never replaced."
+        )
+        self._head(tr("Bundle: {title}").format(title=escape_invisible(title)), said.format(file=file))
+        self.decline.setText(tr("Import nothing"))
+        self.accept.setToolTip(tr("Imported drills appear on the start page and open without a question"))
+        self.items.show()
+        self.items.controls.show()
+        self.items.show_items(items)
+
+    def _head(self, title: str, text: str) -> None:
+        self.author.setChecked(False)
+        self._title.setText(title)
+        self._message.setText(escape_invisible(text))
+
+    def _show_item(self, item: BundleItem) -> None:
+        self._show_one(item.facts, item.text)
+
+    def _show_one(self, facts: Sequence[Fact], text: str) -> None:
+        self._facts, self._full_text = facts, text
+        self._show_again()
+
+    def _show_again(self) -> None:
+        """Show the file without spoilers of the drill, unless an author requests them."""
+        text, everything = self._full_text, self.author.isChecked()
+        self.facts.table.replace([fact for fact in self._facts if everything or not fact.spoils])
+        if not everything:
+            text = tr("The text contains the solution and the answers. To see it, choose “Open as author”.")
+        shown = text if len(text) <= TEXT_MAX else text[:TEXT_MAX] + "\n…"
+        self.text.setPlainText(escape_invisible(shown))
+        self.facts.selectRow(0)
+
+    def _show_selected_count(self, count: int) -> None:
+        self.accept.setText(tr("Import {n}").format(n=count))
+        self.accept.setEnabled(count > 0)
+
+    def take_focus(self) -> None:
+        """Focus the list."""
+        (self.items.tree if self.items.isVisibleTo(self) else self.facts).setFocus()
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._show_font()
+
+    def _show_font(self) -> None:
+        self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
+
+
+class _FileText(QPlainTextEdit):
+    """Text of a file in its original form."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFont(theme.fixed_font())
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ApplicationFontChange:
+            self.setFont(theme.fixed_font())

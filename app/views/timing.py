@@ -1,0 +1,515 @@
+"""Failover times next to the published ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QLabel,
+    QScrollArea,
+    QSplitter,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.view_models.failover_moment.moment import FailoverPhase, measure_phases
+from app.view_models.failover_moment.phases import PHASES, PhaseKind
+from app.widgets import theme
+from app.widgets.tables import TableColumn, TableModel, TableView
+from app.words import formatting
+from app.words.language import mark, tr
+from app.words.localization import localize as said_of
+from engine.constants import TICKS_PER_S
+from engine.events import Event
+from engine.model import Failover, World
+from engine.overrides import override
+from engine.published.table6 import FAILOVER_S, REFERENCE
+
+if TYPE_CHECKING:
+    from engine.drill.running.drill import Drill
+
+CLOSE_SHARE: Final = 0.1
+"""Maximum relative difference that is shown as good. Assumed: the paper's values are single samples."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimingRow:
+    """Failover in the panel at *now_tick*."""
+
+    failover: Failover
+    now_tick: int
+    longest_ticks: int
+    """Length of the longest failover in the list, which fills a whole bar."""
+    published: tuple[float, str] | None
+    unlike: str | None
+
+    parts: tuple[FailoverPhase, ...]
+    """Phases of its technology, also those that have not begun."""
+
+    @property
+    def phases(self) -> Iterator[tuple[PhaseKind, int, bool]]:
+        """(phase, ticks, done) of each phase that has begun."""
+        for phase in self.parts:
+            if phase.start_tick is None or (phase.end_tick is None and self.failover.cancelled):
+                return
+            yield phase.kind, phase.ticks_at(self.now_tick), phase.end_tick is not None
+
+    @property
+    def failover_s(self) -> float | None:
+        """From detection until the role was taken."""
+        online = self.failover.online_tick
+        return None if online is None else (online - self.failover.detected_tick) / TICKS_PER_S
+
+    @property
+    def difference(self) -> float | None:
+        """Share by which this run's time is above the published one."""
+        if self.failover_s is None or self.published is None:
+            return None
+        return self.failover_s / self.published[0] - 1.0
+
+    @property
+    def summary(self) -> str:
+        """Return the row as text."""
+        parts = [
+            (tr("{phase} {time}") if done else tr("{phase} {time} so far")).format(
+                phase=tr(kind.name), time=formatting.seconds(ticks / TICKS_PER_S)
+            )
+            for kind, ticks, done in self.phases
+        ]
+        return ", ".join([*parts, *([said_of(self.failover.why)] if self.failover.cancelled else [])])
+
+
+def rows_of(failovers: Sequence[Failover], drill: Drill, now_tick: int) -> list[TimingRow]:
+    """Return a row for each failover, the last one on top."""
+    rows = [
+        TimingRow(
+            failover,
+            now_tick,
+            0,
+            drill.published.get(place),
+            drill.unlike.get(place),
+            measure_phases(drill, failover),
+        )
+        for place, failover in enumerate(failovers)
+    ]
+    longest = max((sum(ticks for _, ticks, _ in row.phases) for row in rows), default=0)
+    return [replace(row, longest_ticks=max(longest, 1)) for row in reversed(rows)]
+
+
+def _title(row: TimingRow) -> str:
+    found = row.failover
+    at = formatting.run_time(found.failed_tick / TICKS_PER_S)
+    cause = f", {found.cause}" if found.cause not in (found.kind, "unknown") else ""
+    return f"{at}  {found.database}: {formatting.failover_kind(found.kind)}{cause}"
+
+
+COLUMNS: Final = (
+    TableColumn(title=mark("Failover"), text=_title,
+           tip=lambda row: f"{row.failover.from_server} → {row.failover.to_server}",
+           sample="1:00:00  Sales: automatic, pull-cable"),
+    TableColumn(title=mark("Phases"), text=lambda row: row.summary, tip=lambda row: row.summary.replace(", ", "\n")),
+    TableColumn(title=mark("Time"), right=True, sample="1 min 12 s", bold=lambda row: True,
+           text=lambda row: tr("cancelled") if row.failover.cancelled else formatting.seconds(row.failover_s),
+           tip=lambda row: tr("from detection to the role change")),
+)  # fmt: skip
+
+
+# --- details of one failover ----
+
+
+Step = tuple[str, int | None, int | None, int | None]
+
+
+def steps_of(row: TimingRow | None) -> list[Step]:
+    """Return (name, tick at its end, ticks after the failure, ticks that it took) of each phase."""
+    if row is None:
+        return []
+    first = row.failover.failed_tick
+    return [
+        (
+            phase.kind.name,
+            phase.end_tick,
+            None if phase.end_tick is None else phase.end_tick - first,
+            None if phase.end_tick is None else phase.ticks_at(phase.end_tick),
+        )
+        for phase in row.parts
+    ]
+
+
+def _ticks(value: int | None) -> str:
+    return formatting.NOTHING if value is None else formatting.seconds(value / TICKS_PER_S)
+
+
+def _format_time(step: Step) -> str:
+    return (
+        "" if step[1] is None else tr("at {time}").format(time=formatting.run_time(step[1] / TICKS_PER_S, 2))
+    )
+
+
+STEP_COLUMNS: Final = (
+    TableColumn(
+        title=mark("Phase"),
+        text=lambda step: tr(step[0]),
+        sample="\n".join(kind.name for kinds in PHASES.values() for kind in kinds),
+        tip=_format_time,
+    ),
+    TableColumn(
+        title=mark("After"),
+        text=lambda step: _ticks(step[2]),
+        right=True,
+        sample="12.34 s",
+        tip=lambda step: tr("from the failure to the end of the phase"),
+    ),
+    TableColumn(
+        title=mark("Duration"),
+        text=lambda step: _ticks(step[3]),
+        right=True,
+        sample="12.34 s",
+        tip=lambda step: tr("length of the phase"),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Row of the comparison: its label, and the texts for both columns of Table 6."""
+
+    words: str
+    idle: str
+    loaded: str
+    tone: str | None = None
+
+
+def comparison_of(row: TimingRow | None) -> list[Compared]:
+    """Return published time, this run, difference; nothing for a cause that Table 6 does not have."""
+    if row is None or row.failover.cause not in FAILOVER_S:
+        return []
+    _, idle_s, loaded_s = FAILOVER_S[row.failover.cause]
+    close = row.difference is not None and abs(row.difference) <= CLOSE_SHARE
+    lines = [Compared(tr("Published"), formatting.seconds(idle_s, 1), formatting.seconds(loaded_s, 1))]
+    for words, text, tone in (
+        (tr("This run"), formatting.seconds(row.failover_s), None),
+        (tr("Difference"), formatting.percent(row.difference, sign=True), "ok" if close else "warn"),
+    ):
+        shown = text if row.published is not None else formatting.NOTHING
+        idle, loaded = (formatting.NOTHING, shown) if row.failover.under_load else (shown, formatting.NOTHING)
+        lines.append(Compared(words, idle, loaded, tone if row.published is not None else None))
+    return lines
+
+
+COMPARISON_COLUMNS: Final = (
+    TableColumn(title=mark("Table 6"), text=lambda line: line.words,
+           sample="\n".join((mark("Published"), mark("This run"), mark("Difference")))),
+    TableColumn(title=mark("No load"), text=lambda line: line.idle, right=True, sample="-12.3 %",
+           tone=lambda line: line.tone),
+    TableColumn(title=mark("Load"), text=lambda line: line.loaded, right=True, sample="-12.3 %",
+           tone=lambda line: line.tone),
+)  # fmt: skip
+
+
+def verdict(row: TimingRow | None) -> str:
+    """Return the verdict on the comparison, or the reason why there is none."""
+    if row is None:
+        return ""
+    if row.failover.cancelled:
+        return tr("Not compared: the attempt failed ({why}).").format(why=said_of(row.failover.why))
+    if row.unlike:
+        return tr("Not compared: {why}.").format(why=said_of(row.unlike))
+    if row.published is None:
+        return ""
+    name = FAILOVER_S[row.failover.cause][0]
+    said = tr("{name}. Single samples, from detection to the role change. {source}.")
+    return said.format(name=name, source=REFERENCE)
+
+
+BAR_WIDTH_PX: Final = 200
+
+
+class PhaseBar(QStyledItemDelegate):
+    """Paints the phases of a row as one stacked bar."""
+
+    @override
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        view = self.parent()
+        assert isinstance(view, TableView)
+        row: TimingRow = view.table.rows[index.row()]
+        colors = theme.tokens(view.palette())
+        place = QRectF(option.rect).adjusted(4.0, 4.0, -4.0, -4.0)
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, colors.selection)
+        paint_phases(painter, place, row, row.longest_ticks, colors)
+
+    @override
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(BAR_WIDTH_PX, super().sizeHint(option, index).height())
+
+
+def paint_phases(
+    painter: QPainter, rect: QRectF, row: TimingRow, whole_ticks: int, colors: theme.ThemeTokens
+) -> None:
+    """Paint the phases of *row* into *place*, which stands for *whole_ticks*; one that is under way is hatched."""
+    x = rect.left()
+    for kind, ticks, done in row.phases:
+        width = rect.width() * ticks / whole_ticks
+        part = QRectF(x, rect.top(), max(width, 1.0), rect.height())
+        pattern = Qt.BrushStyle.SolidPattern if done else Qt.BrushStyle.BDiagPattern
+        painter.fillRect(part, QBrush(phase_color(colors, kind.color), pattern))
+        words = tr(kind.name)
+        if painter.fontMetrics().horizontalAdvance(words) + 6 <= part.width():
+            painter.setPen(colors.on_accent if done else colors.text)
+            painter.drawText(part, Qt.AlignmentFlag.AlignCenter, words)
+        x += width
+
+
+def phase_color(colors: theme.ThemeTokens, series_or_name: str | int) -> QColor:
+    """Return the color of a phase."""
+    found: QColor = (
+        colors.series[series_or_name] if isinstance(series_or_name, int) else colors.named(series_or_name)
+    )
+    return found
+
+
+class Phases(QWidget):
+    """Selected failover at its own scale: a bar, and below it the name and duration of each color."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._row: TimingRow | None = None
+        self._bar = _Bar()
+        self._text = QLabel(wordWrap=True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 3, 6, 2)
+        layout.setSpacing(2)
+        layout.addWidget(self._bar)
+        layout.addWidget(self._text)
+        self.show_row(None)
+
+    def show_row(self, row: TimingRow | None) -> None:
+        """Show the phases of a failover; None clears."""
+        self._row = row
+        colors = theme.tokens(self.palette())
+        took = {kind.name: ticks / TICKS_PER_S for kind, ticks, _ in row.phases} if row else {}
+        kinds = [phase.kind for phase in row.parts] if row else []
+        parts = []
+        for kind in kinds:
+            square = f'<span style="color:{phase_color(colors, kind.color).name()}">■</span>'
+            value = f" <b>{formatting.seconds(took[kind.name])}</b>" if kind.name in took else ""
+            parts.append(
+                f"{square}&nbsp;{tr(kind.name)}{value}".replace(" ", "&nbsp;").replace("span&nbsp;", "span ")
+            )
+        self._text.setText(" &nbsp; ".join(parts))
+        self._text.setToolTip("\n".join(f"{tr(kind.name)}: {tr(kind.help)}" for kind in kinds))
+        self._bar.show_row(row)
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.show_row(self._row)
+
+
+class _Bar(QWidget):
+    def __init__(self) -> None:
+        super().__init__()
+        self._row: TimingRow | None = None
+
+    def show_row(self, row: TimingRow | None) -> None:
+        self._row = row
+        self.setVisible(row is not None)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(BAR_WIDTH_PX, self.fontMetrics().height() + 6)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._row is not None:
+            painter = QPainter(self)
+            whole = sum(ticks for _, ticks, _ in self._row.phases)
+            paint_phases(painter, QRectF(self.rect()), self._row, max(whole, 1), theme.tokens(self.palette()))
+            painter.end()
+
+
+BAR_COLUMN: Final = 1
+LIST_ROWS: Final = 3
+"""Initial number of visible failovers."""
+NO_FAILOVER: Final = mark(
+    "No failover yet. The phases and steps of each failover appear here, with the published "
+    "times for the same kind of failure."
+)
+
+NARROW_LINES: Final = 24
+"""Minimum width in lines of text for both tables side by side."""
+
+
+class Timing(QWidget):
+    """List of failovers, and for the selected one its steps and the published times."""
+
+    requested = Signal(str)
+    time_selected = Signal(float)
+    """Signal: start of a double-clicked failover (seconds since the start)."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._drill: Drill | None = None
+        self._shown_state: tuple[object, ...] = ()
+        self._shown_span: tuple[float, float] | None = None
+        self.model = TableModel(COLUMNS, self)
+        self.table = TableView(self.model, tr("Failovers"))
+        self.table.horizontalHeader().hide()
+        self.table.setItemDelegateForColumn(BAR_COLUMN, PhaseBar(self.table))
+        self.table.horizontalHeader().setStretchLastSection(False)
+        self.table.horizontalHeader().setSectionResizeMode(
+            BAR_COLUMN, self.table.horizontalHeader().ResizeMode.Stretch
+        )
+        self.table.horizontalHeader().setMinimumSectionSize(40)
+        self.table.selectionModel().selectionChanged.connect(lambda: self._show_chosen())
+        self.table.doubleClicked.connect(self._choose_time)
+        self.steps = TableModel(STEP_COLUMNS, self)
+        self.comparison = TableModel(COMPARISON_COLUMNS, self)
+        self.phases = Phases()
+        self.verdict = QLabel(wordWrap=True)
+        self.verdict.setProperty("muted", True)
+        self.verdict.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.verdict.setContentsMargins(6, 2, 6, 2)
+        self._lay_out()
+        self._show_chosen()
+
+    def _lay_out(self) -> None:
+        self.setFocusProxy(self.table)
+        steps = TableView(self.steps, tr("Steps of the failover"))
+        steps.show_rows(max(map(len, PHASES.values())) - 1)
+        self._compared = TableView(self.comparison, tr("Published times"))
+        self._compared.show_rows(3)
+        beside = QVBoxLayout()
+        beside.setSpacing(2)
+        beside.addWidget(self._compared)
+        beside.addWidget(self.verdict, 1)
+        self._tables = tables = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        tables.setSpacing(4)
+        tables.addWidget(steps, 1, Qt.AlignmentFlag.AlignTop)
+        tables.addLayout(beside, 1)
+        inside = QWidget()
+        below = QVBoxLayout(inside)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.setSpacing(2)
+        below.addWidget(self.phases)
+        below.addLayout(tables, 1)
+        details = QScrollArea(widgetResizable=True)
+        details.setFrameShape(QScrollArea.Shape.NoFrame)
+        details.setWidget(inside)
+        self._split = QSplitter(Qt.Orientation.Vertical)
+        self._split.addWidget(self.table)
+        self._split.addWidget(details)
+        self._split.setChildrenCollapsible(False)
+        self._empty = QLabel(tr(NO_FAILOVER), wordWrap=True)
+        self._empty.setProperty("muted", True)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setMargin(24)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addWidget(self._split, 1)
+        layout.addWidget(self._empty, 1)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = self.width() < NARROW_LINES * self.fontMetrics().height()
+        direction = QBoxLayout.Direction
+        self._tables.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
+
+    # --- contract of views --------------------------------------------------------------------------------
+
+    @Slot(object)
+    def show_drill(self, drill: Drill) -> None:
+        """Show another run, or another time of it."""
+        self._drill = drill
+        self._shown_state = ()
+        self.model.replace([])
+        self.show_world(drill.world)
+        self._show_chosen()
+
+    @Slot(object)
+    def show_world(self, world: World) -> None:
+        """Show the current state of the world."""
+        if self._drill is None:
+            return
+        running = any(f.undo_done_tick is None and not f.cancelled for f in world.failovers)
+        seen = (tuple(world.failovers), len(self._drill.published), len(self._drill.unlike),
+                world.tick if running else 0)  # fmt: skip
+        if seen == self._shown_state:
+            return
+        self._shown_state = seen
+        before = self.model.rowCount()
+        rows = rows_of(world.failovers, self._drill, world.tick)
+        self.model.update([row for row in rows if self._lies_in(row)])
+        if self.model.rowCount() != before and self.model.rowCount():
+            self.table.selectRow(0)
+        self._show_chosen()
+
+    @Slot(object)
+    def add_events(self, events: Iterable[Event]) -> None:
+        """Ignore events: failovers are read from the world, which has their ticks."""
+
+    @Slot(object)
+    def show_time(self, t_s: float | None) -> None:
+        """Choose the failover that was under way at *t_s* (seconds since the start), if any."""
+        for place, row in enumerate(self.model.rows):
+            if t_s is not None and row.failover.failed_tick <= t_s * TICKS_PER_S <= _end_tick(row):
+                self.table.selectRow(place)
+
+    @Slot(object)
+    def show_between(self, span: tuple[float, float] | None) -> None:
+        """List only failovers that reach into this span (seconds since the start), or all again."""
+        self._shown_span, self._shown_state = span, ()
+        if self._drill is not None:
+            self.show_world(self._drill.world)
+
+    def _lies_in(self, row: TimingRow) -> bool:
+        if self._shown_span is None:
+            return True
+        from_tick, to_tick = (t_s * TICKS_PER_S for t_s in self._shown_span)
+        return row.failover.failed_tick <= to_tick and _end_tick(row) >= from_tick
+
+    # --- details ------------------------------------------------------------------------------------------
+
+    @property
+    def selected_row(self) -> TimingRow | None:
+        """The failover whose details are shown."""
+        index = self.table.currentIndex()
+        return self.model.rows[index.row()] if index.isValid() else None
+
+    def _show_chosen(self) -> None:
+        some = self.model.rowCount() > 0
+        if some and self._split.isHidden():
+            rows = LIST_ROWS * self.table.verticalHeader().defaultSectionSize()
+            self._split.setSizes([rows, 10 * rows])
+        self._split.setVisible(some)
+        self._empty.setVisible(not some)
+        self.phases.show_row(self.selected_row)
+        self.steps.update(steps_of(self.selected_row))
+        self.comparison.update(comparison_of(self.selected_row))
+        self._compared.setVisible(self.comparison.rowCount() > 0)
+        self.verdict.setText(verdict(self.selected_row))
+
+    def _choose_time(self) -> None:
+        if self.selected_row is not None:
+            self.time_selected.emit(self.selected_row.failover.failed_tick / TICKS_PER_S)
+
+
+def _end_tick(row: TimingRow) -> int:
+    """Return the tick at which undo ended, or the current tick."""
+    return row.now_tick if row.failover.undo_done_tick is None else row.failover.undo_done_tick
