@@ -55,6 +55,8 @@ class Meter:
         self.allowance = allowance
         self.ceiling = STATEMENT_MAX
         """Limit of `spent` for the running statement."""
+        self.effort = 0
+        """Work of SQLite for the running statement (scratch.py)."""
         self.nesting = 0
         """Number of views and linked servers around the present work."""
 
@@ -70,7 +72,7 @@ class Meter:
 
     def begin_statement(self) -> None:
         """Count the fixed cost of a statement."""
-        self.ceiling = self.spent + STATEMENT_MAX
+        self.ceiling, self.effort = self.spent + STATEMENT_MAX, 0
 
     def add(self, units: int) -> None:
         """Count units of work."""
@@ -81,6 +83,10 @@ class Meter:
         self.spent += units
         if self.is_over_budget:
             raise SqlError(8624)
+
+    def add_up_to_ceiling(self, units: int) -> None:
+        """Count an estimate of *units*, at most half of what the statement has left."""
+        self.spent += max(0, min(units, (self.ceiling - self.spent) // 2))
 
     def translate(self, units: int) -> None:
         """Count *units* for reading a query; the statement's own text does not count against what it may cost."""

@@ -48,7 +48,7 @@ CHECK_WORK: Final = 9
 """Work (work.py) of one interval of SQLite's progress handler. Measured."""
 
 EFFORT_MAX: Final = 8 * STATEMENT_MAX
-"""Maximum work of SQLite for one query before message 8624, whatever its estimated cost (cost.py): the last resort.
+"""Maximum work of SQLite for one statement before message 8624: an estimate (cost.py) alone refuses no query.
 
 SQLite's steps differ between versions and therefore count for nothing else. Assumed.
 """
@@ -170,7 +170,6 @@ class Scratch:
         self._fetch = fetch
         self._meter = meter
         self._problem: SqlError | UnsimulatedFeatureError | None = None
-        self._effort = 0
         self._recursion_work = RECURSION_WORK
         """Work per row of a recursive common table expression in this query."""
         self._long: set[tuple[Call | Scalar, ...]] = set()
@@ -263,11 +262,11 @@ class Scratch:
                 self._fill(key, columns, source, read.get(key, set()), sizes)
                 each = ROW_WORK + min(len(columns), plan.cost.columns_named) // 2
                 self._meter.charge(sizes.rows(key) * each)
-            self._meter.charge(min(estimate_work(plan.cost, sizes), STATEMENT_MAX + 1))
+            self._meter.add_up_to_ceiling(estimate_work(plan.cost, sizes))
             self._recursion_work = (
                 work_of_recursion(plan.cost, sizes) if RECURSION in plan.sql else RECURSION_WORK
             )
-            self._problem, self._effort = None, 0
+            self._problem = None
             self._long.clear()
             self._connection.set_authorizer(_authorize)
             # Closed before its tables are dropped: a query cut off at ROWS_MAX would still hold them.
@@ -348,12 +347,12 @@ class Scratch:
         sizes.add(key, names, rows)
 
     def _tick(self) -> int:
-        self._effort += CHECK_WORK
-        return int(self._effort > EFFORT_MAX)
+        self._meter.effort += CHECK_WORK
+        return int(self._meter.effort > EFFORT_MAX)
 
     def _compare(self, compares: Callable[[str, str], int], a: str, b: str) -> int:
-        self._effort += 1 + (len(a) + len(b)) // 500
-        return 0 if self._effort > EFFORT_MAX else compares(a, b)
+        self._meter.effort += 1 + (len(a) + len(b)) // 500
+        return 0 if self._meter.effort > EFFORT_MAX else compares(a, b)
 
     def _register(self, name: str, function: Call, call: Call) -> None:
         bound = call is not function
@@ -371,7 +370,7 @@ class Scratch:
         """Keep exceptions of functions, which SQLite swallows. *work*: extra cost of a call."""
 
         def guarded(*arguments: Scalar) -> Scalar:
-            self._effort += CALL_WORK
+            self._meter.effort += CALL_WORK
             if recursive:
                 self._charge(self._recursion_work)
             texts = sum(len(value) for value in arguments if isinstance(value, str))
@@ -396,7 +395,7 @@ class Scratch:
 
     def _charge_once(self, function: Call, arguments: tuple[Scalar, ...], units: int) -> None:
         """Count a call, but not again: how often SQLite calls it is SQLite's affair."""
-        self._effort += units
+        self._meter.effort += units
         if (key := (function, *arguments)) not in self._long:
             self._long.add(key)
             self._charge(units)
