@@ -71,5 +71,7 @@ def test_a_recursive_part_is_charged_for_each_row() -> None:
 def test_an_estimate_alone_refuses_no_query() -> None:
     pairs = _run("SELECT COUNT(*) FROM sys.sysprocesses a CROSS JOIN sys.sysprocesses b")
     assert pairs["messages"][0]["text"] == "(1 row affected)"
-    triples = "SELECT COUNT(*) FROM sys.sysprocesses a CROSS JOIN sys.sysprocesses b CROSS JOIN sys.sysprocesses c"
+    triples = (
+        "SELECT COUNT(*) FROM sys.sysprocesses a CROSS JOIN sys.sysprocesses b CROSS JOIN sys.sysprocesses c"
+    )
     assert [message["number"] for message in _run(triples)["messages"]] == [8624]
