@@ -270,7 +270,10 @@ def recovered(world: World, server: str, database: str, started_tick: int) -> No
     """Finish the recovery of a database of an instance that started at *started_tick* (timer)."""
     key = (server, database)
     copy, state = world.copies.get(key), world.instances[server]
-    if copy is None or not copy.recovering or state.started_tick != started_tick or not state.answering:
+    if copy is None or not copy.recovering or state.started_tick != started_tick or not state.running:
+        return
+    if state.hung:  # it continues where it was frozen
+        world.call_after(RECOVERY_AT_START_S, "database.recovered", server, database, started_tick)
         return
     if groups.policy(copy).recovered(world, key):
         return

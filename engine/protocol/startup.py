@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from engine.constants import PRODUCT
+from engine.constants import PRODUCT, RECOVERY_AT_START_S
 from engine.model import DbState, Handlers, Instance, World
 from engine.protocol import errorlog, groups, security
 
@@ -133,7 +133,10 @@ def open_transports(world: World, server: str) -> None:
 
 def complete(world: World, server: str, started_tick: int) -> None:
     """Write the last lines when the databases of the start at that tick are recovered (timer)."""
-    if world.instances[server].running and world.instances[server].started_tick == started_tick:
+    state = world.instances[server]
+    if state.running and state.started_tick == started_tick and state.hung:
+        world.call_after(RECOVERY_AT_START_S, "startup.complete", server, started_tick)
+    elif state.running and state.started_tick == started_tick:
         errorlog.write(world, server, 3408)
 
 

@@ -44,10 +44,14 @@ def _list_other_sessions(context: Context, database: str) -> Iterator[tuple[str,
 
 def admit(context: Context, database: str) -> None:
     """Raise 924 for a database in single-user mode that has its user already."""
-    if mode_of(context.world, context.session.server, database) != "SINGLE_USER":
-        return
-    if any(True for _ in _list_other_sessions(context, database)):
+    if is_taken(context, database):
         raise SqlError(924, database)
+
+
+def is_taken(context: Context, database: str) -> bool:
+    """Return whether a database is in single-user mode and another connection has it."""
+    single = mode_of(context.world, context.session.server, database) == "SINGLE_USER"
+    return single and any(True for _ in _list_other_sessions(context, database))
 
 
 EXCLUSIVE: Final = frozenset({"OFFLINE", "EMERGENCY", "READ_ONLY", "READ_WRITE"})
@@ -95,13 +99,9 @@ def end_others(machine: Machine, database: str, termination: str) -> list[Messag
 def set_mode(machine: Machine, database: str, mode: str, termination: str) -> list[Message]:
     """ALTER DATABASE … SET mode WITH termination. Without one it waits until the others have left (Blocked).
 
-    5064 in single-user mode while another is in, 5070 for NO_WAIT.
+    5070 for NO_WAIT; the gate refuses a database in single-user mode that another connection has.
     """
-    context, world, server = machine.context, machine.world, machine.session.server
-    now = mode_of(world, server, database)
-    others = list(_list_other_sessions(context, database))
-    if now == "SINGLE_USER" and others:
-        raise SqlError(5064, database, also=(5069,))
+    world, server = machine.world, machine.session.server
     messages = end_windows(machine, database, termination) if mode == "SINGLE_USER" else []
     forget(world, server, database)
     if mode != MODES[0]:

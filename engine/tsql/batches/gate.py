@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from engine.messages import SqlError
 from engine.model import DbState, ReplicaRole
 from engine.protocol import groups, options, statements
+from engine.tsql.batches import access
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import mirroring_statements as ms
@@ -28,6 +29,7 @@ STATES: Final = {
     "snapshot": "database snapshot",
     "online": "ONLINE, in no session and no availability group",
     "readonly": "ONLINE and READ_ONLY",
+    "taken": "ONLINE and SINGLE_USER, with another connection in it",
     "principal": "principal of a mirroring session",
     "mirror": "mirror of a mirroring session",
     "primary": "primary replica",
@@ -49,7 +51,8 @@ absent     open open  5011 5011   5011   5011  5011   5011 5011  open  role    r
 system     ok   ok    ok   ok     ok     ok    ok     ok   ok    ok    role    role   role ok      3708 7940   ok   ok
 snapshot   ok   3906  5093 5093   5093   5093  5093   5093 5093  5093  role    role   role 3002    ok   15010  5093 5093
 online     ok   ok    ok   ok     ok     ok    ok     ok   ok    ok    role    role   role ok      ok   ok     ok   ok
-readonly   ok   3906  5055 ok     5004   5004  ok     ok   ok    3906  role    role   role ok      ok   ok     ok   ok
+readonly   ok   3906  5004 ok     5004   5004  ok     ok   ok    3906  role    role   role ok      ok   ok     ok   5004
+taken      924  924   924  5030   5064   5064  5064   5064 5064  924   role    924    3101 ok      ok   ok     924  924
 principal  open open  open 957    ok     1468  1468   1468 ok    open  role    role   role 3104    3743 3743   role ok
 mirror     open open  open 957    954    1468  1468   1468 954   open  role    role   role 3104    3743 3743   role ok
 primary    open open  open 957    ok     1468  1468   1468 ok    open  role    role   role 3104    3752 3752   role ok
@@ -60,8 +63,8 @@ standby    ok   3906  3906 5052   5052   5052  5052   5052 5052  3906  role    r
 restoring  open open  5052 5052   5052   5052  5052   5052 5052  open  role    role   role ok      ok   3707   1822 5052
 recovering open open  open open   open   open  open   ok   ok    open  role    role   role ok      ok   3707   open open
 damaged    open open  open open   open   open  open   ok   ok    open  role    role   role ok      ok   3707   open ok
-emergency  ok   3908  3908 3908   ok     ok    ok     ok   ok    3908  role    3033   role ok      ok   3707   1822 ok
-offline    open open  open open   open   open  open   ok   ok    open  role    role   role ok      ok   3707   1822 ok
+emergency  ok   3908  5004 3908   5004   5004  ok     ok   ok    3908  role    3033   role ok      ok   ok     1822 ok
+offline    open open  open open   open   open  open   ok   ok    open  role    role   role ok      ok   ok     1822 ok
 """
 """Statement gate by state and kind.
 
@@ -92,8 +95,11 @@ KINDS: Final = {
 }
 """Columns of the table."""
 
-IN_USE: Final = {"restore": 3101, "tail": 3101, "drop": 3702, "detach": 3703}
-"""Errors while a connection uses the database, after those of the table. For a RESTORE by that connection: 3102."""
+IN_USE: Final = {"restore": 3101, "tail": 3101, "drop": 3702, "detach": 3703, "rename": 5030}
+"""Errors while a connection uses the database, after those of the table.
+
+For a RESTORE by that connection: 3102. A connection may rename the database in which it is.
+"""
 
 _TRAILERS: Final = {
     **dict.fromkeys(("file", "rename", "option", "alone", "access", "mode", "state", "path"), (5069,)),
@@ -103,12 +109,20 @@ _TRAILERS: Final = {
 
 _ARGUMENTS: Final[dict[int, Callable[[str], tuple[object, ...]]]] = {
     5052: lambda name: ("ALTER DATABASE", "Restoring"),
-    **dict.fromkeys((3033, 5004), lambda name: ()),
+    **dict.fromkeys((3033, 5004, 5030), lambda name: ()),
     3708: lambda name: ("drop", "database", name, "database"),
     3701: lambda name: ("drop", "database", name),
     3703: lambda name: ("database", name),
 }
 """Arguments of an error by the name of the database, if they are not only the name."""
+
+
+_ALONE: Final = frozenset({924, 5030})
+"""Errors that no trailer follows, except in a backup."""
+
+
+def _trailers(number: int, kind: str) -> tuple[int, ...]:
+    return () if number in _ALONE and kind != "backup" else _TRAILERS.get(kind, ())
 
 
 def _arguments(number: int, name: str) -> tuple[object, ...]:
@@ -153,6 +167,8 @@ def state_of(context: Context, name: str) -> str:
     if copy.disk_failed:
         return "damaged"
     state = _STATES[copy.db_state]
+    if state == "online" and access.is_taken(context, copy.database):
+        return "taken"
     return "readonly" if state == "online" and copy.read_only else state
 
 
@@ -182,7 +198,7 @@ def admit(context: Context, kind: str, database: str) -> None:
         raise SqlError(
             int(cell),
             *_arguments(int(cell), shown),
-            also=_TRAILERS.get(kind, ()),
+            also=_trailers(int(cell), kind),
             **_STATE.get(int(cell), {}),
         )
 
@@ -196,11 +212,12 @@ def admit_target(context: Context, parts: tuple[str, ...]) -> None:
         admit(context, "write", parts[0] if len(parts) == 3 and parts[0] else context.session.database)
 
 
-def is_database_in_use(context: Context, database: str) -> bool:
+def is_database_in_use(context: Context, database: str, only_others: bool = False) -> bool:
     """Return whether a window or an application has a connection in the database."""
     name = database.lower()
     windows = [session for _, session in context.sessions() if session.spid != context.session.spid]
-    windows.append(context.session)  # its current session: USE may have left the database
+    if not only_others:
+        windows.append(context.session)  # its current session: USE may have left the database
     if any(one.server == context.session.server and one.database.lower() == name for one in windows):
         return True
     copy = context.copy_named(database)
@@ -212,9 +229,9 @@ def admit_alone(context: Context, kind: str, database: str) -> None:
     if context.copy_named(database) is None and context.snapshot_named(database) is None:
         return
     shown = context.database_shown(database)
-    if is_database_in_use(context, database):
+    if is_database_in_use(context, database, only_others=kind == "rename"):
         number = IN_USE[kind]
-        raise SqlError(number, *_arguments(number, shown), also=_TRAILERS.get(kind, ()))
+        raise SqlError(number, *_arguments(number, shown), also=_trailers(number, kind))
 
 
 # --- the kind of a statement and its database -------------------------------------------------------------
@@ -394,12 +411,7 @@ def check(machine: Machine, statement: s.Statement) -> None:
         raise SqlError(35208)
     rule = RULES.get(kind)
     for where in rule(machine, statement) if rule is not None else ():
-        try:
-            _admit_where(machine.context, *where)
-        except SqlError as problem:
-            if problem.number == 5055 and isinstance(statement, s.AlterFiles):
-                raise SqlError(5055, dict(statement.options).get("NAME", ""), also=problem.also) from None
-            raise
+        _admit_where(machine.context, *where)
 
 
 def check_procedure(context: Context, name: str, arguments: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from engine.messages import SqlError
 from engine.mirroring import pages
 from engine.protocol import errorlog, groups, logspace, startup
 from engine.protocol.lineage import lsn
-from engine.tsql.batches import ledger, locks, sources, tables
+from engine.tsql.batches import access, ledger, locks, sources, tables
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.configurations import configured_value, option_value, options
 from engine.tsql.catalog.databases import log_space, virtual_log_files
@@ -123,6 +123,7 @@ def _database(machine: Machine, arguments: Arguments) -> str:
 
 def _checkdb(machine: Machine, arguments: Arguments, quiet: bool = False) -> None:
     name = _database(machine, arguments)
+    access.admit(machine.context, name)
     copy = machine.context.copy_named(name)
     if copy is None and machine.context.snapshot_named(name) is None:  # a system database is small and intact
         world, login = machine.world, machine.session.login

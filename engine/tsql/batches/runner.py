@@ -64,7 +64,29 @@ COMPILE_ERROR_WORK: Final = 100
 """Work (work.py) of one instruction, of suspending a submission, and of a compilation error. Measured."""
 
 BATCH_ENDS: Final = frozenset(
-    {137, 241, 242, 245, 248, 911, 1087, 8114, 8169, 927, 942, 945, 952, 954, 955, 956, 921, 922, 2714, 3930}
+    {
+        137,
+        924,
+        241,
+        242,
+        245,
+        248,
+        911,
+        1087,
+        8114,
+        8169,
+        927,
+        942,
+        945,
+        952,
+        954,
+        955,
+        956,
+        921,
+        922,
+        2714,
+        3930,
+    }
 )
 """Errors that end the batch. From the product's known behavior; the documentation is incomplete."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.model import Safety, Service
 from engine.protocol import errorlog, service, startup, streams
-from tests.engine.worlds import PRINCIPAL, M, P, do, lab, texts
+from tests.engine.worlds import DB, PRINCIPAL, M, P, do, lab, texts
 
 
 def test_unwritten_log_is_lost_with_the_power() -> None:
@@ -46,3 +46,16 @@ def test_a_server_that_loses_power_during_boot_boots_again() -> None:
     assert world.instances[P].service is Service.STOPPED, "nobody can start it before"
     do(world, then_s=10.0)
     assert world.instances[P].service is Service.RUNNING
+
+
+def test_an_instance_that_freezes_while_it_recovers_finishes_when_it_continues() -> None:
+    world = lab(workload="none")
+    do(world, f"restart-service {M}", then_s=0.1)
+    while not world.instances[M].running:
+        do(world, then_s=0.1)
+    do(world, f"hang {M}", then_s=60)
+    before = len(world.errorlog[M])
+    assert not any(line[1] == 3408 for line in list(world.errorlog[M])[-3:])
+    do(world, f"unhang {M}", then_s=20)
+    assert any(line[1] == 3408 for line in list(world.errorlog[M])[before:])
+    assert not world.copies[M, DB].recovering

@@ -45,6 +45,12 @@ def _alone(**changes: object) -> Made:
     return world, P, "Alone"
 
 
+def _taken() -> Made:
+    world, server, name = _alone()
+    ask(world, f"{P}#8", "USE Alone; ALTER DATABASE Alone SET SINGLE_USER", 2)
+    return world, server, name
+
+
 def _snapshot() -> Made:
     world, server, _ = _alone()
     answer = ask(
@@ -77,6 +83,7 @@ WORLDS: Final[dict[str, Callable[[], Made]]] = {
     "snapshot": _snapshot,
     "online": _alone,
     "readonly": lambda: _alone(read_only=True),
+    "taken": _taken,
     "principal": lambda: _mirrored(P),
     "mirror": lambda: _mirrored(M),
     "primary": _replica,
