@@ -51,7 +51,6 @@ from engine.protocol import (
     endpoints,
     groups,
     jobs,
-    load,
     logspace,
     service,
     startup,
@@ -104,7 +103,7 @@ Crossings = tuple[tuple[int, Callable[[World, int], None]], ...]
 
 CROSSINGS: Final[Crossings] = (
     (Crossing.LOG_FULL.value, logspace.file_full),
-    (Crossing.OPERATION_DONE.value, load.operation_done),
+    (Crossing.OPERATION_DONE.value, clients.operation_done),
 )
 """Handlers of each crossing of a source of the flow model, in order."""
 

@@ -26,7 +26,6 @@ ENGINE_LAYERS = (
         "engine.identifiers",
         "engine.messages",
         "engine.generators",
-        "engine.repr_cache",
     ),
     ("engine.events", "engine.inputs", "engine.flow"),
     ("engine.model",),  # the world holds the flow's arrays and the events to come

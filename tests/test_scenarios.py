@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from engine.drill.authoring.batches import is_story_window
+from engine.drill.authoring.facts import is_story_window
 from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN, lint
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference, play_solution

@@ -24,11 +24,10 @@ from app.learning.reflection import Reflection
 from app.words import language
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import batches
+from engine.drill.authoring import facts
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.judging.calibration import calibration
 from engine.drill.judging.counterfactual import is_inspection
-from engine.drill.judging.report import availability_json
+from engine.drill.judging.report import availability_json, calibration
 from engine.drill.judging.shapes import Calibration, Row
 from engine.drill.par.account import Account, RunSegment
 from engine.drill.par.regret import build_account, exclude_finish, exclude_moves
@@ -37,8 +36,7 @@ from engine.drill.running.solution import play_reference
 from engine.inputs import Input, InputError
 from engine.localization import as_json
 from engine.verbs import REMARKS
-from engine.verbs.input_descriptions import describe_input
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import describe_input, parse_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +373,7 @@ def _key(item: Input) -> str:
     """Return a key that is equal for lines with the same effect, in any window and spacing."""
     if item.verb != "sql":
         return item.line_without_time
-    server, batch = item.args[0].partition("#")[0], batches.normalize_sql(item.args[1], keep_literals=True)
+    server, batch = item.args[0].partition("#")[0], facts.normalize_sql(item.args[1], keep_literals=True)
     return f"{server} {batch}".rstrip("; ")
 
 

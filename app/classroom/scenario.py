@@ -1,7 +1,7 @@
 """Scenario text for a seat of an exam: everything that its run needs, and nothing that reveals the solution. No Qt.
 
 The timeline, the conditions of goals and the predictable events stay, as the run would differ without them. No
-view of the program shows them in an exam (engine/drill/running/visibility.py). Comments are removed with the
+view of the program shows them in an exam (engine/drill/running/rewind.py). Comments are removed with the
 text.
 """
 

@@ -21,8 +21,7 @@ from engine.flow import Flow, SafetyMode, add_pair, kernel, run
 from engine.flow.advance import arrays
 from engine.flow.sites import NEC, WORKLOAD1
 from engine.published.clusters import group_world
-from engine.published.lab import lab
-from engine.published.measure import setup_of
+from engine.published.measure import lab, setup_of
 
 DATABASES: Final = (1, 10, 100, 200)
 GROUPS: Final = ((1, 1), (5, 20))

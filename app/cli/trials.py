@@ -14,9 +14,8 @@ from typing import Any, Final
 
 from app.cli.waits import unstoppable
 from engine.drill.authoring.schema import Scenario
-from engine.drill.par.jobs import trials_at, warm_up
 from engine.drill.par.search import Spread
-from engine.drill.par.trials import Decision, Part, Rules, Trial, Trials
+from engine.drill.par.trials import Decision, Part, Rules, Trial, Trials, trials_at, warm_up
 
 JOB_S: Final = 0.2
 """Approximate duration of a job: unfinished jobs are lost at the end. Assumed."""

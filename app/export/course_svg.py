@@ -11,8 +11,7 @@ from app.words.formatting import moment as at
 from app.words.language import mark, tr
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.markers import Marker
-from engine.drill.judging.replay_timeline import DOWN, EXPOSED, PROTECTED, SERVING, Lanes, StateSpan
+from engine.drill.judging.replay_timeline import DOWN, EXPOSED, PROTECTED, SERVING, Lanes, Marker, StateSpan
 from engine.model import Tick
 
 WIDTH: Final = 720

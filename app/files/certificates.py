@@ -9,7 +9,7 @@ from app.files.proof import Certificate
 from app.words.language import tr
 from engine.drill.authoring.problems import Problem
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.judging.labels import BLUNDER
+from engine.drill.judging.shapes import BLUNDER
 from engine.drill.running.state import DrillState
 from engine.inputs import Input
 from engine.verbs.lines import parse_script

@@ -16,7 +16,7 @@ from app.words.language import tr
 Certificate = dict[str, Any]
 
 BLUNDER: Final = 15
-"""Minimum cost of a blunder in points (engine/drill/judging/labels.py)."""
+"""Minimum cost of a blunder in points (engine/drill/judging/shapes.py)."""
 
 TRIED_MIN: Final = 5
 """Minimum number of tried actions for a meaningful share of blunders. Assumed."""

@@ -18,7 +18,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT
 
 from app.words.language import tr
-from engine.drill.authoring.toml_positions import find_positions
+from engine.drill.authoring.problems import find_positions
 
 HEADER: Final = re.compile(r"""\s*\[\[?\s*[\w\-"']+(?:\s*\.\s*[\w\-"']+)*\s*\]""")
 """Pattern of the first line of a table."""

@@ -30,7 +30,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring.conditions import ConditionError
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.shapes import Report
-from engine.drill.running import visibility
+from engine.drill.running import rewind
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.time.branches import BranchError
 from engine.drill.time.cooperative_tasks import Slices, replay_inputs
@@ -316,7 +316,7 @@ class Host:
         if drill is None:
             return
         try:
-            visibility.require_visible_truth(drill)
+            rewind.require_visible_truth(drill)
             if drill.holds(condition):
                 self.refused.emit(tr("The condition is already met: {condition}").format(condition=condition))
                 return
@@ -526,10 +526,8 @@ class Host:
     ) -> None:
         if not self._may_advance() or self.drill is None or self._refuse_question(self.drill):
             return
-        if to_tick is None and visibility.is_truth_hidden(
-            self.drill
-        ):  # the stop time would reveal what happened
-            self.refused.emit(sentence(said_of(visibility.SECRET)))
+        if to_tick is None and rewind.is_truth_hidden(self.drill):  # the stop time would reveal what happened
+            self.refused.emit(sentence(said_of(rewind.SECRET)))
             return
         self.pause()
         start = self.drill.tick

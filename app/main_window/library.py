@@ -20,7 +20,7 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.judging.calibration import calibration
+from engine.drill.judging.report import calibration
 from engine.drill.judging.shapes import Calibration
 
 INTERRUPTED_SHOWN: Final = 3

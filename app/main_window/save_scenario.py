@@ -16,7 +16,7 @@ from app.widgets.notice import NoticeBar
 from app.words.language import tr
 from app.words.localization import localize
 from engine.drill.authoring import run_scenario
-from engine.drill.running import visibility
+from engine.drill.running import rewind
 from engine.drill.running.drill import Drill
 
 
@@ -76,7 +76,7 @@ NAME_MAX: Final = 60
 
 def check_story_visible(drill: Drill, notice: NoticeBar) -> bool:
     """Return whether the story may be shown (an exam must be over); show the reason if not."""
-    if visibility.is_truth_hidden(drill):
+    if rewind.is_truth_hidden(drill):
         notice.warn(tr("You can save an exam as a scenario after it ends."))
         return False
     return True

@@ -16,8 +16,7 @@ from typing import Final
 from uuid import UUID
 
 from app.serve.login import TDS_7_2, TDS_7_3, MalformedPacketError, PacketReader
-from engine.tsql.scalars.decimals import ANY_DIGITS
-from engine.tsql.scalars.types import MAX, SqlType, type_of
+from engine.tsql.scalars.types import ANY_DIGITS, MAX, SqlType, type_of
 from engine.tsql.scalars.values import Scalar
 
 COLLATION: Final = bytes.fromhex("0904d00034")

@@ -12,11 +12,11 @@ from typing import Final
 
 from app.words.language import mark
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.client_service import ClientService, DatabaseClients
+from engine.drill.judging.report import ClientService, DatabaseClients
 from engine.drill.judging.shapes import Report, Row
 from engine.localization import join_messages, say
 from engine.verbs import VERBS
-from engine.verbs.input_descriptions import describe_line
+from engine.verbs.lines import describe_line
 
 OWN: Final = frozenset({"repair", "sql", "error", "question", "hint", "rewind", "note"})
 """Kinds of markers that only show actions of the trainee."""

@@ -10,7 +10,7 @@ from app.files.summary import LEVELS, ScenarioSummary
 from app.learning.memory import Practised, SkillStanding, standings
 from app.learning.next_drills import DrillCandidate, Recommendation, recommend_drills
 from app.storage import ResultRow, ScenarioResults, records
-from engine.drill.judging.calibration import calibration
+from engine.drill.judging.report import calibration
 from engine.drill.judging.shapes import Calibration, Row
 from engine.drill.running.modes import DrillMode
 

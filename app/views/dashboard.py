@@ -19,7 +19,7 @@ from app.words.localization import localize as translated
 from engine.events import Event
 from engine.model import World, ticks
 from engine.overrides import override
-from engine.protocol.preconditions import preconditions
+from engine.protocol.groups import preconditions
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill

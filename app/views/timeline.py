@@ -13,7 +13,7 @@ from app.view_models.course import RunTimeline, asynchronous, find_synchronized_
 from app.widgets import theme
 from app.widgets.strip import TimeStrip
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.client_service import clients_at_start
+from engine.drill.judging.report import clients_at_start
 from engine.events import Event
 from engine.model import World
 from engine.overrides import override

@@ -31,7 +31,7 @@ from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.model import Failover, World
 from engine.overrides import override
-from engine.published.table6 import FAILOVER_S, REFERENCE
+from engine.published.whitepaper_failover import FAILOVER_S, REFERENCE
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill

@@ -15,7 +15,7 @@ from app.words.formatting import moment
 from app.words.language import tr
 from engine.drill.judging.mistakes import Mistake
 from engine.localization import LocalizableMessage
-from engine.verbs.input_descriptions import describe_line
+from engine.verbs.lines import describe_line
 
 
 def localize(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.availability import movement, removal, replicas
+from engine.availability import movement, replicas
 from engine.cluster import config, roles
 from engine.flow.recovery import undo_s
 from engine.localization import LocalizableMessage, mark, say
@@ -30,7 +30,7 @@ from engine.model import (
     SyncState,
     World,
 )
-from engine.protocol import causes, errorlog, lineage, losses, names, network, streams
+from engine.protocol import causes, commits, errorlog, lineage, names, network, streams
 
 ONLINE_S: Final = 2.5
 """Time from the end of redo until the databases of the new primary are open.
@@ -328,14 +328,14 @@ def _account_loss(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, s
 def _account_end(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, kept_kb: float) -> None:
     """Account for acknowledged commits that the new primary does not have."""
     told = streams.committed_kb(world, old_primary)
-    count = losses.count(world, old_primary, kept_kb, told)
+    count = commits.count(world, old_primary, kept_kb, told)
     failover = running(world, copy)
     if count == 0 or failover is None:
         return
     lost_kb = max(0.0, told - kept_kb)
     _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
     world.update_copy(old_primary.key, written_off_kb=told)
-    losses.record_loss(world, old_primary.database, copy.server, count, lost_kb, losses.THIS_COPY)
+    commits.record_loss(world, old_primary.database, copy.server, count, lost_kb, commits.THIS_COPY)
 
 
 def undone(world: World, guid: int, detected_tick: int) -> None:
@@ -448,7 +448,7 @@ def register(world: World, server: str, listener: AvailabilityListener) -> None:
 
 
 HANDLERS: Final[Handlers] = {
-    "availability.leave": removal.watch,
+    "availability.leave": movement.watch_removals,
     "availability.listener": listener_online,
     "availability.online": online,
     "availability.undone": undone,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.availability import failover, movement, removal, replicas
+from engine.availability import failover, movement, replicas
 from engine.cluster import clusterlog, config, roles
 from engine.localization import say
 from engine.model import (
@@ -193,7 +193,7 @@ class GroupRole(roles.RoleKind):
         for name, instance in world.instances.items():
             if instance.computer == node:
                 replicas.quorum_back(world, name)
-        removal.watch(world)
+        movement.watch_removals(world)
 
 
 def log_in(world: World, name: str, node: str, step: int) -> None:

@@ -1,6 +1,6 @@
 """Windows Server Failover Clustering: membership, quorum, roles, and instances that move between nodes."""
 
 from engine.cluster.preconditions import of_database
-from engine.protocol.preconditions import OTHERS
+from engine.protocol.groups import OTHERS
 
 OTHERS.append(of_database)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from engine.cluster import config, membership, quarantine, roles, setup, witnesses
+from engine.cluster import config, membership, quarantine, roles, setup
 from engine.inputs import InputError, but_there_are
 from engine.localization import say
 from engine.model import ClusterRole, Node, Resource, ResourceState, Witness, World
@@ -60,7 +60,7 @@ def force_quorum(world: World, name: str) -> None:
             say("the cluster service is running on {node}; stop it before you force quorum", node=name)
         )
     quarantine.clear(world, name)
-    newest = max(node.config.epoch, witnesses.read_tag(world, node.config, (name,)))
+    newest = max(node.config.epoch, config.read_tag(world, node.config, (name,)))
     known = replace(
         node.config,
         epoch=newest + membership.FORCED_EPOCHS,
@@ -124,7 +124,7 @@ def set_witness(world: World, cluster: str, kind: str, name: str) -> None:
         spelled = next((one for one in world.computers if one.lower() == host.lower()), None)
         witness = replace(witness, name=spelled or host)
         there = config.members(world, first.partition)
-        if spelled is None or not witnesses.is_reachable(world, witness, there):
+        if spelled is None or not config.is_reachable(world, witness, there):
             raise InputError(say("the file share {name} is not available", name=name))
     config.update(world, first.name, witness=witness)
     membership.count(world, cluster)
@@ -315,5 +315,5 @@ def set_witness_failed(world: World, cluster: str, failed: bool) -> None:
     witness = config.current(world, name).witness
     if witness is None:
         raise InputError(say("cluster {cluster} has no witness", cluster=name))
-    witnesses.put_store(world, name, replace(witnesses.store(world, name, witness), failed=failed))
+    config.put_store(world, name, replace(config.store(world, name, witness), failed=failed))
     world.all_dirty()

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.cluster import clusterlog, config, quarantine, quorum, roles, witnesses
+from engine.cluster import clusterlog, config, quarantine, quorum, roles
 from engine.localization import say
 from engine.model import Cluster, ClusterConfig, Handlers, Node, World, ticks
 
@@ -112,11 +112,11 @@ def _note_witness(world: World, cluster: Cluster) -> None:
     if not watching:
         return
     known = _find_newest_config(world, watching)
-    there = witnesses.is_reachable(world, known.witness, watching)
+    there = config.is_reachable(world, known.witness, watching)
     if there != cluster.witness_there:
         world.clusters[cluster.name] = replace(cluster, witness_there=there)
         if there:
-            witnesses.write(world, cluster.name, known, watching, (known.witness,))
+            config.write(world, cluster.name, known, watching, (known.witness,))
         if known.witness is not None:
             text = say("the witness of {cluster} has failed", cluster=cluster.name)
             if there:
@@ -160,7 +160,7 @@ def schedule_regroup(world: World, members: list[str]) -> None:
 def _can_continue(world: World, members: list[str]) -> bool:
     """Return whether the partition keeps quorum after no node was lost: it may have lost the vote of the witness."""
     known = world.nodes[members[0]].config
-    return known.forced or quorum.has_majority(known, members, witnesses.has_vote(world, known, members))
+    return known.forced or quorum.has_majority(known, members, config.has_vote(world, known, members))
 
 
 def _group_connected_nodes(living: list[str], lost_pairs: set[Pair]) -> list[list[str]]:
@@ -186,7 +186,7 @@ def _split_partition(world: World, old_members: list[str], living: list[str], si
     winner: list[str] | None = None
     for side in sorted(sides, key=lambda side: (holder not in side, -len(side), side)):
         known = _find_newest_config(world, side)
-        held = free and witnesses.has_vote(world, known, side)
+        held = free and config.has_vote(world, known, side)
         if winner is None and (quorum.has_majority(known, side, held) or known.forced):
             winner = side
             free = free and not held
@@ -254,7 +254,7 @@ def count(world: World, name: str) -> None:
         if node is None or any(member in there for pair, _ in cluster.silent for member in pair):
             continue
         known = node.config
-        counted, witness = quorum.count(cluster, known, there, witnesses.has_vote(world, known, there))
+        counted, witness = quorum.count(cluster, known, there, config.has_vote(world, known, there))
         forced = known.forced and 2 * len(there) <= len(cluster.nodes)
         if (counted, witness, forced) != (known.counted, known.witness_counts, known.forced):
             config.update(world, node.name, counted=counted, witness_counts=witness, forced=forced)
@@ -273,7 +273,7 @@ def hand_over_vote(world: World, name: str) -> None:
     left = [other for other in left if other != name]
     if left and config.is_running(world, node):
         known = node.config
-        counted, witness = quorum.count(cluster, known, left, witnesses.has_vote(world, known, left))
+        counted, witness = quorum.count(cluster, known, left, config.has_vote(world, known, left))
         if (counted, witness) != (known.counted, known.witness_counts):
             config.update(world, name, counted=counted, witness_counts=witness)
 
@@ -346,9 +346,9 @@ def _formable(world: World, cluster: Cluster) -> list[tuple[list[str], ClusterCo
     """
     found = []
     for side in _find_separate_groups(world, cluster):
-        known = witnesses.read_database(world, _find_newest_config(world, side), side)
+        known = config.read_database(world, _find_newest_config(world, side), side)
         able = [node for node in side if not world.nodes[node].prevented]
-        if able and quorum.has_majority(known, side, witnesses.has_vote(world, known, side)):
+        if able and quorum.has_majority(known, side, config.has_vote(world, known, side)):
             found.append((side, known))
     return found
 
@@ -356,8 +356,8 @@ def _formable(world: World, cluster: Cluster) -> list[tuple[list[str], ClusterCo
 def _note_outdated(world: World, cluster: Cluster) -> None:
     """Note the newer cluster database that waiting nodes see at the witness. [DOC: manage quorum]."""
     for side in _find_separate_groups(world, cluster):
-        known = witnesses.read_database(world, _find_newest_config(world, side), side)
-        newer = witnesses.read_tag(world, known, side) > known.epoch
+        known = config.read_database(world, _find_newest_config(world, side), side)
+        newer = config.read_tag(world, known, side) > known.epoch
         for name in side:
             node = world.nodes[name]
             if newer and not node.outdated:

@@ -35,7 +35,11 @@ from engine.flow.advance import run, warm_start, warm_up
 from engine.flow.flow import Flow
 from engine.flow.kernel import Array
 from engine.flow.pair import Pair, SafetyMode, add_pair, pair
-from engine.flow.readings import (
+from engine.flow.samples import (
+    COUNTERS,
+    NOWHERE,
+    Place,
+    Samples,
     SourcePositions,
     SourceReading,
     SourceTotals,
@@ -43,7 +47,6 @@ from engine.flow.readings import (
     StreamReading,
     StreamTotals,
 )
-from engine.flow.samples import COUNTERS, NOWHERE, Place, Samples
 from engine.flow.setup import (
     Crossing,
     Level,

@@ -15,7 +15,8 @@ from engine.flow import compiled, derive, rows
 from engine.flow import kernel as k
 from engine.flow.kernel import Array
 from engine.flow.places import lay_out, source_place, stream_place
-from engine.flow.readings import (
+from engine.flow.run_cache import Arrays, RunCache, hash_parts
+from engine.flow.samples import (
     SOURCE_POSITIONS,
     STREAM_POSITIONS,
     SourcePositions,
@@ -26,7 +27,6 @@ from engine.flow.readings import (
     StreamReading,
     StreamTotals,
 )
-from engine.flow.run_cache import Arrays, RunCache, hash_parts
 from engine.flow.setup import Crossing, Level, SourceSetup, StreamSetup
 
 HISTORY_MIN: Final = 32

@@ -15,7 +15,7 @@ from engine.constants import (
 )
 from engine.localization import say
 from engine.messages import Message, SqlError
-from engine.mirroring import failover, prerequisites, quorum, redo, roles, session, sync, trace
+from engine.mirroring import failover, prerequisites, quorum, redo, roles, session
 from engine.mirroring.roles import StateChangeCause
 from engine.model import (
     DatabaseCopy,
@@ -27,7 +27,7 @@ from engine.model import (
     WitnessState,
     World,
 )
-from engine.protocol import addresses, errorlog, network, security, statements
+from engine.protocol import errorlog, network, security, statements
 
 # --- checks ----------------------------------------------------------------------------------------
 
@@ -159,7 +159,7 @@ def partner_suspend(world: World, server: str, database: str) -> statements.Outc
     _not_busy(world, copy)
     for key in _list_connected_keys(world, copy):
         roles.move(world, key, StateChangeCause.SUSPEND)
-        trace.note(world, key, 9)
+        roles.note(world, key, 9)
         errorlog.write(world, key[0], 1442, key[1])
     _update_witness(world, copy)
     return []
@@ -183,7 +183,7 @@ def partner_resume(world: World, server: str, database: str) -> statements.Outco
     if not prerequisites.version_fits(world, lead.server, follow.server):
         redo.refuse_newer(world, lead.key, follow.key)
         return []
-    sync.begin_synchronizing(world, lead.key, follow.key)
+    redo.begin_synchronizing(world, lead.key, follow.key)
     _update_witness(world, lead)
     return []
 
@@ -261,7 +261,7 @@ def partner_set(world: World, server: str, database: str, address: str) -> state
         raise SqlError(1405, copy.database)
     if copy.mirroring.partner_address is not None:
         raise SqlError(1405, copy.database)  # a future mirror that already knows its principal
-    host = addresses.host_of(world, address)
+    host = security.host_of(world, address)
     if host == server:
         raise SqlError(1452)
     prerequisites.check_own_server(world, copy, address)
@@ -274,7 +274,7 @@ def partner_set(world: World, server: str, database: str, address: str) -> state
     if copy.db_state is not DbState.ONLINE:
         raise SqlError(1467, copy.database)
     if host is None:
-        addresses.log_dead_address(world, server, address, explicit=True)
+        security.log_dead_address(world, server, address, explicit=True)
     if host is None or not prerequisites.reaches(world, server, host, address, witness=False):
         raise SqlError(1418, address)
     if not prerequisites.reaches(world, host, server, None, witness=False):
@@ -309,7 +309,7 @@ def _establish(
         )
         roles.set_state(world, me.key, MirrorState.DISCONNECTED, "mirroring established")
     network.open_contact(world, guid, copy.server, partner_copy.server)
-    sync.begin_synchronizing(world, copy.key, partner_copy.key)
+    redo.begin_synchronizing(world, copy.key, partner_copy.key)
     network.sessions_changed(world, guid)
     return []
 
@@ -320,14 +320,14 @@ def _establish(
 def witness_set(world: World, server: str, database: str, address: str) -> statements.Outcome:
     """SET WITNESS = 'TCP://host:port': on the principal, all three connected, the mirror caught up."""
     copy = _on_principal(world, server, database)
-    host = addresses.host_of(world, address)
+    host = security.host_of(world, address)
     if host in (copy.server, copy.mirroring.partner):
         raise SqlError(1429, address)
     if host is not None and host == copy.mirroring.witness:
         raise SqlError(1446, address)
     _need_connection(world, copy)
     if host is None:
-        addresses.log_dead_address(world, server, address, explicit=True)
+        security.log_dead_address(world, server, address, explicit=True)
     if host is None or not prerequisites.reaches(world, server, host, address, witness=True):
         raise SqlError(1456, address)
     if not security.has_endpoint_role(world.instances[host], witness=True):
@@ -341,7 +341,7 @@ def witness_set(world: World, server: str, database: str, address: str) -> state
         witness_off(world, server, database)  # the new witness replaces it
     for key in _list_connected_keys(world, copy):
         world.update_mirroring(key, witness=host, witness_address=address)
-    sync.new_record(world, world.copies[copy.key], host)
+    redo.new_record(world, world.copies[copy.key], host)
     for key in _list_connected_keys(world, copy):
         network.open_contact(world, copy.mirroring.guid, key[0], host)
         roles.set_witness_state(world, key, WitnessState.CONNECTED)
@@ -390,4 +390,4 @@ def _list_connected_keys(world: World, copy: DatabaseCopy) -> list[Key]:
 def _update_witness(world: World, copy: DatabaseCopy) -> None:
     for key in _list_connected_keys(world, copy):
         if world.copies[key].mirroring.role is Role.PRINCIPAL:
-            sync.tell_witness(world, key)
+            redo.tell_witness(world, key)

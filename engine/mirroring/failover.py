@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from engine.flow.recovery import undo_s
 from engine.localization import mark, say
-from engine.mirroring import quorum, redo, roles, trace
+from engine.mirroring import quorum, redo, roles
 from engine.mirroring.roles import StateChangeCause
 from engine.model import DatabaseCopy, DbState, Failover, FieldOf, Key, Role, World
-from engine.protocol import causes, errorlog, lineage, losses, network, streams
+from engine.protocol import causes, commits, errorlog, lineage, network, streams
 
 
 def _update(world: World, failover: Failover, **changes: FieldOf[Failover]) -> Failover:
@@ -203,7 +203,7 @@ def decide(world: World, guid: int, detected_tick: int) -> None:
         role_sequence=mirror.mirroring.role_sequence + 1,
         exposed=True,
     )
-    trace.note(world, mirror.key, 8)
+    roles.note(world, mirror.key, 8)
     _decided(world, failover)
 
 
@@ -223,7 +223,7 @@ def start_manual(world: World, principal: Key) -> None:
     mirror = world.copies[copy.mirroring.partner, copy.database]
     failover = _begin(world, mirror, "manual")
     roles.move(world, principal, StateChangeCause.FAILOVER_ACCEPTED)
-    trace.note(world, principal, 7)
+    roles.note(world, principal, 7)
     _step(world, failover, say("accepted"), principal[0])
     world.call_after(failover.close_s, "failover.closed", failover.guid, failover.detected_tick)
 
@@ -247,7 +247,7 @@ def start_forced(world: World, mirror: Key) -> None:
     lost_at = quorum.contact(world, copy.mirroring.guid, copy.server, copy.mirroring.partner).since_tick
     failover = _begin(world, copy, "forced", agreed_tick=world.tick)
     _update(world, failover, failed_tick=min(failover.failed_tick, lost_at))
-    trace.note(world, mirror, 7)
+    roles.note(world, mirror, 7)
     _step(world, failover, say("accepted"))
 
 
@@ -316,7 +316,7 @@ def _promote(world: World, failover: Failover, mirror_key: Key, principal_key: K
         world.update_copy(mirror_key, fork=world.next_id())
         roles.move(world, mirror_key, StateChangeCause.FORCED)
     _recovery_lines(world, mirror_key, failover)
-    trace.note(world, mirror_key, {"automatic": 12, "manual": 13, "forced": 9}[failover.kind])
+    roles.note(world, mirror_key, {"automatic": 12, "manual": 13, "forced": 9}[failover.kind])
     record = quorum.record_of(world, world.copies[mirror_key])
     if record is not None and failover.kind != "manual":
         world.witnesses[record.server, record.guid] = replace(
@@ -339,13 +339,13 @@ def _hand_over(world: World, principal_key: Key, sequence: int, hardened_kb: flo
 def _account_loss(world: World, failover: Failover, old_principal: DatabaseCopy, stream: int) -> None:
     """Account for acknowledged commits that the new principal does not have."""
     told, kept = streams.committed_kb(world, old_principal), world.flow.stream_positions(stream).hardened_kb
-    count = losses.count(world, old_principal, kept, told)
+    count = commits.count(world, old_principal, kept, told)
     if count == 0:
         return
     lost_kb = max(0.0, told - kept)
     _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
     world.update_copy(old_principal.key, written_off_kb=streams.committed_kb(world, old_principal))
-    losses.record_loss(world, old_principal.database, failover.to_server, count, lost_kb, losses.THIS_COPY)
+    commits.record_loss(world, old_principal.database, failover.to_server, count, lost_kb, commits.THIS_COPY)
 
 
 def _recovery_lines(world: World, key: Key, failover: Failover) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S, TICKS_PER_S
 from engine.messages import Message, fill_message
-from engine.mirroring import quorum, redo, roles, sync, trace
+from engine.mirroring import quorum, redo, roles
 from engine.model import DatabaseCopy, DbState, Handlers, Key, MirrorState, PageRepair, Role, World, ticks
 from engine.protocol import disks, errorlog, files, snapshots, statements, volumes
 
@@ -101,7 +101,7 @@ def _suspend(world: World, mirror: Key) -> None:
     copy = world.copies[mirror]
     for key in (mirror, (copy.mirroring.partner or "", copy.database)):
         roles.move(world, key, roles.StateChangeCause.SUSPEND)
-        trace.note(world, key, 9)
+        roles.note(world, key, 9)
         errorlog.write(world, key[0], 1442, key[1])
 
 
@@ -127,8 +127,8 @@ def repaired(world: World, server: str, database: str, page: int) -> None:
         and copy.mirroring.state is MirrorState.SUSPENDED
         and not copy.mirroring.redo_failed
     ):
-        sync.begin_synchronizing(world, partner, key)
-        sync.tell_witness(world, partner)
+        redo.begin_synchronizing(world, partner, key)
+        redo.tell_witness(world, partner)
 
 
 def _note(world: World, key: Key, page: int, *, status: int) -> None:

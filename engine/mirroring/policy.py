@@ -8,7 +8,7 @@ from typing import Final
 from engine.constants import PARTNER_TIMEOUT_S
 from engine.flow import Crossing
 from engine.messages import SqlError
-from engine.mirroring import failover, preconditions, quorum, redo, roles, session, sync
+from engine.mirroring import failover, preconditions, quorum, redo, roles, session
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, Safety, WitnessState, World
 from engine.overrides import override
 from engine.protocol import errorlog, groups, network, streams
@@ -91,7 +91,7 @@ class MirroringPolicy(groups.GroupPolicy):
 
     @override
     def caught_up(self, world: World, stream: int) -> None:
-        sync.caught_up(world, stream)
+        redo.caught_up(world, stream)
 
     @override
     def redone(self, world: World, stream: int) -> None:

@@ -10,7 +10,7 @@ from engine.flow import redo_threads
 from engine.flow.setup import worker_threads
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, Role, World
-from engine.protocol import addresses, errorlog, lineage, network, security, streams
+from engine.protocol import errorlog, lineage, network, security, streams
 
 
 def check_own_server(world: World, copy: DatabaseCopy, address: str) -> None:
@@ -31,8 +31,8 @@ def reaches(world: World, caller: str, host: str, address: str | None, *, witnes
     other = world.instances[host]
     if not (other.answering and network.is_passing(world, caller, host)):
         return False
-    if address is not None and not addresses.leads_to(world, address, host):
-        addresses.log_dead_address(world, caller, address, explicit=True)
+    if address is not None and not security.leads_to(world, address, host):
+        security.log_dead_address(world, caller, address, explicit=True)
         return False
     refusal = security.handshake(world, caller, host)
     if refusal is not None:
@@ -70,8 +70,8 @@ def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str)
         raise SqlError(1464, copy.database)
     if other.mirroring.partner_address is None:
         raise SqlError(1416, copy.database)
-    if not addresses.leads_to(world, other.mirroring.partner_address, copy.server):
-        addresses.log_dead_address(
+    if not security.leads_to(world, other.mirroring.partner_address, copy.server):
+        security.log_dead_address(
             world, host, other.mirroring.partner_address, explicit=True
         )  # it connects back to another address
         raise SqlError(1418, address)

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.localization import say
-from engine.mirroring import failover, prerequisites, quorum, roles, sync, trace
+from engine.mirroring import failover, prerequisites, quorum, redo, roles
 from engine.mirroring.roles import StateChangeCause
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, WitnessState, World
 from engine.protocol import errorlog, network, streams
@@ -64,7 +64,7 @@ def _partner_lost(world: World, copy: DatabaseCopy, peer: str) -> None:
         _mirror_loses_principal(world, key)
     copy = world.copies[key]
     if copy.mirroring.role is Role.PRINCIPAL and not quorum.has_quorum(world, copy):
-        sync.stop_serving(world, key)
+        redo.stop_serving(world, key)
     elif peer == copy.mirroring.witness:
         roles.trace_steady(world, key)
 
@@ -76,10 +76,10 @@ def _principal_loses_mirror(world: World, key: Key) -> None:
     copy = world.copies[key]
     failover.cancel(world, copy.mirroring.guid, "manual", PARTED)
     roles.move(world, key, StateChangeCause.PARTNER_LOST)
-    trace.note(world, key, 6)
+    roles.note(world, key, 6)
     errorlog.write(world, key[0], 1442, key[1])
     if copy.mirroring.witness is None:
-        trace.note(world, key, 12)
+        roles.note(world, key, 12)
     # With a witness it asks first: see ask_witnesses.
 
 
@@ -110,7 +110,7 @@ def ask_witnesses(world: World) -> None:
         if record is not None and record.role_sequence <= copy.mirroring.role_sequence:
             world.witnesses[record.server, record.guid] = replace(record, exposed=True)
             world.update_copy(key)
-            trace.note(world, key, 12)
+            roles.note(world, key, 12)
             failover.consider(world, record.guid)
 
 
@@ -125,7 +125,7 @@ def _mirror_loses_principal(world: World, key: Key) -> None:
         armed = False
     roles.move(world, key, StateChangeCause.PARTNER_LOST)
     world.update_mirroring(key, armed=armed)
-    trace.note(world, key, 5)
+    roles.note(world, key, 5)
     errorlog.write(world, key[0], 1442, key[1])
     if armed:
         failover.prepare_automatic(world, key)
@@ -252,7 +252,7 @@ def _meets_witness(world: World, copy: DatabaseCopy) -> None:
     if record is None:
         return
     if copy.mirroring.role is Role.PRINCIPAL and record.role_sequence <= copy.mirroring.role_sequence:
-        sync.tell_witness(world, key)
+        redo.tell_witness(world, key)
         if not quorum.sees_partner(world, copy):
             record = quorum.record_of(world, world.copies[key])
             assert record is not None
@@ -260,8 +260,8 @@ def _meets_witness(world: World, copy: DatabaseCopy) -> None:
             failover.consider(world, record.guid)
             if not world.copies[key].recovering:
                 if copy.db_state is not DbState.ONLINE:
-                    sync.start_serving(world, key)
-                trace.note(world, key, 12)
+                    redo.start_serving(world, key)
+                roles.note(world, key, 12)
             return
     if quorum.sees_partner(world, copy):
         roles.trace_steady(world, key)
@@ -345,16 +345,16 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
         say("{server} reconnected before the decision", server=principal[0]),
     )
     if lead.db_state is not DbState.ONLINE:
-        sync.start_serving(world, principal, announce=suspended)
+        redo.start_serving(world, principal, announce=suspended)
     if not suspended:
-        sync.begin_synchronizing(world, principal, mirror)
+        redo.begin_synchronizing(world, principal, mirror)
     else:
         for key in (principal, mirror):
             if world.copies[key].mirroring.state is not MirrorState.SUSPENDED:
                 roles.move(world, key, StateChangeCause.SUSPEND)
-            trace.note(world, key, 9)
+            roles.note(world, key, 9)
         world.update_copy(mirror, db_state=_mirror_db_state(world.copies[mirror]))
-    sync.tell_witness(world, principal)
+    redo.tell_witness(world, principal)
 
 
 def _mirror_db_state(mirror: DatabaseCopy) -> DbState:
@@ -404,6 +404,6 @@ def recovered(world: World, key: Key) -> None:
     if copy.mirroring.role is Role.PRINCIPAL and quorum.sees_witness(world, copy):
         _meets_witness(world, copy)
     elif copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.witness is None:
-        sync.start_serving(world, key)
-        trace.note(world, key, 12)
+        redo.start_serving(world, key)
+        roles.note(world, key, 12)
     network.reassess(world, copy.mirroring.guid)

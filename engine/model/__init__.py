@@ -28,27 +28,32 @@ from engine.model.clusters import (
     Witness,
     WitnessStore,
 )
-from engine.model.computers import Computer, Link, Volume
 from engine.model.databases import (
     NO_MEMBERSHIP,
+    Contact,
     DatabaseCopy,
     DbFile,
+    Failover,
     FileOptions,
     FilePath,
+    Group,
     Membership,
     PageRepair,
+    WitnessRecord,
 )
-from engine.model.groups import Contact, Failover, Group, WitnessRecord
 from engine.model.instances import (
     Alert,
     Certificate,
+    Computer,
     Endpoint,
     Instance,
     Job,
+    Link,
     Login,
     Restored,
     Snapshot,
     User,
+    Volume,
 )
 from engine.model.states import (
     DbState,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Flag, auto
 from operator import attrgetter
@@ -25,12 +25,47 @@ from engine.flow import Flow
 from engine.model.availability import AvailabilityMembership, ReplicaState
 from engine.model.clients import Availability, Client, Fault, NameRecord, Program
 from engine.model.clusters import Cluster, ClusterConfig, Node, UngracefulExits
-from engine.model.computers import Computer, Link
-from engine.model.databases import DatabaseCopy, Membership
-from engine.model.groups import Contact, Failover, Group, WitnessRecord
-from engine.model.instances import Instance
+from engine.model.databases import Contact, DatabaseCopy, Failover, Group, Membership, WitnessRecord
+from engine.model.instances import Computer, Instance, Link
 from engine.model.times import FieldOf, Key, Tick, TimerName, ticks
-from engine.repr_cache import ReprCache
+
+# --- cache of `repr()` for immutable parts of a world -----------------------------------------------------
+
+AT_ONCE: Final = 64
+"""Number of texts that are joined at once. All texts of a long run would occupy megabytes permanently. Assumed."""
+
+
+class ReprCache:
+    """Texts of frozen parts by their position. Worlds may share one; a changed part is formatted again."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, dict[object, tuple[object, bytes]]] = {}
+
+    def __reduce__(self) -> tuple[type[ReprCache], tuple[()]]:
+        """Pickle an empty cache: a stored world has no caches."""
+        return ReprCache, ()
+
+    def items(self, name: str, parts: Mapping[Any, object]) -> Iterator[bytes]:
+        """Yield `repr(sorted(parts.items()))` in pieces; *name* distinguishes dictionaries."""
+        return self._list(name, sorted(parts.items()), "({0!r}, {1!r})")
+
+    def values(self, name: str, parts: Iterable[object]) -> Iterator[bytes]:
+        """Yield `repr` of the list of *parts* in pieces."""
+        return self._list(name, enumerate(parts), "{1!r}")
+
+    def _list(self, name: str, items: Iterable[tuple[object, object]], form: str) -> Iterator[bytes]:
+        before, now = self._entries.get(name, {}), {}
+        for key, value in items:
+            said = before.get(key)
+            if said is None or said[0] is not value:
+                said = value, form.format(key, value).encode()
+            now[key] = said
+        self._entries[name] = now
+        texts = [text for _, text in now.values()]
+        yield b"["
+        for at in range(0, len(texts), AT_ONCE):
+            yield b", ".join([b""] * (at > 0) + texts[at : at + AT_ONCE])
+        yield b"]"
 
 
 class Settings(Struct, frozen=True, kw_only=True, gc=False):

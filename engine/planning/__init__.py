@@ -2,9 +2,7 @@
 
 from engine.planning.advice import PlanFinding, Tone, advice
 from engine.planning.assess import NO_GOALS, Assessment, Goals, PlanResource, assess
-from engine.planning.custom_workload import build_custom_workload
-from engine.planning.plan import NETWORKS, MirroringPlan, network_of
-from engine.planning.statements import (
+from engine.planning.figures import (
     POINTS,
     STATEMENTS,
     MeasuredPoint,
@@ -12,6 +10,7 @@ from engine.planning.statements import (
     points_about,
     statements_about,
 )
+from engine.planning.plan import NETWORKS, MirroringPlan, build_custom_workload, network_of
 from engine.planning.steady import COLUMNS, Steady
 from engine.planning.sweep import BANDWIDTH_MBPS, RTT_MS, Sweep, sweep, sweep_bandwidth, sweep_rtt
 

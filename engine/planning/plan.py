@@ -9,6 +9,8 @@ from msgspec.structs import replace
 
 from engine.flow import Pair, SafetyMode, Site, Workload, pair
 from engine.flow.sites import NEC, WORKLOAD1
+from engine.localization import say
+from engine.planning.steady import steady
 
 NETWORKS: Final = (("LAN", 0.0, 2.0), ("MAN", 2.0, 20.0), ("WAN", 20.0, 200.0))
 """Kinds of network and their usual range of round trips in ms. Documented [WP table 7]."""
@@ -58,3 +60,76 @@ def pair_of(plan: MirroringPlan, safety: SafetyMode | None = None) -> Pair:
         log_size_kb=ENDLESS_KB,
         log_max_kb=ENDLESS_KB,
     )
+
+
+# --- workload from the few figures that a DBA can read in System Monitor ----------------------------------
+
+CPU_MS: Final = WORKLOAD1.cpu_ms
+"""Core time of a transaction. Assumed: that of Workload1."""
+
+TOUCHES_PER_KB: Final = WORKLOAD1.page_touches / WORKLOAD1.log_kb_per_transaction
+"""Pages changed per KB of log, which determine the redo rate of a mirror. Assumed: that of Workload1, small rows."""
+
+RESPONSE_TOLERANCE_S: Final = 1e-4
+TRIES: Final = 6
+
+
+def build_custom_workload(
+    connections: float,
+    think_s: float,
+    log_kb_per_transaction: float,
+    transactions_per_s: float,
+    site: Site = NEC,
+    name: str = "own figures",
+) -> Workload:
+    """Build a workload of *transactions_per_s* on *site* without mirroring.
+
+    Little's law gives the time inside a transaction. The part that CPU and log disk do not explain is taken as
+    reads, locks and network of the clients. ValueError: a figure is not above zero, or the connections cannot
+    reach the rate.
+    """
+    if min(connections, log_kb_per_transaction, transactions_per_s) <= 0.0 or think_s < 0.0:
+        raise ValueError(
+            say("connections, log and transactions must be above zero; think time must not be negative")
+        )
+    response_s = connections / transactions_per_s - think_s
+    base_workload = Workload(
+        name=name,
+        connections=connections,
+        think_s=think_s,
+        cpu_ms=CPU_MS,
+        other_delay_ms=0.0,
+        log_kb_per_transaction=log_kb_per_transaction,
+        page_touches=TOUCHES_PER_KB * log_kb_per_transaction,
+        hot_pages=WORKLOAD1.hot_pages,
+        compression_ratio=WORKLOAD1.compression_ratio,
+    )
+    fastest = steady((_build_unmirrored_pair(base_workload, site),))[0].transactions_per_s
+    if response_s <= 0.0 or transactions_per_s > fastest * 1.001:
+        raise ValueError(
+            say(
+                "{n:g} connections with {think_s:g} s think time reach at most {most:.3g} "
+                "transactions/s here, not {wanted:g}",
+                n=connections,
+                think_s=think_s,
+                most=fastest,
+                wanted=transactions_per_s,
+            )
+        )
+    return _fit_response_time(base_workload, site, response_s)
+
+
+def _fit_response_time(base_workload: Workload, site: Site, response_s: float) -> Workload:
+    """Add delay to *bare* until its transactions last *response_s*."""
+    workload, other_s = base_workload, response_s
+    for _ in range(TRIES):
+        workload = replace(base_workload, other_delay_ms=1000.0 * other_s)
+        error_s = response_s - steady((_build_unmirrored_pair(workload, site),))[0].response_s
+        if abs(error_s) < RESPONSE_TOLERANCE_S:
+            break
+        other_s = max(0.0, other_s + error_s)
+    return workload
+
+
+def _build_unmirrored_pair(workload: Workload, site: Site) -> Pair:
+    return pair(site, workload, SafetyMode.NONE, log_size_kb=ENDLESS_KB, log_max_kb=ENDLESS_KB)

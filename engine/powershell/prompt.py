@@ -13,9 +13,9 @@ from engine.powershell import cluster_cmdlets as cluster
 from engine.powershell import cluster_parameters as parameters
 from engine.powershell import computer_cmdlets as computer
 from engine.powershell import lookup
-from engine.powershell.filters import FILTERS
 from engine.powershell.lookup import NOTHING, Cmdlet
 from engine.powershell.pipeline import (
+    FILTERS,
     CmdletCall,
     CommandNotSimulatedError,
     PipelineTable,

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from engine.localization import say
 from engine.model import Availability, DatabaseCopy, FieldOf, World
-from engine.protocol import groups, network, preconditions, serving
+from engine.protocol import groups, network, serving
 
 
 class Reach:
@@ -87,7 +87,7 @@ def update_accounts(world: World) -> None:
 def _is_protected(world: World, copy: DatabaseCopy) -> bool:
     """Return whether another copy could take over without loss, or another node could start the instance."""
     if copy.group is None and world.instances[copy.server].clustered:
-        return preconditions.armed(world, copy.database)
+        return groups.armed(world, copy.database)
     return groups.policy(copy).has_synchronized_copy(copy)
 
 

@@ -32,7 +32,6 @@ from engine.protocol import (
     errorlog,
     files,
     groups,
-    log_backup_chain,
     logspace,
     snapshots,
     statements,
@@ -228,7 +227,7 @@ def _data_done(
     if kind == DATABASE and not copy_only:
         world.update_copy(key, full_backup_id=number)
     if not copy_only and not copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
-        log_backup_chain.begin(world, key, from_kb, started_tick)
+        logspace.begin(world, key, from_kb, started_tick)
     groups.policy(world.copies[key]).catalog_changed(world, key)
     title = "BACKUP DATABASE" if kind == DATABASE else "BACKUP DATABASE WITH DIFFERENTIAL"
     return _report(world, taken, title, position)

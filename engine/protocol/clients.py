@@ -11,9 +11,10 @@ from engine.constants import (
     CLIENT_PAUSE_S,
     TICKS_PER_S,
 )
+from engine.flow.setup import Operation
 from engine.localization import say
 from engine.messages import SqlError, fill_message
-from engine.model import Client, Query, Service, TimerName, World, ticks
+from engine.model import Client, Key, Query, RecoveryModel, Service, TimerName, World, ticks
 from engine.protocol import accounts, drivers, errorlog, groups, names, network, serving
 
 REFUSED_LOGIN: Final = {
@@ -327,3 +328,38 @@ def end_query(world: World, name: str, since_tick: int) -> None:
     world.clients[name] = replace(client, query=None)
     text = say("the long query of {client} is finished", client=name)
     world.emit("client", text, server=client.query.server, client=name, what="query ends")
+
+
+# --- load of the clients on a database --------------------------------------------------------------------
+
+
+def begin(world: World, key: Key, operation: Operation) -> None:
+    """Start a long operation in an open copy."""
+    copy = world.copies[key]
+    minimal = copy.bulk_changes or copy.recovery_model is RecoveryModel.BULK_LOGGED
+    world.update_copy(key, operation=operation, bulk_changes=minimal)
+    if not operation.batch_kb and copy.source is not None and copy.active_from_kb is None:
+        world.update_copy(key, active_from_kb=world.flow.positions(copy.source).generated_kb)
+    world.emit("note", say("{what} started", what=operation.name), server=key[0], database=key[1])
+
+
+def operation_done(world: World, source: int) -> None:
+    """Handle that the long operation of *source* has written its last log (crossing)."""
+    key = world.sources[source]
+    operation = world.copies[key].operation
+    if operation is not None:
+        still = {} if operation.batch_kb else {"active_from_kb": None}
+        world.update_copy(key, operation=None, **still)
+        world.emit("note", say("{what} finished", what=operation.name), server=key[0], database=key[1],
+                   what="operation done", log_kb=operation.log_kb)  # fmt: skip
+        if not operation.batch_kb:  # an index build or rebuild ends with a Sch-M lock
+            groups.policy(world.copies[key]).schema_changed(world, key)
+
+
+def point_app(world: World, client: str, server: str) -> None:
+    """Change the connection string of an application and restart it."""
+    old = world.clients[client]
+    world.clients[client] = replace(
+        old, data_source=server, known_partner=None, kept_addresses=names.NONE_KEPT
+    )
+    look_for_server(world, client)

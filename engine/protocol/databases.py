@@ -14,12 +14,12 @@ from engine.constants import ENTERPRISE
 from engine.messages import Message, SqlError
 from engine.model import Availability, DatabaseCopy, DbFile, DbState, FilePath, Key, Snapshot, World
 from engine.protocol import (
+    commits,
     errorlog,
     files,
     groups,
     jobs,
     logspace,
-    losses,
     options,
     snapshots,
     statements,
@@ -185,7 +185,7 @@ def _remove(world: World, copy: DatabaseCopy, verb: str) -> None:
     if pictures:
         raise SqlError(3709, verb, pictures[0].name)
     if verb == "drop":
-        losses.discard_copy(world, copy, losses.find_other_copies(world, copy))
+        commits.discard_copy(world, copy, commits.find_other_copies(world, copy))
     streams.stop_log(world, copy)
     jobs.disarm_log_backup(world, key)
     del world.copies[key]

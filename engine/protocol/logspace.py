@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from engine.localization import mark, say
 from engine.messages import Message, SqlError, fill_message
-from engine.model import DatabaseCopy, DbFile, FileOptions, FilePath, Key, World
-from engine.protocol import errorlog, groups, log_backup_chain, statements, streams, volumes
+from engine.model import DatabaseCopy, DbFile, FileOptions, FilePath, Key, Tick, World
+from engine.protocol import errorlog, groups, statements, streams, volumes
 
 SMALL_KB: Final = 1.0
 """Smaller differences in space count as none."""
@@ -166,7 +166,7 @@ def truncate(world: World, server: str, database: str) -> list[Message]:
     copy = statements.copy_on(world, server, database)
     if copy.group_kind:
         raise SqlError(3048, copy.database, also=(3013,))
-    log_backup_chain.end(world, copy)
+    end(world, copy)
     check_room(world)
     return []
 
@@ -279,3 +279,26 @@ def remove_file(world: World, server: str, database: str, name: str) -> list[Mes
 
 LOG_FILE_MAX_KB: Final = 2.0 * 1024**3
 """Largest log file, 2 TB. Documented [DOC: maximum capacity]."""
+
+
+# --- chain of log backups of a database -------------------------------------------------------------------
+# what starts it and what breaks it.  [DOC: Transaction Log Backups; Prepare a Mirror Database]
+
+
+def begin(world: World, key: Key, from_kb: float, tick: Tick) -> None:
+    """Start the chain: a full or differential backup began at *from_kb* and *tick*, so log backups can follow."""
+    world.update_copy(
+        key, full_backup=True, log_backed_up=False, last_log_backup_kb=from_kb, last_log_backup_tick=tick
+    )
+
+
+def end(world: World, copy: DatabaseCopy) -> None:
+    """Discard the log (SIMPLE, TRUNCATE_ONLY), which breaks the chain: 4214 until the next data backup."""
+    now_kb = streams.end_of_log_kb(world, copy)
+    world.update_copy(
+        copy.key,
+        full_backup=False,
+        log_backed_up=False,
+        log_start_kb=now_kb,
+        last_log_backup_kb=now_kb,
+    )

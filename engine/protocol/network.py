@@ -20,7 +20,7 @@ from engine.constants import (
     SESSION_CLOSE_NOTICED_S,
 )
 from engine.model import Contact, Link, Service, World, ticks
-from engine.protocol import addresses, groups, security
+from engine.protocol import groups, security
 
 Hearing = Literal["ok", "hard", "closed", "silent"]
 """ok; hard: the network stack reports an error; closed: by the other end; silent: no packets arrive."""
@@ -127,7 +127,7 @@ def can_connect(world: World, guid: int, me: str, peer: str, path: NetworkPath |
             security.has_endpoint_role(world.instances[name], policy.holds_no_data(world, guid, name))
             for name in (me, peer)
         )
-        and addresses.leads_to(world, policy.address(world, guid, me, peer), peer)
+        and security.leads_to(world, policy.address(world, guid, me, peer), peer)
         and not _disk_failed(world, guid, me)
         and not _disk_failed(world, guid, peer)
     )
@@ -213,9 +213,9 @@ def _note_refusal(
     """Log the reason if *caller* reaches *acceptor* and is refused, or calls a wrong address."""
     policy = groups.policy_of(world, guid)
     address = policy.address(world, guid, caller, acceptor)
-    if address is not None and not addresses.leads_to(world, address, acceptor):
+    if address is not None and not security.leads_to(world, address, acceptor):
         if not policy.holds_no_data(world, guid, caller):  # a witness waits for a connection
-            addresses.log_dead_address(world, caller, address)
+            security.log_dead_address(world, caller, address)
     elif refusal is not None:
         security.note_refusal(world, caller, acceptor, refusal)
 

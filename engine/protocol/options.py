@@ -10,16 +10,7 @@ from msgspec.structs import replace
 from engine.constants import COMPATIBILITY, COMPATIBILITY_MIN
 from engine.messages import Message, SqlError
 from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, World
-from engine.protocol import (
-    commits,
-    disks,
-    encryption,
-    log_backup_chain,
-    security,
-    statements,
-    streams,
-    volumes,
-)
+from engine.protocol import commits, disks, encryption, logspace, security, statements, streams, volumes
 
 REFUSED_WHILE_MIRRORED: Final = frozenset(
     {
@@ -55,7 +46,7 @@ def set_option(world: World, server: str, database: str, option: str, value: str
 def _recovery(world: World, key: Key, value: str) -> None:
     model, before = RecoveryModel[value], world.copies[key].recovery_model
     if RecoveryModel.SIMPLE in (model, before) and model is not before:
-        log_backup_chain.end(world, world.copies[key])
+        logspace.end(world, world.copies[key])
     world.update_copy(key, recovery_model=model)
 
 

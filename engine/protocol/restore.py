@@ -35,7 +35,6 @@ from engine.protocol import (
     files,
     jobs,
     lineage,
-    losses,
     options,
     snapshots,
     statements,
@@ -277,7 +276,7 @@ def put_copy(world: World, new_copy: DatabaseCopy) -> None:
     key = new_copy.key
     old = world.copies.get(key)
     if old is not None:
-        losses.discard_copy(world, old, losses.find_other_copies(world, old))
+        commits.discard_copy(world, old, commits.find_other_copies(world, old))
     if old is not None:
         streams.stop_log(world, old)
     world.copies[key] = new_copy

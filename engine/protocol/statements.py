@@ -16,7 +16,7 @@ from engine.constants import RECOVERY_LOG_KB
 from engine.localization import say
 from engine.messages import Message, SqlError
 from engine.model import DatabaseCopy, DbState, Fault, Key, World
-from engine.protocol import causes, errorlog, groups, lineage, losses, service, serving, snapshots, streams
+from engine.protocol import causes, commits, errorlog, groups, lineage, service, serving, snapshots, streams
 
 
 class Pending(Struct, frozen=True):
@@ -115,10 +115,10 @@ def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
         return
     richest = max(others, key=lambda other: streams.committed_kb(world, other), default=None)
     told = streams.committed_kb(world, richest) if richest is not None else 0.0
-    count = losses.count(world, richest, copy.end_of_log_kb, told) if richest is not None else 0
+    count = commits.count(world, richest, copy.end_of_log_kb, told) if richest is not None else 0
     if count:
-        losses.record_loss(
-            world, copy.database, copy.server, count, told - copy.end_of_log_kb, losses.THIS_COPY
+        commits.record_loss(
+            world, copy.database, copy.server, count, told - copy.end_of_log_kb, commits.THIS_COPY
         )
         for other in others:
             world.update_copy(other.key, written_off_kb=streams.committed_kb(world, other))

@@ -15,8 +15,7 @@ from engine.flow import SafetyMode, Samples, run
 from engine.flow.sites import SSD, USERS
 from engine.model import ReplicaWord, World
 from engine.published.clusters import DATABASE, MBPS, NODES, group_world
-from engine.published.lab import play
-from engine.published.measure import KB_PER_MB, means, run_s, setup_of, steady
+from engine.published.measure import KB_PER_MB, means, play, run_s, setup_of, steady
 from engine.published.rows import FigureRow, number, statement
 
 SETTLE_S: Final = 250.0

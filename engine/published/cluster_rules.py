@@ -17,7 +17,7 @@ from engine.published.clusters import (
     first_s,
     has_running_partition,
 )
-from engine.published.lab import play
+from engine.published.measure import play
 from engine.published.rows import FigureRow, build_statement_row, number, statement
 
 QUORUM: Final = "[DOC: failover clustering quorum]"

@@ -43,8 +43,7 @@ from engine.model import (
     World,
 )
 from engine.protocol import network, serving, streams
-from engine.published.lab import play
-from engine.published.measure import NO_LIMIT_KB
+from engine.published.measure import NO_LIMIT_KB, play
 
 MBPS: Final = 10_000.0
 """Network of the guide's test. Assumed: the paper names none, and the network was not the limit."""

@@ -13,7 +13,7 @@ from engine.published.clusters import (
     NODES,
     group_world,
 )
-from engine.published.lab import play
+from engine.published.measure import play
 from engine.published.rows import (
     FigureClass,
     FigureRow,

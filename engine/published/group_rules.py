@@ -25,7 +25,7 @@ from engine.published.clusters import (
     start,
 )
 from engine.published.group_arithmetic import AUTO, FIVE
-from engine.published.lab import play
+from engine.published.measure import play
 from engine.published.rows import (
     FigureClass,
     FigureRow,

@@ -7,9 +7,9 @@ from typing import Final
 
 from engine.model import Computer, World
 from engine.published.clusters import NODES, first_s, instance_world, primary, role
-from engine.published.lab import play
+from engine.published.measure import play
 from engine.published.rows import FigureClass, FigureRow, build_number_row, number, statement
-from engine.published.table6 import FAILOVER_S
+from engine.published.whitepaper_failover import FAILOVER_S
 
 FOUR: Final = NODES[:4]
 AT_S: Final = 5.0

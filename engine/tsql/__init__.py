@@ -42,11 +42,17 @@ if TYPE_CHECKING:
     from engine.tsql.batches.context import SYSTEM_DATABASES
     from engine.tsql.clients.client import cancel, submit
     from engine.tsql.clients.connections import reachable
-    from engine.tsql.clients.logins import batch, connect, disconnect, is_connection_idle, reset
-    from engine.tsql.clients.targets import change_connection
+    from engine.tsql.clients.logins import (
+        batch,
+        change_connection,
+        connect,
+        disconnect,
+        is_connection_idle,
+        reset,
+    )
     from engine.tsql.clients.upkeep import HANDLERS, check_connections
-    from engine.tsql.language.check import parse_only, parsing
     from engine.tsql.language.complete import complete
+    from engine.tsql.language.script import parse_only, parsing
 
 __all__ = [
     "HANDLERS", "SYSTEM_DATABASES", "batch", "cancel", "change_connection", "check_connections",
@@ -57,7 +63,7 @@ __all__ = [
 _PLACES: Final = {
     "SYSTEM_DATABASES": "batches.context",
     "cancel": "clients.client",
-    "change_connection": "clients.targets",
+    "change_connection": "clients.logins",
     "reachable": "clients.connections",
     "submit": "clients.client",
     "is_connection_idle": "clients.logins",
@@ -67,8 +73,8 @@ _PLACES: Final = {
     "reset": "clients.logins",
     "HANDLERS": "clients.upkeep",
     "check_connections": "clients.upkeep",
-    "parse_only": "language.check",
-    "parsing": "language.check",
+    "parse_only": "language.script",
+    "parsing": "language.script",
     "complete": "language.complete",
 }
 """Name -> module of this package that defines it."""

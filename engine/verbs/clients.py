@@ -13,7 +13,7 @@ from engine.flow.sites import WORKLOADS
 from engine.inputs import Input, InputError, but_there_are
 from engine.localization import mark, say
 from engine.model import Key, World
-from engine.protocol import clients, groups, load, names, serving
+from engine.protocol import clients, groups, names, serving
 from engine.verbs.verb import CLIENT, DATABASE, SERVER, Args, Verb, VerbParameter
 
 
@@ -39,7 +39,7 @@ def _set_workload(world: World, item: Input) -> None:
 
 def _bulk_load(world: World, item: Input) -> None:
     key = _idle(world, item.args[0])
-    load.begin(world, key, bulk_load(item.option("rows", 93e6), max(1.0, item.option("batch_rows", 1e6))))
+    clients.begin(world, key, bulk_load(item.option("rows", 93e6), max(1.0, item.option("batch_rows", 1e6))))
 
 
 def _rebuild_index(world: World, item: Input) -> None:
@@ -49,7 +49,7 @@ def _rebuild_index(world: World, item: Input) -> None:
         raise InputError(
             say("{edition} edition does not support online index operations (1712)", edition=edition)
         )
-    load.begin(world, key, index_build(item.option("size", 1.0), online=online))
+    clients.begin(world, key, index_build(item.option("size", 1.0), online=online))
 
 
 def _idle(world: World, database: str) -> Key:
@@ -293,7 +293,7 @@ VERBS: Final = (
         parameters=(CLIENT, SERVER),
         help=mark("connect an application to another server"),
         group="chore",
-        do=lambda world, item: load.point_app(world, *item.args),
+        do=lambda world, item: clients.point_app(world, *item.args),
         label=mark("Connect to {1}"),
         icon="app",
         sensible=_is_new_data_source,

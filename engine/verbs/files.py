@@ -11,8 +11,7 @@ from engine.inputs import Input, InputError, but_there_are
 from engine.localization import format_duration, mark, say
 from engine.model import Volume, World
 from engine.protocol import database_files, files, logspace, network, volumes
-from engine.verbs.maintenance import emit_maintenance_event
-from engine.verbs.verb import SERVER, SERVERS, Args, Doing, Verb, VerbParameter
+from engine.verbs.verb import SERVER, SERVERS, Args, Doing, Verb, VerbParameter, emit_maintenance_event
 
 _TWO_PATHS: Final = re.compile(r"([A-Za-z]:\\.*?)\s+([A-Za-z]:\\.*)")
 """Pattern of the old and the new path of a file copied on its own server."""

@@ -9,9 +9,8 @@ from engine.inputs import Input, InputError
 from engine.localization import mark, say
 from engine.model import Fault, Service, World
 from engine.protocol import options, service
-from engine.verbs.maintenance import emit_maintenance_event
 from engine.verbs.servers import stop_service
-from engine.verbs.verb import SERVER, Verb, VerbParameter
+from engine.verbs.verb import SERVER, Verb, VerbParameter, emit_maintenance_event
 
 
 def _set_account(world: World, item: Input) -> None:

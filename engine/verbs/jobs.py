@@ -9,8 +9,18 @@ from engine.localization import mark, say
 from engine.messages import SqlError
 from engine.model import Login, World
 from engine.protocol import jobs, network, security
-from engine.verbs.maintenance import emit_maintenance_event, need_running
-from engine.verbs.verb import SERVER, SERVERS, Args, Doing, Verb, VerbParameter, of_server, other_servers
+from engine.verbs.verb import (
+    SERVER,
+    SERVERS,
+    Args,
+    Doing,
+    Verb,
+    VerbParameter,
+    emit_maintenance_event,
+    need_running,
+    of_server,
+    other_servers,
+)
 
 SECTION: Final = mark("Logins and jobs")
 

@@ -9,10 +9,11 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from engine.events import ChoreData
 from engine.flow.recovery import Cause
-from engine.inputs import Input
+from engine.inputs import Input, InputError
 from engine.localization import mark, say
-from engine.model import Client, Computer, Fault, Instance, TimerName, World
+from engine.model import Client, Computer, Fault, FieldOf, Instance, TimerName, World
 
 Args = tuple[str, ...]
 Before = tuple[tuple[str, Any], ...]
@@ -74,7 +75,7 @@ class Verb:
     told: str = ""
     """Description of a line after the action, with the names of its parameters in braces; other arguments follow.
     If it is empty, or an argument is missing, the menu text with the first argument is the title
-    (`engine.verbs.input_descriptions`).
+    (`engine.verbs.lines`).
     """
     group: Group
     """Group in menus and scores. Faults and repairs go through the ledger."""
@@ -231,3 +232,21 @@ def _feels(client: Client, fault: Fault, names: set[str], link: bool) -> bool:
     if client.connected_to is not None or client.lost_since is None or client.lost_since < fault.active_tick:
         return False
     return (client.name if link else client.data_source) in names
+
+
+# --- common parts of chores -------------------------------------------------------------------------------
+# they report their result and refuse if SQL Server does not answer.
+
+
+def emit_maintenance_event(
+    world: World, server: str, text: str, *, database: str | None = None, **data: FieldOf[ChoreData]
+) -> None:
+    """Emit an event of maintenance on a server."""
+    world.emit("chore", text, server=server, database=database, **data)
+
+
+def need_running(world: World, *names: str) -> None:
+    """Raise InputError unless all servers run."""
+    for name in names:
+        if not world.instances[name].answering:
+            raise InputError(say("SQL Server on {server} does not respond", server=name))

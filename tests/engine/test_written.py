@@ -7,7 +7,7 @@ import pickle
 from msgspec.structs import replace
 
 from engine.model import Job
-from engine.repr_cache import AT_ONCE, ReprCache
+from engine.model.world import AT_ONCE, ReprCache
 from tests.engine.drill.texts import drill, run
 
 JOB = Job(name="a", every_s=1.0)

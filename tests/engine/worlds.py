@@ -8,19 +8,19 @@ from typing import Any
 
 from engine.events import Event
 from engine.model import World
-from engine.published import lab as published
-from engine.published.lab import play
+from engine.published import measure
+from engine.published.measure import play
 
 __all__ = ["DB", "MIRROR", "PRINCIPAL", "M", "P", "W", "do", "lab", "play", "texts"]
 
 P, M, W, DB = "SERVER_A", "SERVER_B", "SERVER_W", "Sales"
 PRINCIPAL, MIRROR = (P, DB), (M, DB)
 
-_made = cache(published.lab)
+_made = cache(measure.lab)
 
 
 def lab(seed: int = 1, **options: Any) -> World:
-    """`engine.published.lab.lab`, made once for each of its *options*."""
+    """`engine.published.measure.lab`, made once for each of its *options*."""
     return _made(seed, **options).fork()
 
 

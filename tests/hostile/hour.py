@@ -16,7 +16,7 @@ from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.inputs import Input
-from engine.published.lab import MIRROR, PRINCIPAL, WITNESS, lab
+from engine.published.measure import MIRROR, PRINCIPAL, WITNESS, lab
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line
 from tests.engine.protocol.invariants import check

@@ -12,7 +12,7 @@ from app.words.formatting import moment
 from app.words.language import mark, tr, trn
 from app.words.localization import describe_input, localize, short
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import batches
+from engine.drill.authoring import facts
 from engine.drill.judging.review import Outage, Review
 from engine.drill.judging.shapes import Report
 from engine.drill.par.account import WAITING, Account, LastChance, RunSegment
@@ -81,7 +81,7 @@ def describe_action(line: str, choices: Mapping[str, Sequence[str]]) -> str:
 
 def _describe_statement(item: Input) -> str:
     server = item.args[0].partition("#")[0]
-    text = batches.normalize_sql(item.args[1], keep_literals=False)
+    text = facts.normalize_sql(item.args[1], keep_literals=False)
     found = [
         (match.end(), sentence) for pattern, sentence in STATEMENTS for match in re.finditer(pattern, text)
     ]

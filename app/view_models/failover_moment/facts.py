@@ -19,7 +19,7 @@ from app.view_models.failover_moment.phases import (
 from app.words.language import mark, tr
 from engine.availability import replicas
 from engine.cluster import config, instances
-from engine.drill.running.technology import GROUP, INSTANCE, MIRRORING
+from engine.drill.running.comparison import GROUP, INSTANCE, MIRRORING
 from engine.mirroring import quorum
 from engine.model import (
     AvailabilityGroup,

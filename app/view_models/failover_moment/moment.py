@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from app.view_models.failover_moment.phases import PHASES, PhaseKind
 from engine.cluster.instances import NAME_S
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.client_service import DISCONNECTED
-from engine.drill.running.technology import INSTANCE, find_technology
+from engine.drill.judging.report import DISCONNECTED
+from engine.drill.running.comparison import INSTANCE, find_technology
 from engine.events import Event
 from engine.model import Failover, Tick, World, ticks
 from engine.protocol.service import STARTING

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.words.language import mark
-from engine.drill.running.technology import GROUP, INSTANCE, MIRRORING
+from engine.drill.running.comparison import GROUP, INSTANCE, MIRRORING
 
 FROM, TO, WITNESS, CLIENT, VOTES, QUEUE, DISK, LISTENER = (
     "from", "to", "witness", "client", "votes", "queue", "disk", "listener",

@@ -9,7 +9,7 @@ from app.view_models.failover_moment import moment as times
 from app.view_models.failover_moment.facts import StageFacts, capture_facts
 from app.view_models.failover_moment.moment import make_moment
 from app.view_models.failover_moment.view import StageView, make_view
-from engine.drill.running.technology import MIRRORING
+from engine.drill.running.comparison import MIRRORING
 from engine.drill.time.history import History
 from engine.model import Tick
 

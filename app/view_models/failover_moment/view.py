@@ -14,7 +14,7 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
-from engine.drill.running.technology import GROUP, MIRRORING
+from engine.drill.running.comparison import GROUP, MIRRORING
 from engine.model import Tick
 
 DONE, RUNNING, WAITING = "done", "running", "waiting"

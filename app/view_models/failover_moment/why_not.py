@@ -9,14 +9,13 @@ from app.words.language import mark, tr, trn
 from app.words.localization import localize
 from engine.availability import replicas
 from engine.cluster import instances
-from engine.cluster.moves import NO_GROUP
-from engine.drill.running.technology import GROUP, INSTANCE, MIRRORING
+from engine.cluster.instances import NO_GROUP
+from engine.drill.running.comparison import GROUP, INSTANCE, MIRRORING
 from engine.drill.time.history import History
 from engine.inputs import InputError
 from engine.model import DatabaseCopy, Failover, Role, World
 from engine.protocol import causes
-from engine.protocol.groups import FailoverPrecondition
-from engine.protocol.preconditions import armed, preconditions
+from engine.protocol.groups import FailoverPrecondition, armed, preconditions
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill

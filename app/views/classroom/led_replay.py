@@ -29,7 +29,7 @@ from app.words import formatting
 from app.words.language import tr
 from app.words.localization import describe_input
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.client_service import clients_at_start
+from engine.drill.judging.report import clients_at_start
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
 from engine.model import Tick, ticks

@@ -30,7 +30,7 @@ from app.views.debrief.reflection import ReflectionForm
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
-from engine.drill.judging import retry
+from engine.drill.judging import counterfactual
 from engine.inputs import Input
 from engine.overrides import override
 from engine.verbs.lines import parse_script
@@ -399,7 +399,7 @@ class Debrief(QScrollArea):
         at_s = self._moment_s or 0.0
         if not any(abs(at_s - event_s) < NEAR_S for event_s in self._marked_s()):
             return at_s
-        return retry.find_retry_tick(round(at_s * TICKS_PER_S), None, self._journal) / TICKS_PER_S
+        return counterfactual.find_retry_tick(round(at_s * TICKS_PER_S), None, self._journal) / TICKS_PER_S
 
     def _marked_s(self) -> list[float]:
         """Return the moments at which something happened or was done."""

@@ -24,9 +24,9 @@ from app.words.language import mark, tr
 from app.words.localization import describe_input, short
 from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.calibration import calibration
 from engine.drill.judging.refusals import is_refusal
 from engine.drill.judging.replay_timeline import DOWN, EXPOSED, Lanes
+from engine.drill.judging.report import calibration
 from engine.drill.judging.review import Reference
 from engine.drill.judging.shapes import Calibration, ItemJson, Report, Row
 from engine.drill.par.account import Best

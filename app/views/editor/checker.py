@@ -10,9 +10,8 @@ from PySide6.QtCore import QObject, QThreadPool, Signal, SignalInstance
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.lint import check_without_playing, lint
-from engine.drill.authoring.problems import Problem, ScenarioError, format_path
+from engine.drill.authoring.problems import Path, Problem, ScenarioError, find_positions, format_path
 from engine.drill.authoring.scenario import Scenario, load_scenario
-from engine.drill.authoring.toml_positions import Path, find_positions
 from engine.drill.judging.score import Score
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import Begin, play_idle, play_reference

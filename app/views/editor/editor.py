@@ -34,9 +34,8 @@ from app.widgets.code_edit import CodeEdit
 from app.widgets.highlight import Highlighter, utf16_length
 from app.widgets.theme import ThemeTokens
 from app.words.language import tr, trn
-from engine.drill.authoring.problems import Problem
+from engine.drill.authoring.problems import Problem, find_positions
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.authoring.toml_positions import find_positions
 from engine.overrides import override
 
 TONES: Final[tuple[tuple[_TokenType, str], ...]] = (

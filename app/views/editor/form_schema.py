@@ -21,8 +21,8 @@ from app.words.language import mark, tr
 from app.words.localization import localize
 from app.words.tables import read_table
 from engine.drill.authoring import schema
-from engine.drill.authoring.expectations import PATTERNS, format_expected
-from engine.drill.authoring.schema import DURATION_MAX_S, cluster, rubric, scenario_file, story, world
+from engine.drill.authoring.problems import PATTERNS, format_expected
+from engine.drill.authoring.schema import DURATION_MAX_S, scenario_file, story, world
 
 PLAIN: Final = ""
 """Key of the section of keys before the first table."""
@@ -496,7 +496,7 @@ def docstrings() -> dict[tuple[str, str], str]:
     """
     found = {}
     for part in chain.from_iterable(
-        _tree(module).body for module in (world, cluster, story, rubric, scenario_file)
+        _tree(module).body for module in (world, world, story, story, scenario_file)
     ):
         if not isinstance(part, ast.ClassDef):
             continue

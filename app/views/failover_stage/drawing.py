@@ -24,7 +24,7 @@ from app.widgets.signs import (
 )
 from app.words import formatting
 from app.words.language import tr
-from engine.drill.running.technology import MIRRORING
+from engine.drill.running.comparison import MIRRORING
 
 
 class StagePainter(PanelPainter):

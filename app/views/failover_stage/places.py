@@ -8,7 +8,7 @@ from typing import Final
 from PySide6.QtCore import QPointF, QRectF
 
 from app.view_models.failover_moment.phases import CLIENT, DISK, FROM, LISTENER, QUEUE, TO, VOTES, WITNESS
-from engine.drill.running.technology import GROUP, INSTANCE, MIRRORING
+from engine.drill.running.comparison import GROUP, INSTANCE, MIRRORING
 
 WIDTH: Final = 1366.0
 """Width of the canvas in its own units; its height follows the window."""

@@ -14,7 +14,7 @@ from engine.planning.figures import FIGURES, Figure
 from engine.published import whitepaper_failover
 from engine.published.fidelity import EXCEPTIONS, SECTIONS
 from engine.published.rows import FigureRow, explain
-from engine.published.table6 import FAILOVER_S
+from engine.published.whitepaper_failover import FAILOVER_S
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from app.words import formatting
 from app.words.language import mark, tr
 from engine import tsql
 from engine.constants import TICKS_PER_S
-from engine.mirroring.monitor import rows_of
-from engine.mirroring.monitor_rows import MonitorRow
+from engine.mirroring.monitor import MonitorRow, rows_of
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, WitnessState, World
 
 WAITING: Final = mark("Waiting for data…")

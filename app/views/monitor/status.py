@@ -45,8 +45,7 @@ from app.words.language import mark, tr
 from engine import tsql
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
-from engine.mirroring.monitor import results
-from engine.mirroring.monitor_rows import MonitorRow
+from engine.mirroring.monitor import MonitorRow, results
 from engine.model import World
 from engine.overrides import override
 

@@ -23,8 +23,14 @@ from app.widgets import theme
 from app.widgets.axes import draw_levels
 from app.words import formatting
 from app.words.language import mark, tr
-from engine.drill.judging.failover_times import CAUSES, failover_times, scenario_of
-from engine.drill.judging.sweep import RunOutcome, compute_confidence_interval, percentile
+from engine.drill.judging.sweep import (
+    CAUSES,
+    RunOutcome,
+    compute_confidence_interval,
+    failover_times,
+    percentile,
+    scenario_of,
+)
 from engine.drill.time.cooperative_tasks import Slices
 from engine.overrides import override
 from engine.planning import MirroringPlan

@@ -37,7 +37,7 @@ from app.widgets.scroll_container import ANY_SIZE
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import localize
-from engine.drill.judging.failover_times import CAUSES, scenario_of
+from engine.drill.judging.sweep import CAUSES, scenario_of
 from engine.overrides import override
 from engine.planning import (
     BANDWIDTH_MBPS,

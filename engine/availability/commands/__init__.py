@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from engine.availability.commands import configuration, databases, listener
 from engine.availability.commands.configuration import Options
-from engine.availability.commands.creation import create, drop, join
+from engine.availability.commands.creation import (
+    create,
+    drop,
+    forced_failover,
+    join,
+    offline,
+    planned_failover,
+)
 from engine.availability.commands.databases import resume, suspend
-from engine.availability.commands.failover import forced_failover, offline, planned_failover
 from engine.messages import Message, SqlError
 from engine.model import World
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.availability import movement, removal, replicas, seeding
+from engine.availability import movement, replicas, seeding
 from engine.availability.commands import checks
 from engine.cluster import config, instances, roles
 from engine.messages import Message, SqlError
@@ -419,12 +419,12 @@ def remove_replica(world: World, server: str, name: str, replica_options: Replic
         world,
         server,
         group.guid,
-        lambda now: replace(removal.remove_places(now, lambda place: place[1] in gone), replicas=left),
+        lambda now: replace(movement.remove_places(now, lambda place: place[1] in gone), replicas=left),
     )
     for where in sorted(gone):
         for copy in replicas.copies(world, server, group.guid):
             movement.forget(world, (server, copy.database), where)
-    removal.watch(world)
+    movement.watch_removals(world)
     _fit_owners(world, replace(group, replicas=left))
     return []
 

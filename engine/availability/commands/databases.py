@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from engine.availability import movement, removal, replicas, seeding
+from engine.availability import movement, replicas, seeding
 from engine.availability.commands import checks
 from engine.messages import Message, SqlError
 from engine.model import (
@@ -128,12 +128,12 @@ def remove(world: World, server: str, name: str, databases: Sequence[str]) -> li
             raise SqlError(41073, database, group.name)
     gone = {spelled[database.lower()] for database in databases}
     replicas.change(
-        world, server, group.guid, lambda old: removal.remove_places(old, lambda place: place[0] in gone)
+        world, server, group.guid, lambda old: movement.remove_places(old, lambda place: place[0] in gone)
     )
-    removal.stop_sending(world, server, sorted(gone))
+    movement.stop_sending(world, server, sorted(gone))
     for database in sorted(gone):
         world.update_copy((server, database), availability=NO_AVAILABILITY)
-    removal.watch(world)
+    movement.watch_removals(world)
     return []
 
 
@@ -184,10 +184,10 @@ def leave(world: World, server: str, database: str) -> list[Message]:
     if world.replicas[server, guid].role is ReplicaRole.PRIMARY:
         raise SqlError(35240, copy.database, group.name, state=14)
     place = (copy.database, server)
-    replicas.change(world, server, guid, lambda old: removal.remove_places(old, lambda one: one == place))
-    removal.watch(world)
+    replicas.change(world, server, guid, lambda old: movement.remove_places(old, lambda one: one == place))
+    movement.watch_removals(world)
     if copy.group_kind and not checks.can_write(world, server):
-        removal.unjoin(world, server, copy.database, guid)
+        movement.unjoin(world, server, copy.database, guid)
         world.touch(guid)
     return []
 

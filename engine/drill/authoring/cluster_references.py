@@ -7,9 +7,8 @@ from typing import Final
 
 from engine.availability.commands.configuration import BASIC_REPLICAS_MAX
 from engine.constants import ENTERPRISE
-from engine.drill.authoring.problems import ProblemFinder
+from engine.drill.authoring.problems import Path, ProblemFinder
 from engine.drill.authoring.schema import AvailabilityGroupSpec, ClusterInstanceSpec, Scenario, ServerSpec
-from engine.drill.authoring.toml_positions import Path
 from engine.localization import say
 from engine.model import Cluster, ClusterConfig, ClusterRole, Computer, Instance, Node, Resource, World
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from msgspec.structs import replace
+
 from engine.availability.policy import READY
 from engine.cluster import config
-from engine.drill.authoring import batches
 from engine.drill.team.calls import Calls
 from engine.events import Event
 from engine.flow import NOWHERE, Place
@@ -25,13 +27,8 @@ from engine.model import (
     WitnessState,
     World,
 )
-from engine.protocol import (
-    availability,
-    groups,
-    preconditions,
-    security,
-    streams,
-)
+from engine.protocol import availability, groups, security, streams
+from engine.tsql.batches.work import Recall
 
 Kind = Literal["database", "server", "client", "program", "role"]
 
@@ -183,7 +180,7 @@ def _encrypts(endpoint: Endpoint | None) -> bool:
 def database_is(facts: Facts, database: str, state: str) -> bool:
     """Evaluate `Sales is SYNCHRONIZED`, the mirroring state at its principal, or `Sales is ARMED`."""
     if state == ARMED:
-        return preconditions.armed(facts.world, database)
+        return groups.armed(facts.world, database)
     return _state_word(facts.principal(database)) == state
 
 
@@ -242,12 +239,12 @@ def client_is(facts: Facts, client: str, server: str | None) -> bool:
 
 def has_sent_batch(facts: Facts, text: str, server: str | None, without_error: bool) -> bool:
     """Return whether a batch contains *text*, on *server* if named; comments and literals do not count."""
-    wanted, keep_literals = batches.normalize_sql(text, keep_literals=True), "'" in text
+    wanted, keep_literals = normalize_sql(text, keep_literals=True), "'" in text
     for batch in facts.batches:
         if (
             server in (None, batch.server)
-            and wanted in batches.normalize_sql(batch.get("batch", ""), keep_literals)
-            and not (without_error and batches.errors(batch))
+            and wanted in normalize_sql(batch.get("batch", ""), keep_literals)
+            and not (without_error and errors(batch))
         ):
             return True
     return False
@@ -255,4 +252,66 @@ def has_sent_batch(facts: Facts, text: str, server: str | None, without_error: b
 
 def has_error(facts: Facts, number: int, server: str | None) -> bool:
     """Return whether a batch had error *number*."""
-    return any(server in (None, batch.server) and number in batches.errors(batch) for batch in facts.batches)
+    return any(server in (None, batch.server) and number in errors(batch) for batch in facts.batches)
+
+
+# --- batches and prompt lines in the form that conditions and judges need ---------------------------------
+# plain text, errors, origin.
+
+_COMMENT: Final = re.compile(r"--[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
+
+
+_LITERAL: Final = re.compile(r"N?'[^']*+(?:''[^']*+)*+(?:'|\Z)")
+
+
+PLAIN_KEPT: Final = 2_000_000
+"""Characters of batches whose plain text is cached, because each condition reads all of them each second."""
+
+
+def normalize_sql(sql: str, keep_literals: bool) -> str:
+    """Normalize *sql*: capitals, no comments or brackets, single spaces, no literals (else PRINT would match)."""
+    return _PLAIN.get((sql, keep_literals), len(sql), lambda: _normalize_uncached(sql, keep_literals))
+
+
+def _normalize_uncached(sql: str, keep_literals: bool) -> str:
+    sql = _COMMENT.sub(" ", sql)
+    if not keep_literals:
+        sql = _LITERAL.sub("''", sql)
+    return " ".join(sql.upper().replace("[", "").replace("]", "").split())
+
+
+_PLAIN: Final[Recall[str]] = Recall(PLAIN_KEPT)
+
+
+ERROR_SEVERITY_MIN: Final = 11
+"""Lowest severity of an error; lower messages are information. Documented."""
+
+
+def errors(batch: Event) -> list[int]:
+    """Return the numbers of the errors in a batch."""
+    messages = batch.get("messages", ())
+    return [message["number"] for message in messages if message["severity"] >= ERROR_SEVERITY_MIN]
+
+
+STORY: Final = "story"
+"""Suffix of the window from which a timeline sends T-SQL (SERVER_A#story). The trainee has no such window."""
+
+
+def is_story_window(window: str) -> bool:
+    """Return whether the window belongs to the timeline: its batches are not the trainee's."""
+    return window.partition("#")[2].lower() == STORY
+
+
+def summarize_batch(batch: Event) -> Event:
+    """Reduce a batch to its text and its errors, which are all that conditions ask for.
+
+    Its messages and results stay in the record.
+    """
+    failed = [m for m in batch.get("messages", ()) if m["severity"] >= ERROR_SEVERITY_MIN]
+    return replace(batch, data=(("batch", batch.get("batch", "")), ("messages", failed)))
+
+
+def summarize_prompt_line(line: Event) -> Event:
+    """Summarize a line at the PowerShell prompt of a node, as `summarize_batch` does a batch."""
+    messages = [{"number": 0, "severity": ERROR_SEVERITY_MIN}] if line.get("refused") else []
+    return replace(line, data=(("batch", line.get("command", "")), ("messages", messages)))

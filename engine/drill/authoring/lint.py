@@ -9,16 +9,14 @@ from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import run_scenario, variants
-from engine.drill.authoring.problems import Problem, ProblemFinder, ScenarioError
+from engine.drill.authoring.problems import Path, Problem, ProblemFinder, ScenarioError
 from engine.drill.authoring.references import names_of
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import ConductRule, ForbiddenRule, Scenario
-from engine.drill.authoring.toml_positions import Path
 from engine.drill.judging.skills import by_key
 from engine.drill.par.observability import find_premature_inputs
-from engine.drill.running.build import start_world
+from engine.drill.running.build import prepare, start_world
 from engine.drill.running.drill import Drill
-from engine.drill.running.preparation import prepare
 from engine.drill.running.solution import Begin, play_idle, play_reference
 from engine.inputs import InputError
 from engine.localization import join_messages, say

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Final
 
+from pydantic_core import ErrorDetails
+
 from engine.drill.authoring import limits
-from engine.drill.authoring.toml_positions import Path, TextPosition, find_nearest_position, find_positions
-from engine.localization import join_messages, say
+from engine.localization import LocalizableMessage, join_messages, mark, say
 
 KEY_MAX: Final = 60
 TEXT_MAX: Final = 500
@@ -92,3 +96,215 @@ def _key(part: str) -> str:
 def _cut(text: str) -> str:
     """Shorten text that a problem quotes from the file, which may have a million characters."""
     return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"
+
+
+# --- line of each key in a TOML text ----------------------------------------------------------------------
+# tomllib reads values without their lines.
+
+Path = tuple[str | int, ...]
+"""Keys and list positions from the root: ("server", 1, "site")."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextPosition:
+    """Line and column, from 1, of a key, and of the first character of its value (inside the quotes)."""
+
+    line: int
+    column: int
+    value_line: int
+    value_column: int
+
+
+_KEY: Final = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
+_STRING: Final = re.compile(
+    r'''"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*\'''', re.DOTALL
+)
+_PLAIN: Final = re.compile(r"[^,\]}#\n]*")
+_BLANK: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_SPACE: Final = re.compile(r"[ \t]*")
+
+
+def find_positions(text: str) -> dict[Path, TextPosition]:
+    """Return the position of every key and list element of *text*, which tomllib must have accepted."""
+    scan = _Scan(text)
+    scan.document()
+    return scan.found
+
+
+def find_nearest_position(positions: dict[Path, TextPosition], path: Path) -> TextPosition:
+    """Return the position of *path*, or of the innermost enclosing part that is in the text."""
+    for length in range(len(path), 0, -1):
+        if path[:length] in positions:
+            return positions[path[:length]]
+    return TextPosition(1, 1, 1, 1)
+
+
+class _Scan:
+    """Single pass over the text. Lines that tomllib rejects need no handling here."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.found: dict[Path, TextPosition] = {}
+        self._lists: dict[Path, int] = {}
+        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
+
+    def document(self) -> None:
+        table: Path = ()
+        self._skip(_BLANK)
+        while self.at < len(self.text):
+            if self.text[self.at] == "[":
+                table = self._header()
+            else:
+                self._entry(table)
+            self._skip(_BLANK)
+
+    def _header(self) -> Path:
+        """Parse `[a.b]` or `[[a.b]]`: the path of the following keys."""
+        start = self.at
+        is_array = self.text.startswith("[[", self.at)
+        self.at += 2 if is_array else 1
+        path: Path = ()
+        for key in self._keys():
+            path = (*path, key)
+            if path in self._lists:
+                path = (*path, self._lists[path])
+        if is_array:
+            if path and isinstance(path[-1], int):
+                path = path[:-1]
+            self._lists[path] = self._lists.get(path, -1) + 1
+            self._note(path, start, start)
+            path = (*path, self._lists[path])
+        self._note(path, start, start)
+        self._skip(_SPACE)
+        self.at += 2 if is_array else 1
+        return path
+
+    def _entry(self, table: Path) -> None:
+        """Read `key = value`."""
+        self._skip(_SPACE)
+        start = self.at
+        path: Path = (*table, *self._keys())
+        self.at = self.text.index("=", self.at) + 1
+        self._skip(_SPACE)
+        self._note(path, start, self.at)
+        self._value(path)
+
+    def _keys(self) -> list[str]:
+        """Parse a key, or several joined by dots."""
+        keys: list[str] = []
+        while True:
+            self._skip(_SPACE)
+            match = _KEY.match(self.text, self.at)
+            assert match is not None, f"tomllib accepted a text without a key at {self.at}"
+            self.at = match.end()
+            word = match.group()
+            keys.append(next(iter(tomllib.loads(f"{word} = 0"))) if word[0] in "\"'" else word)
+            self._skip(_SPACE)
+            if self.text[self.at : self.at + 1] != ".":
+                return keys
+            self.at += 1
+
+    def _value(self, path: Path) -> None:
+        match self.text[self.at : self.at + 1]:
+            case "[":
+                self._list(path)
+            case "{":
+                self._inline_table(path)
+            case '"' | "'":
+                string = _STRING.match(self.text, self.at)
+                assert string is not None, f"tomllib accepted an open string at {self.at}"
+                self.at = string.end()
+            case _:
+                self._skip(_PLAIN)
+
+    def _list(self, path: Path) -> None:
+        self.at += 1
+        number = 0
+        while True:
+            self._skip(_BLANK)
+            if self.text[self.at] == "]":
+                self.at += 1
+                return
+            self._note((*path, number), self.at, self.at)
+            self._value((*path, number))
+            number += 1
+            self._skip(_BLANK)
+            if self.text[self.at] == ",":
+                self.at += 1
+
+    def _inline_table(self, path: Path) -> None:
+        self.at += 1
+        while True:
+            self._skip(_BLANK)
+            if self.text[self.at] == "}":
+                self.at += 1
+                return
+            self._entry(path)
+            self._skip(_BLANK)
+            if self.text[self.at] == ",":
+                self.at += 1
+
+    def _skip(self, pattern: re.Pattern[str]) -> None:
+        match = pattern.match(self.text, self.at)
+        if match is not None:
+            self.at = match.end()
+
+    def _note(self, path: Path, key: int, value: int) -> None:
+        quotes = 3 if self.text[value : value + 3] in ('"""', "'''") else 1
+        inside = value + quotes if self.text[value : value + 1] in ('"', "'") else value
+        self.found[path] = TextPosition(*self._line_column(key), *self._line_column(inside))
+
+    def _line_column(self, index: int) -> tuple[int, int]:
+        line = bisect_right(self._starts, index)
+        return line, index - self._starts[line - 1] + 1
+
+
+# --- descriptions of expected values ----------------------------------------------------------------------
+# pydantic's errors in our words, one line for each kind.
+
+EXPECTED: Final = {
+    "string_type": mark("a text in quotes"),
+    "string_too_short": mark("at least {min_length} character(s)"),
+    "string_too_long": mark("at most {max_length} characters"),
+    "int_type": mark("a whole number"),
+    "int_from_float": mark("a whole number"),
+    "int_parsing_size": mark("a smaller number"),
+    "float_type": mark("a number"),
+    "bool_type": mark("true or false"),
+    "tuple_type": mark("a list in [ ]"),
+    "dict_type": mark("a table"),
+    "model_type": mark("a table"),
+    "model_attributes_type": mark("a table"),
+    "greater_than": mark("more than {gt}"),
+    "greater_than_equal": mark("at least {ge}"),
+    "less_than": mark("less than {lt}"),
+    "less_than_equal": mark("at most {le}"),
+    "too_short": mark("a list of at least {min_length}"),
+    "too_long": mark("a list of at most {max_length}"),
+    "finite_number": mark("a finite number"),
+    "literal_error": mark("one of {expected}"),
+    "union_tag_invalid": mark("one of {expected_tags}"),
+    "string_pattern_mismatch": "{pattern}",
+    "value_error": "{error}",
+    "missing": mark("more entries"),
+}
+"""pydantic's kind of error -> expected value. A test tries every field with every kind of value: no others occur."""
+
+PATTERNS: Final = {
+    "[A-Za-z_]": say("a name such as SERVER_A (letters, digits, _ $ -, at most 30 characters)"),
+    "[a-z0-9]": say("a name such as back-in-service (lowercase letters, digits, - and _)"),
+    r"(\.\d{1,3}){2}": say("the first three numbers of its addresses, such as {word}", word="10.0.1"),
+    r"(\.\d{1,3}){3}": say("an address such as {word}", word="10.0.1.50"),
+    r"\d{4}-": say("a time such as {word}", word="2005-10-22T12:00:00"),
+}
+
+
+def format_expected(error: ErrorDetails) -> LocalizableMessage:
+    """Describe the values that are allowed instead of the one that *error* rejects."""
+    context = dict(error.get("ctx", {}))
+    pattern = str(context.get("pattern", ""))
+    context["pattern"] = next((said for start, said in PATTERNS.items() if start in pattern), pattern)
+    context["error"] = str(context.get("error", ""))
+    template = EXPECTED[error["type"]]
+    return say(template, **context)

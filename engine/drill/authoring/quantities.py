@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from engine import arithmetic
-from engine.cluster import config, instances, witnesses
+from engine.cluster import config, instances
 from engine.constants import TICKS_PER_S, VERSIONS
 from engine.drill.authoring.facts import Facts, Kind
 from engine.drill.team.calls import count_closed_orders, count_true_statuses
@@ -144,7 +144,7 @@ def _read_from_node(read: Callable[[World, Node], float]) -> Callable[[Facts, st
 
 
 def _witness(world: World, node: Node) -> bool:
-    return witnesses.is_reachable(world, node.config.witness, config.members(world, node.partition))
+    return config.is_reachable(world, node.config.witness, config.members(world, node.partition))
 
 
 def _owners(facts: Facts, server: str) -> float:

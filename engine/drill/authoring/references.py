@@ -13,7 +13,7 @@ from engine.drill.authoring import conditions
 from engine.drill.authoring.cluster_references import add_names, check_clusters
 from engine.drill.authoring.conditions import ConditionError
 from engine.drill.authoring.facts import ConditionNames
-from engine.drill.authoring.problems import ProblemFinder
+from engine.drill.authoring.problems import Path, ProblemFinder
 from engine.drill.authoring.schema import (
     ConductRule,
     DowntimeRule,
@@ -26,8 +26,7 @@ from engine.drill.authoring.schema import (
     Question,
     Scenario,
 )
-from engine.drill.authoring.toml_positions import Path
-from engine.drill.running import locks
+from engine.drill.running import modes
 from engine.drill.team import rights
 from engine.drill.team.calls import HEARS
 from engine.flow import Flow
@@ -282,7 +281,7 @@ def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames
             _check_name(finder, (*path, "servers", j), server, [*names.servers, *names.computers], "server")
         for j, line in enumerate(role.does):
             try:
-                understood = locks.parse_lock(line, world)
+                understood = modes.parse_lock(line, world)
             except InputError as problem:
                 finder.add((*path, "does", j), str(problem), offset=0)
                 continue
@@ -336,7 +335,7 @@ def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
         _check_when(inject, ("at", "between", "when"), path, finder)
     for i, lock in enumerate(scenario.locked):
         try:
-            locks.parse_lock(lock.do, world)
+            modes.parse_lock(lock.do, world)
         except InputError as problem:
             finder.add(("locked", i, "do"), str(problem), offset=0)
     for i, step in enumerate(scenario.solution):

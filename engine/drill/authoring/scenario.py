@@ -14,11 +14,16 @@ from pydantic_core import ErrorDetails
 
 from engine import arithmetic
 from engine.drill.authoring import limits, variants
-from engine.drill.authoring.expectations import format_expected
-from engine.drill.authoring.problems import Problem, ProblemFinder, ScenarioError, format_path
+from engine.drill.authoring.problems import (
+    Path,
+    Problem,
+    ProblemFinder,
+    ScenarioError,
+    format_expected,
+    format_path,
+)
 from engine.drill.authoring.references import check_references
 from engine.drill.authoring.schema import Scenario, schema
-from engine.drill.authoring.toml_positions import Path
 from engine.drill.authoring.variants import Picks
 from engine.localization import say
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from engine.chance import Chance
-from engine.drill.authoring.toml_positions import Path
+from engine.drill.authoring.problems import Path
 from engine.localization import say
 
 VARIANTS: Final = "variants"

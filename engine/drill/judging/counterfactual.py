@@ -7,12 +7,12 @@ the other run. The other is a session forced or removed for a service that would
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import batches
+from engine.drill.authoring import facts
 from engine.drill.judging import difference
 from engine.drill.judging.difference import OutcomeRow
 from engine.drill.running.drill import Drill, DrillEnd
@@ -23,7 +23,7 @@ from engine.model import Tick, ticks
 from engine.protocol import availability
 from engine.tsql.language.read_only import only_reads
 from engine.verbs import REMARKS
-from engine.verbs.input_descriptions import describe_input
+from engine.verbs.lines import describe_input
 
 DEEDS_MAX: Final = 12
 """Maximum number of tested actions of a run: those that the reference lacks come first, the earliest first. Assumed."""
@@ -82,7 +82,7 @@ def is_inspection(item: Input) -> bool:
         return False
     return (
         only_reads(item)
-        or READING.fullmatch(batches.normalize_sql(item.args[1], keep_literals=False)) is not None
+        or READING.fullmatch(facts.normalize_sql(item.args[1], keep_literals=False)) is not None
     )
 
 
@@ -114,16 +114,14 @@ def evaluating_actions(
 
 def _list_candidates(drill: Drill) -> list[int]:
     """Return the indexes of actions that changed something; those that the reference also has come last."""
-    reference = " ".join(
-        batches.normalize_sql(step.do, keep_literals=True) for step in drill.scenario.solution
-    )
+    reference = " ".join(facts.normalize_sql(step.do, keep_literals=True) for step in drill.scenario.solution)
     places = [
         n for n, item in enumerate(drill.journal) if item.verb not in REMARKS and not is_inspection(item)
     ]
     known = {
         n
         for n in places
-        if batches.normalize_sql(drill.journal[n].line_without_time, keep_literals=True) in reference
+        if facts.normalize_sql(drill.journal[n].line_without_time, keep_literals=True) in reference
     }
     return sorted(places, key=lambda n: (n in known, n))[:DEEDS_MAX]
 
@@ -187,7 +185,7 @@ def _is_needless(counterfactual: Drill, drill: Drill, item: Input) -> bool:
     """Return whether a batch of *drill* is needless in the other run."""
     if is_inspection(item):
         return False
-    text = batches.normalize_sql(item.args[1], keep_literals=False)
+    text = facts.normalize_sql(item.args[1], keep_literals=False)
     if _EMERGENCY.search(text) and _would_recover(counterfactual, text):
         return True
     trial = counterfactual.fork()
@@ -205,7 +203,7 @@ def was_refused(drill: Drill, item: Input) -> bool:
         event.kind == "sql_done"
         and event.get("started_tick") == item.tick
         and event.server == item.args[0].partition("#")[0]
-        and bool(batches.errors(event))
+        and bool(facts.errors(event))
         for event in drill.events
     )
 
@@ -216,3 +214,29 @@ def _would_recover(counterfactual: Drill, text: str) -> bool:
     trial = counterfactual.fork()
     trial.advance_to(counterfactual.tick + ticks(BACK_S))
     return bool(named) and all(availability.serving_copies(trial.world, name) for name in named)
+
+
+# --- start time of a retry --------------------------------------------------------------------------------
+# early enough for a person to look, think and type before the decisive moment.
+
+LOOK_S: Final = 5.0
+"""Time for a query and its answer. Assumed."""
+
+THINK_S: Final = 1.35
+KEY_S: Final = 0.28
+"""Time to prepare an action, and per key for an average typist [Card, Moran and Newell 1980, keystroke-level model]."""
+
+LEAD_S_MAX: Final = 60.0
+"""Maximum typing time: longer texts are pasted, or typed while the clock is paused. Assumed."""
+
+
+def find_retry_tick(tick: Tick, act: Input | None, journal: Iterable[Input]) -> Tick:
+    """Return the latest tick that leaves enough time before *tick* to type *act* (None: any action).
+
+    If there is time for a look after them, actions of the *journal* before that tick are kept.
+    """
+    typed = 0 if act is None else len(act.args[-1] if act.verb in ("sql", "ps") else act.command_text)
+    early = tick - ticks(min(LEAD_S_MAX, LOOK_S + THINK_S + KEY_S * typed))
+    done = [item.tick for item in journal if item.verb not in REMARKS and not is_inspection(item)]
+    kept = [at + 1 for at in done if early <= at <= tick - ticks(LOOK_S)]
+    return max(0, early, *kept)

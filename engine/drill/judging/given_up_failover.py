@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from engine.drill.authoring import batches
+from engine.drill.authoring import facts
 from engine.drill.authoring.schema import ConductRule, Scenario
 from engine.drill.time.event_log import select_events
 from engine.events import Event
@@ -50,7 +50,7 @@ def find_disabled_failovers(events: Sequence[Event], scenario: Scenario) -> list
     Commands of the reference and commands that the rubric already covers are left out.
     """
     planned = {s.database.upper() for s in scenario.sessions if s.witness is not None and s.safety == "FULL"}
-    reference = " ".join(batches.normalize_sql(step.do, keep_literals=False) for step in scenario.solution)
+    reference = " ".join(facts.normalize_sql(step.do, keep_literals=False) for step in scenario.solution)
     asked = {
         name: pattern
         for name, pattern in COMMANDS.items()
@@ -76,9 +76,9 @@ def _is_priced(name: str, scenario: Scenario) -> bool:
 def _find_in_batch(
     event: Event, patterns: dict[str, re.Pattern[str]], planned: set[str], reported: set[tuple[str, str]]
 ) -> Iterator[DisabledFailover]:
-    if batches.is_story_window(str(event.get("window", ""))) or batches.errors(event):
+    if facts.is_story_window(str(event.get("window", ""))) or facts.errors(event):
         return
-    text = batches.normalize_sql(str(event.get("batch", "")), keep_literals=False)
+    text = facts.normalize_sql(str(event.get("batch", "")), keep_literals=False)
     for name, pattern in patterns.items():
         for match in pattern.finditer(text):
             before = _DATABASE.findall(text[: match.end()])

@@ -8,20 +8,19 @@ from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import batches
+from engine.drill.authoring import facts
 from engine.drill.authoring.schema import AnyRule, DowntimeRule, ExposedRule, LostRule
-from engine.drill.judging import retry
+from engine.drill.judging import counterfactual
 from engine.drill.judging.counterfactual import ActionImpact, is_inspection
-from engine.drill.judging.labels import SIZES
 from engine.drill.judging.replay_timeline import DOWN, EXPOSED, Lanes, StateSpan
 from engine.drill.judging.score import DISARMED, Loss, RubricItem
+from engine.drill.judging.shapes import SIZES
 from engine.drill.running.drill import Drill
 from engine.inputs import Input
 from engine.localization import say
 from engine.model import Tick, ticks
 from engine.verbs import REMARKS
-from engine.verbs.input_descriptions import describe_input, describe_line
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import describe_input, describe_line, parse_line
 
 RAN: Final = re.compile(r'(?<!not )\bran "([^"]+)"(?: on (\w+))?', re.IGNORECASE)
 """A statement for which a condition asks, and its server."""
@@ -134,7 +133,7 @@ def _mistake(
         index = _find_longest_outage(deeds)
     if isinstance(rule, LostRule):
         index = _find_causing_action(drill, loss_tick)
-    retry_tick = retry.find_retry_tick(loss_tick, None, drill.journal)
+    retry_tick = counterfactual.find_retry_tick(loss_tick, None, drill.journal)
     mistake = Mistake(loss_tick, item.name, loss.why, loss.cause, loss.points, loss.better, retry_tick)
     if index is not None:
         deed = drill.journal[index]
@@ -145,13 +144,13 @@ def _mistake(
         step = parse_line(line, min(tick, loss_tick))
         asked = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
         cause = say("Missing action: {line}", line=describe_input(step, asked))
-        retry_tick = min(retry.find_retry_tick(step.tick, step, drill.journal), _before_harm(drill))
+        retry_tick = min(counterfactual.find_retry_tick(step.tick, step, drill.journal), _before_harm(drill))
         return replace(mistake, cause=cause, cause_tick=step.tick, omission=True, retry_tick=retry_tick)
     if loss.cause:
         return mistake
     before, since = _find_preceding_event(drill, loss_tick)
     if since is not None and since >= retry_tick:  # a cause that late cannot be avoided
-        retry_tick = retry.find_retry_tick(since, None, drill.journal)
+        retry_tick = counterfactual.find_retry_tick(since, None, drill.journal)
     return replace(mistake, cause=before, cause_tick=since, retry_tick=retry_tick)
 
 
@@ -169,7 +168,7 @@ def _before_harm(drill: Drill) -> Tick:
 
 def _retry(drill: Drill, index: int) -> Tick:
     deed = drill.journal[index]
-    return retry.find_retry_tick(deed.tick, deed, drill.journal[:index])
+    return counterfactual.find_retry_tick(deed.tick, deed, drill.journal[:index])
 
 
 def _find_costliest_action(item: str, deeds: Mapping[int, ActionImpact]) -> int | None:
@@ -220,7 +219,7 @@ def _find_causing_action(drill: Drill, tick: Tick, loss: Loss | None = None) -> 
         for event in drill.events
         if event.kind == "sql_done"
         and event.tick in window
-        and not batches.is_story_window(str(event.get("window", "")))
+        and not facts.is_story_window(str(event.get("window", "")))
     ]
     if loss is not None and loss.cause:
         statements.sort(key=lambda row: f"{' '.join(row[2][0].split())} on {row[0]}" == loss.cause)
@@ -245,7 +244,7 @@ def _find_statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str])
 
     Several statements of one tick are told apart by what they say, as their times are the same.
     """
-    wanted = [batches.normalize_sql(text, keep_literals=True) for text in texts]
+    wanted = [facts.normalize_sql(text, keep_literals=True) for text in texts]
 
     def is_sent_to_server(item: Input) -> bool:
         to = item.args[0].partition("#")[0] if item.verb == "sql" else None
@@ -253,7 +252,7 @@ def _find_statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str])
 
     def has_text(item: Input) -> bool:
         return is_sent_to_server(item) and any(
-            text in batches.normalize_sql(item.args[1], keep_literals=True) for text in wanted
+            text in facts.normalize_sql(item.args[1], keep_literals=True) for text in wanted
         )
 
     place = _find_last_action(drill, has_text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from engine.drill.authoring import batches
+from engine.drill.authoring import facts
 from engine.events import Event
 from engine.localization import say
 
@@ -72,7 +72,7 @@ def find_refusals(events: Sequence[Event]) -> list[tuple[Event, int]]:
     """Find the trainee's batches that a server refused as wrong, with the error's number."""
     found = []
     for event in events:
-        if event.kind == "sql_done" and not batches.is_story_window(str(event.get("window", ""))):
-            wrong = [n for n in batches.errors(event) if is_refusal(n)]
+        if event.kind == "sql_done" and not facts.is_story_window(str(event.get("window", ""))):
+            wrong = [n for n in facts.errors(event) if is_refusal(n)]
             found += [(event, wrong[0])] if wrong else []
     return found

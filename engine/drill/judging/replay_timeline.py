@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
+from typing import Final, Literal
 
 from engine.availability import estimates
 from engine.availability.estimates import Estimate
@@ -14,9 +15,12 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.running.drill import Drill
 from engine.drill.time.cooperative_tasks import Slices, advance_in_slices
-from engine.localization import say
+from engine.events import Event
+from engine.localization import format_run_time, say
 from engine.model import Failover, Tick, World
-from engine.protocol import availability, preconditions
+from engine.protocol import availability, groups
+from engine.verbs import VERBS
+from engine.verbs.lines import describe_line
 
 SERVING, DOWN = say("in service"), say("down")
 PROTECTED, EXPOSED, UNSERVED = say("protected"), say("unprotected"), say("nothing to protect")
@@ -128,7 +132,7 @@ class _DatabaseRecorder:
 
     def record_preconditions(self, world: World, database: str) -> None:
         """Note the preconditions of an automatic failover as they are now."""
-        asked = preconditions.preconditions(world, database)
+        asked = groups.preconditions(world, database)
         guards_by_key = {(guard.name, guard.seen_in, guard.target): guard for guard in asked}
         lost = any(guard.about == "beginning" and guard.holds for guard in guards_by_key.values())
         for key, guard in guards_by_key.items():
@@ -205,3 +209,91 @@ def _moments(drill: Drill) -> Iterator[tuple[Tick, set[str]]]:
     for tick, found in groupby(both, key=itemgetter(0)):
         about = {database for _, database in found}
         yield tick, set() if None in about else {name for name in about if name is not None}
+
+
+# --- noteworthy moments of a run, for its timeline --------------------------------------------------------
+
+MarkerKind = Literal[
+    "fault", "repair", "detection", "transition", "command", "refusal", "hint", "question", "goal", "rewind",
+    "note", "end",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """Moment with its kind and text."""
+
+    tick: Tick
+    kind: MarkerKind
+    text: str
+    server: str | None = None
+    database: str | None = None
+
+
+def markers(events: Iterable[Event]) -> list[Marker]:
+    """Return the markers for *events*, in their order."""
+    return [marker for event in events if (marker := marker_of(event)) is not None]
+
+
+def marker_of(event: Event) -> Marker | None:
+    """Return the marker of an event, if any."""
+    read = _READERS.get(event.kind)
+    found = read(event) if read is not None else None
+    return None if found is None else Marker(event.tick, *found, event.server, event.database)
+
+
+_Found = tuple[MarkerKind, str] | None
+
+
+def _build_text_reader(kind: MarkerKind) -> Callable[[Event], _Found]:
+    return lambda event: (kind, event.text)
+
+
+def _fault(event: Event) -> _Found:
+    if event.get("no_effect"):
+        return None
+    verb = VERBS.get(str(event.get("verb")))
+    return ("fault" if verb is None or verb.group == "fault" else "repair"), describe_line(event.text)
+
+
+def _availability(event: Event) -> _Found:
+    return ("transition", event.text) if event.get("serving") is not None else None
+
+
+def _failover(event: Event) -> _Found:
+    return ("transition", event.text) if event.get("step") in ("accepted", "online") else None
+
+
+def _sql(event: Event) -> _Found:
+    batch = " ".join(str(event.get("batch", event.text)).split())
+    return ("refusal" if facts.errors(event) else "command"), f"{event.server}: {batch}"
+
+
+def _note(event: Event) -> _Found:
+    if event.get("ended_by") is not None:
+        return "end", event.text
+    left_s = event.get("rewound_from_s")
+    if left_s is not None:
+        return "rewind", say(
+            "rewound to this time, from {moment}", moment=format_run_time(float(str(left_s)), 1)
+        )
+    return None if event.get("refused") else ("note", event.text)
+
+
+_READERS: Final[dict[str, Callable[[Event], _Found]]] = {
+    "fault": _fault,
+    "chore": _build_text_reader("repair"),
+    "detected": _build_text_reader("detection"),
+    "state": _build_text_reader("transition"),
+    "role": _build_text_reader("transition"),
+    "witness": _build_text_reader("transition"),
+    "availability": _availability,
+    "failover": _failover,
+    "sql_done": _sql,
+    "hint": lambda event: ("hint", say("hint opened: {hint}", hint=event.text)),
+    "question": _build_text_reader("question"),
+    "answer": _build_text_reader("question"),
+    "goal": _build_text_reader("goal"),
+    "note": _note,
+}
+"""Kind of event -> function that makes its marker. ERRORLOG lines and traces only repeat these events."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from engine.drill.authoring import batches
+from engine.drill.authoring import facts
 from engine.drill.authoring.schema import Scenario
 from engine.events import Event
 from engine.inputs import Input
@@ -79,8 +79,8 @@ def _commands(events: Sequence[Event], scenario: Scenario) -> Iterator[Pointless
         event
         for event in events
         if event.kind == "sql_done"
-        and not batches.is_story_window(str(event.get("window", "")))
-        and not batches.errors(event)
+        and not facts.is_story_window(str(event.get("window", "")))
+        and not facts.errors(event)
     ]
     reference = " ".join(step.do for step in scenario.solution)
     for done, undone in OPPOSITES:

@@ -9,23 +9,24 @@ from typing import Final
 
 from engine.availability.estimates import Estimate
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import batches
+from engine.drill.authoring import facts
 from engine.drill.judging import difference, report
 from engine.drill.judging.counterfactual import ActionImpact, evaluating_actions, is_inspection
 from engine.drill.judging.difference import FirstDifference, OutcomeRow
-from engine.drill.judging.markers import Marker, markers
 from engine.drill.judging.mistakes import Mistake, mistakes
 from engine.drill.judging.replay_timeline import (
     DOWN,
     HOLDS,
     Lanes,
+    Marker,
     PreconditionHistory,
     StateSpan,
+    markers,
     recording_lanes,
 )
+from engine.drill.running.comparison import INSTANCE, find_technology
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import solving
-from engine.drill.running.technology import INSTANCE, find_technology
 from engine.drill.time.cooperative_tasks import Slices, scale_progress
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
@@ -405,7 +406,7 @@ def is_same_action(left_input: Input, right_input: Input) -> bool:
     if len({item.args[0].partition("#")[0] for item in (left_input, right_input)}) > 1:
         return False
     texts = [
-        _strip_batch(batches.normalize_sql(item.args[1], keep_literals=True))
+        _strip_batch(facts.normalize_sql(item.args[1], keep_literals=True))
         for item in (left_input, right_input)
     ]
     return texts[0] == texts[1] or (is_inspection(left_input) and is_inspection(right_input))

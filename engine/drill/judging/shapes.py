@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any, Final, TypedDict
 
 Row = Mapping[str, Any]
 """Row whose fields depend on its kind: of an event, a failover, a question, a batch."""
@@ -100,3 +100,14 @@ class Calibration(TypedDict):
     brier: float
     curve: list[CalibrationPoint]
     """Points by confidence, the lowest first."""
+
+
+# --- labels of losses, by the lost points -----------------------------------------------------------------
+
+BLUNDER: Final = 15.0
+MISTAKE: Final = 10.0
+INACCURACY: Final = 5.0
+"""Minimum lost points [Lichess, Advice.scala: 0.3, 0.2 and 0.1 of -1 to 1, which are 15, 10 and 5 of 100 points]."""
+
+SIZES: Final = ((BLUNDER, "blunder"), (MISTAKE, "mistake"), (INACCURACY, "inaccuracy"))
+"""Minimum points and label, the largest first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from engine.drill.judging.labels import SIZES
+from engine.drill.judging.shapes import SIZES
 from engine.drill.par.continuations import BaselineRun
 from engine.drill.par.search_drill import SearchDrill
 from engine.inputs import Input

@@ -18,19 +18,19 @@ from typing import Final
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import SolutionStep
 from engine.drill.judging.counterfactual import is_inspection
-from engine.drill.par.candidate_actions import list_emergency_actions, list_repairs
-from engine.drill.par.noop_actions import would_be_noop
-from engine.drill.par.remaining_steps import (
+from engine.drill.par.candidate_actions import (
     filter_undone,
     has_broken_session,
     is_partner_statement,
+    list_emergency_actions,
     list_remaining_steps,
+    list_repairs,
     list_session_repairs,
     parse_step,
     remove_delay,
 )
-from engine.drill.par.retrying_run import RetryingRun, is_accepted
-from engine.drill.par.search_drill import SearchDrill
+from engine.drill.par.noop_actions import would_be_noop
+from engine.drill.par.search_drill import RetryingRun, SearchDrill, is_accepted
 from engine.drill.running.solution import default_end, solving
 from engine.drill.time.cooperative_tasks import Run, Slices, advance_in_slices
 from engine.inputs import Input, InputError

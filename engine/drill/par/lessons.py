@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from engine.drill.judging.counterfactual import is_inspection
-from engine.drill.judging.labels import INACCURACY, SIZES
 from engine.drill.judging.score import TOTAL_MAX
+from engine.drill.judging.shapes import INACCURACY, SIZES
 from engine.drill.par import continuations
 from engine.drill.par.account import LABELS, WAITING, Account, LastChance, RunSegment
 from engine.drill.par.noop_actions import would_be_noop

@@ -16,8 +16,7 @@ from typing import Final
 
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.observability import MONITOR_S, find_announced_ticks, is_observable, next_whole_second
-from engine.drill.par.retrying_run import TRIES_MAX, find_unlock_tick, is_accepted
-from engine.drill.par.search_drill import SearchDrill
+from engine.drill.par.search_drill import TRIES_MAX, SearchDrill, find_unlock_tick, is_accepted
 from engine.drill.par.trials import SearchPlan
 from engine.drill.running.solution import default_end
 from engine.events import Event

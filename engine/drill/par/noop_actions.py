@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from engine.drill.authoring import batches
+from engine.drill.authoring import facts
 from engine.drill.judging import given_up_failover
 from engine.drill.par.search_drill import SearchDrill
 from engine.inputs import InputError
@@ -31,8 +31,8 @@ def is_noop(previous_run: SearchDrill, current_run: SearchDrill) -> bool:
         return False
     batch = current_run._batches[-1]
     text, errors = (
-        batches.normalize_sql(str(batch.get("batch", "")), keep_literals=True),
-        batches.errors(batch),
+        facts.normalize_sql(str(batch.get("batch", "")), keep_literals=True),
+        facts.errors(batch),
     )
     if not STATEMENT.fullmatch(text) or _affects_score(current_run, text, errors):
         return False
@@ -51,8 +51,8 @@ def would_be_noop(drill: SearchDrill, line: str) -> bool:
     if item.verb == "sql" and len(trial._batches) != len(drill._batches) + 1:
         return False
     batch = trial._batches[-1] if item.verb == "sql" else None
-    text = batches.normalize_sql(item.args[-1] if item.args else "", keep_literals=True)
-    return not _affects_score(trial, text, [] if batch is None else batches.errors(batch))
+    text = facts.normalize_sql(item.args[-1] if item.args else "", keep_literals=True)
+    return not _affects_score(trial, text, [] if batch is None else facts.errors(batch))
 
 
 def _affects_score(drill: SearchDrill, text: str, errors: list[int]) -> bool:
@@ -66,7 +66,7 @@ def _is_in_condition(drill: SearchDrill, text: str, errors: list[int]) -> bool:
     numbers = {str(number) for number in errors}
     for condition in drill._conditions:
         quoted = ("".join(each) for each in _QUOTED.findall(condition))
-        if any(batches.normalize_sql(each, keep_literals=True) in text for each in quoted):
+        if any(facts.normalize_sql(each, keep_literals=True) in text for each in quoted):
             return True
         if numbers.intersection(_NUMBER.findall(condition)):
             return True

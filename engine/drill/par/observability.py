@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import batches
+from engine.drill.authoring import facts
 from engine.drill.authoring.schema import Scenario
 from engine.drill.authoring.schema.story import Inject
 from engine.drill.judging.counterfactual import is_inspection
@@ -37,7 +37,7 @@ default (sp_dbmmonitoraddmonitoring, update_period).
 def is_observable(event: Event) -> bool:
     """Return whether the seat observes *event*; a server's response counts as well."""
     if event.kind == "sql_done":
-        return not batches.is_story_window(str(event.get("window", "")))
+        return not facts.is_story_window(str(event.get("window", "")))
     return event.kind in SEEN
 
 

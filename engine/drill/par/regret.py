@@ -20,7 +20,7 @@ from operator import mul
 from typing import Final
 
 from engine.arithmetic import exp, total
-from engine.drill.judging import retry
+from engine.drill.judging import counterfactual
 from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.par import continuations
@@ -134,7 +134,7 @@ def find_retry_start(best: Best) -> tuple[Tick, Tick]:
     own, first = best.plan[: best.done], next(iter(best.plan[best.done :]), None)
     due = best.tick if first is None or best.line != WAITING else first.tick
     # an action at its beginning is kept
-    return min(best.tick + 1, retry.find_retry_tick(due, first, own)), due
+    return min(best.tick + 1, counterfactual.find_retry_tick(due, first, own)), due
 
 
 def compute_value(run: SearchDrill, plans: Sequence[Sequence[Input]] = ()) -> float:

@@ -10,16 +10,21 @@ import hashlib
 from bisect import bisect
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
+from functools import lru_cache
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.drill.authoring import facts
+from engine.drill.authoring.facts import Facts
+from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines
 from engine.drill.par.hidden_causes import HiddenCauses
 from engine.drill.par.noop_actions import is_noop
-from engine.drill.par.novelty import collect_facts, count_held_parts
 from engine.drill.par.observability import (
     find_premature_inputs,
     is_observable,
@@ -300,3 +305,94 @@ def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, .
     for moment, following in zip(shown, [*shown[1:], drill.tick], strict=True):
         moments |= {t for wait in WAITS_S if (t := moment + ticks(wait)) < following}
     return tuple(sorted(moment for moment in moments if first_tick <= moment < drill.tick))
+
+
+# --- novelty of a plan's results --------------------------------------------------------------------------
+# Among plans with equal points, those come first that meet more parts of goals. Among these, plans with
+# new facts come first.  Lipovetzky and Geffner, Best-first width search (AAAI 2017), with width 1: a
+# state is new if it has a fact that no earlier state had.
+
+PARTS: Final = (
+    "computers", "instances", "links", "copies", "witnesses", "clients", "nodes", "groups", "replicas", "listeners",
+)  # fmt: skip
+"""Observable parts of a world."""
+
+
+def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
+    """Collect the facts at the end of *drill* that differ from *idle*, and the errors that servers returned.
+
+    Facts have no numbers.
+    """
+    found = {f"{batch.server} {number}" for batch in drill._batches for number in facts.errors(batch)}
+    for part in PARTS:
+        before, now = getattr(idle.world, part), getattr(drill.world, part)
+        for key, thing in now.items():
+            if thing is not before.get(key):
+                found.update(f"{part} {key} {what}" for what in _list_changes(before.get(key), thing))
+        found.update(f"{part} {key} gone" for key in before.keys() - now.keys())
+    return frozenset(found)
+
+
+def _list_changes(old_value: object, new_value: object) -> Iterator[str]:
+    """Yield the fields without numbers that differ between *now* and *before*."""
+    if isinstance(new_value, bool | str | Enum) or new_value is None:
+        yield str(new_value)
+    elif isinstance(new_value, tuple):
+        yield from (what for each in new_value for what in _list_changes(None, each))
+    elif isinstance(new_value, Struct):
+        for name in new_value.__struct_fields__:
+            value, old = getattr(new_value, name), getattr(old_value, name, None)
+            if value != old:
+                yield from (f"{name} {what}" for what in _list_changes(old, value))
+
+
+def count_held_parts(drill: SearchDrill) -> int:
+    """Count the parts of goals, joined by `and`, that hold."""
+    seen, found = Facts(drill.world, drill._batches, drill._operations, drill.calls), 0
+    for goal in drill.scenario.goals:
+        drill.holds(goal.when)  # the seat has read it then
+        found += len([part for part in drill._conditions[goal.when].parts if part(seen)])
+    return found
+
+
+# --- trials as jobs of a process that has only the text of the drill --------------------------------------
+
+Drill = tuple[str, str, int]
+"""Name and text of the scenario, and the seed."""
+
+
+def warm_up(drill: Drill) -> None:
+    """Load all that a job of the drill needs."""
+    trials = _trials(drill)
+    trials.play(trials.begun.fork(), (), Rules())
+
+
+def trials_at(
+    search: str, drill: Drill, rules: Rules, news: Sequence[bytes], decision: Decision, part: Part, keep: bool
+) -> list[Trial]:
+    """Return the trials at a part of a decision, except states reported as *news* now or earlier in this *search*.
+
+    *keep*: also except states that this process has found itself. This is allowed if the process plays all its
+    jobs in order and nobody repeats any: the caller knows the states from an earlier job.
+    """
+    known = _known_states(search, rules)
+    known.update(news)
+    found = []
+    for trial in _trials(drill).try_neighbors(decision, rules, known, part):
+        if trial is not None:
+            found.append(trial)
+            if keep:
+                known.add(trial.state)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _trials(drill: Drill) -> Trials:
+    name, text, seed = drill
+    return Trials(load_scenario(text, f"{name}.toml"), seed)
+
+
+@lru_cache(maxsize=2)  # the fair search and the clairvoyant search
+def _known_states(search: str, rules: Rules) -> set[bytes]:
+    """Return the states that this process knows from *search*: the same set for every call, to add to."""
+    return set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
@@ -9,14 +10,16 @@ from msgspec.structs import replace
 
 from engine import model, simulator
 from engine.chance import Chance
+from engine.drill.authoring import facts
 from engine.drill.authoring.schema import DatabaseSpec, Scenario, ServerSpec, SessionSpec
 from engine.drill.running import build_cluster
-from engine.drill.running.preparation import prepare
 from engine.flow import Flow
 from engine.flow.sites import SITES
-from engine.mirroring import roles, sync
+from engine.localization import say
+from engine.mirroring import redo, roles
 from engine.model import DbState, Key, MirrorState, RecoveryModel, Role, Safety, WitnessState, World
 from engine.protocol import clients, endpoints, groups, jobs, names, network, startup, streams
+from engine.verbs.lines import parse_line
 
 START_LOG_KB: Final = 1_000_000.0
 """Log position of every database at the start. Assumed; only differences matter."""
@@ -190,7 +193,7 @@ def _add_mirrored(world: World, database: DatabaseSpec, number: int, session: Se
     if witness is not None:
         for partner in (session.principal, session.mirror):
             network.open_contact(world, guid, partner, witness)
-        sync.new_record(world, world.copies[session.principal, database.name], witness)
+        redo.new_record(world, world.copies[session.principal, database.name], witness)
 
 
 def format_address(world: World, server: str) -> str:
@@ -227,3 +230,27 @@ def _start_flow(world: World, owner: Key) -> None:
     mirror = groups.policy(world.copies[owner]).partner(world.copies[owner])
     if mirror is not None:
         streams.attach(world, source, (mirror, owner[1]))
+
+
+# --- preparation of a drill -------------------------------------------------------------------------------
+# invisible input lines at tick 0.
+
+
+def prepare(world: World, lines: Iterable[str]) -> list[str]:
+    """Do *lines* now and forget that they were done; returns what a server refused or what takes time.
+
+    Raises InputError for a line that cannot be done.
+    """
+    refused: list[str] = []
+    for line in lines:
+        simulator.apply_input(world, parse_line(line.strip()))
+        for event in simulator.advance(world, world.tick):
+            if event.kind == "sql_done" and facts.errors(event):
+                refused.append(say("{input}: error {n}", input=line.strip(), n=facts.errors(event)[0]))
+        if world.batches:
+            refused.append(say("{input}: takes too long for a preparation", input=line.strip()))
+            world.batches.clear()
+    simulator.advance(world, world.tick)
+    world.sessions.clear()
+    world.faults.clear()  # part of the start state; `revert-all` does not undo it
+    return refused

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
-from engine.drill.running.technology import MIRRORING, find_technology
+from engine.cluster.instances import NO_GROUP
 from engine.localization import say
 from engine.mirroring import settings
 from engine.model import Failover, World
 from engine.protocol import network
-from engine.published.table6 import FAILOVER_S, REFERENCE
+from engine.published.whitepaper_failover import FAILOVER_S, REFERENCE
 
 LAN_RTT_MS_MAX: Final = 2.0
 """Limit of a local network in the paper: 0 to 2 ms. Documented [WP table 7]."""
@@ -81,3 +81,23 @@ def _has_published_hardware(world: World, server: str) -> bool:
 def _is_local_network(world: World, a: str, b: str) -> bool:
     path = network.link(world, a, b)
     return path.rtt_ms <= LAN_RTT_MS_MAX and path.bandwidth_mbps >= LAN_MBPS_MIN and path.loss == 0.0
+
+
+# --- technology by which a database failed over -----------------------------------------------------------
+
+Technology = Literal["mirroring", "ag", "fci"]
+
+MIRRORING: Final = "mirroring"
+GROUP: Final = "ag"
+INSTANCE: Final = "fci"
+
+
+def find_technology(world: World, failover: Failover) -> Technology:
+    """Return the technology of *failover*: an instance moves to a node, other failovers end at a server."""
+    if failover.guid == NO_GROUP:
+        return INSTANCE
+    copies = [
+        world.copies.get((server, failover.database)) for server in (failover.to_server, failover.from_server)
+    ]
+    grouped = any(copy is not None and copy.group_kind == "availability" for copy in copies)
+    return GROUP if grouped else MIRRORING

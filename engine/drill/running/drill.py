@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from engine import simulator
 from engine.chance import Chance
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import batches, conditions, facts
+from engine.drill.authoring import conditions, facts
 from engine.drill.authoring.conditions import ConditionError
 from engine.drill.authoring.references import names_of
 from engine.drill.authoring.schema import Hint, Inject, Scenario
 from engine.drill.judging import report
 from engine.drill.judging.shapes import Report
-from engine.drill.running import comparison, locks, questions, rewind, visibility
+from engine.drill.running import comparison, modes, questions, rewind
 from engine.drill.running.condition_polling import ConditionPoller
 from engine.drill.running.goals import OpenedHint, format_goal_news, update_goal
 from engine.drill.running.modes import DrillMode
@@ -133,9 +133,9 @@ class Drill(ConditionPoller):
         try:
             simulator.apply_resolved_input(self.world, item)
         except InputError:
-            if not visibility.hides_refusal(self, item):
+            if not rewind.hides_refusal(self, item):
                 raise
-            untold = [visibility.build_neutral_event(self.world, item)]
+            untold = [rewind.build_neutral_event(self.world, item)]
         self.journal.append(item)
         self.calls = calls
         if item.by and item.verb == "sql":
@@ -143,7 +143,7 @@ class Drill(ConditionPoller):
         self._record_events(untold, item)
         events = simulator.advance(self.world, self.world.tick)
         self._record_events(
-            visibility.hide_effects(events, item) if visibility.is_truth_hidden(self) else events, item
+            rewind.hide_effects(events, item) if rewind.is_truth_hidden(self) else events, item
         )
         if not only_reads(item):
             self._note_hash()
@@ -191,7 +191,7 @@ class Drill(ConditionPoller):
     def _queue(self, number: int, inject: Inject, tick: Tick) -> None:
         item = parse_line(inject.do.strip(), tick)
         if item.verb == "sql":  # in its own window, so that it does not count for anybody's conduct
-            item = replace(item, args=(f"{item.args[0].partition('#')[0]}#{batches.STORY}", *item.args[1:]))
+            item = replace(item, args=(f"{item.args[0].partition('#')[0]}#{facts.STORY}", *item.args[1:]))
         heapq.heappush(self._waiting, (tick, number, item))
 
     def _check_allowed(self, item: Input) -> None:
@@ -206,7 +206,7 @@ class Drill(ConditionPoller):
             if not self.terms.rewind:
                 raise InputError(say("an exam cannot be rewound"))
             rewind.parse_learned_facts(" ".join(item.args[1:]), self.scenario)
-        if item.verb in ("sql", "cancel") and batches.is_story_window(item.args[0]):
+        if item.verb in ("sql", "cancel") and facts.is_story_window(item.args[0]):
             raise InputError(
                 say("the drill itself uses the window {window}; open another one", window=item.args[0])
             )
@@ -217,7 +217,7 @@ class Drill(ConditionPoller):
         for lock in self.scenario.locked:
             if lock.until is not None and self.world.tick >= ticks(lock.until):
                 continue
-            if item.verb == "revert-all" or locks.covers(locks.parse_lock(lock.do, self.world), item):
+            if item.verb == "revert-all" or modes.covers(modes.parse_lock(lock.do, self.world), item):
                 raise InputError(lock.why)
 
     def _check_answer(self, name: str, choice: str) -> None:
@@ -293,10 +293,10 @@ class Drill(ConditionPoller):
             elif event.kind == "answer":
                 event = self._record_answer(event)
             elif event.kind == "sql_done":
-                if not (batches.is_story_window(str(event.get("window", ""))) or event.get("program")):
-                    self._batches.append(batches.summarize_batch(event))
+                if not (facts.is_story_window(str(event.get("window", ""))) or event.get("program")):
+                    self._batches.append(facts.summarize_batch(event))
             elif event.kind == "powershell":
-                self._batches.append(batches.summarize_prompt_line(event))
+                self._batches.append(facts.summarize_prompt_line(event))
             elif event.get("what") == "operation done":
                 self._operations.append(event)
             self.events.append(event)

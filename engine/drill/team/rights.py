@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.drill.authoring.schema import StoryRole
-from engine.drill.running import locks
+from engine.drill.running import modes
 from engine.drill.team import calls
 from engine.drill.team.calls import HEARS, Calls
 from engine.inputs import Input, InputError
@@ -39,7 +39,7 @@ def is_allowed(role: StoryRole, item: Input) -> bool:
         return True
     first = item.args[0].partition("#")[0] if item.args else ""
     plain = replace(item, args=(first, *item.args[1:]) if item.args else ())
-    return any(locks.covers(parse_right(line), plain) for line in role.does)
+    return any(modes.covers(parse_right(line), plain) for line in role.does)
 
 
 def parse_right(line: str) -> Input:

@@ -8,7 +8,7 @@ from typing import Final
 from engine import arithmetic
 from engine.arithmetic import log1p
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.markers import Marker, markers
+from engine.drill.judging.replay_timeline import Marker, markers
 from engine.drill.running import rewind
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode

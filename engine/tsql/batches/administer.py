@@ -21,19 +21,11 @@ from engine.protocol import (
 )
 from engine.protocol import options as database_options
 from engine.tsql import catalog
-from engine.tsql.batches import (
-    access,
-    backup_restore,
-    constraints,
-    objects,
-    permissions,
-    schema_binding,
-    schemas,
-)
+from engine.tsql.batches import access, backup_restore, constraints, objects, permissions, schema_binding
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.data import Table
 from engine.tsql.batches.machine import Machine
-from engine.tsql.catalog import event_sessions
+from engine.tsql.catalog import instance
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import UnsimulatedFeatureError
@@ -167,7 +159,7 @@ def _cluster_property(machine: Machine, statement: s.ClusterProperty) -> Outcome
 def _alter_event_session(machine: Machine, statement: s.AlterEventSession) -> Outcome:
     """Start or stop the session; 25704, 25705 if it is stopped or runs already; 15151 if there is none."""
     context, server = machine.context, machine.context.server
-    known = [one for one in event_sessions.sessions(context) if one.name.lower() == statement.name.lower()]
+    known = [one for one in instance.sessions(context) if one.name.lower() == statement.name.lower()]
     if not known:
         raise SqlError(15151, "alter", "event session", statement.name)
     name, running = known[0].name, known[0].running
@@ -431,10 +423,10 @@ def _drop(machine: Machine, statement: s.DropObject) -> Outcome:
     if statement.kind == "LOGIN":
         return accounts.drop_login(world, server, name)
     if statement.kind == "USER":
-        schemas.check_no_schema_of(machine, name)
+        schema_binding.check_no_schema_of(machine, name)
         return accounts.drop_user(world, server, machine.session.database, name)
     if statement.kind == "SCHEMA":
-        return schemas.drop(machine, name)
+        return schema_binding.drop(machine, name)
     if statement.kind == "MASTER KEY":
         return accounts.drop_master_key(world, server)
     if statement.kind in _OBJECTS:
@@ -549,7 +541,7 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
     **backup_restore.COMMANDS,
     s.AlterFiles: _alter_files,
     s.DropObject: _drop_if_there,
-    s.CreateSchema: schemas.create,
-    s.TransferObject: schemas.transfer,
+    s.CreateSchema: schema_binding.create,
+    s.TransferObject: schema_binding.transfer,
 }
 """Handler of each statement class."""

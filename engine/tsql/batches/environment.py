@@ -10,16 +10,7 @@ from engine.constants import PRODUCT
 from engine.messages import SqlError, fill_placeholders
 from engine.protocol import startup
 from engine.tsql import catalog
-from engine.tsql.batches import (
-    application_locks,
-    column_functions,
-    event_files,
-    locks,
-    objects,
-    properties,
-    rights,
-    stored_messages,
-)
+from engine.tsql.batches import event_files, locks, objects, properties, rights, stored_messages
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import CONSOLE, DESCRIPTION
 from engine.tsql.batches.objects import schemas
@@ -263,8 +254,7 @@ def _object_permissions(context: Context, name: Scalar) -> Scalar:
 
 
 CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
-    **application_locks.FUNCTIONS,
-    **column_functions.FUNCTIONS,
+    **locks.FUNCTIONS,
     **properties.FUNCTIONS,
     "file_found": _file_found,
     "xe_events": event_files.read_target,

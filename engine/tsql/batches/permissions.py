@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from engine.messages import Message, SqlError
-from engine.protocol import commits, grants, security
-from engine.protocol.grants import SERVER, Grant
+from engine.protocol import accounts, commits, security
+from engine.protocol.accounts import SERVER, Grant
 from engine.tsql import catalog
 from engine.tsql.batches import gate, objects, rights
 from engine.tsql.batches.context import Context
@@ -57,9 +57,9 @@ def _may_impersonate(context: Context, kind: str, name: str) -> bool:
     if kind == "USER" and rights.user_in(context, context.session.database) == "dbo":
         return True
     database = SERVER if kind == "LOGIN" else context.session.database
-    kept = grants.read(context.world, context.session.server, database)
+    kept = accounts.read(context.world, context.session.server, database)
     me = context.session.login if kind == "LOGIN" else rights.user_in(context, database) or ""
-    names = {me.lower(), *grants.roles_of(kept, me)}
+    names = {me.lower(), *accounts.roles_of(kept, me)}
     granted = Grant(kind, name, "IMPERSONATE", "")
     return any(replace(one, grantee="") == granted for one in kept.grants if one.grantee in names)
 
@@ -112,8 +112,8 @@ def permit(machine: Machine, statement: s.Permission) -> list[Message]:
         for grantee in statement.grantees
     )
     world, here = machine.world, machine.session.server
-    grants.put(
-        world, here, database, grants.change(grants.read(world, here, database), statement.verb, wanted)
+    accounts.put(
+        world, here, database, accounts.change(accounts.read(world, here, database), statement.verb, wanted)
     )
     return []
 
@@ -130,14 +130,14 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
     context, server = machine.context, statement.server
     database = SERVER if server else context.session.database
     world, here = machine.world, machine.session.server
-    kept = grants.read(world, here, database)
+    kept = accounts.read(world, here, database)
     view = "sys.server_principals" if server else "sys.database_principals"
     rows = {to_text(row["name"]).lower(): row for row in catalog.rows_of(context, view)}
     role = rows.get(statement.name.lower())
     if statement.verb == "CREATE":
         if role is not None:
             raise SqlError(15023, statement.name)
-        grants.put(world, here, database, replace(kept, roles=(*kept.roles, statement.name)))
+        accounts.put(world, here, database, replace(kept, roles=(*kept.roles, statement.name)))
         return []
     if role is None or role["type"] != "R":
         if statement.verb == "DROP" and statement.if_exists:
@@ -151,7 +151,7 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
             raise SqlError(15144)
         roles = tuple(one for one in kept.roles if one.lower() != name)
         given = tuple(one for one in kept.grants if one.grantee != name)
-        grants.put(world, here, database, replace(kept, roles=roles, grants=given))
+        accounts.put(world, here, database, replace(kept, roles=roles, grants=given))
         return []
     if member not in rows or name == "public":
         raise SqlError(15151, statement.verb_of_member.lower(), "principal", statement.member)
@@ -160,7 +160,7 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
     members = tuple(pair for pair in kept.members if pair != (name, member))
     if statement.verb_of_member == "ADD":
         members = (*members, (name, member))
-    grants.put(world, here, database, replace(kept, members=members))
+    accounts.put(world, here, database, replace(kept, members=members))
     return []
 
 

@@ -6,8 +6,8 @@ from typing import Final, Protocol
 
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, Instance, World
-from engine.protocol import commits, grants, security
-from engine.protocol.grants import SERVER
+from engine.protocol import accounts, commits, security
+from engine.protocol.accounts import SERVER
 from engine.tsql.batches.data import SqlSession
 
 
@@ -82,7 +82,7 @@ def is_member(context: PermissionContext, role: str, login: str = "") -> bool:
     name = login or context.session.login
     if security.login_of(context.server, name) is None:
         return role in ("sysadmin", "public")
-    return role in grants.roles_of(grants.read(context.world, context.session.server, SERVER), name)
+    return role in accounts.roles_of(accounts.read(context.world, context.session.server, SERVER), name)
 
 
 def is_sysadmin(context: PermissionContext) -> bool:
@@ -97,8 +97,8 @@ def has_server_permission(context: PermissionContext, permission: str) -> bool:
         return False
     if is_sysadmin(context):
         return True
-    kept = grants.read(context.world, session.server, SERVER)
-    names = {session.login.lower(), *grants.roles_of(kept, session.login)}
+    kept = accounts.read(context.world, session.server, SERVER)
+    names = {session.login.lower(), *accounts.roles_of(kept, session.login)}
     if any(
         g.denied and g.permission in (permission, "CONTROL SERVER") and g.grantee in names
         for g in kept.grants
@@ -141,7 +141,7 @@ def admit_database(context: PermissionContext, database: str) -> None:
 
 def roles_in(context: PermissionContext, database: str, user: str) -> set[str]:
     """Return the roles of a user in a database."""
-    return grants.roles_of(grants.read(context.world, context.session.server, database), user)
+    return accounts.roles_of(accounts.read(context.world, context.session.server, database), user)
 
 
 def has_permission(
@@ -155,8 +155,8 @@ def has_permission(
         return False
     if user == "dbo":
         return True
-    kept = grants.read(context.world, context.session.server, database)
-    names = {user.lower(), *grants.roles_of(kept, user)}
+    kept = accounts.read(context.world, context.session.server, database)
+    names = {user.lower(), *accounts.roles_of(kept, user)}
     levels = {("DATABASE", ""), ("SCHEMA", schema.lower()), ("OBJECT", key)}
     here = [g for g in kept.grants if g.grantee in names and (g.kind, g.name) in levels]
     if any(g.denied and g.permission in (permission, "CONTROL") for g in here):

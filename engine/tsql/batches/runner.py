@@ -15,7 +15,6 @@ from engine.protocol import logspace, statements
 from engine.tsql.batches import (
     cursors,
     definitions,
-    function_calls,
     functions,
     locks,
     objects,
@@ -475,7 +474,7 @@ class Runner(Machine):
         if self._scratch is None:
             self.meter.add(SCRATCH_WORK)
             self._scratch = scratch_for(self.context, partial(sources.fetch, self), self.meter)
-        self.context.session, self.context.call = self.session, partial(function_calls.call_from_sqlite, self)
+        self.context.session, self.context.call = self.session, partial(functions.call_from_sqlite, self)
         if self.scopes:
             self.context.nesting = len(self.scopes) - 1
             self.context.caught = next((x.caught[-1] for x in reversed(self.scopes) if x.caught), None)

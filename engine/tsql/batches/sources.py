@@ -15,7 +15,7 @@ from engine.tsql.batches import constraints, locks, objects, rights, tables
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.catalog import counters
-from engine.tsql.catalog.unsimulated_views import has_view
+from engine.tsql.catalog.view import has_view
 from engine.tsql.clients import linked_servers
 from engine.tsql.query import names
 from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from engine.messages import SqlError
 from engine.model import Key, World
 from engine.protocol import commits, logspace
-from engine.tsql.batches import application_locks, objects
+from engine.tsql.batches import locks, objects
 from engine.tsql.batches.data import Place, RowChanges, SqlSession, Table, Undo
 from engine.tsql.language import statements as s
 from engine.tsql.query import planner
@@ -69,7 +69,7 @@ def _commit(machine: Machine, statement: s.Transaction) -> None:
 def _release_locks(machine: Machine) -> None:
     """Release the locks that end with the transaction."""
     if machine.session.held or machine.session.applocks:
-        applocks = application_locks.without_transaction(machine.session.applocks)
+        applocks = locks.without_transaction(machine.session.applocks)
         machine.note(held=(), applocks=applocks)
 
 
@@ -239,7 +239,7 @@ def discard_transaction(session: SqlSession) -> SqlSession:
     waits = session.committing or (session.writes and not session.transactions)
     if not waits:
         return session
-    applocks = application_locks.without_transaction(session.applocks)
+    applocks = locks.without_transaction(session.applocks)
     return replace(session, writes=(), logs=(), held=(), committing=(), applocks=applocks)
 
 

@@ -10,14 +10,10 @@ from engine.tsql.batches import objects
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog import (
     activity,
-    agent,
     availability,
-    cluster,
     configurations,
     counters,
-    database_options,
     databases,
-    event_sessions,
     group_databases,
     group_replicas,
     host,
@@ -31,8 +27,7 @@ from engine.tsql.catalog import (
 )
 from engine.tsql.catalog.constant_columns import find_constant_columns
 from engine.tsql.catalog.shapes import ColumnShape
-from engine.tsql.catalog.unsimulated_views import has_view
-from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, CatalogView, Record
+from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, CatalogView, Record, has_view
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
 __all__ = [
@@ -41,8 +36,8 @@ __all__ = [
 ]  # fmt: skip
 
 _PARTS: Final = (
-    activity, agent, availability, cluster, configurations, counters, database_options, databases,
-    group_databases, group_replicas, event_sessions, host, instance, mirroring, msdb, table_functions,
+    activity, msdb, availability, availability, configurations, counters, databases, databases,
+    group_databases, group_replicas, instance, host, instance, mirroring, msdb, table_functions,
     schema, modules, security,
 )  # fmt: skip
 """Modules whose import defines their views."""

@@ -15,10 +15,7 @@ from engine.model import DatabaseCopy
 from engine.protocol import connections, groups
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog import group_counters
-from engine.tsql.catalog.configurations import option_value
-from engine.tsql.catalog.databases import log_space
-from engine.tsql.catalog.group_counters import GAUGE, TOTAL
-from engine.tsql.catalog.load import (
+from engine.tsql.catalog.activity import (
     LOCKS_A_TRANSACTION,
     PAGE_KB,
     CopyLoad,
@@ -28,6 +25,9 @@ from engine.tsql.catalog.load import (
     total_memory_kb,
     up_s,
 )
+from engine.tsql.catalog.configurations import option_value
+from engine.tsql.catalog.databases import log_space
+from engine.tsql.catalog.group_counters import GAUGE, TOTAL
 from engine.tsql.catalog.view import Record, view
 
 FRACTION, BASE = 537003264, 1073939712

@@ -8,9 +8,7 @@ from typing import Final
 from engine.cluster import config
 from engine.protocol import jobs
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.activity import worker_threads
-from engine.tsql.catalog.configurations import option_value
-from engine.tsql.catalog.load import (
+from engine.tsql.catalog.activity import (
     MEMORY_KB,
     PAGE_KB,
     WINDOWS_KB,
@@ -19,7 +17,9 @@ from engine.tsql.catalog.load import (
     target_memory_kb,
     total_memory_kb,
     up_s,
+    worker_threads,
 )
+from engine.tsql.catalog.configurations import option_value
 from engine.tsql.catalog.view import Record, view
 
 _BUILDS: Final = {

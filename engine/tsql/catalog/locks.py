@@ -10,7 +10,7 @@ from typing import Final
 from engine import arithmetic
 from engine.protocol import connections
 from engine.protocol.lineage import lsn
-from engine.tsql.batches import application_locks, locks, objects
+from engine.tsql.batches import locks, objects
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Place, Row, RowChanges, SqlSession, Submission, Table
 from engine.tsql.batches.locks import SqlLock
@@ -65,7 +65,7 @@ class LockResource:
 
 def _object(context: Context, object_key: Place) -> LockResource:
     number = context.database_id(object_key[1]) or 0
-    if application_locks.is_application(object_key):
+    if locks.is_application(object_key):
         return _application(context, object_key)
     if not object_key[2]:  # ALTER DATABASE waits for the whole database
         return LockResource("DATABASE", number, "", 0)
@@ -75,7 +75,7 @@ def _object(context: Context, object_key: Place) -> LockResource:
 def _application(context: Context, key: Place, owner: str = "TRANSACTION", count: int = 1) -> LockResource:
     """Return a resource of sp_getapplock: principal id, name and hash [DOC: sys.dm_tran_locks]."""
     digest = hashlib.blake2b(repr(key).encode(), digest_size=4).hexdigest()
-    description = f"0:[{application_locks.describe(key)}]:({digest})"
+    description = f"0:[{locks.describe(key)}]:({digest})"
     return LockResource("APPLICATION", context.database_id(key[1]) or 0, description, 0, owner, count)
 
 

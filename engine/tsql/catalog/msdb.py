@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
+from engine.identifiers import unique_id
 from engine.messages import SqlError
 from engine.mirroring import monitor
 from engine.protocol import backup, groups
 from engine.protocol.lineage import lsn
+from engine.tsql.batches import ledger
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.view import Record, view
+from engine.tsql.catalog.view import VIEWS, Record, view
+from engine.tsql.scalars.values import Scalar, to_text
 
 # --- the mirroring monitor -------------------------------------------------------------------------------
 
@@ -160,3 +163,280 @@ def _restores(context: Context) -> Iterable[Record]:
 
 
 view("msdb.dbo.restorehistory", _restores)
+
+
+# --- tables of msdb about SQL Server Agent and Database Mail, from the records of procedures (ledger.py) ---
+
+
+def _job_id(context: Context, job: Scalar) -> Scalar:
+    return unique_id("job", context.session.server, to_text(job)) if job else None
+
+
+# --- jobs ------------------------------------------------------------------------------------------------
+
+
+def _jobs(context: Context) -> Iterable[Record]:
+    for job in context.server.jobs:
+        kept = ledger.find(context.world, context.session.server, "sysjobs", "job", job.name) or {}
+        long_ago = context.datetime_value(-86_400_00 * 100)
+        yield {
+            "job_id": _job_id(context, job.name),
+            "originating_server": context.session.server,
+            "originating_server_id": 0,
+            "name": job.name,
+            "enabled": int(job.enabled),
+            "description": kept.get("description", "No description available."),
+            "start_step_id": kept.get("start_step_id", 1),
+            "category_id": kept.get("category_id") or 0,
+            "owner_sid": sid_of(context, to_text(kept.get("owner") or "sa")),
+            "date_created": kept.get("date_created", long_ago),
+            "date_modified": kept.get("date_modified", long_ago),
+            "notify_level_eventlog": kept.get("notify_level_eventlog", 0),
+            "notify_level_email": kept.get("notify_level_email", 0),
+            "notify_email_operator_id": kept.get("notify_email_operator_id") or 0,
+            "version_number": kept.get("version_number", 1),
+        }
+
+
+view("msdb.dbo.sysjobs", _jobs)
+view("msdb.dbo.sysjobs_view", _jobs)
+
+
+def sid_of(context: Context, login: str) -> Scalar:
+    """Return the sid of a login; None for one that the instance does not know."""
+    rows = VIEWS["sys.server_principals"].rows
+    assert rows is not None, "logins are simulated"
+    found = (row["sid"] for row in rows(context) if to_text(row["name"]).casefold() == login.casefold())
+    return next(found, None)
+
+
+def _latest(context: Context, job: Scalar, step_id: Scalar) -> Record | None:
+    """Return the latest row of the history about a step of a job, or about the job itself (step 0)."""
+    rows = ledger.rows(context.world, context.session.server, "sysjobhistory")
+    return next((row for row in reversed(rows) if (row["job"], row["step_id"]) == (job, step_id)), None)
+
+
+def _last_run(context: Context, job: Scalar, step_id: Scalar, default_outcome: int) -> Record:
+    """Return the columns about the last run; *never* is the outcome before the first one."""
+    row = _latest(context, job, step_id) or {}
+    return {
+        "last_run_outcome": row.get("run_status", default_outcome),
+        "last_run_duration": row.get("run_duration", 0),
+        "last_run_date": row.get("run_date", 0),
+        "last_run_time": row.get("run_time", 0),
+    }
+
+
+def _steps(context: Context) -> Iterable[Record]:
+    """Yield steps as they were defined; a predefined job has one with an unknown command."""
+    given = ledger.rows(context.world, context.session.server, "sysjobsteps")
+    having = {to_text(row["job"]).casefold() for row in given}
+    for row in given:
+        record = {name: value for name, value in row.items() if name not in ("id", "job")}
+        last = _latest(context, row["job"], row["step_id"]) or {}
+        yield {
+            **record,
+            **_last_run(context, row["job"], row["step_id"], 0),
+            "last_run_retries": last.get("retries_attempted", 0),
+            "job_id": _job_id(context, row["job"]),
+        }
+    for job in context.server.jobs:
+        made = ledger.find(context.world, context.session.server, "sysjobs", "job", job.name) is not None
+        if not made and job.name.casefold() not in having:
+            yield {
+                "job_id": _job_id(context, job.name),
+                "step_id": 1,
+                "step_name": job.name,
+                "subsystem": "TSQL",
+                "command": "",
+                "database_name": job.database or "master",
+            }
+
+
+view("msdb.dbo.sysjobsteps", _steps)
+
+# --- what is shown as it was written down ----------------------------------------------------------------
+
+_Renamed = Mapping[str, str]
+
+
+def _make_ledger_rows(
+    table: str, renamed: _Renamed, extra_columns: Callable[[Context, Record], Record] | None = None
+) -> Callable[[Context], Iterable[Record]]:
+    """Return a function for the rows of a ledger, with its columns under the names of the table."""
+
+    def rows(context: Context) -> Iterable[Record]:
+        for row in ledger.rows(context.world, context.session.server, table):
+            record = {renamed[name]: value for name, value in row.items() if name in renamed}
+            yield {**record, **(extra_columns(context, row) if extra_columns is not None else {})}
+
+    return rows
+
+
+def _map_columns(names: str, **renamed: str) -> _Renamed:
+    return {**{name: name for name in names.split()}, **renamed}
+
+
+def _with_job(context: Context, row: Record) -> Record:
+    return {"job_id": _job_id(context, row.get("job"))}
+
+
+def _history(context: Context, row: Record) -> Record:
+    return {**_with_job(context, row), "server": context.session.server}
+
+
+def _alert(context: Context, row: Record) -> Record:
+    notified = ledger.find(context.world, context.session.server, "sysnotifications", "alert_id", row["id"])
+    wmi = row.get("wmi_query")
+    return {
+        **_with_job(context, row),
+        "event_source": "MSSQLSERVER",
+        "message_id": row.get("message_id") or 0,
+        "severity": row.get("severity") or 0,
+        "delay_between_responses": row.get("delay_between_responses") or 0,
+        "has_notification": int(notified is not None),
+        "performance_condition": wmi or row.get("performance_condition"),
+        "database_name": row.get("wmi_namespace") or row.get("database_name"),
+        "last_occurrence_date": row.get("last_occurrence_date") or 0,
+        "last_occurrence_time": row.get("last_occurrence_time") or 0,
+        "last_response_date": row.get("last_response_date") or 0,
+        "last_response_time": row.get("last_response_time") or 0,
+        "category_id": 0,
+        "flags": 0,
+    }
+
+
+view(
+    "msdb.dbo.sysalerts",
+    _make_ledger_rows(
+        "sysalerts",
+        _map_columns(
+            """id name enabled notification_message include_event_description event_description_keyword
+            occurrence_count"""
+        ),
+        _alert,
+    ),
+)
+view(
+    "msdb.dbo.sysoperators",
+    _make_ledger_rows(
+        "sysoperators",
+        _map_columns(
+            """id name enabled email_address pager_address pager_days netsend_address weekday_pager_start_time
+            weekday_pager_end_time saturday_pager_start_time saturday_pager_end_time sunday_pager_start_time
+            sunday_pager_end_time"""
+        ),
+    ),
+)
+view(
+    "msdb.dbo.sysnotifications",
+    _make_ledger_rows("sysnotifications", _map_columns("alert_id operator_id notification_method")),
+)
+view(
+    "msdb.dbo.sysjobhistory",
+    _make_ledger_rows(
+        "sysjobhistory",
+        _map_columns(
+            """step_id step_name message run_status run_date run_time run_duration sql_message_id sql_severity
+            retries_attempted""",
+            id="instance_id",
+        ),
+        _history,
+    ),
+)
+_SCHEDULE: Final = """enabled freq_type freq_interval freq_subday_type freq_subday_interval freq_relative_interval
+freq_recurrence_factor active_start_date active_end_date active_start_time active_end_time"""
+view(
+    "msdb.dbo.sysschedules",
+    _make_ledger_rows(
+        "sysschedules",
+        _map_columns(_SCHEDULE, id="schedule_id", name="name"),
+        lambda context, row: {"schedule_uid": unique_id("schedule", context.session.server, row["id"])},
+    ),
+)
+view("msdb.dbo.sysjobschedules", _make_ledger_rows("sysjobschedules", _map_columns("schedule_id"), _with_job))
+
+
+def _activity(context: Context) -> Iterable[Record]:
+    """Yield the latest run of each job, NULL for one that has not run. [DOC: sysjobactivity]."""
+    world, server = context.world, context.session.server
+    for job in context.server.jobs:
+        row = ledger.activity_of(world, server, job.name) or {}
+        times = {name: row.get(name) for name in ("start_tick", "stop_tick", "step_tick")}
+        shown = {
+            name: context.datetime_value(int(str(tick))) if tick is not None else None
+            for name, tick in times.items()
+        }
+        yield {
+            "session_id": 1,
+            "job_id": _job_id(context, job.name),
+            "run_requested_date": shown["start_tick"],
+            "run_requested_source": to_text(row["source"]) if row else None,
+            "start_execution_date": shown["start_tick"],
+            "last_executed_step_id": row.get("step_id"),
+            "last_executed_step_date": shown["step_tick"],
+            "stop_execution_date": shown["stop_tick"],
+            "job_history_id": row.get("history_id"),
+        }
+
+
+def _job_servers(context: Context) -> Iterable[Record]:
+    for job in context.server.jobs:
+        made = ledger.find(context.world, context.session.server, "sysjobs", "job", job.name) or {}
+        if made.get("targeted", 1):
+            last = _latest(context, job.name, 0) or {}
+            yield {
+                "job_id": _job_id(context, job.name),
+                "server_id": 0,
+                **_last_run(context, job.name, 0, 5),
+                "last_outcome_message": last.get("message"),
+            }
+
+
+view("msdb.dbo.sysjobactivity", _activity)
+view("msdb.dbo.sysjobservers", _job_servers)
+
+
+def _categories(context: Context) -> Iterable[Record]:
+    yield {"category_id": 0, "category_class": 1, "category_type": 1, "name": "[Uncategorized (Local)]"}
+    yield {"category_id": 3, "category_class": 1, "category_type": 1, "name": "Database Maintenance"}
+    for row in ledger.rows(context.world, context.session.server, "syscategories"):
+        yield {
+            "category_id": 100 + int(str(row["id"])),
+            "category_class": row["category_class"],
+            "category_type": row["category_type"],
+            "name": row["name"],
+        }
+
+
+view("msdb.dbo.syscategories", _categories)
+
+# --- Database Mail ---------------------------------------------------------------------------------------
+
+view(
+    "msdb.dbo.sysmail_profile",
+    _make_ledger_rows("sysmail_profile", _map_columns("name description", id="profile_id")),
+)
+view(
+    "msdb.dbo.sysmail_account",
+    _make_ledger_rows(
+        "sysmail_account",
+        _map_columns("name description email_address display_name replyto_address", id="account_id"),
+    ),
+)
+view(
+    "msdb.dbo.sysmail_profileaccount",
+    _make_ledger_rows("sysmail_profileaccount", _map_columns("profile_id account_id sequence_number")),
+)
+view(
+    "msdb.dbo.sysmail_principalprofile",
+    _make_ledger_rows("sysmail_principalprofile", _map_columns("profile_id is_default")),
+)
+_MAILS: Final = _make_ledger_rows(
+    "sysmail_mailitems",
+    _map_columns(
+        "profile_id recipients copy_recipients subject body send_request_date sent_status", id="mailitem_id"
+    ),
+)
+for _name in ("sysmail_allitems", "sysmail_unsentitems", "sysmail_mailitems"):
+    view(f"msdb.dbo.{_name}", _MAILS)

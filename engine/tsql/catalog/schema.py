@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from engine.tsql.batches import constraints, objects, tables
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Table
-from engine.tsql.catalog import shipped
+from engine.tsql.catalog import column_types
 from engine.tsql.catalog.column_types import TYPE_IDS, type_record
 from engine.tsql.catalog.view import Record, Rows, of_version, view
 from engine.tsql.language.columns import Check, ColumnDefinition, ForeignKey, Key
@@ -92,7 +92,7 @@ def _make_object_rows(*kinds: str) -> Rows:
         if not kinds:
             for made in (_keys, _checks, _defaults, _foreign_keys):
                 yield from made(context)
-        yield from (row for row in shipped.objects_of(context) if not kinds or row["type"] in kinds)
+        yield from (row for row in column_types.objects_of(context) if not kinds or row["type"] in kinds)
 
     return rows
 
@@ -185,7 +185,7 @@ def _all_columns(context: Context) -> Iterable[Record]:
 
 def _visible_columns(context: Context) -> Iterable[Record]:
     yield from _columns(lambda column: True)(context)
-    yield from shipped.columns_of(context)
+    yield from column_types.columns_of(context)
 
 
 view("sys.system_columns", _system_columns)

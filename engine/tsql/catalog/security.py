@@ -8,7 +8,7 @@ from typing import Final
 
 from engine.availability import replicas
 from engine.model import User
-from engine.protocol import accounts, commits, encryption, grants, security
+from engine.protocol import accounts, commits, encryption, security
 from engine.protocol.security import FIRST_USER_ID
 from engine.tsql.batches import objects, rights
 from engine.tsql.batches.context import Context
@@ -146,7 +146,7 @@ def _permissions(context: Context) -> Iterable[Record]:
                     yield _permission(
                         100, "SERVER", 0, row["principal_id"], replicas.SYSTEM_NEEDS[name], name
                     )
-    for one in grants.read(context.world, context.session.server, grants.SERVER).grants:
+    for one in accounts.read(context.world, context.session.server, accounts.SERVER).grants:
         if one.kind == "SERVER" and one.grantee in numbers:
             row = _permission(
                 100, "SERVER", 0, numbers[one.grantee], _CODES.get(one.permission, ""), one.permission
@@ -171,7 +171,7 @@ _CODES: Final = {
 """Codes of permissions. Documented [DOC: sys.database_permissions; sys.server_permissions]."""
 
 
-def _state(permission: grants.Grant) -> Record:
+def _state(permission: accounts.Grant) -> Record:
     return (
         {"state": "D", "state_desc": "DENY"} if permission.denied else {"state": "G", "state_desc": "GRANT"}
     )
@@ -185,7 +185,7 @@ def _database_permissions(context: Context) -> Iterable[Record]:
         yield _permission(0, "DATABASE", 0, numbers[name], "CO", "CONNECT")
     ids = {kept.key: kept.object_id for kept, _ in objects.list_objects(context)}
     schemas = {name.lower(): made.number for name, made in objects.schemas(context).items()}
-    for one in grants.read(context.world, context.session.server, context.session.database).grants:
+    for one in accounts.read(context.world, context.session.server, context.session.database).grants:
         securables: dict[str, tuple[int, str, Mapping[str, Scalar]]] = {
             "DATABASE": (0, "DATABASE", dict.fromkeys(("",), 0)),
             "OBJECT": (1, "OBJECT_OR_COLUMN", ids),
@@ -212,7 +212,9 @@ view("sys.database_permissions", _database_permissions)
 def _database_role_members(context: Context) -> Iterable[Record]:
     numbers = {str(row["name"]).lower(): row["principal_id"] for row in _users(context)}
     yield {"role_principal_id": DATABASE_ROLES["db_owner"], "member_principal_id": 1}
-    for role, member in grants.read(context.world, context.session.server, context.session.database).members:
+    for role, member in accounts.read(
+        context.world, context.session.server, context.session.database
+    ).members:
         if role in numbers and member in numbers:
             yield {"role_principal_id": numbers[role], "member_principal_id": numbers[member]}
 
@@ -241,7 +243,7 @@ view("sys.server_permissions", _permissions)
 def _role_members(context: Context) -> Iterable[Record]:
     numbers = {str(row["name"]).lower(): row["principal_id"] for row in _principals(context)}
     yield {"role_principal_id": 3, "member_principal_id": 1}
-    for role, member in grants.read(context.world, context.session.server, grants.SERVER).members:
+    for role, member in accounts.read(context.world, context.session.server, accounts.SERVER).members:
         if role in numbers and member in numbers:
             yield {"role_principal_id": numbers[role], "member_principal_id": numbers[member]}
 
@@ -353,7 +355,7 @@ def _users(context: Context) -> Iterable[Record]:
     mine = commits.users_of(context.world, context.session.server, context.session.database)
     for place, user in enumerate(mine, start=FIRST_USER_ID):
         yield {**_user(context, user.name, place, _sid(user.sid)), **_authentication(context, user)}
-    made = grants.read(context.world, context.session.server, context.session.database).roles
+    made = accounts.read(context.world, context.session.server, context.session.database).roles
     for place, name in enumerate(made, start=FIRST_USER_ID + ROLE_GAP):
         yield _role(context, name, place)
     monitored = any(server == context.session.server for server, _ in context.world.monitor)

@@ -9,6 +9,7 @@ from engine.arithmetic import total
 from engine.identifiers import unique_id
 from engine.protocol import volumes
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
+from engine.tsql.catalog.activity import DATA_WRITE_MS, PAGE_KB, PAGES_A_WRITE, measure_all_loads
 from engine.tsql.catalog.databases import (
     files_of,
     log_reuse_wait,
@@ -16,7 +17,6 @@ from engine.tsql.catalog.databases import (
     system_files,
     virtual_log_files,
 )
-from engine.tsql.catalog.load import DATA_WRITE_MS, PAGE_KB, PAGES_A_WRITE, measure_all_loads
 from engine.tsql.catalog.sessions import text_handle, user_sessions
 from engine.tsql.catalog.view import Record, no_rows, view
 

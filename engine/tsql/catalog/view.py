@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from typing import Final
 
 from engine.tsql.batches.context import Context
@@ -92,3 +94,26 @@ this state (plans, memory clerks) is not listed here: it reports that its rows a
 """
 for _name in _EMPTY.split():
     view(_name, no_rows)
+
+
+# --- views of the product that are not simulated ----------------------------------------------------------
+# their columns are undocumented, or they are newer than 2014.  Documented with the first version of each
+# [DOC: system catalog views; dynamic management views]; dm_db_script_level and
+# dm_db_mirroring_past_actions from memory, dm_db_database_page_allocations as in public output.
+
+_TEXT: Final = (
+    resources.files("engine.tsql.catalog").joinpath("unsimulated_views.txt").read_text(encoding="utf-8")
+)
+_SINCE: Final = {
+    name: int(since)
+    for since, names in re.findall(r"^(\d+):\n((?: .*\n)*)", _TEXT, re.MULTILINE)
+    for name in names.split()
+}
+
+
+def has_view(name: str, version: int) -> bool:
+    """Return whether *version* has this view or table-valued function.
+
+    *name*: its full name in lowercase, `sys.x` or `sys.f()`.
+    """
+    return _SINCE.get(name, 9999) <= version

@@ -13,10 +13,10 @@ from engine import datetime_formats
 from engine.constants import TICKS_PER_S
 from engine.localization import mark, say
 from engine.messages import SqlError
-from engine.mirroring import trace
+from engine.mirroring import roles
 from engine.model import Handlers, World
 from engine.protocol import jobs
-from engine.tsql.batches import execute, job_ledger, ledger
+from engine.tsql.batches import execute, ledger
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import AGENT_MARK, SqlSession, Submission
 from engine.tsql.batches.ledger import Record
@@ -41,11 +41,11 @@ SUCCEEDED, FAILED, RETRIED, CANCELED = 1, 0, 2, 3
 
 def run_step(world: World, server: str, job: str, number: str, tokens: tuple[tuple[str, str], ...]) -> None:
     """Handle a timer: the step *number* of a job begins, with the values of the agent's tokens."""
-    step = job_ledger.step(world, server, job, number)
-    if step is None or not job_ledger.is_running(world, server, job):
+    step = ledger.step(world, server, job, number)
+    if step is None or not ledger.is_running(world, server, job):
         return
     name = f"{server}{AGENT_MARK}{number}:{job}"
-    job_ledger.note_activity(world, server, job, step_id=step["step_id"], step_tick=world.tick)
+    ledger.note_activity(world, server, job, step_id=step["step_id"], step_tick=world.tick)
     if to_text(step.get("subsystem")).upper() != "TSQL":
         text = f"Not simulated: steps of the subsystem {to_text(step.get('subsystem'))}"
         _record(world, server, job, step, SUCCEEDED, text, world.tick)
@@ -76,8 +76,8 @@ _TOKEN: Final = re.compile(
 
 def step_skipped(world: World, server: str, job: str, number: str) -> None:
     """Handle a timer: a step without effect has taken its time, so that a ring of steps does not stop the clock."""
-    step = job_ledger.step(world, server, job, number)
-    if step is not None and job_ledger.is_running(world, server, job):
+    step = ledger.step(world, server, job, number)
+    if step is not None and ledger.is_running(world, server, job):
         _run_next_step(world, server, job, step, SUCCEEDED)
 
 
@@ -93,9 +93,9 @@ def step_done(
     number, _, job = rest.partition(":")
     if name not in world.batches:  # another job may have started this one again meanwhile
         world.sessions.pop(name, None)
-    step = job_ledger.step(world, server, job, number)
-    activity = job_ledger.activity_of(world, server, job)
-    if step is None or activity is None or not job_ledger.is_running(world, server, job):
+    step = ledger.step(world, server, job, number)
+    activity = ledger.activity_of(world, server, job)
+    if step is None or activity is None or not ledger.is_running(world, server, job):
         return
     user = f"Executed as user: {world.instances[server].service_account}. "
     if activity["stopped_by"] is not None:
@@ -108,12 +108,12 @@ def step_done(
     attempt, tries = int(str(activity["attempt"])), int(str(step.get("retry_attempts") or 0))
     if status == FAILED and attempt < tries:
         _record(world, server, job, step, RETRIED, text, started_tick, number_of, attempt)
-        job_ledger.note_activity(world, server, job, attempt=attempt + 1)
+        ledger.note_activity(world, server, job, attempt=attempt + 1)
         wait_s = 60.0 * int(str(step.get("retry_interval") or 0))
         world.call_after(wait_s, "tsql.step", server, job, number, ())
         return
     _record(world, server, job, step, status, text, started_tick, number_of, attempt)
-    job_ledger.note_activity(world, server, job, attempt=0)
+    ledger.note_activity(world, server, job, attempt=0)
     _run_next_step(world, server, job, step, status)
 
 
@@ -123,17 +123,15 @@ def job_stop(world: World, server: str, job: str) -> None:
         if name.startswith(f"{server}{AGENT_MARK}") and name.endswith(f":{job}"):
             client.cancel(world, name)
             return
-    activity = job_ledger.activity_of(world, server, job)
-    if activity is not None and job_ledger.is_running(world, server, job):
-        _finish(
-            world, server, job, job_ledger.step(world, server, job, to_text(activity["step_id"])), CANCELED
-        )
+    activity = ledger.activity_of(world, server, job)
+    if activity is not None and ledger.is_running(world, server, job):
+        _finish(world, server, job, ledger.step(world, server, job, to_text(activity["step_id"])), CANCELED)
 
 
 def _run_next_step(world: World, server: str, job: str, step: Record, status: int) -> None:
     """Run the next step, or end the job, as the step's actions say."""
     action = int(str(step.get("on_success_action" if status else "on_fail_action") or (1 if status else 2)))
-    steps = job_ledger.steps_of(world, server, job)
+    steps = ledger.steps_of(world, server, job)
     following = None
     if action == GO_ON:
         following = next((row for row in steps if int(str(row["step_id"])) > int(str(step["step_id"]))), None)
@@ -152,7 +150,7 @@ _OUTCOMES: Final = {SUCCEEDED: "The job succeeded.", FAILED: "The job failed."}
 
 def _finish(world: World, server: str, job: str, step: Record | None, status: int) -> None:
     """Record the outcome of a job; *step* is the last one that has run."""
-    activity = job_ledger.activity_of(world, server, job) or {}
+    activity = ledger.activity_of(world, server, job) or {}
     outcome = _OUTCOMES.get(
         status, f"The job was stopped prior to completion by {to_text(activity.get('stopped_by'))}."
     )
@@ -164,7 +162,7 @@ def _finish(world: World, server: str, job: str, step: Record | None, status: in
     text = f"{outcome}  The Job was invoked by {to_text(activity.get('by'))}.{last}"
     begun = int(str(activity.get("start_tick", world.tick)))
     number = _record(world, server, job, None, status, text, begun)
-    job_ledger.note_activity(world, server, job, stop_tick=world.tick, history_id=number)
+    ledger.note_activity(world, server, job, stop_tick=world.tick, history_id=number)
     template = mark("job '{name}' succeeded") if status == SUCCEEDED else mark("job '{name}' failed")
     world.emit("note", say(template, name=job), server=server)
 
@@ -230,7 +228,7 @@ def _note_seen(world: World, server: str) -> None:
     """Note new lines of the ERRORLOG and new mirroring states of this server, each once."""
     seen = ledger.find(world, server, "seen", "id", 1)
     if seen is None:
-        job_ledger.begin_watching(world, server)
+        ledger.begin_watching(world, server)
         return
     lines = world.errorlog.get(server, ())
     tick = int(str(seen.get("tick", world.tick)))
@@ -238,7 +236,7 @@ def _note_seen(world: World, server: str) -> None:
     new = [line for line in lines[-50:] if line[0] > tick]
     if tick == world.tick:
         new = [line for line in lines if line[0] == world.tick][handled:]
-    states = job_ledger.traces(world, server)
+    states = ledger.traces(world, server)
     changed = [
         (database, state)
         for database, state in states.items()
@@ -246,7 +244,7 @@ def _note_seen(world: World, server: str) -> None:
     ]
     if not new and not changed:
         return
-    ledger.change(world, server, "seen", lambda row: True, **job_ledger.marks(world, server))
+    ledger.change(world, server, "seen", lambda row: True, **ledger.marks(world, server))
     for database, state in changed:
         _answer_state(world, server, database, state)
     answers = 0
@@ -291,7 +289,7 @@ def _answer_state(world: World, server: str, database: str, state: int) -> None:
     properties = {
         "DATABASENAME": database,
         "STATE": str(state),
-        "TEXTDATA": f"DBM: {trace.STATES[state]}",
+        "TEXTDATA": f"DBM: {roles.STATES[state]}",
         "COMPUTERNAME": server,
         "SERVERNAME": server,
         "SQLINSTANCE": "MSSQLSERVER",
@@ -366,7 +364,7 @@ def _fire(world: World, server: str, alert: Record, tokens: dict[str, str]) -> N
     if job:
         try:
             by = f"Alert {to_text(alert['id'])} ({to_text(alert['name'])})"
-            job_ledger.start(world, server, job, by, tokens)
+            ledger.start(world, server, job, by, tokens)
         except SqlError:
             return  # a running job is not started again
         except UnsimulatedFeatureError as problem:

@@ -24,7 +24,7 @@ from engine.tsql.batches.data import (
 from engine.tsql.batches.output import OUTPUT_MAX
 from engine.tsql.batches.runner import Runner
 from engine.tsql.batches.work import Meter
-from engine.tsql.clients import agent_history, connections, programs
+from engine.tsql.clients import agent_history, connections
 from engine.tsql.language import script
 from engine.tsql.scalars.date_values import plain_text
 
@@ -425,8 +425,8 @@ def _emit_done(world: World, name: str, run: Submission) -> None:
         and (session := world.sessions[name].session) is not None
         and session.program is not None
     ):
-        programs.count_answered_batch(world, session.program.name, session.server, failed=bool(errors))
-        asked["program"] = programs.name_of(world, session.program.name)
+        connections.count_answered_batch(world, session.program.name, session.server, failed=bool(errors))
+        asked["program"] = connections.name_of(world, session.program.name)
     world.emit(
         "sql_done",
         errors[0].text if errors else "ok",
@@ -598,7 +598,7 @@ def close_connection(world: World, name: str, reason: str) -> None:
     session = world.sessions.pop(name).session
     assert session is not None, "the window of a program has its connection as long as it is there"
     if session.program is not None and reason != LEFT:
-        programs.count(world, session.program.name, "lost")
+        connections.count(world, session.program.name, "lost")
     text = say("{login} disconnected: {why}", login=session.login, why=reason)
     world.emit("session", text, server=session.server, window=name, what=reason)
 

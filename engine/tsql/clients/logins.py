@@ -6,14 +6,16 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from engine.inputs import InputError
 from engine.json_text import parse_json
 from engine.localization import say
 from engine.messages import Message, SqlError, fill_message
 from engine.model import World
 from engine.protocol import clients, errorlog, security, statements
-from engine.tsql.batches.data import CONSOLE, ClientProgram, SqlSession, Submission, Window
-from engine.tsql.clients import client, connections, programs
+from engine.tsql.batches.data import CONSOLE, ClientProgram, ConnectionTarget, SqlSession, Submission, Window
+from engine.tsql.clients import client, connections
 from engine.tsql.scalars import languages
 from engine.tsql.scalars.date_values import plain_text
 
@@ -90,7 +92,7 @@ def connect(world: World, window: str, text: str) -> None:
         login_tick=world.tick,
     )
     world.sessions[window] = Window(session=session)
-    programs.count(world, program.name, "logins")
+    connections.count(world, program.name, "logins")
     told = say("{login} connected from {host}", login=session.login, host=program.host or "?")
     world.emit("session", told, server=server, window=window, what="connected", program=program.name,
                messages=())  # fmt: skip
@@ -201,7 +203,7 @@ def _refuse(
         severity, text = fill_message(error.number, *error.parameters, version=version)
         messages.append(Message(error.number, severity, error.state, 1, text, server))
     state, why = REASONS[reason]
-    programs.count(world, request.get("program", ""), "refused")
+    connections.count(world, request.get("program", ""), "refused")
     given = f" Reason: {why}" if version >= 2008 else ""
     errorlog.write(world, server, 18456, request["login"], given, " [CLIENT: 127.0.0.1]", state=state)
     world.emit("session", messages[0].text, server=server, window=window, what="refused",
@@ -260,3 +262,50 @@ def _check_connected(world: World, window: str) -> None:
     kept: Window | None = world.sessions.get(window)
     if kept is None or not kept.remote:
         raise InputError(say("{window} is not connected", window=window))
+
+
+# --- connection strings of windows ------------------------------------------------------------------------
+
+KEYWORDS: Final = {
+    **dict.fromkeys(("server", "data source", "address", "addr", "network address"), "source"),
+    **dict.fromkeys(("database", "initial catalog"), "database"),
+    **dict.fromkeys(("applicationintent", "application intent"), "intent"),
+    **dict.fromkeys(("multisubnetfailover", "multi subnet failover"), "subnets"),
+}
+"""Supported keywords of SqlClient. Documented [DOC: SqlConnection.ConnectionString]."""
+
+INTENTS: Final = {"readonly": True, "readwrite": False}
+
+
+def change_connection(world: World, window: str, text: str) -> None:
+    """Connect the window as the connection string *text* says; what runs there ends, what was not committed is undone.
+
+    Raises InputError for a string that cannot be read, or a server that the network does not know.
+    """
+    target = _read_target(world, text)
+    client.cancel(world, window)
+    kept: Window = world.sessions.get(window, Window())
+    world.sessions[window] = replace(kept, target=target, session=None, lost=0)
+    told = say("{window} connects with: {target}", window=window, target=text.strip())
+    world.emit("session", told, server=client.server_of(window), window=window, what="connection changed")
+
+
+def _read_target(world: World, text: str) -> ConnectionTarget:
+    said: dict[str, str] = {}
+    for part in filter(str.strip, text.split(";")):
+        keyword, _, value = part.partition("=")
+        name = KEYWORDS.get(keyword.strip().lower())
+        if name is None:
+            raise InputError(say("Not simulated: {keyword} in a connection string", keyword=keyword.strip()))
+        said[name] = value.strip()
+    intent = INTENTS.get(said.get("intent", "ReadWrite").lower().replace(" ", ""))
+    if intent is None:
+        raise InputError(
+            say("ApplicationIntent must be ReadOnly or ReadWrite, not {value!r}", value=said["intent"])
+        )
+    wanted = said.get("source", "").removeprefix("tcp:").split(",")[0].split(".")[0].lower()
+    known = (*world.instances, *world.listeners)
+    source = next((name for name in known if name.lower() == wanted), None)
+    if source is None:
+        raise InputError(say("server or listener {name!r} does not exist", name=said.get("source", "")))
+    return ConnectionTarget(source=source, database=said.get("database", ""), read_intent=intent)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Final
 
 from engine.tsql.batches.work import Steps
-from engine.tsql.language import function_bodies, option_table, version_gates
+from engine.tsql.language import option_table, version_gates
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ordered_names
-from engine.tsql.language.instructions import Action, Program, RunStatement
-from engine.tsql.language.lexer import SqlSyntaxError, TokenSequence, make_near_error, name_of
+from engine.tsql.language.instructions import (
+    Action,
+    BranchIfFalse,
+    CompiledInstruction,
+    EndCatch,
+    Jump,
+    Program,
+    RunStatement,
+)
+from engine.tsql.language.lexer import SqlSyntaxError, Token, TokenSequence, make_near_error, name_of
 from engine.tsql.language.reader import TokenReader
 from engine.tsql.query import planner
 
@@ -411,8 +419,8 @@ class Definitions(TokenReader):
             if not self.is_keyword("RETURN"):
                 body = "\n" * (begin.line - 1) + self.text[begin.start : self.tokens[last - 1].end]
                 program = yield from self.compile_body(body, frozenset(item.name for item in parameters))
-                function_bodies.check(program, self.tokens[self.place : last], begin.line)
-                if missing := function_bodies.not_simulated(program):
+                check(program, self.tokens[self.place : last], begin.line)
+                if missing := not_simulated(program):
                     return s.UnsimulatedStatement(missing)
                 return s.CreateFunction(name, tuple(parameters), "", returns, verb, body, program)
             self.take()
@@ -451,3 +459,85 @@ class Definitions(TokenReader):
         if not self.is_keyword("SELECT", "WITH") or not planner.check_statement(query, self.token.line):
             raise self.problem()
         return s.CreateView(name, query, verb)
+
+
+# --- statements allowed in the body of a scalar function --------------------------------------------------
+# [DOC: CREATE FUNCTION; Create user-defined functions]
+
+_SIDE_EFFECTS: Final[dict[type[s.Statement], str]] = {
+    s.Print: "PRINT",
+    s.Raiserror: "RAISERROR",
+    s.Throw: "THROW",
+    s.ExecuteString: "EXECUTE STRING",
+    s.InsertExec: "INSERT EXEC",
+    s.Waitfor: "WAITFOR",
+    s.SetSession: "SET OPTION ON/OFF",
+    s.CreateTable: "CREATE TABLE",
+}
+"""Operators that message 443 names."""
+
+_NONDETERMINISTIC: Final = frozenset({"NEWID", "RAND", "NEWSEQUENTIALID"})
+"""Built-in functions that message 443 refuses in a function [DOC: Create user-defined functions]."""
+
+
+def check(program: Program, tokens: Sequence[Token], line: int) -> None:
+    """Raise 443, 444, 455, 2772 or SqlSyntaxError 0 for a body, which begins on *line*, that no function may have."""
+    for place, token in enumerate(tokens):
+        if token.kind == "word" and token.text.startswith("#"):
+            raise SqlSyntaxError(token.line, 2772)
+        if token.upper in _NONDETERMINISTIC and tokens[min(place + 1, len(tokens) - 1)].is_op("("):
+            raise SqlSyntaxError(token.line, 443, token.text.lower())
+    for instruction in program:
+        if isinstance(instruction.action, EndCatch):
+            raise SqlSyntaxError(line, 443, "BEGIN TRY")
+        if isinstance(instruction.action, RunStatement):
+            _check_statement(instruction.action.statement, instruction.line)
+    if not _ends_with_return(program):
+        raise SqlSyntaxError(program[-1].line if program else line, 455)
+
+
+def _ends_with_return(program: Program) -> bool:
+    """Return whether the last statement of the outermost block is RETURN: nothing jumps behind it or around it."""
+    last = program[-1].action if program else None
+    jumps = [one.action.target for one in program if isinstance(one.action, BranchIfFalse | Jump)]
+    return (
+        isinstance(last, RunStatement) and isinstance(last.statement, s.Return) and len(program) not in jumps
+    )
+
+
+def not_simulated(program: Program) -> str:
+    """Return the statement of a body that functions may have and that is not simulated, or an empty text."""
+    return next(filter(None, map(_not_simulated, program)), "")
+
+
+def _not_simulated(instruction: CompiledInstruction) -> str:
+    action = instruction.action
+    if not isinstance(action, RunStatement) or isinstance(action.statement, s.Declare | s.Assign):
+        return ""
+    statement = action.statement
+    if isinstance(statement, s.Return):
+        return "" if statement.expression else "RETURN without a value in a function"
+    if isinstance(statement, s.QueryStatement):
+        return "OUTPUT in a function" if statement.output is not None else ""
+    if isinstance(statement, s.UnsimulatedStatement):
+        return statement.what
+    if isinstance(statement, s.DeclareCursor | s.CursorAction | s.FetchCursor):
+        return "cursors in a function"
+    if isinstance(statement, s.Execute):
+        return f"EXEC {statement.procedure} in a function"
+    return f"{type(statement).__name__} in a function"
+
+
+def _check_statement(statement: s.Statement, line: int) -> None:
+    if type(statement) in _SIDE_EFFECTS:
+        raise SqlSyntaxError(line, 443, _SIDE_EFFECTS[type(statement)])
+    if isinstance(statement, s.Transaction):
+        raise SqlSyntaxError(line, 443, f"{statement.verb.upper()} TRANSACTION")
+    if not isinstance(statement, s.QueryStatement):
+        return
+    plan = planner.plan_statement(statement.text)
+    if plan.target is None:
+        if plan.kind == "select":
+            raise SqlSyntaxError(line, 444)
+    elif not plan.target.key.startswith("@"):
+        raise SqlSyntaxError(line, 443, "SELECT INTO" if plan.kind == "select" else plan.kind.upper())

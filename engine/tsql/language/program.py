@@ -21,7 +21,7 @@ from engine.tsql.language.instructions import (
     RunStatement,
 )
 from engine.tsql.language.lexer import SqlSyntaxError, Token, TokenSequence, lexing, make_near_error, name_of
-from engine.tsql.language.options import EXCLUSIVE, LEVELS, SWITCHES
+from engine.tsql.language.option_table import EXCLUSIVE, LEVELS, SWITCHES
 from engine.tsql.language.reserved_words import (
     BROKER_PAIRS,
     COMMAND_PAIRS,

@@ -17,21 +17,15 @@ from engine.tsql.language.lexer import quote
 from engine.tsql.procedures import (
     accounts,
     alerts,
-    application_locks,
-    first_result,
-    folders,
     information,
     job_help,
     jobs,
-    mail,
     messages,
     mirroring_monitor,
     object_help,
     odbc,
     rename,
-    servers,
     sp_who,
-    system,
 )
 from engine.tsql.procedures.call import (
     RETURN_VALUE,
@@ -87,7 +81,7 @@ def execute(machine: Machine, statement: s.Execute) -> None:
             found.run(call)
         except SqlError:
             if statement.returns and not machine.is_in_try:
-                machine.set_variable(statement.returns, application_locks.FAILED.get(plain, FAILED))
+                machine.set_variable(statement.returns, sp_who.FAILED.get(plain, FAILED))
             raise
         for place, argument in enumerate(statement.arguments):
             parameter = argument.name or found.parameters[place]
@@ -239,21 +233,15 @@ PROCEDURES: Final[Procedures] = {
     "sp_msforeachdb": procedure(_for_each_database, "@command1 @replacechar? @command2? @command3?"),
     **accounts.PROCEDURES,
     **alerts.PROCEDURES,
-    **application_locks.PROCEDURES,
+    **sp_who.PROCEDURES,
     **object_help.PROCEDURES,
-    **first_result.PROCEDURES,
-    **folders.PROCEDURES,
+    **odbc.PROCEDURES,
     **information.PROCEDURES,
     **rename.PROCEDURES,
     **jobs.PROCEDURES,
     **job_help.PROCEDURES,
-    **mail.PROCEDURES,
     **messages.PROCEDURES,
     **mirroring_monitor.PROCEDURES,
-    **odbc.PROCEDURES,
-    **servers.PROCEDURES,
-    **system.PROCEDURES,
-    **sp_who.PROCEDURES,
 }
 """Procedures by name in lowercase."""
 
@@ -262,7 +250,5 @@ _KNOWN: Final = (
 )
 KNOWN: Final = frozenset(_KNOWN.split())
 SYSTEM_PROCEDURES.update(dict.fromkeys((*KNOWN, *PROCEDURES, "sp_executesql"), ""))
-SYSTEM_PROCEDURES.update(
-    dict.fromkeys((*jobs.PROCEDURES, *job_help.PROCEDURES, *alerts.PROCEDURES, *mail.PROCEDURES), "msdb")
-)
+SYSTEM_PROCEDURES.update(dict.fromkeys((*jobs.PROCEDURES, *job_help.PROCEDURES, *alerts.PROCEDURES), "msdb"))
 """Procedures that the product has and that do nothing here. Documented [DOC: system stored procedures]."""

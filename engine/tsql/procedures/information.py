@@ -12,8 +12,9 @@ from engine.protocol import accounts, clock, commits, errorlog, options, startup
 from engine.tsql import catalog
 from engine.tsql.batches import gate, maintenance, objects
 from engine.tsql.batches.data import Table
-from engine.tsql.catalog import availability, host
-from engine.tsql.catalog.load import MEMORY_KB
+from engine.tsql.catalog import availability, folders, host
+from engine.tsql.catalog.activity import MEMORY_KB
+from engine.tsql.catalog.configurations import option_value
 from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import values
@@ -388,6 +389,89 @@ def _server_diagnostics(call: ProcedureCall) -> None:
     call.machine.remark("column data of sp_server_diagnostics; NULL here")
 
 
+# --- extended procedures that access the computer ---------------------------------------------------------
+# the command shell, the registry, files.
+
+
+def _shell(call: ProcedureCall) -> None:
+    """Execute xp_cmdshell: 15281 while it is turned off, as it is from the start."""
+    if not option_value(call.machine.context, "xp_cmdshell"):
+        raise SqlError(15281, "procedure", "sys.xp_cmdshell", "xp_cmdshell", "xp_cmdshell", "xp_cmdshell")
+    raise UnsimulatedFeatureError("commands of the operating system")
+
+
+_REGISTRY: Final[dict[str, Scalar]] = {
+    "backupdirectory": "D:\\Backup",
+    "defaultdata": "D:\\Data",
+    "defaultlog": "L:\\Log",
+    "tcpport": "1433",
+    "tcpdynamicports": "",
+    "loginmode": 2,
+    "auditlevel": 2,
+}
+"""Registry values that scripts read. Paths are those of new files; the others are assumed."""
+
+
+def _read_registry(call: ProcedureCall) -> None:
+    """Return the value as a grid, or in the OUTPUT parameter; a missing one is NULL, without OUTPUT also 22001."""
+    name = call.text("@value_name").lower()
+    value = call.machine.context.server.service_account if name == "objectname" else _REGISTRY.get(name)
+    call.outputs["@value"] = value
+    if value is None and call.text("@key").upper().startswith(("HARDWARE", "SYSTEM")):
+        raise UnsimulatedFeatureError(f"the registry under {call.text('@key')}")
+    if value is None:
+        if "@value" not in call.arguments:
+            call.machine.say_number(22001)
+        return
+    if "@value" not in call.arguments:
+        call.show(("Value", "Data"), [(call.get("@value_name"), value)])
+
+
+def _write_registry(call: ProcedureCall) -> None:
+    raise UnsimulatedFeatureError(f"{call.name}: writing to the registry")
+
+
+def _refuse(call: ProcedureCall) -> None:
+    raise UnsimulatedFeatureError(call.name)
+
+
+_KEY: Final = "@rootkey @key @value_name? @value? @no_output?"
+
+
+# --- extended procedures about files and folders ----------------------------------------------------------
+# xp_fileexist, xp_create_subdir, xp_dirtree, xp_subdirs.  Not documented; results and messages as in
+# public output.
+
+
+def _file_exists(call: ProcedureCall) -> None:
+    found = folders.exists(call.machine.context, call.text("@path"))
+    if "@found" in call.arguments:
+        call.outputs["@found"] = found[0]
+    else:
+        call.show(("File Exists", "File is a Directory", "Parent Directory Exists"), [found])
+
+
+def _create_folder(call: ProcedureCall) -> None:
+    """Accept the folder, which always exists if its drive does."""
+    if not any(folders.exists(call.machine.context, call.text("@path"))):
+        raise SqlError(22048, "xp_create_subdir", 3, "The system cannot find the path specified.")
+
+
+def _tree(call: ProcedureCall) -> None:
+    deepest, with_files = call.number("@depth"), call.number("@file")
+    rows = [
+        (name, depth, int(is_file))[: 3 if with_files else 2]
+        for name, depth, is_file in folders.list_descendants(call.machine.context, call.text("@path"))
+        if (with_files or not is_file) and (not deepest or depth <= deepest)
+    ]
+    call.show(("subdirectory", "depth", "file")[: 3 if with_files else 2], rows)
+
+
+def _folders(call: ProcedureCall) -> None:
+    found = folders.list_descendants(call.machine.context, call.text("@path"))
+    call.show(("subdirectory",), [(name,) for name, depth, is_file in found if depth == 1 and not is_file])
+
+
 PROCEDURES: Final[Procedures] = {
     "sp_server_diagnostics": procedure(_server_diagnostics, "@repeat_interval?"),
     "sp_spaceused": procedure(_space_used, "@objname? @updateusage? @mode? @oneresultset?"),
@@ -412,4 +496,17 @@ PROCEDURES: Final[Procedures] = {
     "sp_configure": procedure(
         lambda call: maintenance.configure(call.machine, call.arguments), "@configname? @configvalue?"
     ),
+    "xp_cmdshell": procedure(_shell, "@command? @no_output?"),
+    "xp_regread": procedure(_read_registry, _KEY),
+    "xp_instance_regread": procedure(_read_registry, _KEY),
+    "xp_regwrite": procedure(_write_registry, "@rootkey @key @value_name? @type? @value?"),
+    "xp_instance_regwrite": procedure(_write_registry, "@rootkey @key @value_name? @type? @value?"),
+    "sp_cycle_agent_errorlog": procedure(_refuse),
+    "sp_delete_backuphistory": procedure(_refuse, "@oldest_date"),
+    "sp_delete_database_backuphistory": procedure(_refuse, "@database_name"),
+    "sp_purge_jobhistory": procedure(_refuse, "@job_name? @job_id? @oldest_date?"),
+    "xp_fileexist": procedure(_file_exists, "@path @found?"),
+    "xp_create_subdir": procedure(_create_folder, "@path"),
+    "xp_dirtree": procedure(_tree, "@path @depth? @file?"),
+    "xp_subdirs": procedure(_folders, "@path"),
 }

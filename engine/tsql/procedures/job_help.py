@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.tsql import catalog
-from engine.tsql.batches import job_ledger, ledger
+from engine.tsql.batches import ledger
 from engine.tsql.catalog.view import Record
 from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
 from engine.tsql.procedures.jobs import job_named
@@ -31,9 +31,9 @@ def _row(call: ProcedureCall, job: Record, servers: dict[Scalar, Record]) -> Rec
     context = call.machine.context
     made = ledger.find(world, server, "sysjobs", "job", name) or {}
     last = servers.get(job["job_id"])
-    activity = job_ledger.activity_of(world, server, name) or {}
-    running = job_ledger.is_running(world, server, name)
-    steps = job_ledger.steps_of(world, server, name)
+    activity = ledger.activity_of(world, server, name) or {}
+    running = ledger.is_running(world, server, name)
+    steps = ledger.steps_of(world, server, name)
     step = next((one for one in steps if one["step_id"] == activity.get("step_id")), None)
     categories = {
         row["category_id"]: row["name"] for row in catalog.rows_of(context, "msdb.dbo.syscategories")

@@ -9,7 +9,7 @@ from engine.messages import SqlError
 from engine.model import Job
 from engine.protocol import jobs
 from engine.tsql import catalog
-from engine.tsql.batches import job_ledger, ledger
+from engine.tsql.batches import ledger
 from engine.tsql.batches.ledger import Record
 from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
 from engine.tsql.query.plans import UnsimulatedFeatureError
@@ -151,13 +151,13 @@ def _start_job(call: ProcedureCall) -> None:
     if not _is_targeted(call, name):
         raise SqlError(14256, name, unique_id("job", call.server, name))
     by = f"User {call.machine.session.login}"
-    job_ledger.start(call.world, call.server, name, by, step_name=call.text("@step_name"))
+    ledger.start(call.world, call.server, name, by, step_name=call.text("@step_name"))
     call.machine.tell(f"Job '{name}' started successfully.")
 
 
 def _stop_job(call: ProcedureCall) -> None:
     name = job_named(call)
-    job_ledger.stop(call.world, call.server, name, f"User {call.machine.session.login}")
+    ledger.stop(call.world, call.server, name, f"User {call.machine.session.login}")
     call.machine.tell(f"Job '{name}' stopped successfully.")
 
 
@@ -194,7 +194,7 @@ _STEP_DEFAULTS: Final[dict[str, Scalar]] = {
 
 def _add_step(call: ProcedureCall) -> None:
     name = job_named(call)
-    number = call.number("@step_id", len(job_ledger.steps_of(call.world, call.server, name)) + 1)
+    number = call.number("@step_id", len(ledger.steps_of(call.world, call.server, name)) + 1)
     given = {column: call.get(parameter) for parameter, column in _STEP.items()}
     values = {**_STEP_DEFAULTS, **{column: value for column, value in given.items() if value is not None}}
     _put_step(call, name, number, values)
@@ -203,7 +203,7 @@ def _add_step(call: ProcedureCall) -> None:
 def _check_step(call: ProcedureCall, job: str, number: int, values: dict[str, Scalar]) -> None:
     """Raise 14261 for a name that another step has, 14266 for an action that does not exist (1 to 4 do)."""
     name = to_text(values.get("step_name", "")).lower()
-    for other in job_ledger.steps_of(call.world, call.server, job):
+    for other in ledger.steps_of(call.world, call.server, job):
         if other["step_id"] != number and to_text(other["step_name"]).lower() == name:
             raise SqlError(14261, "@step_name", to_text(values["step_name"]))
     for column in ("on_success_action", "on_fail_action"):
@@ -224,7 +224,7 @@ def _put_step(call: ProcedureCall, job: str, number: int, values: dict[str, Scal
 
 def _step_of(call: ProcedureCall, name: str) -> Record:
     number = call.number("@step_id")
-    for step in job_ledger.steps_of(call.world, call.server, name):
+    for step in ledger.steps_of(call.world, call.server, name):
         if step["step_id"] == number:
             return step
     raise SqlError(14262, "@step_id", number)
@@ -240,7 +240,7 @@ def _update_step(call: ProcedureCall) -> None:
 
 def _delete_step(call: ProcedureCall) -> None:
     name = job_named(call)
-    chosen = job_ledger.steps_of(call.world, call.server, name)
+    chosen = ledger.steps_of(call.world, call.server, name)
     if call.number("@step_id"):
         chosen = [_step_of(call, name)]
     gone = {step["id"] for step in chosen}
@@ -249,7 +249,7 @@ def _delete_step(call: ProcedureCall) -> None:
 
 
 def _help_step(call: ProcedureCall) -> None:
-    steps = job_ledger.steps_of(call.world, call.server, job_named(call))
+    steps = ledger.steps_of(call.world, call.server, job_named(call))
     columns = ("step_id", "step_name", "subsystem", "command", "flags", "on_success_action", "on_fail_action")
     call.show(
         (*columns, "database_name"), [tuple(row.get(n) for n in (*columns, "database_name")) for row in steps]

@@ -12,6 +12,7 @@ from typing import Final
 
 from engine.constants import PRODUCT
 from engine.tsql import catalog
+from engine.tsql.batches import first_result
 from engine.tsql.catalog.column_types import TYPE_IDS
 from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
 from engine.tsql.scalars.like_patterns import evaluate_like
@@ -494,6 +495,23 @@ _PARAMETERS = procedure(
     "@procedure_name? @procedure_owner? @procedure_qualifier? @column_name? @odbcver? @fusepattern?",
 )
 
+
+# --- sp_describe_first_result_set, which drivers call before they run a batch -----------------------------
+# [DOC: sp_describe_first_result_set]
+
+
+def _describe(call: ProcedureCall) -> None:
+    machine = call.machine
+    rows, errors = first_result.describe(machine, call.text("@tsql"), call.text("@params"))
+    for note in errors:
+        machine.tell(note.text, note.number, note.severity, note.state, machine.line)
+        machine.note(error=note.number)
+    if not errors:
+        columns = [name for name in first_result.COLUMNS if not name.startswith("error_")]
+        columns += first_result.OF_TDS
+        call.show(columns, [tuple(row.get(column) for column in columns) for row in rows])
+
+
 PROCEDURES: Final[Procedures] = {
     "sp_tables": _TABLES,
     **dict.fromkeys(("sp_columns", "sp_columns_90", "sp_columns_100"), _COLUMNS),
@@ -514,4 +532,5 @@ PROCEDURES: Final[Procedures] = {
         "@pktable_name? @pktable_owner? @pktable_qualifier? @fktable_name? @fktable_owner? @fktable_qualifier?",
     ),
     "sp_stored_procedures": procedure(_procedures, "@sp_name? @sp_owner? @sp_qualifier? @fusepattern?"),
+    "sp_describe_first_result_set": procedure(_describe, "@tsql @params? @browse_information_mode?"),
 }

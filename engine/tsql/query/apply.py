@@ -10,7 +10,7 @@ from sqlglot import exp
 from engine.messages import SqlError
 from engine.tsql.catalog.shapes import SHAPES, TABLE_FUNCTIONS
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.query.trees import COPIED_MAX, cells, projection_name, size
+from engine.tsql.query.syntax_normalization import COPIED_MAX, cells, projection_name, size
 from engine.tsql.scalars import xpath
 
 PARAMETERS: Final[dict[str, tuple[str, ...]]] = {

@@ -12,10 +12,9 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query import aggregates, forjson, forms, infer
+from engine.tsql.query import conversions, forjson, forms, infer
 from engine.tsql.query.conversions import Kind, as_float, convert_to, text, wrap_in_call
-from engine.tsql.query.group_by_checks import Grouping, check_aggregates, has_aggregate, value_of
-from engine.tsql.query.grouping_sets import AGAIN
+from engine.tsql.query.grouping_sets import AGAIN, Grouping, check_aggregates, has_aggregate, value_of
 from engine.tsql.query.names import NOTHING, BindingContext, Column, Columns, QuerySource, Space, resolve
 from engine.tsql.query.plans import UNNAMED, TableRef
 from engine.tsql.scalars.types import DECIMALS, MAX, NULL, SqlType, common, digits_of, nvarchar
@@ -314,8 +313,8 @@ class QueryBinder(Grouping):
             if isinstance(applied, exp.Query | exp.Values):
                 refuse_order(applied)
                 columns = _rename_columns(self.query(applied), named)
-            elif aggregates.is_series(node.this):
-                columns = (((named or ["value"])[0], aggregates.infer_series(self, node.this)),)
+            elif conversions.is_series(node.this):
+                columns = (((named or ["value"])[0], conversions.infer_series(self, node.this)),)
             elif isinstance(node.this, exp.Dot | exp.Anonymous) and named:
                 columns = tuple((column, None) for column in named)
             space.sources.append(QuerySource(name, columns))
@@ -339,8 +338,8 @@ class QueryBinder(Grouping):
         aliased = bool(name)
         if isinstance(node.this, exp.Anonymous | exp.Dot):
             columns: Columns | None = tuple((column, None) for column in named) or None
-            if aggregates.is_series(node.this):
-                columns = (((named or ["value"])[0], aggregates.infer_series(self, node.this)),)
+            if conversions.is_series(node.this):
+                columns = (((named or ["value"])[0], conversions.infer_series(self, node.this)),)
             return QuerySource(name or parts[-1], columns, aliased, parts)
         if len(parts) == 1:
             cte = self.space.cte(parts[0])

@@ -8,8 +8,22 @@ from typing import Final, Protocol
 from sqlglot import exp
 
 from engine.messages import SqlError
+from engine.tsql.query.forms import KEYS
 from engine.tsql.query.names import BindingContext, Columns, Space
-from engine.tsql.scalars.types import NULL, SqlType, check_conversion, common
+from engine.tsql.query.plans import UnsimulatedFeatureError
+from engine.tsql.scalars import returns
+from engine.tsql.scalars.types import (
+    BIGINT,
+    FLOAT,
+    INT,
+    MAX,
+    NULL,
+    SqlType,
+    check_conversion,
+    common,
+    nvarchar,
+    varchar,
+)
 
 Kind = SqlType | None
 
@@ -116,3 +130,179 @@ def as_text(binder: Binder, node: exp.Expr, kind: Kind) -> None:
         and kind.name != "sql_variant"
     ):
         wrap_in_call(node, "text", trailing_arguments=(text(kind),))
+
+
+# --- types of aggregates and of functions with OVER, and the allowed contents of OVER ---------------------
+
+
+def _count(binder: Binder, node: exp.Expr) -> Kind:
+    inner = node.this
+    if isinstance(inner, exp.Distinct):
+        kinds = [binder.expr(value) for value in inner.expressions]
+    else:
+        plain = isinstance(inner, exp.Expr) and not isinstance(inner, exp.Star)
+        kinds = [binder.expr(inner)] if plain else []
+    if NULL in kinds:
+        raise SqlError(8117, "NULL", "count")
+    return BIGINT if node.args.get("big_int") else INT
+
+
+def _argument(binder: Binder, node: exp.Expr) -> Kind:
+    inner = node.this if not isinstance(node, exp.Anonymous) else (node.expressions or [None])[0]
+    if isinstance(inner, exp.Distinct):
+        inner = inner.expressions[0]
+    return binder.expr(inner) if isinstance(inner, exp.Expr) else None
+
+
+def _extreme(binder: Binder, node: exp.Expr) -> Kind:
+    kind = _argument(binder, node)
+    if kind is not None and kind.name in ("bit", "text", "ntext", "image", "xml"):
+        raise SqlError(8117, kind.name, node.key)
+    return kind
+
+
+def _sum(binder: Binder, node: exp.Expr) -> Kind:
+    kind = returns.sum_type(_argument(binder, node))
+    binder.fit(node, kind)
+    return kind
+
+
+_ORDERED: Final = frozenset(
+    {
+        "row_number", "rank", "dense_rank", "ntile", "lag", "lead", "first_value", "last_value", "percent_rank",
+        "cume_dist",
+    }
+)  # fmt: skip
+"""Functions that need ORDER BY in OVER. Documented [DOC: OVER]."""
+
+
+_FRAMED: Final = frozenset({"first_value", "last_value"})
+"""Functions of these that accept ROWS or RANGE."""
+
+
+def _check_window(node: exp.Expr) -> None:
+    """Raise 4112 without the ORDER BY that a function needs, 5308 for a number in it, 10759 for DISTINCT."""
+    function, order = node.this, node.args.get("order")
+    if isinstance(function, exp.WithinGroup):
+        raise UnsimulatedFeatureError(f"the function {str(function.this.this).lower()}")
+    anonymous = isinstance(function, exp.Anonymous)
+    name = str(function.this) if anonymous else function.sql_name()
+    if order is None and name.lower() in _ORDERED:
+        raise SqlError(4112, name.upper())
+    framed = node.args.get("spec") is not None
+    if framed and name.lower() in _ORDERED - _FRAMED:
+        raise SqlError(10752, name.lower())
+    if framed and order is None:
+        raise SqlError(10756)
+    given = list(function.args.values())[:2] if not anonymous else function.expressions[:2]
+    if name.lower() == "ntile" and given and _sign(given[0]) in (-1, 0):
+        raise SqlError(4116)
+    if name.lower() in ("lag", "lead") and _sign(function.args.get("offset")) == -1:
+        raise SqlError(8730)
+    if order is not None and any(isinstance(one.this, exp.Literal) for one in order.expressions):
+        raise SqlError(5309 if any(one.this.is_string for one in order.expressions) else 5308)
+    if isinstance(function.this, exp.Distinct):
+        raise SqlError(10759)
+
+
+def _sign(node: object) -> int | None:
+    """Return -1, 0 or 1 of a number as it is written; None of anything else."""
+    node = node.unnest() if isinstance(node, exp.Expr) else node
+    if isinstance(node, exp.Neg):
+        return -1
+    if isinstance(node, exp.Literal) and not node.is_string:
+        return int(float(node.name) > 0)
+    return None
+
+
+def _window(binder: Binder, node: exp.Expr) -> Kind:
+    _check_window(node)
+    for key in ("partition_by", "order"):
+        parts = node.args.get(key)
+        for part in (
+            [parts] if isinstance(parts, exp.Expr) else parts or []
+        ):  # ORDER BY of OVER cannot use aliases
+            binder.parts(part)
+    return binder.expr(node.this)
+
+
+def _average(binder: Binder, node: exp.Expr) -> Kind:
+    """SUM divided by COUNT, so that whole numbers give a whole number, and OVER a row's own."""
+    kind = returns.average_type(_argument(binder, node))
+    if kind is not None:
+        node.meta["average"] = str(kind)
+    return kind
+
+
+def _deviation(binder: Binder, node: exp.Expr) -> Kind:
+    binder.parts(node)
+    return FLOAT
+
+
+def _string_agg(binder: Binder, node: exp.Expr) -> Kind:
+    """Return the type of STRING_AGG: as wide as its texts, else 8,000 bytes of text [DOC: STRING_AGG]."""
+    if len(node.expressions) != 2 and KEYS not in node.meta:
+        raise SqlError(174, "STRING_AGG", 2)
+    kind, *_ = [binder.expr(value) for value in list(node.expressions)]
+    if kind is not None and kind.family != "text":
+        wrap_in_call(
+            node.expressions[0],
+            "convert",
+            text("nvarchar(4000)"),
+            trailing_arguments=(exp.Null(), text(kind)),
+        )
+    if kind is None or kind.length == MAX:
+        return nvarchar(MAX)
+    return varchar(8000) if kind.name in ("varchar", "char") else nvarchar(4000)
+
+
+def _of_another_row(binder: Binder, node: exp.Expr) -> Kind:
+    """Return the type of LAG, FIRST_VALUE and others: that of the value, to which a default is converted."""
+    kind = binder.expr(node.this)
+    for key, part in node.args.items():
+        if key != "this" and isinstance(part, exp.Expr):
+            found = binder.expr(part)
+            if key == "default":
+                convert_to(part, found, kind)
+    return kind
+
+
+def _row_number(binder: Binder, node: exp.Expr) -> Kind:
+    binder.parts(node)
+    return BIGINT
+
+
+def is_series(call: exp.Expr) -> bool:
+    """Return whether *call* is a call of GENERATE_SERIES."""
+    return isinstance(call, exp.Anonymous) and str(call.this).lower() == "generate_series"
+
+
+def infer_series(binder: Binder, node: exp.Expr) -> Kind:
+    """Return the type that all arguments of GENERATE_SERIES have [DOC: GENERATE_SERIES]. Raises 5373."""
+    kinds = [binder.expr(value) for value in list(node.expressions)]
+    known = [kind for kind in kinds if kind is not None and kind != NULL]
+    names = {"numeric" if kind.name == "decimal" else kind.name for kind in known}
+    if len(names) > 1 or names - {"tinyint", "smallint", "int", "bigint", "numeric"}:
+        binder.problems += [SqlError(206, kind.name, "void type") for kind in known]
+        raise SqlError(5373)
+    target: Kind = NULL
+    for kind in known:
+        target = common(target, kind)
+    return target
+
+
+RULES: Final[dict[type[exp.Expr], Rule]] = {
+    exp.Count: _count,
+    exp.Max: _extreme,
+    exp.Min: _extreme,
+    exp.Sum: _sum,
+    exp.Window: _window,
+    **dict.fromkeys((exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile), _row_number),
+    **dict.fromkeys((exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue), _of_another_row),
+}
+NAMED: Final[dict[str, Rule]] = {
+    "avg": _average,
+    **dict.fromkeys(("stdev", "stdevp", "var", "varp"), _deviation),
+    "string_agg": _string_agg,
+}
+"""Aggregates that appear in the tree under their names."""

@@ -13,7 +13,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query import aggregates
+from engine.tsql.query import conversions
 from engine.tsql.query.conversions import (
     Binder,
     Kind,
@@ -492,7 +492,7 @@ _SPECIAL: Final[dict[str, Rule]] = {
     "isnull": _infer_isnull,
     "greatest": _infer_extreme_argument,
     "least": _infer_extreme_argument,
-    **aggregates.NAMED,
+    **conversions.NAMED,
 }
 """Functions whose arguments need more than their types."""
 
@@ -588,7 +588,7 @@ RULES: Final[dict[type[exp.Expr], Rule]] = {
     exp.Case: _infer_case,
     exp.Coalesce: _infer_coalesce,
     exp.Nullif: _infer_nullif,
-    **aggregates.RULES,
+    **conversions.RULES,
     exp.Anonymous: _infer_call,
     exp.Dot: _infer_dot,
     exp.Collate: _infer_collate,

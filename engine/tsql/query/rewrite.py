@@ -8,7 +8,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query import forjson, forms, forxml, grouping_sets
+from engine.tsql.query import forjson, forms, grouping_sets
 from engine.tsql.query.apply import PACKED, check_path
 from engine.tsql.query.bind import bind_query
 from engine.tsql.query.cost_tree import cost_of
@@ -535,10 +535,10 @@ def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
     kind = str(clause.args.get("kind"))
     if kind == "BROWSE":
         return node
-    write = forjson.rewrite_for_json if kind == "JSON" else forxml.rewrite_for_xml
+    write = forjson.rewrite_for_json if kind == "JSON" else forjson.rewrite_for_xml
     written = write(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
     if written is None:
-        raise UnsimulatedFeatureError(f"FOR {kind} {forxml.UNSIMULATED.get(kind, '')}".rstrip())
+        raise UnsimulatedFeatureError(f"FOR {kind} {forjson.UNSIMULATED.get(kind, '')}".rstrip())
     return written
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from engine import arithmetic
 from engine.messages import SqlError
-from engine.tsql.scalars import decimals
+from engine.tsql.scalars import types
 from engine.tsql.scalars.types import PRECISION_MAX, numeric
 from engine.tsql.scalars.values import (
     ANY_DIGITS,
@@ -54,8 +54,8 @@ class _Sum:
         if value is not None:
             try:
                 self.values.append(
-                    decimals.decode_decimal(value)
-                    if decimals.is_encoded_decimal(value)
+                    types.decode_decimal(value)
+                    if types.is_encoded_decimal(value)
                     else to_number(value, "float")
                 )
             except SqlError as problem:
@@ -187,8 +187,8 @@ def _sort_key(value: Scalar) -> tuple[int, Any]:
     """Return NULL before numbers before texts before bytes, texts by the default collation."""
     if value is None:
         return 0, 0
-    if decimals.is_encoded_decimal(value):
-        return 1, decimals.decode_decimal(value)
+    if types.is_encoded_decimal(value):
+        return 1, types.decode_decimal(value)
     if isinstance(value, str):
         return 2, cmp_to_key(compare)(value)
     return (3, value) if isinstance(value, bytes) else (1, value)

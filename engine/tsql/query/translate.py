@@ -13,17 +13,17 @@ from engine.generators import run_to_completion
 from engine.messages import SqlError
 from engine.tsql.batches.work import Recall, ResumableComputation, remembered
 from engine.tsql.language.lexer import SqlSyntaxError, tokens_of
-from engine.tsql.query import forms, preprocessing
+from engine.tsql.query import forms, syntax_normalization
 from engine.tsql.query.bind import refuse_order
 from engine.tsql.query.dialect import UnreadableTextError, read
-from engine.tsql.query.group_by_checks import has_aggregate
+from engine.tsql.query.grouping_sets import has_aggregate
 from engine.tsql.query.infer import is_bare_function
 from engine.tsql.query.names import NOTHING, ROW_NUMBER, BindingContext
 from engine.tsql.query.plans import ROW_ID, UNNAMED, QueryPlan, References, TableRef, UnsimulatedFeatureError
 from engine.tsql.query.reshape import ROWS_AS_SELECTS_MAX, as_selects
 from engine.tsql.query.rewrite import rewriting
+from engine.tsql.query.syntax_normalization import name_plain_calls
 from engine.tsql.query.translation_context import Rewritten, table_ref, variable_name
-from engine.tsql.query.trees import name_plain_calls
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
 
@@ -78,7 +78,7 @@ PLANS_KEPT: Final = 400_000
 
 @remembered(TREES_KEPT)
 def _parse_query(text: str) -> exp.Expr:
-    tree = read(preprocessing.preprocess_text(text))
+    tree = read(syntax_normalization.preprocess_text(text))
     forms.check(tree)
     name_plain_calls(tree)
     forms.fold_orders(tree)
@@ -136,7 +136,7 @@ _KNOWN: Final[Recall[ResumableComputation[QueryPlan]]] = Recall(PLANS_KEPT)
 def _planning(text: str, names: BindingContext) -> Planning:
     tree = _tree(text, 1)
     yield len(text)
-    most = preprocessing.top_number(text)
+    most = syntax_normalization.top_number(text)
     for kind, build in _PLANS:
         if isinstance(tree, kind):
             made = yield from build(tree, names)

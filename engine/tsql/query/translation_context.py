@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from engine.tsql.query import forxml
+from engine.tsql.query import forjson
 from engine.tsql.query.cost import NO_QUERY, QueryCost
 from engine.tsql.query.infer import is_bare_function
 from engine.tsql.query.plans import (
@@ -86,7 +86,7 @@ def rewrite_table(table: exp.Expr, query: Rewritten) -> exp.Expr:
     alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(ref.parts[-1], quoted=True))
     joins = table.args.get("joins")
     made = exp.Table(this=exp.to_identifier(ref.key, quoted=True), alias=alias, joins=joins)
-    made.meta[forxml.SHOWN] = table.alias or ".".join(ref.parts)
+    made.meta[forjson.SHOWN] = table.alias or ".".join(ref.parts)
     return made
 
 

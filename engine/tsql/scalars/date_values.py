@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from engine.messages import SqlError
-from engine.tsql.scalars import decimals
+from engine.tsql.scalars import types
 from engine.tsql.scalars.languages import ENGLISH, HIJRI_MONTHS, Language
 from engine.tsql.scalars.types import DATETIME, OLD_MOMENTS, SCALED, SqlType
 
@@ -29,7 +29,7 @@ def plain_text(text: str) -> str:
 
 def remove_marks(text: str) -> str:
     """Return the text without the marks of stored values."""
-    return text.replace(MARK, "\ufffd").replace(decimals.MARK, "\ufffd")
+    return text.replace(MARK, "\ufffd").replace(types.MARK, "\ufffd")
 
 
 TICKS_PER_S: Final = 10_000_000

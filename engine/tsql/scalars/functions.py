@@ -12,19 +12,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from engine.messages import SqlError
-from engine.tsql.scalars import (
-    bits,
-    date_values,
-    dates,
-    formats,
-    json_values,
-    mathematics,
-    operators,
-    parsing,
-    time_zones,
-    xmltext,
-    xpath,
-)
+from engine.tsql.scalars import bits, date_values, dates, formats, json_values, operators, time_zones, xpath
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.like_patterns import like_exact, patindex, patindex_exact
 from engine.tsql.scalars.types import DECIMALS, FIXED_LENGTHS, INT, SCALED, WIDE, nvarchar, type_of
@@ -423,9 +411,7 @@ def _compare(a: Scalar, b: Scalar) -> float:
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **dates.FUNCTIONS,
     **formats.FUNCTIONS,
-    **mathematics.FUNCTIONS,
     **operators.FUNCTIONS,
-    **xmltext.FUNCTIONS,
     **xpath.FUNCTIONS,
     **json_values.FUNCTIONS,
     "unpacked": _unpack_value,
@@ -485,8 +471,8 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
     "at_time_zone": time_zones.at_time_zone,
     "convert": _convert,
     "try_convert": _try_convert,
-    "parse": parsing.parse,
-    "try_parse": parsing.try_parse,
+    "parse": formats.parse,
+    "try_parse": formats.try_parse,
     "text": _text,
 }
 """Functions whose first argument is the culture of the connection."""
@@ -513,7 +499,7 @@ INTERNAL: Final = frozenset(
         "open_json",
         "number_series", "split_string", "open_json_rows", "json_field", "json_fragment", "json_literal",
         "json_object_of",
-        "json_levels", "json_rows", *xmltext.FUNCTIONS, *xpath.FUNCTIONS,
+        "json_levels", "json_rows", *xpath.FUNCTIONS,
     }
 )  # fmt: skip
 """Functions that only rewritten queries call."""

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from engine.messages import SqlError
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars import decimals
+from engine.tsql.scalars import types
 from engine.tsql.scalars.values import Scalar, to_text
 
 VALUE_MAX: Final = 4000
@@ -431,10 +431,7 @@ def _write_literal(value: Scalar, kind: Scalar, is_fragment: Scalar) -> Scalar:
         return _quote(base64.b64encode(value).decode())
     text = to_text(value)
     bare = (
-        is_fragment
-        or kind == "number"
-        or isinstance(value, int | float)
-        or decimals.is_encoded_decimal(value)
+        is_fragment or kind == "number" or isinstance(value, int | float) or types.is_encoded_decimal(value)
     )
     return text if bare else _quote(text)
 

@@ -17,10 +17,10 @@ from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Final, TypeGuard, TypeVar
 
 from engine.messages import SqlError
-from engine.tsql.scalars import date_values, decimals
+from engine.tsql.scalars import date_values, types
 from engine.tsql.scalars.date_values import DAY, EPOCH, MARK, TICKS_PER_S, US, Culture, DateTimeValue
-from engine.tsql.scalars.decimals import ANY_DIGITS
 from engine.tsql.scalars.types import (
+    ANY_DIGITS,
     DATETIME,
     DECIMALS,
     FLOAT,
@@ -93,7 +93,7 @@ def name_of(value: Scalar, source: SqlType | None) -> str:
             "datetime"
             if value.startswith(MARK)
             else "numeric"
-            if decimals.is_encoded_decimal(value)
+            if types.is_encoded_decimal(value)
             else "varchar"
         )
     return {int: "int", float: "numeric", bytes: "varbinary"}.get(type(value), "sql_variant")
@@ -127,10 +127,8 @@ def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int
     # Money is rounded; decimals and floats are truncated [DOC: CAST and CONVERT, Truncating and rounding
     # results].
     is_money = source is not None and source.name in MONEYS
-    if decimals.is_encoded_decimal(value):
-        whole = int(
-            decimals.decode_decimal(value).to_integral_value(ROUND_HALF_UP if is_money else ROUND_DOWN)
-        )
+    if types.is_encoded_decimal(value):
+        whole = int(types.decode_decimal(value).to_integral_value(ROUND_HALF_UP if is_money else ROUND_DOWN))
     else:
         whole = int(exact(number).quantize(Decimal(1), ROUND_HALF_UP)) if is_money else int(number)
     if low <= whole <= high:
@@ -145,7 +143,7 @@ def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int
 
 def is_plain_text(value: Scalar) -> TypeGuard[str]:
     """Return a text, and no other value that is held as one."""
-    return isinstance(value, str) and not value.startswith((MARK, decimals.MARK))
+    return isinstance(value, str) and not value.startswith((MARK, types.MARK))
 
 
 _INT_COLUMNS: Final = {"tinyint": "INT1", "smallint": "INT2"}
@@ -202,8 +200,8 @@ def _number_of(value: Scalar, name: str, source: SqlType | None) -> int | float:
         return int.from_bytes(value[-8:], "big", signed=len(value) >= 8)
     if value is None:
         return 0
-    if decimals.is_encoded_decimal(value):
-        number = decimals.decode_decimal(value)
+    if types.is_encoded_decimal(value):
+        number = types.decode_decimal(value)
         return int(number) if number == number.to_integral_value() else float(number)
     if value.startswith(MARK):
         days = date_values.parse_held_value(value).total / DAY - EPOCH
@@ -220,8 +218,8 @@ def _number_of(value: Scalar, name: str, source: SqlType | None) -> int | float:
 
 def exact(value: Scalar, source: SqlType | None = None) -> Decimal:
     """Return the number as the decimal that it was written as. Raises 8114 for text that is none."""
-    if decimals.is_encoded_decimal(value):
-        return decimals.decode_decimal(value)
+    if types.is_encoded_decimal(value):
+        return types.decode_decimal(value)
     if is_plain_text(value) and _EXACT.fullmatch(value.strip(" \t\r\n")):
         return Decimal(value.strip(" \t\r\n")[:100])
     number = _number_of(value, "numeric", source)
@@ -231,7 +229,7 @@ def exact(value: Scalar, source: SqlType | None = None) -> Decimal:
 def number_of(text: str) -> Scalar:
     """Return a number with a point, an exponent or many digits as it stands in a query."""
     kind = FLOAT if "e" in text.lower() else of_literal(text)
-    return decimals.encode_decimal(Decimal(text)) if kind.is_long else float(text)
+    return types.encode_decimal(Decimal(text)) if kind.is_long else float(text)
 
 
 def fit_to_decimal(number: Decimal, kind: SqlType, source: str = "numeric", *, cut: bool = False) -> Scalar:
@@ -247,7 +245,7 @@ def fit_to_decimal(number: Decimal, kind: SqlType, source: str = "numeric", *, c
         raise SqlError(8115, source, "numeric") from None
     if found.copy_abs() >= Decimal(1).scaleb(kind.precision - kind.scale):  # abs() rounds to 28 digits
         raise SqlError(8115, source, "numeric")
-    return decimals.hold(found, kind)
+    return types.hold(found, kind)
 
 
 def _to_decimal(value: Scalar, target: SqlType, source: SqlType | None) -> Scalar:
@@ -274,7 +272,7 @@ def fit_to_money(number: Decimal, target: SqlType, *, cut: bool = False) -> Scal
     found = number.quantize(Decimal("0.0001"), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS)
     if not -_MONEY_RANGES[target.name] <= found < _MONEY_RANGES[target.name]:
         raise SqlError(8115, "expression", target.name)
-    return decimals.hold(found, target)
+    return types.hold(found, target)
 
 
 def _to_float(value: Scalar, name: str, source: SqlType | None) -> float:
@@ -384,7 +382,7 @@ def moment_of(
     """Return the same as a Moment, read as a value of *kind*. Raises 241, 242 or 8115."""
     if isinstance(value, bytes):
         value = int.from_bytes(value[-8:], "big") if len(value) < 8 else _old_moment(value)
-    if decimals.is_encoded_decimal(value):
+    if types.is_encoded_decimal(value):
         value = to_number(value, "float")
     if isinstance(value, int | float):
         total = round(value * DAY) + EPOCH * DAY
@@ -431,7 +429,7 @@ def _to_char(
     size = target.length
     if size == MAX or not size:
         return within_limit(text)
-    if len(text) > size and (isinstance(value, int | float) or decimals.is_encoded_decimal(value)):
+    if len(text) > size and (isinstance(value, int | float) or types.is_encoded_decimal(value)):
         whole = isinstance(value, int) and (source is None or source.is_integer)
         if not whole or target.name in WIDE:
             raise SqlError(8115, "numeric" if source is None else source.name, target.name)
@@ -465,7 +463,7 @@ def format_as_type(
     if isinstance(value, str) and value.startswith(MARK):
         kind = source if source is not None and source.is_moment else date_values.kind_of(value)
         return date_values.text_of(date_values.parse_held_value(value), kind, style, culture)
-    if source is not None and (isinstance(value, int | float) or decimals.is_encoded_decimal(value)):
+    if source is not None and (isinstance(value, int | float) or types.is_encoded_decimal(value)):
         if source.name in DECIMALS:
             return to_text(decimal_text(value, source.scale))
         if source.name in MONEYS:
@@ -507,7 +505,7 @@ def to_text(value: Scalar, style: int | None = None) -> str:
         return ""
     if isinstance(value, str):
         if not value.startswith(MARK):
-            return value.removeprefix(decimals.MARK)
+            return value.removeprefix(types.MARK)
         return date_values.text_of(date_values.parse_held_value(value), date_values.kind_of(value), style)
     if isinstance(value, bytes):
         return "0x" + value.hex().upper() if style in (1, None) else value.hex().upper()
@@ -522,8 +520,8 @@ def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
     """Return the number with its digits behind the point; anything else as it is."""
     if isinstance(value, bool) or not isinstance(scale, int):
         return value
-    if decimals.is_encoded_decimal(value) and 0 <= scale <= SCALE_MAX:
-        found = decimals.decode_decimal(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, ANY_DIGITS)
+    if types.is_encoded_decimal(value) and 0 <= scale <= SCALE_MAX:
+        found = types.decode_decimal(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, ANY_DIGITS)
         return f"{found if found else found.copy_abs():f}"
     if not isinstance(value, int | float):
         return value
@@ -535,8 +533,8 @@ def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
 
 def format_value(value: Scalar) -> Scalar:
     """Format a value for a result grid: dates without their mark, binary with 0x."""
-    if decimals.is_encoded_decimal(value):  # unknown type: a number, if a float can hold it
-        digits = decimals.decode_decimal(value).normalize(ANY_DIGITS)
+    if types.is_encoded_decimal(value):  # unknown type: a number, if a float can hold it
+        digits = types.decode_decimal(value).normalize(ANY_DIGITS)
         return to_number(value, "float") if len(digits.as_tuple().digits) <= FLOAT_DIGITS else value[1:]
     if isinstance(value, str):
         return value.removeprefix(MARK)
@@ -547,7 +545,7 @@ def format_value(value: Scalar) -> Scalar:
 
 def format_typed_value(value: Scalar, kind: SqlType | None) -> Scalar:
     """Return the value for a result grid by its type: decimals with all their digits, money with two to four."""
-    if kind is None or not (isinstance(value, int | float) or decimals.is_encoded_decimal(value)):
+    if kind is None or not (isinstance(value, int | float) or types.is_encoded_decimal(value)):
         return value
     if kind.name in DECIMALS:
         if kind.scale or isinstance(value, float):
@@ -580,9 +578,9 @@ def _order_key(text: str) -> tuple[str, str]:
 
 def compare(a: str, b: str) -> int:
     """Return -1, 0 or 1 as the collation sees two texts; dates of different types, or a date and a text, as moments."""
-    if a.startswith(decimals.MARK) or b.startswith(decimals.MARK):
+    if a.startswith(types.MARK) or b.startswith(types.MARK):
         try:
-            return decimals.compare(exact(a), exact(b))
+            return types.compare(exact(a), exact(b))
         except SqlError:
             return -1
     if a.startswith(MARK) or b.startswith(MARK):

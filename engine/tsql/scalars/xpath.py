@@ -6,6 +6,7 @@ not simulated.
 
 from __future__ import annotations
 
+import html
 import json
 import operator
 import re
@@ -300,10 +301,78 @@ def _nodes(xml: Scalar, path: Scalar) -> Scalar:
     return json.dumps([NODE + _serialize_item(one) for one in found if not isinstance(one, str)])
 
 
+"""Functions that only rewritten queries call."""
+
+
+# --- functions that build XML in SQLite -------------------------------------------------------------------
+# escaping, attributes, elements (forxml.py writes the calls).
+
+
+def _escape(value: Scalar) -> Scalar:
+    return None if value is None else html.escape(to_text(value), quote=False).replace("\r", "&#x0D;")
+
+
+def _join(*values: Scalar) -> Scalar:
+    shown = [to_text(value) for value in values if value is not None]
+    return "".join(shown) if shown else None
+
+
+def _attribute(name: Scalar, value: Scalar) -> Scalar:
+    return None if value is None else f' {to_text(name)}="{_quoted_xmltext(to_text(value))}"'
+
+
+def _quoted_xmltext(value: str) -> str:
+    return value.replace('"', "&quot;").replace("\n", "&#x0A;")
+
+
+def _element(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
+    """Return NULL makes no element."""
+    return None if attributes is None and content is None else _row(tag, attributes, content)
+
+
+def _nil(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
+    """Return an element with xsi:nil for NULL under ELEMENTS XSINIL."""
+    if content is None:
+        attributes = _join(attributes, ' xsi:nil="true"')
+    return _row(tag, attributes, content)
+
+
+def _mark(kind: Scalar, name: Scalar, value: Scalar) -> Scalar:
+    """Return a comment or an instruction of that name."""
+    if value is None:
+        return None
+    inside = to_text(value)
+    return f"<!--{inside}-->" if kind == "comment" else f"<?{to_text(name)} {inside}?>"
+
+
+def _row(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
+    name, inside = to_text(tag), "" if attributes is None else to_text(attributes)
+    if not name:
+        return content
+    if content is None:
+        return f"<{name}{inside}/>"
+    return f"<{name}{inside}>{to_text(content)}</{name}>"
+
+
+def _text_of(value: Scalar) -> Scalar:
+    """Evaluate `.value('.', 'nvarchar(max)')`: the text without its tags."""
+    return None if value is None else html.unescape(re.sub(r"<[^<>]*>", "", to_text(value)))
+
+
+"""Functions that only rewritten queries call."""
+
+
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "xml_value": _value,
     "xml_exist": _exist,
     "xml_query": _query,
     "xml_nodes": _nodes,
+    "xml_escape": _escape,
+    "xml_join": _join,
+    "xml_attribute": _attribute,
+    "xml_element": _element,
+    "xml_nil": _nil,
+    "xml_mark": _mark,
+    "xml_row": _row,
+    "xml_text": _text_of,
 }
-"""Functions that only rewritten queries call."""

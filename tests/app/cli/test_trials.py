@@ -11,9 +11,8 @@ import pytest
 
 from app.cli.trials import Crew, Helper
 from engine.drill.authoring.schema import Scenario
-from engine.drill.par.jobs import trials_at
 from engine.drill.par.search import ParSearch
-from engine.drill.par.trials import WHOLE, Decision, Rules, Trials
+from engine.drill.par.trials import WHOLE, Decision, Rules, Trials, trials_at
 from tests.engine.drill import texts
 
 RULES: dict[str, Any] = {"deeds_max": 2, "points_max": 3}

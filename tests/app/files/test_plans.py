@@ -10,7 +10,7 @@ import pytest
 
 from app.files import certificates, scenario_files
 from app.files.proof import Certificate
-from engine.drill.authoring.batches import is_story_window
+from engine.drill.authoring.facts import is_story_window
 from engine.drill.authoring.scenario import Scenario, select_variant
 from engine.drill.authoring.schema.story import Inject
 from engine.drill.judging.counterfactual import is_inspection

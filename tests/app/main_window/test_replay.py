@@ -28,7 +28,7 @@ from app.storage import Profile, open_profile
 from app.views.debrief.page import EVIDENCE, POINTS, STORY
 from app.words import formatting
 from engine.drill.authoring.scenario import load_scenario
-from engine.drill.judging.retry import LOOK_S
+from engine.drill.judging.counterfactual import LOOK_S
 from engine.drill.par.account import Account, BoundGap, RunSegment
 from engine.drill.par.regret import HARDER
 from engine.drill.running.drill import Drill, replay

@@ -8,7 +8,7 @@ from app.view_models.course import ASYNCHRONOUS
 from app.view_models.debrief.model import DebriefModel, ask_lesson, find_hint, judge_answer, reveal_answer
 from app.view_models.debrief.summary import find_grade, find_protection
 from app.view_models.debrief.verdict import describe_action, describe_step, find_retry
-from engine.drill.judging.retry import LOOK_S
+from engine.drill.judging.counterfactual import LOOK_S
 from engine.drill.par.account import WAITING, RunSegment
 from engine.drill.par.lessons import Judgement
 from engine.drill.running.drill import Drill

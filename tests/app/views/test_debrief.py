@@ -22,9 +22,8 @@ from app.views.debrief.par import show_account
 from app.views.debrief.value_curve import ValueCurve, ValueCurveLegend
 from app.widgets.strip import TimeStrip
 from app.words import formatting
-from engine.drill.judging.counterfactual import ActionImpact
+from engine.drill.judging.counterfactual import LOOK_S, ActionImpact
 from engine.drill.judging.difference import OutcomeRow
-from engine.drill.judging.retry import LOOK_S
 from engine.drill.judging.shapes import Report, ScoreJson
 from engine.drill.par.account import WAITING, Account, Best, BoundGap, LastChance, RunSegment
 from engine.drill.running.drill import Drill

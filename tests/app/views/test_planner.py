@@ -16,7 +16,7 @@ from app.views.planner import Planner
 from app.views.planner.controls import OWN, FigureBox, LogSlider
 from app.widgets import theme
 from app.words import language
-from engine.drill.judging.failover_times import CAUSES
+from engine.drill.judging.sweep import CAUSES
 from engine.flow import SafetyMode
 from engine.planning import NETWORKS, RTT_MS, Goals, advice, sweep_rtt
 from tests import painted

@@ -13,7 +13,7 @@ from app.learning.memory import Practised, standings
 from app.learning.next_drills import DrillCandidate, recommend_drills
 from app.views.history import FinishedRun, RunHistoryPage
 from app.views.progress import BAR_COLUMN, CalibrationCurve, ProgressPage, format_due, format_elapsed
-from engine.drill.judging.calibration import calibration
+from engine.drill.judging.report import calibration
 from engine.drill.judging.skills import skills
 from engine.drill.running.modes import DrillMode
 

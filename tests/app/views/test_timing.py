@@ -12,7 +12,7 @@ from app.view_models.failover_moment.phases import PHASES as PHASES_OF
 from app.views.timing import Timing
 from app.widgets.tables import TableView
 from engine.model import Failover
-from engine.published.table6 import FAILOVER_S
+from engine.published.whitepaper_failover import FAILOVER_S
 from tests.engine.worlds import P, lab, play
 
 STEPS = ("detected", "redo_done", "decided", "online", "undo_done")

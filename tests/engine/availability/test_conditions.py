@@ -7,7 +7,7 @@ import pytest
 from engine.drill.authoring import conditions
 from engine.drill.authoring.facts import ConditionNames, Facts
 from engine.model import World
-from engine.protocol.preconditions import armed, preconditions
+from engine.protocol.groups import armed, preconditions
 from tests.engine.availability.worlds import ag_lab, do, until
 from tests.engine.cluster.worlds import fci_lab
 

@@ -9,7 +9,7 @@ from engine.availability.estimates import Estimate
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.review import review
 from engine.drill.running.drill import Drill
-from engine.protocol.preconditions import armed, preconditions
+from engine.protocol.groups import armed, preconditions
 from tests.engine.availability.worlds import SCENARIOS, ag_lab, do, until
 from tests.engine.cluster.worlds import fci_lab
 from tests.engine.drill.texts import run

@@ -21,7 +21,7 @@ from engine.planning import (
     assess,
     build_custom_workload,
 )
-from engine.planning.formatting import format_duration, format_figure, format_percent, format_size
+from engine.planning.advice import format_duration, format_figure, format_percent, format_size
 from engine.planning.plan import pair_of
 
 FULL, OFF = SafetyMode.FULL, SafetyMode.OFF

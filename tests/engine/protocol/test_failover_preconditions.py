@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.model import Safety
-from engine.protocol.preconditions import armed, preconditions
+from engine.protocol.groups import armed, preconditions
 from tests.engine.worlds import DB, M, P, W, do, lab
 
 

@@ -16,13 +16,13 @@ from engine.protocol import (
     backup,
     causes,
     clock,
+    commits,
     connections,
     databases,
     disks,
     endpoints,
     jobs,
     logspace,
-    losses,
     network,
     options,
     restore,
@@ -384,5 +384,5 @@ def test_lost_transactions_are_counted_as_integers() -> None:
     world = lab()
     copy = world.copies[PRINCIPAL]
     each_kb = streams.workload_of(copy).log_kb_per_transaction
-    counts = [losses.count(world, copy, 0.0, share * each_kb) for share in (0.0, 0.4, 0.6, 1.4, 1.6)]
+    counts = [commits.count(world, copy, 0.0, share * each_kb) for share in (0.0, 0.4, 0.6, 1.4, 1.6)]
     assert counts == [0, 0, 1, 1, 2]

@@ -6,7 +6,7 @@ import pytest
 
 from engine.model import World
 from engine.protocol import streams
-from engine.protocol.flow_setups import FlowSetups
+from engine.protocol.streams import FlowSetups
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.worlds import M, P, do, lab
 

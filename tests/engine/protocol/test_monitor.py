@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine import simulator
 from engine.mirroring import commands, monitor
-from engine.mirroring.monitor_rows import MonitorRow, MonitorRows
+from engine.mirroring.monitor import MonitorRow, MonitorRows
 from engine.model import Job, MirrorState, Role, Safety, WitnessState, World
 from engine.protocol import jobs
 from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, W, refusal, wait

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.mirroring.monitor_rows import COLUMNS, MonitorRow, MonitorRows
+from engine.mirroring.monitor import COLUMNS, MonitorRow, MonitorRows
 from engine.model import MirrorState, Role, WitnessState
 
 

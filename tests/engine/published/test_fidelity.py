@@ -13,8 +13,7 @@ from engine.cluster import quorum
 from engine.published import cluster_rules, whitepaper_failover
 from engine.published.fidelity import EXCEPTIONS, SECTIONS, fidelity_rows, render, summary
 from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row, explain
-from engine.published.table6 import FAILOVER_S
-from engine.published.whitepaper_failover import SEEDS
+from engine.published.whitepaper_failover import FAILOVER_S, SEEDS
 
 EXCEPTIONS_MAX = 8
 FEW = 40

@@ -13,7 +13,7 @@ from app.views.editor.input_completion import complete_input
 from app.words import completion, language
 from engine import simulator
 from engine.drill.judging import reverted_actions
-from engine.drill.judging.markers import marker_of
+from engine.drill.judging.replay_timeline import marker_of
 from engine.inputs import InputError
 from engine.model import World, ticks
 from engine.protocol import causes, network

@@ -77,8 +77,8 @@ NAMED_ELSEWHERE = {
     "engine/protocol/disks.py": {"fail-disk"},  # a drive comes back, but not the volume of one database on it
     "engine/protocol/service.py": {"power-off"},  # what follows a stop
     "engine/tsql/scalars/functions.py": {"cut"},  # the T-SQL function's own
-    "engine/drill/judging/client_service.py": {"cut"},  # connections that are cut
-    "engine/drill/judging/failover_times.py": {
+    "engine/drill/judging/report.py": {"cut"},  # connections that are cut
+    "engine/drill/judging/sweep.py": {
         "hang",
         "pull-cable",
         "power-off",

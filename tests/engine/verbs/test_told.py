@@ -7,7 +7,7 @@ from string import Formatter
 import pytest
 
 from engine.verbs import VERBS
-from engine.verbs.input_descriptions import describe_line
+from engine.verbs.lines import describe_line
 
 ASKED = {"cause": ["The witness.", "The cable."]}
 

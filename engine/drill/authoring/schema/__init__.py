@@ -4,13 +4,9 @@ Tables that may occur several times have a singular name in the file (`[[server]
 code. Durations are seconds (30) or a number with its unit ("30s", "2min", "1h").
 """
 
-from engine.drill.authoring.schema.cluster import (
-    AvailabilityGroupSpec,
-    ClusterInstanceSpec,
-    ClusterSpec,
-    ReplicaSpec,
-)
-from engine.drill.authoring.schema.rubric import (
+from engine.drill.authoring.schema.scenario_file import Scenario, schema
+from engine.drill.authoring.schema.story import (
+    AlternativeAnswer,
     AnyRule,
     CallsRule,
     ConditionRule,
@@ -18,28 +14,24 @@ from engine.drill.authoring.schema.rubric import (
     DiagnosisRule,
     DowntimeRule,
     ExposedRule,
-    ForbiddenRule,
-    GoalsRule,
-    LostRule,
-    PredictionRule,
-    Price,
-    Rule,
-    StatusRule,
-)
-from engine.drill.authoring.schema.scenario_file import Scenario, schema
-from engine.drill.authoring.schema.story import (
-    AlternativeAnswer,
     Fidelity,
     Forbidden,
+    ForbiddenRule,
     Goal,
+    GoalsRule,
     Hint,
     Inject,
     LockedAction,
+    LostRule,
     PredictedOutcome,
     Prediction,
+    PredictionRule,
+    Price,
     Question,
+    Rule,
     Sight,
     SolutionStep,
+    StatusRule,
     StoryRole,
 )
 from engine.drill.authoring.schema.values import (
@@ -60,12 +52,16 @@ from engine.drill.authoring.schema.values import (
     Words,
 )
 from engine.drill.authoring.schema.world import (
+    AvailabilityGroupSpec,
     ClientSpec,
+    ClusterInstanceSpec,
+    ClusterSpec,
     DatabaseSpec,
     EndpointSpec,
     LinkSpec,
     Preparation,
     Publication,
+    ReplicaSpec,
     ScenarioTable,
     ServerSpec,
     SessionSpec,

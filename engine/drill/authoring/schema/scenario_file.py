@@ -10,9 +10,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, PrivateAttr
 
-from engine.drill.authoring.schema.cluster import AvailabilityGroupSpec, ClusterInstanceSpec, ClusterSpec
-from engine.drill.authoring.schema.rubric import AnyRule
 from engine.drill.authoring.schema.story import (
+    AnyRule,
     Fidelity,
     Forbidden,
     Goal,
@@ -26,7 +25,10 @@ from engine.drill.authoring.schema.story import (
 )
 from engine.drill.authoring.schema.values import Duration, Line, Name, Pools, Slug, Text
 from engine.drill.authoring.schema.world import (
+    AvailabilityGroupSpec,
     ClientSpec,
+    ClusterInstanceSpec,
+    ClusterSpec,
     DatabaseSpec,
     LinkSpec,
     Preparation,

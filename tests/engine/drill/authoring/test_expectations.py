@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from engine.drill.authoring import schema
-from engine.drill.authoring.expectations import EXPECTED, format_expected
+from engine.drill.authoring.problems import EXPECTED, format_expected
 from engine.drill.authoring.scenario import ScenarioError, load_scenario
 from tests.engine.drill.texts import changed
 

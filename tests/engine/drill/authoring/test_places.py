@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.drill.authoring.toml_positions import TextPosition, find_nearest_position, find_positions
+from engine.drill.authoring.problems import TextPosition, find_nearest_position, find_positions
 
 TEXT = '''# a comment = not a key
 title = "x # no comment" # a comment

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from app.view_models.course import CLIENTS_IDLE, DOWN, SERVING, RunTimeline
-from engine.drill.judging.client_service import DatabaseClients, client_downtime_s, clients_at_start
-from engine.drill.judging.report import report
+from engine.drill.judging.report import DatabaseClients, client_downtime_s, clients_at_start, report
 from engine.drill.running.drill import Drill
 from tests.shipped import shipped
 

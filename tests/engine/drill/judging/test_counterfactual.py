@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from engine.drill.judging import retry
+from engine.drill.judging import counterfactual
 from engine.drill.judging.counterfactual import (
     DEEDS_MAX,
     ActionImpact,
@@ -87,7 +87,7 @@ def test_a_retry_starts_before_its_cause() -> None:
     place = next(n for n, item in enumerate(taken.journal) if "FORCE" in item.line)
     assert (
         forced.retry_tick
-        == retry.find_retry_tick(8070, taken.journal[place], taken.journal[:place])
+        == counterfactual.find_retry_tick(8070, taken.journal[place], taken.journal[:place])
         < 8070 - 2000
     )
     back = History(taken).fork(forced.retry_tick, before_inputs=True).drill
@@ -109,7 +109,7 @@ def test_lost_transactions_are_attributed_to_their_statement() -> None:
     run(taken, 300)
     (loss,) = [m for m in review(taken).mistakes if m.rule == "Lost"]
     assert (loss.cause_tick, "FORCE_SERVICE" in loss.cause) == (5000, True)
-    assert loss.retry_tick == retry.find_retry_tick(5000, taken.journal[-1], ()) < 3000
+    assert loss.retry_tick == counterfactual.find_retry_tick(5000, taken.journal[-1], ()) < 3000
     assert loss.without is not None
     assert figures(loss.without)["lost_transactions"][1] == 0
 

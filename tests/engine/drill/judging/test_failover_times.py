@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from engine.drill.judging.failover_times import CAUSES, failover_times, scenario_of
+from engine.drill.judging.sweep import CAUSES, failover_times, scenario_of
 from engine.flow import SafetyMode
 from engine.generators import run_to_completion
 from engine.planning import MirroringPlan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drill.judging.retry import LEAD_S_MAX, LOOK_S, find_retry_tick
+from engine.drill.judging.counterfactual import LEAD_S_MAX, LOOK_S, find_retry_tick
 from engine.inputs import Input
 from engine.model import ticks
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from app.files import scenario_files
-from engine.drill.judging import retry
+from engine.drill.judging import counterfactual
 from engine.drill.judging.review import Review, is_same_action, review
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.solution import play_idle, play_reference, play_solution
@@ -142,12 +142,16 @@ def test_lost_time_is_retried_from_before_it_began() -> None:
     assert exposed.cause == "SERVER_A ▸ Power off"
     since = there(exposed.cause_tick)
     assert since < began
-    assert exposed.retry_tick == retry.find_retry_tick(since, None, ()) < since - 500
+    assert exposed.retry_tick == counterfactual.find_retry_tick(since, None, ()) < since - 500
     (goal,) = [m for m in found.mistakes if m.rule == "End state"]
     assert goal.cause == "Missing action: SERVER_A ▸ Power on"
     step = next(s for s in there(found.reference).steps if "power-on" in s.line)
     assert goal.cause_tick == step.tick
-    assert goal.retry_tick == retry.find_retry_tick(step.tick, parse_line(step.line), ()) < step.tick - 1000
+    assert (
+        goal.retry_tick
+        == counterfactual.find_retry_tick(step.tick, parse_line(step.line), ())
+        < step.tick - 1000
+    )
 
 
 def test_mistakes_add_up_to_the_missing_points() -> None:

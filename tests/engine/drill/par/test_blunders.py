@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from engine.drill.authoring.schema import Scenario
-from engine.drill.par.blunders import Blunders
-from engine.drill.par.search import ParSearch
+from engine.drill.par.search import Blunders, ParSearch
 from engine.generators import run_to_completion
 from engine.inputs import Input
 from tests.engine.drill import texts

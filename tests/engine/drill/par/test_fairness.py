@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.drill.authoring import batches
+from engine.drill.authoring import facts
 from engine.drill.par.hidden_causes import HiddenCauses
 from engine.drill.par.observability import find_announced_ticks, needs_no_evidence
 from engine.drill.running.drill import Drill, play_inputs
@@ -38,7 +38,7 @@ MONITOR = ticks(60.0)
 
 def shows(event: Event) -> bool:
     return event.kind in SEATS_OWN and not (
-        event.kind == "sql_done" and batches.is_story_window(str(event.get("window", "")))
+        event.kind == "sql_done" and facts.is_story_window(str(event.get("window", "")))
     )
 
 

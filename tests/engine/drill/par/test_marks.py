@@ -8,8 +8,13 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.drill.judging.agents import list_candidate_lines
-from engine.drill.par.incremental_hash import IncrementalHash, encode_part
-from engine.drill.par.search_drill import MATTERS, SearchDrill, compute_transposition_key
+from engine.drill.par.search_drill import (
+    MATTERS,
+    IncrementalHash,
+    SearchDrill,
+    compute_transposition_key,
+    encode_part,
+)
 from engine.inputs import InputError
 from engine.model import Job, Login, TimerName, ticks
 from engine.model.world import Timer

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.judging import retry
+from engine.drill.judging import counterfactual
 from engine.drill.judging.agents import build_random_player
 from engine.drill.par import continuations, regret
 from engine.drill.par.account import WAITING, Account, RunSegment
@@ -19,8 +19,7 @@ from engine.drill.par.regret import (
     exclude_finish,
     find_retry_start,
 )
-from engine.drill.par.retrying_run import RetryingRun
-from engine.drill.par.search_drill import SearchDrill
+from engine.drill.par.search_drill import RetryingRun, SearchDrill
 from engine.drill.running.drill import Drill, play_inputs, replay
 from engine.drill.running.solution import default_end, play_idle, play_reference
 from engine.generators import run_to_completion
@@ -107,11 +106,13 @@ def test_an_action_that_ends_the_last_chance_is_named(small: Scenario) -> None:
 def test_a_retry_begins_in_time_for_its_first_action(small: Scenario) -> None:
     own, first = Input(500, "power-off", ("SERVER_B",)), Input(9_000, "power-on", ("SERVER_A",))
     waited = RunSegment(8_000, 12_000, WAITING, 100.0, 80.0, "blunder", (own, first), 1)
-    assert find_retry_start(waited) == (min(8_001, retry.find_retry_tick(9_000, first, ())), 9_000)
+    assert find_retry_start(waited) == (min(8_001, counterfactual.find_retry_tick(9_000, first, ())), 9_000)
     done = RunSegment(8_000, 8_000, "finish", 100.0, 80.0, "blunder", (own, first), 1)
-    assert find_retry_start(done) == (retry.find_retry_tick(8_000, first, ()), 8_000), "before what was done"
+    assert find_retry_start(done) == (counterfactual.find_retry_tick(8_000, first, ()), 8_000), (
+        "before what was done"
+    )
     nothing = RunSegment(8_000, 8_000, "finish", 100.0, 80.0, "blunder", (own,), 1)
-    assert find_retry_start(nothing) == (retry.find_retry_tick(8_000, None, ()), 8_000)
+    assert find_retry_start(nothing) == (counterfactual.find_retry_tick(8_000, None, ()), 8_000)
 
 
 def test_a_harmful_action_is_named_with_a_better_one(small: Scenario) -> None:

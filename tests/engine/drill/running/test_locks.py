@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.authoring.problems import ScenarioError
-from engine.drill.running import locks
+from engine.drill.running import modes
 from engine.inputs import InputError
 from engine.verbs.lines import parse_line
 from tests.engine.drill.texts import drill, run, small
@@ -29,7 +29,7 @@ from tests.engine.worlds import lab
     ],
 )
 def test_a_lock_refuses_matching_inputs(lock: str, line: str, kept: bool) -> None:
-    assert locks.covers(locks.parse_lock(lock, lab()), parse_line(line)) is kept
+    assert modes.covers(modes.parse_lock(lock, lab()), parse_line(line)) is kept
 
 
 @pytest.mark.parametrize("lock", ["swich-on SERVER_A", "power-on SERVER_Z", "cut SERVER_A", "finish now"])

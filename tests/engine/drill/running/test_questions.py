@@ -7,7 +7,7 @@ import json
 import pytest
 
 from engine.drill.authoring.problems import ScenarioError
-from engine.drill.judging.calibration import calibration
+from engine.drill.judging.report import calibration
 from engine.drill.running.drill import Drill, DrillMode, replay
 from engine.inputs import InputError
 from tests.engine.drill.texts import drill, run, small

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from engine.drill.running import visibility
+from engine.drill.running import rewind
 from engine.drill.running.drill import Drill, DrillMode
 from engine.inputs import InputError
 from tests.engine.drill.texts import drill, run
@@ -50,10 +50,10 @@ def test_practice_mode_reveals_the_fault() -> None:
 def test_the_truth_is_hidden_until_the_exam_ends() -> None:
     taken = drill(mode=DrillMode.EXAM)
     with pytest.raises(InputError, match="information only from the servers"):
-        visibility.require_visible_truth(taken)
+        rewind.require_visible_truth(taken)
     taken.finish()
-    visibility.require_visible_truth(taken)
-    visibility.require_visible_truth(drill(mode=DrillMode.PRACTICE))
+    rewind.require_visible_truth(taken)
+    rewind.require_visible_truth(drill(mode=DrillMode.PRACTICE))
 
 
 def test_hidden_faults_of_an_exam_still_take_effect() -> None:

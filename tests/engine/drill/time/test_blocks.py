@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.drill.time.snapshot_blocks import BLOCK, pack_array, split_into_blocks, unpack_array
+from engine.drill.time.snapshots import BLOCK, pack_array, split_into_blocks, unpack_array
 from tests.room import room
 
 

@@ -8,9 +8,8 @@ import pytest
 
 from engine.drill.judging.report import to_json_types
 from engine.drill.running.drill import Drill
-from engine.drill.time.event_log import EventLog, select_events
+from engine.drill.time.event_log import ROWS_AS_THEY_ARE, EventLog, PackedList, select_events
 from engine.drill.time.history import History
-from engine.drill.time.packed_results import ROWS_AS_THEY_ARE, PackedList
 from engine.drill.time.snapshots import take_snapshot
 from engine.events import Event
 from tests.engine.drill.texts import drill, run

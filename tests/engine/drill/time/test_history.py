@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.drill.judging.markers import markers
+from engine.drill.judging.replay_timeline import markers
 from engine.drill.running.drill import Drill, DrillMode, replay
 from engine.drill.running.solution import play_solution
 from engine.drill.time import history as module
