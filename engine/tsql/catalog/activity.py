@@ -15,6 +15,7 @@ from engine.protocol import groups
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import batch_text
 from engine.tsql.catalog import locks
+from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.sessions import SYSTEM, application_requests, options_shown, text_handle
 from engine.tsql.catalog.view import Record, view
 
@@ -48,17 +49,11 @@ def _redo_threads(context: Context) -> int:
 def _background(context: Context, spid: int, wait: str, database_id: int) -> Record:
     return {
         "session_id": spid,
-        "request_id": 0,
+        **literals("activity._background"),
         "start_time": context.datetime_value(context.server.started_tick),
-        "status": "background",
-        "command": "DB MIRROR",
         "database_id": database_id,
-        "user_id": 1,
         "wait_type": wait,
-        "wait_time": 1000,
         "last_wait_type": wait,
-        "wait_resource": "",
-        "blocking_session_id": 0,
     }
 
 
@@ -202,29 +197,23 @@ def _schedulers(context: Context) -> Iterable[Record]:
         tasks = 8 + busy // context.computer.cores
         yield {
             "scheduler_address": (0x40000 * (number + 1)).to_bytes(8, "big"),
-            "parent_node_id": 0,
+            **literals("activity._schedulers"),
             "scheduler_id": number,
             "cpu_id": number,
-            "status": "VISIBLE ONLINE",
-            "is_online": 1,
             "is_idle": int(number > 0),
             "preemptive_switches_count": context.world.tick,
             "context_switches_count": 10 * context.world.tick,
             "idle_switches_count": 8 * context.world.tick,
             "current_tasks_count": tasks,
-            "runnable_tasks_count": 0,
             "current_workers_count": tasks + 2,
             "active_workers_count": tasks,
             "work_queue_count": round(queued / context.computer.cores),
-            "pending_disk_io_count": 0,
             "load_factor": tasks,
             "yield_count": 10 * context.world.tick,
             "last_timer_activity": 10 * context.world.tick + 10**9,
-            "failed_to_create_worker": 0,
             "active_worker_address": (0x40000 * (number + 1) + 0x160).to_bytes(8, "big"),
             "memory_object_address": (0x40000 * (number + 1) + 0x40).to_bytes(8, "big"),
             "task_memory_object_address": (0x40000 * (number + 1) + 0x80).to_bytes(8, "big"),
-            "quantum_length_us": 4000,
         }
 
 

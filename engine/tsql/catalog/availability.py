@@ -27,6 +27,7 @@ from engine.protocol import volumes
 from engine.protocol.startup import SQL_PORT
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog import mirroring
+from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.view import Record, view
 
 HEALTH: Final = ("NOT_HEALTHY", "PARTIALLY_HEALTHY", "HEALTHY")
@@ -179,11 +180,8 @@ def _listener_addresses(context: Context) -> Iterable[Record]:
             yield {
                 "listener_id": _listener_id(group),
                 "ip_address": address,
-                "ip_subnet_mask": "255.255.255.0",
-                "is_dhcp": 0,
+                **literals("availability._listener_addresses"),
                 "network_subnet_ip": f"{subnet}.0",
-                "network_subnet_prefix_length": 24,
-                "network_subnet_ipv4_mask": "255.255.255.0",
                 "state": state,
                 "state_desc": ("OFFLINE", "ONLINE", "ONLINE_PENDING", "FAILED")[state],
             }
@@ -215,12 +213,10 @@ def _tcp_listeners(context: Context) -> Iterable[Record]:
         yield {
             "listener_id": number,
             "ip_address": address,
-            "is_ipv4": 1,
+            **literals("availability._tcp_listeners"),
             "port": port,
             "type": kind,
             "type_desc": ("TSQL", "SERVICE_BROKER", "DATABASE_MIRRORING")[kind],
-            "state": 0,
-            "state_desc": "ONLINE",
             "start_time": context.datetime_value(context.server.started_tick),
         }
 
@@ -371,10 +367,7 @@ def _networks(context: Context) -> Iterable[Record]:
         yield {
             "member_name": name,
             "network_subnet_ip": f"{context.world.nodes[name].subnet}.0",
-            "network_subnet_ipv4_mask": "255.255.255.0",
-            "network_subnet_prefix_length": 24,
-            "is_public": 1,
-            "is_ipv4": 1,
+            **literals("availability._networks"),
         }
 
 

@@ -12,6 +12,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.tsql.batches import objects
 from engine.tsql.batches.context import Context
+from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.view import VIEWS, Record
 from engine.tsql.scalars.types import FIXED_LENGTHS, SqlType, digits_of, type_of
 
@@ -113,14 +114,11 @@ def objects_of(context: Context) -> Iterable[Record]:
             "name": name,
             "object_id": -objects.object_id(full_name),
             "id": -objects.object_id(full_name),
-            "schema_id": 1,
-            "uid": 1,
+            **literals("column_types.objects_of"),
             "type": kind,
             "xtype": kind,
             "type_desc": "USER_TABLE" if kind == "U " else "VIEW",
-            "is_ms_shipped": 1,
             "TABLE_CATALOG": context.session.database,
-            "TABLE_SCHEMA": "dbo",
             "TABLE_NAME": name,
             "TABLE_TYPE": "BASE TABLE" if kind == "U " else "VIEW",
         }

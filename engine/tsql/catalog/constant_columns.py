@@ -6,6 +6,7 @@ Documented [DOC: each view].
 
 from __future__ import annotations
 
+import ast
 from functools import cache
 from importlib import resources
 
@@ -51,3 +52,12 @@ def find_constant_columns(view: str) -> dict[str, Scalar]:
     columns = {column.name for version in VERSIONS for column in SHAPES[view].columns_in(version)}
     both = {**_entries()["*"], **_entries().get(view, {})}
     return {name: value for name, value in both.items() if name in columns}
+
+
+@cache
+def literals(function: str) -> dict[str, Scalar]:
+    """Return the columns with a literal in all rows of a function of this package (shapes/literals.tsv)."""
+    text = resources.files(shapes).joinpath("literals.tsv").read_text(encoding="utf-8")
+    rows = dict(line.split("\t")[1:] for line in text.splitlines()[2:])
+    pairs = (pair.partition(" ") for pair in rows[function].split(", "))
+    return {name: ast.literal_eval(value) for name, _, value in pairs}

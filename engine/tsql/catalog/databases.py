@@ -14,6 +14,7 @@ from engine.protocol import logspace, options, security, streams, volumes
 from engine.protocol.lineage import lsn
 from engine.tsql.batches import access
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
+from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.security import account_sid
 from engine.tsql.catalog.view import Record, view
 from engine.tsql.scalars.values import MARK
@@ -49,17 +50,6 @@ def displayed_state(copy: DatabaseCopy) -> DbState:
     return copy.db_state
 
 
-_OFF: Final = (
-    "is_auto_update_stats_async_on", "is_ansi_null_default_on", "is_ansi_padding_on",
-    "is_ansi_warnings_on", "is_arithabort_on", "is_concat_null_yields_null_on", "is_numeric_roundabort_on",
-    "is_quoted_identifier_on", "is_recursive_triggers_on", "is_cursor_close_on_commit_on",
-    "is_local_cursor_default", "is_parameterization_forced", "is_master_key_encrypted_by_server",
-    "is_subscribed", "is_merge_published", "is_sync_with_backup", "is_date_correlation_on",
-    "is_honor_broker_priority_on",
-)  # fmt: skip
-"""Columns that are 0 in every simulated database."""
-
-
 def _target_recovery_s(level: int) -> int:
     """Return 60 for a database created on 2016 or later, according to its level; else 0.
 
@@ -82,49 +72,19 @@ def _database(context: Context, name: str, number: int) -> Record:
     return {
         "name": name,
         "database_id": number,
-        "owner_sid": b"\x01",
+        **literals("databases._database"),
         "create_date": _find_create_date(context, name),
         "compatibility_level": COMPATIBILITY[context.version],
         "collation_name": COLLATION,
-        "user_access": 0,
-        "user_access_desc": "MULTI_USER",
-        "is_read_only": 0,
-        "is_auto_close_on": 0,
-        "is_auto_shrink_on": 0,
-        "state": 0,
-        "state_desc": "ONLINE",
-        "is_in_standby": 0,
-        "is_cleanly_shutdown": 0,
-        "is_supplemental_logging_enabled": 0,
-        "snapshot_isolation_state": 0,
-        "snapshot_isolation_state_desc": "OFF",
-        "is_read_committed_snapshot_on": 0,
         "recovery_model": int(model),
         "recovery_model_desc": model.name,
-        "page_verify_option": 2,
-        "page_verify_option_desc": "CHECKSUM",
-        "is_auto_create_stats_on": 1,
-        "is_auto_update_stats_on": 1,
         "is_trustworthy_on": int(name == "msdb"),
         "is_broker_enabled": int(name in ("msdb", "tempdb")),
         "service_broker_guid": unique_id("broker", context.session.server, name),
-        "log_reuse_wait": 0,
-        "log_reuse_wait_desc": "NOTHING",
-        "delayed_durability": 0,
-        "delayed_durability_desc": "DISABLED",
-        "containment": 0,
-        "containment_desc": "NONE",
-        **dict.fromkeys(_OFF, 0),
         "target_recovery_time_in_seconds": _target_recovery_s(COMPATIBILITY[context.version])
         * (name == "model"),
         "is_mixed_page_allocation_on": int(name in ("master", "msdb", "model")),
         "physical_database_name": name,
-        "is_encrypted": 0,
-        "is_cdc_enabled": 0,
-        "is_published": 0,
-        "is_distributor": 0,
-        "is_ansi_nulls_on": 0,
-        "is_fulltext_enabled": 0,
         "is_db_chaining_on": int(name in ("master", "msdb", "tempdb")),
     }
 
@@ -189,11 +149,7 @@ def all_databases(context: Context) -> Iterable[Record]:
             **_database(context, picture.name, picture.database_id),
             "source_database_id": picture.source_id,
             "create_date": context.datetime_value(picture.tick),
-            "is_read_only": 1,
-            "recovery_model": 1,
-            "recovery_model_desc": "FULL",
-            "snapshot_isolation_state": 1,
-            "snapshot_isolation_state_desc": "ON",
+            **literals("databases.all_databases"),
         }
 
 
@@ -219,12 +175,10 @@ def _sysdatabases(context: Context) -> Iterable[Record]:
             "name": row["name"],
             "dbid": row["database_id"],
             "sid": row["owner_sid"],
-            "mode": 0,
+            **literals("databases._sysdatabases"),
             "status": 65536 + _OLD_STATUS.get(state, 0) + (8 if row["recovery_model"] == 3 else 0),
-            "status2": 1090520064,
             "crdate": row["create_date"],
             "reserved": context.datetime_value(-36_525 * 86_400_00),
-            "category": 0,
             "cmptlevel": row["compatibility_level"],
             "filename": "D:\\Data\\" + str(row["name"]) + ".mdf",
             "version": INTERNAL_VERSION[context.version],
@@ -246,16 +200,11 @@ def _file(name: str, path: str, file_id: int, log: bool, size_kb: float, max_kb:
         "data_space_id": 0 if log else 1,
         "name": name,
         "physical_name": path,
-        "state": 0,
-        "state_desc": "ONLINE",
+        **literals("databases._file"),
         "size": int(size_kb / 8),
         "max_size": int(max_kb / 8) if log else -1,
         "growth": 10 if log else 1280,
-        "is_media_read_only": 0,
-        "is_read_only": 0,
-        "is_sparse": 0,
         "is_percent_growth": int(log),
-        "is_name_reserved": 0,
     }
 
 
@@ -493,25 +442,11 @@ def _query_store(context: Context) -> Iterable[Record]:
         return
     modern = context.version >= 2019
     yield {
-        "desired_state": 0,
-        "desired_state_desc": "OFF",
-        "actual_state": 0,
-        "actual_state_desc": "OFF",
-        "readonly_reason": 0,
-        "current_storage_size_mb": 0,
-        "flush_interval_seconds": 900,
-        "interval_length_minutes": 60,
+        **literals("databases._query_store"),
         "max_storage_size_mb": 1000 if modern else 100,
-        "stale_query_threshold_days": 30,
-        "max_plans_per_query": 200,
         "query_capture_mode": 2 if modern else 1,
         "query_capture_mode_desc": "AUTO" if modern else "ALL",
         **dict.fromkeys(_OF_CUSTOM),
-        "size_based_cleanup_mode": 1,
-        "size_based_cleanup_mode_desc": "AUTO",
-        "wait_stats_capture_mode": 1,
-        "wait_stats_capture_mode_desc": "ON",
-        "actual_state_additional_info": "",
     }
 
 

@@ -22,6 +22,7 @@ from engine.protocol import files, streams
 from engine.protocol.lineage import lsn
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.availability import HEALTH, SMALL_KB, clustered_groups, database_number, groups
+from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.databases import displayed_state
 from engine.tsql.catalog.view import Record, view
 
@@ -296,9 +297,7 @@ def _physical_seeding(context: Context) -> Iterable[Record]:
             "estimate_time_complete_utc": context.datetime_value(
                 one.start_tick + round(whole_s * TICKS_PER_S)
             ),
-            "total_disk_io_wait_time_ms": 0,
-            "total_network_wait_time_ms": 0,
-            "is_compression_enabled": 0,
+            **literals("group_databases._physical_seeding"),
         }
 
 

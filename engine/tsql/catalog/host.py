@@ -20,6 +20,7 @@ from engine.tsql.catalog.activity import (
     worker_threads,
 )
 from engine.tsql.catalog.configurations import option_value
+from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.view import Record, view
 
 _BUILDS: Final = {
@@ -58,12 +59,9 @@ view("sys.dm_os_windows_info", _windows)
 def _host(context: Context) -> Iterable[Record]:
     year, (major, minor, _) = windows(context)
     yield {
-        "host_platform": "Windows",
+        **literals("host._host"),
         "host_distribution": f"Windows Server {year}",
         "host_release": f"{major}.{minor}",
-        "host_service_pack_level": "",
-        "host_sku": 10,
-        "os_language_version": 1033,
     }
 
 
@@ -88,9 +86,7 @@ def _memory(context: Context) -> Iterable[Record]:
         "system_cache_kb": free_kb // 2,
         "kernel_paged_pool_kb": WINDOWS_KB // 16,
         "kernel_nonpaged_pool_kb": WINDOWS_KB // 32,
-        "system_high_memory_signal_state": 1,
-        "system_low_memory_signal_state": 0,
-        "system_memory_state_desc": "Available physical memory is high",
+        **literals("host._memory"),
     }
 
 
@@ -101,16 +97,12 @@ def _process_memory(context: Context) -> Iterable[Record]:
     _, held_kb = _held_kb(context)
     yield {
         "physical_memory_in_use_kb": held_kb,
-        "large_page_allocations_kb": 0,
-        "locked_page_allocations_kb": 0,
+        **literals("host._process_memory"),
         "total_virtual_address_space_kb": 2**33,
         "virtual_address_space_reserved_kb": 2 * held_kb,
         "virtual_address_space_committed_kb": held_kb,
         "virtual_address_space_available_kb": 2**33 - 2 * held_kb,
-        "memory_utilization_percentage": 100,
         "available_commit_limit_kb": 2 * MEMORY_KB - held_kb,
-        "process_physical_memory_low": 0,
-        "process_virtual_memory_low": 0,
     }
 
 
@@ -142,9 +134,7 @@ def _system_info(context: Context) -> Iterable[Record]:
         "committed_target_kb": target_kb,
         "visible_target_kb": target_kb,
         "stack_size_in_bytes": 2 * 2**20,
-        "os_quantum": 4,
-        "os_error_mode": 5,
-        "os_priority_class": 32,
+        **literals("host._system_info"),
         "max_workers_count": worker_threads(context),
         "scheduler_count": context.computer.cores,
         "scheduler_total_count": context.computer.cores + 12,
@@ -152,23 +142,9 @@ def _system_info(context: Context) -> Iterable[Record]:
         "sqlserver_start_time_ms_ticks": 10 * server.started_tick + 10**9,
         "sqlserver_start_time": context.datetime_value(server.started_tick),
         "ms_ticks": ticks_ms,
-        "affinity_type": 2,
-        "affinity_type_desc": "AUTO",
         "process_kernel_time_ms": cpu_ms // 10,
         "process_user_time_ms": cpu_ms - cpu_ms // 10,
-        "time_source": 0,
-        "time_source_desc": "QUERY_PERFORMANCE_COUNTER",
-        "virtual_machine_type": 0,
-        "virtual_machine_type_desc": "NONE",
-        "softnuma_configuration": 0,
-        "softnuma_configuration_desc": "OFF",
-        "sql_memory_model": 1,
-        "sql_memory_model_desc": "CONVENTIONAL",
-        "socket_count": 1,
         "cores_per_socket": context.computer.cores,
-        "numa_node_count": 1,
-        "container_type": 0,
-        "container_type_desc": "NONE",
     }
 
 
@@ -201,14 +177,7 @@ view("sys.dm_server_services", _services)
 
 def _filegroups(context: Context) -> Iterable[Record]:
     yield {
-        "name": "PRIMARY",
-        "data_space_id": 1,
-        "type": "FG",
-        "type_desc": "ROWS_FILEGROUP",
-        "is_default": 1,
-        "is_system": 0,
-        "is_read_only": 0,
-        "is_autogrow_all_files": 0,
+        **literals("host._filegroups"),
     }
 
 

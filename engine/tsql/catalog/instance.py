@@ -10,6 +10,7 @@ from engine.availability import replicas
 from engine.constants import TICKS_PER_S
 from engine.tsql.batches import ledger, objects, stored_messages
 from engine.tsql.batches.context import Context
+from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, Record, Rows, no_rows, of_version, view
 
 
@@ -38,11 +39,9 @@ def _servers(context: Context) -> Iterable[Record]:
         yield {
             "server_id": number,
             "name": name,
-            "product": "SQL Server",
-            "provider": "SQLNCLI",
+            **literals("instance._servers"),
             "data_source": name,
             "is_linked": int(number > 0),
-            "is_remote_login_enabled": 1,
             "is_rpc_out_enabled": int(number == 0 or _rpc_out(context, name)),
             "is_data_access_enabled": int(number > 0),
         }
@@ -197,14 +196,8 @@ def _list_defined_sessions(context: Context) -> Iterable[Record]:
         yield {
             "event_session_id": one.number,
             "name": one.name,
-            "event_retention_mode": "S",
-            "event_retention_mode_desc": "ALLOW_SINGLE_EVENT_LOSS",
+            **literals("instance._list_defined_sessions"),
             "max_dispatch_latency": 30_000 if one.events is not None else 120_000,
-            "max_memory": 4096,
-            "max_event_size": 0,
-            "memory_partition_mode": "N",
-            "memory_partition_mode_desc": "NONE",
-            "track_causality": 0,
             "startup_state": int(one.starts),
         }
 

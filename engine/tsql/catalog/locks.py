@@ -14,6 +14,7 @@ from engine.tsql.batches import locks, objects
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Place, Row, RowChanges, SqlSession, Submission, Table
 from engine.tsql.batches.locks import SqlLock
+from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.view import Record, view
 from engine.tsql.language.columns import Key
 
@@ -292,22 +293,17 @@ def _locks(context: Context) -> Iterable[Record]:
         owned = not shared and resource.owner == "TRANSACTION"
         yield {
             "resource_type": resource.type,
-            "resource_subtype": "",
+            **literals("locks._locks"),
             "resource_database_id": resource.database_id,
             "resource_description": resource.description,
             "resource_associated_entity_id": resource.entity,
-            "resource_lock_partition": 0,
             "request_mode": mode,
-            "request_type": "LOCK",
             "request_status": status,
             "request_reference_count": resource.count,
             "request_lifetime": 33554432 if owned else 0,
             "request_session_id": spid,
-            "request_exec_context_id": 0,
-            "request_request_id": 0,
             "request_owner_type": "SHARED_TRANSACTION_WORKSPACE" if shared else resource.owner,
             "request_owner_id": sessions[spid].transaction_id if owned else 0,
-            "request_owner_guid": "00000000-0000-0000-0000-000000000000",
             "request_owner_lockspace_id": f"0x{spid:016X}:0:0",
             "lock_owner_address": (0x80000000 + 64 * spid).to_bytes(8, "big"),
         }
@@ -334,12 +330,7 @@ def _active(context: Context) -> Iterable[Record]:
             "name": session.transaction_name or "user_transaction",
             "transaction_begin_time": context.datetime_value(session.transaction_tick),
             "transaction_type": 1 if session.logs else 2,
-            "transaction_state": 2,
-            "transaction_status": 0,
-            "transaction_status2": 0,
-            "dtc_state": 0,
-            "dtc_status": 0,
-            "dtc_isolation_level": -1,
+            **literals("locks._active"),
         }
 
 
@@ -352,11 +343,7 @@ def _of_sessions(context: Context) -> Iterable[Record]:
             "session_id": session.spid,
             "transaction_id": session.transaction_id,
             "transaction_descriptor": session.spid.to_bytes(8, "little"),
-            "enlist_count": 0,
-            "is_user_transaction": 1,
-            "is_local": 1,
-            "is_enlisted": 0,
-            "is_bound": 0,
+            **literals("locks._of_sessions"),
             "open_transaction_count": session.transactions,
         }
 
@@ -377,16 +364,10 @@ def _of_databases(context: Context) -> Iterable[Record]:
                 "transaction_id": session.transaction_id,
                 "database_id": context.database_id(database),
                 "database_transaction_begin_time": context.datetime_value(session.transaction_tick),
-                "database_transaction_type": 1,
-                "database_transaction_state": 4,
-                "database_transaction_status": 0,
-                "database_transaction_status2": 0,
+                **literals("locks._of_databases"),
                 "database_transaction_log_record_count": records + 1,
-                "database_transaction_replicate_record_count": 0,
                 "database_transaction_log_bytes_used": used,
                 "database_transaction_log_bytes_reserved": used,
-                "database_transaction_log_bytes_used_system": 0,
-                "database_transaction_log_bytes_reserved_system": 0,
                 "database_transaction_begin_lsn": lsn(begin_kb),
                 "database_transaction_last_lsn": lsn(begin_kb + kb),
             }

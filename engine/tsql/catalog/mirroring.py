@@ -10,6 +10,7 @@ from engine.mirroring import quorum
 from engine.model import DatabaseCopy, Endpoint, EndpointState, MirrorState, Role, Safety, WitnessState
 from engine.protocol.lineage import lsn
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
+from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.databases import end_of_log_kb
 from engine.tsql.catalog.view import Record, view
 
@@ -122,15 +123,9 @@ _ALGORITHMS: Final = {
 def _base(endpoint: Endpoint) -> Record:
     return {
         "name": endpoint.name,
-        "endpoint_id": 65536,
-        "principal_id": 1,
-        "protocol": 2,
-        "protocol_desc": "TCP",
-        "type": 4,
-        "type_desc": "DATABASE_MIRRORING",
+        **literals("mirroring._base"),
         "state": int(endpoint.state),
         "state_desc": EndpointState(endpoint.state).name,
-        "is_admin_endpoint": 0,
     }
 
 
@@ -148,13 +143,9 @@ def _endpoints(context: Context) -> Iterable[Record]:
         yield {
             "name": name,
             "endpoint_id": number,
-            "principal_id": 1,
+            **literals("mirroring._endpoints"),
             "protocol": protocol,
             "protocol_desc": protocol_name,
-            "type": 2,
-            "type_desc": "TSQL",
-            "state": 0,
-            "state_desc": "STARTED",
             "is_admin_endpoint": admin,
         }
     if context.server.endpoint is not None:
@@ -234,8 +225,7 @@ def _connections(context: Context) -> Iterable[Record]:
         yield {
             "connection_id": unique_id("connection", me, peer, tick),
             "transport_stream_id": unique_id("stream", me, peer, tick),
-            "state": 3,
-            "state_desc": "CONNECTED",
+            **literals("mirroring._connections"),
             "connect_time": context.datetime_value(tick),
             "login_time": context.datetime_value(tick),
             "authentication_method": _method(endpoint),
@@ -243,15 +233,8 @@ def _connections(context: Context) -> Iterable[Record]:
             "remote_user_name": world.instances[peer].service_account,
             "last_activity_time": context.datetime_value(world.tick - world.tick % 100),
             "is_accept": int(me > peer),
-            "login_state": 12,
-            "login_state_desc": "ONLINE",
-            "peer_certificate_id": 0,
             "encryption_algorithm": algorithm[0],
             "encryption_algorithm_desc": algorithm[1],
-            "receives_posted": 1,
-            "is_receive_flow_controlled": 0,
-            "sends_posted": 0,
-            "is_send_flow_controlled": 0,
             "total_bytes_sent": _bytes_to(context, peer),
         }
 

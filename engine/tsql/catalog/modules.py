@@ -9,6 +9,7 @@ from typing import Final
 from engine.tsql.batches import objects
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.column_types import type_record
+from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.schema import items_of
 from engine.tsql.catalog.view import Record, view
 
@@ -52,11 +53,7 @@ def _parameters(context: Context) -> Iterable[Record]:
                 "name": parameter.name,
                 "parameter_id": place,
                 "is_output": int(parameter.output),
-                "is_cursor_ref": 0,
-                "has_default_value": 0,
-                "default_value": None,
-                "is_readonly": 0,
-                "is_nullable": 1,
+                **literals("modules._parameters"),
             }
 
 

@@ -12,6 +12,7 @@ from engine.protocol import backup, groups
 from engine.protocol.lineage import lsn
 from engine.tsql.batches import ledger
 from engine.tsql.batches.context import Context
+from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.view import VIEWS, Record, view
 from engine.tsql.scalars.values import Scalar, to_text
 
@@ -245,10 +246,8 @@ def _steps(context: Context) -> Iterable[Record]:
         if not made and job.name.casefold() not in having:
             yield {
                 "job_id": _job_id(context, job.name),
-                "step_id": 1,
+                **literals("msdb._steps"),
                 "step_name": job.name,
-                "subsystem": "TSQL",
-                "command": "",
                 "database_name": job.database or "master",
             }
 
@@ -290,7 +289,7 @@ def _alert(context: Context, row: Record) -> Record:
     wmi = row.get("wmi_query")
     return {
         **_with_job(context, row),
-        "event_source": "MSSQLSERVER",
+        **literals("msdb._alert"),
         "message_id": row.get("message_id") or 0,
         "severity": row.get("severity") or 0,
         "delay_between_responses": row.get("delay_between_responses") or 0,
@@ -301,8 +300,6 @@ def _alert(context: Context, row: Record) -> Record:
         "last_occurrence_time": row.get("last_occurrence_time") or 0,
         "last_response_date": row.get("last_response_date") or 0,
         "last_response_time": row.get("last_response_time") or 0,
-        "category_id": 0,
-        "flags": 0,
     }
 
 

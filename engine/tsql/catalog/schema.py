@@ -12,6 +12,7 @@ from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Table
 from engine.tsql.catalog import column_types
 from engine.tsql.catalog.column_types import TYPE_IDS, type_record
+from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.view import Record, Rows, of_version, view
 from engine.tsql.language.columns import Check, ColumnDefinition, ForeignKey, Key
 
@@ -243,7 +244,7 @@ def _indexes(context: Context) -> Iterable[Record]:
                 "type": min(number, 2),
                 "type_desc": ("HEAP", "CLUSTERED", "NONCLUSTERED")[min(number, 2)],
                 "is_unique": int(key is not None and key.unique),
-                "data_space_id": 1,
+                **literals("schema._indexes"),
                 "ignore_dup_key": int(key is not None and key.ignore_duplicates),
                 "is_primary_key": int(key is not None and key.kind == "PRIMARY KEY"),
                 "is_unique_constraint": int(key is not None and key.kind == "UNIQUE"),
@@ -252,8 +253,6 @@ def _indexes(context: Context) -> Iterable[Record]:
                 "fill_factor": int(given.get("FILLFACTOR", 0)),
                 "OrigFillFactor": int(given.get("FILLFACTOR", 0)),
                 "is_padded": int(given.get("PAD_INDEX") == "ON"),
-                "allow_row_locks": 1,
-                "allow_page_locks": 1,
                 "has_filter": int(key is not None and bool(key.filter)),
                 "filter_definition": f"({key.filter})" if key is not None and key.filter else None,
                 "optimize_for_sequential_key": int(given.get("OPTIMIZE_FOR_SEQUENTIAL_KEY") == "ON"),
@@ -468,9 +467,7 @@ def _foreign_keys(context: Context) -> Iterable[Record]:
             "UNIQUE_CONSTRAINT_CATALOG": context.session.database,
             "UNIQUE_CONSTRAINT_SCHEMA": (len(item.table) > 1 and item.table[-2]) or "dbo",
             "UNIQUE_CONSTRAINT_NAME": key.name,
-            "MATCH_OPTION": "SIMPLE",
-            "UPDATE_RULE": "NO ACTION",
-            "DELETE_RULE": "NO ACTION",
+            **literals("schema._foreign_keys"),
         }
 
 

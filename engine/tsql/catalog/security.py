@@ -12,6 +12,7 @@ from engine.protocol import accounts, commits, encryption, security
 from engine.protocol.security import FIRST_USER_ID
 from engine.tsql.batches import objects, rights
 from engine.tsql.batches.context import Context
+from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.view import Record, view
 from engine.tsql.language import permissions
 from engine.tsql.scalars.values import Scalar
@@ -92,10 +93,7 @@ def _principal(context: Context, name: str, number: int, kind: str, sid: bytes, 
         "modify_date": context.datetime_value(-86_400_00 * 100),
         "default_database_name": None if kind == "R" else "master",
         "default_language_name": None if kind == "R" else "us_english",
-        "is_policy_checked": 1,
-        "is_expiration_checked": 0,
-        "is_fixed_role": 0,
-        "owning_principal_id": None,
+        **literals("security._principal"),
     }
 
 
@@ -227,13 +225,10 @@ def _permission(number: int, kind: str, major: int, grantee: object, code: str, 
         "class": number,
         "class_desc": kind,
         "major_id": major,
-        "minor_id": 0,
+        **literals("security._permission"),
         "grantee_principal_id": int(str(grantee)),
-        "grantor_principal_id": 1,
         "type": code,
         "permission_name": name,
-        "state": "G",
-        "state_desc": "GRANT",
     }
 
 
@@ -285,11 +280,8 @@ def _encryption_keys(context: Context) -> Iterable[Record]:
             yield {
                 "database_id": copy.database_id,
                 "encryption_state": 3 if copy.encrypted else 1,
-                "key_algorithm": "AES",
-                "key_length": 256,
+                **literals("security._encryption_keys"),
                 "encryptor_thumbprint": encryption.thumbprint(copy.encryption_key),
-                "encryptor_type": "CERTIFICATE",
-                "percent_complete": 0.0,
             }
 
 
@@ -306,11 +298,8 @@ def _symmetric_keys(context: Context) -> Iterable[Record]:
 def _key(name: str, number: int) -> Record:
     return {
         "name": name,
-        "principal_id": 1,
+        **literals("security._key"),
         "symmetric_key_id": number,
-        "key_length": 128,
-        "key_algorithm": "D3",
-        "algorithm_desc": "TRIPLE_DES",
     }
 
 
@@ -333,11 +322,8 @@ def _role(context: Context, name: str, number: int) -> Record:
     return {
         **_user(context, name, number, number.to_bytes(4, "big")),
         **_NO_AUTHENTICATION,
-        "type": "R",
-        "type_desc": "DATABASE_ROLE",
-        "default_schema_name": None,
+        **literals("security._role"),
         "is_fixed_role": int(name in DATABASE_ROLES and name != "public"),
-        "owning_principal_id": 1,
     }
 
 
@@ -376,7 +362,7 @@ def _authentication(context: Context, user: User) -> Record:
         return _NO_AUTHENTICATION
     if "\\" in user.name or (login is not None and login.kind == "WINDOWS"):
         return {
-            "type": "U", "type_desc": "WINDOWS_USER", "authentication_type": 3, "authentication_type_desc": "WINDOWS",
+            **literals("security._authentication"),
         }  # fmt: skip
     return {}
 
@@ -385,15 +371,10 @@ def _user(context: Context, name: str, number: int, sid: bytes) -> Record:
     return {
         "name": name,
         "principal_id": number,
-        "type": "S",
-        "type_desc": "SQL_USER",
-        "default_schema_name": "dbo",
+        **literals("security._user"),
         "create_date": context.datetime_value(-86_400_00 * 100),
         "modify_date": context.datetime_value(-86_400_00 * 100),
         "sid": sid,
-        "is_fixed_role": 0,
-        "authentication_type": 1,
-        "authentication_type_desc": "INSTANCE",
     }
 
 
@@ -424,10 +405,8 @@ def _my_permissions(context: Context) -> Iterable[Record]:
         if not rights.has_server_permission(context, name):
             continue
         yield {
-            "entity_name": "server",
-            "subentity_name": "",
+            **literals("security._my_permissions"),
             "permission_name": name,
-            "asked_handle": "SERVER",
         }
 
 

@@ -10,6 +10,7 @@ from engine.identifiers import unique_id
 from engine.protocol import volumes
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog.activity import DATA_WRITE_MS, PAGE_KB, PAGES_A_WRITE, measure_all_loads
+from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.databases import (
     files_of,
     log_reuse_wait,
@@ -126,15 +127,13 @@ def _log_info(context: Context) -> Iterable[Record]:
         for file in virtual_log_files(context.world, copy.source):
             yield {
                 "database_id": context.database_id(copy.database),
-                "file_id": 2,
+                **literals("table_functions._log_info"),
                 "vlf_begin_offset": file.offset,
                 "vlf_size_mb": round(file.size / 2**20, 2),
                 "vlf_sequence_number": file.number,
                 "vlf_active": int(file.status == 2),
                 "vlf_status": file.status,
                 "vlf_parity": file.parity,
-                "vlf_create_lsn": "00000000:00000000:0000",
-                "vlf_encryptor_thumbprint": None,
             }
 
 

@@ -40,7 +40,9 @@ def test_every_literal_in_a_row_has_a_reason() -> None:
         reason, function, columns = line.split("\t")
         assert len(reason) > 10
         listed[function] = set(columns.split(", "))
-    assert listed == {
+    code = "".join(path.read_text(encoding="utf-8") for path in CATALOG.glob("*.py"))
+    read = {function for function in listed if f'literals("{function}")' in code}
+    assert {function: columns for function, columns in listed.items() if function not in read} == {
         f"{module}.{function}": columns for (module, function), columns in literal_columns().items()
     }
 
