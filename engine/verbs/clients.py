@@ -14,7 +14,7 @@ from engine.inputs import Input, InputError, but_there_are
 from engine.localization import mark, say
 from engine.model import Key, World
 from engine.protocol import clients, groups, names, serving
-from engine.verbs.verb import CLIENT, DATABASE, SERVER, Args, Verb, VerbParameter
+from engine.verbs.verb import CLIENT, DATABASE, Args, VerbParameter, verb
 
 
 def _workloads(world: World, database: str, truth: bool) -> Iterable[str]:
@@ -187,115 +187,41 @@ def _configure(world: World, item: Input) -> None:
 
 
 VERBS: Final = (
-    Verb(
-        name="workload",
-        told=mark("Change the workload of {database} to {workload}"),
+    verb(
+        "workload",
+        _set_workload,
         parameters=(DATABASE, VerbParameter(mark("workload"), "workload", values=_workloads)),
-        options={"scale": (0.0, 1_000.0)},
-        help=mark("change the workload (Workload1, Workload2, none, …)"),
-        group="load",
-        do=_set_workload,
         label="{1}",
-        icon="load",
-        section=mark("Workload"),
         sensible=lambda world, args: all(copy.workload != args[1] for copy in world.copies_of(args[0])),
     ),
-    Verb(
-        name="bulk-load",
-        told=mark("Bulk load rows into {database}"),
-        parameters=(DATABASE,),
-        options={"rows": (0.0, 1e10), "batch_rows": (0.0, 1e10)},
-        help=mark("bulk load rows in batches"),
-        group="load",
-        do=_bulk_load,
-    ),
-    Verb(
-        name="rebuild-index",
-        told=mark("Rebuild a large index of {database}"),
+    verb("bulk-load", _bulk_load),
+    verb(
+        "rebuild-index",
+        _rebuild_index,
         parameters=(DATABASE, VerbParameter(mark("method"), optional=True, choices=("offline", "online"))),
-        options={"size": (0.0, 1e6)},
-        help=mark("rebuild a large index in one transaction"),
-        group="load",
-        do=_rebuild_index,
     ),
-    Verb(
-        name="stop-app",
-        parameters=(CLIENT,),
-        help=mark("stop a client application"),
-        group="chore",
-        do=lambda world, item: clients.stop(world, item.args[0]),
-        reverse="start-app",
-        label=mark("Stop the application"),
-        icon="stop",
-        sensible=_runs,
-    ),
-    Verb(
-        name="start-app",
-        parameters=(CLIENT,),
-        help=mark("start a client application"),
-        group="chore",
-        do=lambda world, item: clients.look_for_server(world, item.args[0]),
-        label=mark("Start the application"),
-        icon="play",
+    verb("stop-app", lambda world, item: clients.stop(world, item.args[0]), sensible=_runs),
+    verb(
+        "start-app",
+        lambda world, item: clients.look_for_server(world, item.args[0]),
         sensible=lambda world, args: not _runs(world, args),
     ),
-    Verb(
-        name="long-query",
-        parameters=(CLIENT,),
-        options={"minutes": (0.01, 10_000.0)},
-        help=mark("run a long query in an application"),
-        group="load",
-        do=_long_query,
-        label=mark("Run a long query"),
-        icon="load",
-        sensible=lambda world, args: world.clients[args[0]].read_only,
-    ),
-    Verb(
-        name="change-schema",
-        told=mark("Change a table of {database}"),
-        parameters=(DATABASE,),
-        help=mark("change a table, as an application upgrade does (ALTER TABLE)"),
-        group="load",
-        do=_change_schema,
+    verb("long-query", _long_query, sensible=lambda world, args: world.clients[args[0]].read_only),
+    verb(
+        "change-schema",
+        _change_schema,
         sensible=lambda world, args: any(copy.availability.guid for copy in world.copies_of(args[0])),
     ),
-    Verb(
-        name="connect-string",
-        told=mark("Set in the connection string of {client}: {keywords}"),
-        parameters=(CLIENT, VerbParameter(mark("keywords"), "rest")),
-        help=mark("set keywords of an application's connection string, such as MultiSubnetFailover=True"),
-        group="chore",
-        do=_change_string,
-    ),
-    Verb(
-        name="flush-dns",
-        parameters=(CLIENT,),
-        help=mark("clear the DNS cache of an application's computer: ipconfig /flushdns"),
-        group="chore",
-        do=lambda world, item: names.flush(world, item.args[0]),
-        label=mark("Flush the DNS cache"),
-        icon="retry",
+    verb("connect-string", _change_string, parameters=(CLIENT, VerbParameter(mark("keywords"), "rest"))),
+    verb(
+        "flush-dns",
+        lambda world, item: names.flush(world, item.args[0]),
         sensible=lambda world, args: bool(world.clients[args[0]].kept_addresses[0]),
     ),
-    Verb(
-        name="configure-app",
-        told=mark("Configure {client}: {settings}"),
+    verb(
+        "configure-app",
+        _configure,
         parameters=(CLIENT, VerbParameter("settings", "rest", title=mark("settings"))),
-        help=mark(
-            "change settings of an application and restart it: Data Source=SERVER_A;Failover Partner=SERVER_B;Retry=yes"
-        ),
-        group="chore",
-        do=_configure,
     ),
-    Verb(
-        name="point-app",
-        told=mark("Connect {client} to {server}"),
-        parameters=(CLIENT, SERVER),
-        help=mark("connect an application to another server"),
-        group="chore",
-        do=lambda world, item: clients.point_app(world, *item.args),
-        label=mark("Connect to {1}"),
-        icon="app",
-        sensible=_is_new_data_source,
-    ),
+    verb("point-app", lambda world, item: clients.point_app(world, *item.args), sensible=_is_new_data_source),
 )

@@ -11,11 +11,10 @@ from engine.inputs import Input, InputError, but_there_are
 from engine.localization import format_duration, mark, say
 from engine.model import Volume, World
 from engine.protocol import database_files, files, logspace, network, volumes
-from engine.verbs.verb import SERVER, SERVERS, Args, Doing, Verb, VerbParameter, emit_maintenance_event
+from engine.verbs.verb import SERVER, SERVERS, Args, Doing, VerbParameter, emit_maintenance_event, verb
 
 _TWO_PATHS: Final = re.compile(r"([A-Za-z]:\\.*?)\s+([A-Za-z]:\\.*)")
 """Pattern of the old and the new path of a file copied on its own server."""
-SECTION: Final = mark("Files and drives")
 KB_PER_GB: Final = 1024.0 * 1024.0
 
 # --- files ------------------------------------------------------------------------------------------------
@@ -216,54 +215,23 @@ PATH: Final = VerbParameter(mark("path"), "rest", values=_paths)
 SIZE: Final = {"size_gb": (0.0, 1e6)}
 
 VERBS: Final = (
-    Verb(
-        name="copy-file",
-        told=mark("Copy {path} from {from} to {to}"),
+    verb(
+        "copy-file",
+        _copy,
         parameters=(*SERVERS, PATH),
-        help=mark("copy a file to the same path on another server, or to another path on the same server"),
-        group="chore",
-        do=_copy,
-        timers={"chore.copied": _copied, "chore.moved": _moved},
-        label=mark("Copy {2} to {1}"),
-        icon="note",
-        section=SECTION,
-        same_end=True,
         sensible=lambda world, args: args[0] != args[1] and (args[1], args[2]) not in world.files,
+        timers={"chore.copied": _copied, "chore.moved": _moved},
     ),
-    Verb(
-        name="delete-file",
-        told=mark("Delete {path} on {server}"),
-        parameters=(SERVER, PATH),
-        help=mark("delete a file"),
-        group="chore",
-        do=_delete,
-        label=mark("Delete {1}"),
-        icon="close",
-        section=SECTION,
-    ),
-    Verb(
-        name="add-drive",
-        told=mark("Add a drive {drive}: to {server}"),
+    verb("delete-file", _delete, parameters=(SERVER, PATH)),
+    verb(
+        "add-drive",
+        _set_drive(adds_drive=True),
         parameters=(SERVER, VerbParameter(mark("drive"), values=_all_drives)),
-        options=SIZE,
-        help=mark("add a drive"),
-        group="chore",
-        do=_set_drive(adds_drive=True),
-        label=mark("Add a drive {1}: of 100 GB"),
-        icon="disk",
-        section=SECTION,
     ),
-    Verb(
-        name="grow-volume",
-        told=mark("Resize drive {drive}: of {server}"),
+    verb(
+        "grow-volume",
+        _set_drive(adds_drive=False),
         parameters=(SERVER, VerbParameter("drive", values=_drives)),
-        options=SIZE,
-        help=mark("resize a drive"),
-        group="chore",
-        do=_set_drive(adds_drive=False),
-        label=mark("Double drive {1}:"),
-        icon="disk",
-        section=SECTION,
         variants=_doubled,
     ),
 )

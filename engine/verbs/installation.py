@@ -10,7 +10,7 @@ from engine.localization import mark, say
 from engine.model import Fault, Service, World
 from engine.protocol import options, service
 from engine.verbs.servers import stop_service
-from engine.verbs.verb import SERVER, Verb, VerbParameter, emit_maintenance_event
+from engine.verbs.verb import SERVER, VerbParameter, emit_maintenance_event, verb
 
 
 def _set_account(world: World, item: Input) -> None:
@@ -85,29 +85,15 @@ def _upgraded(world: World, server: str, version: int, edition: str) -> None:
 
 
 VERBS: Final = (
-    Verb(
-        name="set-service-account",
-        told=mark("Run SQL Server on {server} as {account}"),
-        parameters=(SERVER, VerbParameter(mark("account"), "rest")),
-        help=mark("run SQL Server under another account; the service restarts"),
-        group="chore",
-        do=_set_account,
-    ),
-    Verb(
-        name="upgrade",
-        told=mark("Install SQL Server {version} on {server}"),
+    verb("set-service-account", _set_account, parameters=(SERVER, VerbParameter(mark("account"), "rest"))),
+    verb(
+        "upgrade",
+        _upgrade,
         parameters=(
             SERVER,
             VerbParameter(mark("version"), choices=tuple(map(str, VERSIONS))),
             VerbParameter(mark("edition"), optional=True, choices=EDITIONS),
         ),
-        help=mark(
-            "install a version (the current one: a service pack); the service is down during the installation"
-        ),
-        group="chore",
-        do=_upgrade,
         timers={"chore.upgraded": _upgraded},
-        label=mark("Install SQL Server {1} (service pack, or upgrade)"),
-        section=mark("Installation"),
     ),
 )

@@ -6,12 +6,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.flow.recovery import Cause
 from engine.inputs import Input, InputError
 from engine.localization import mark, say
 from engine.model import FieldOf, Link, World
 from engine.protocol import network
-from engine.verbs.verb import LINK, Args, Before, Verb, describe_pending_effect
+from engine.verbs.verb import Args, Before, describe_pending_effect, verb
 
 
 def _change(world: World, item: Input, both_directions: bool = True, **changes: FieldOf[Link]) -> Before:
@@ -115,104 +114,22 @@ WORSE: Final = (
 )
 
 VERBS: Final = (
-    Verb(
-        name="cut",
-        parameters=LINK,
-        help=mark("cut one link; both ends lose the carrier"),
-        group="fault",
-        do=lambda world, item: _change(world, item, up=False),
-        reverse="mend",
-        loses="link",
-        mechanism=Cause.CABLE,
-        label=mark("Cut (both ends lose the carrier)"),
-        icon="cut",
+    verb("cut", lambda world, item: _change(world, item, up=False), sensible=_passing),
+    verb("mend", _mend, sensible=_changed),
+    verb("black-hole", lambda world, item: _change(world, item, passing=False), sensible=_passing),
+    verb(
+        "cut-one-way",
+        lambda world, item: _change(world, item, both_directions=False, passing=False),
         sensible=_passing,
     ),
-    Verb(
-        name="mend",
-        parameters=LINK,
-        help=mark("repair one link, whatever its fault"),
-        group="repair",
-        do=_mend,
-        undoes=("reset-link",),
-        label=mark("Repair"),
-        icon="mend",
-        sensible=_changed,
-    ),
-    Verb(
-        name="black-hole",
-        parameters=LINK,
-        help=mark("drop all packets of one link silently"),
-        group="fault",
-        do=lambda world, item: _change(world, item, passing=False),
-        reverse="mend",
-        loses="link",
-        mechanism=Cause.TIMEOUT,
-        label=mark("Drop all packets silently"),
-        icon="cut",
-        sensible=_passing,
-    ),
-    Verb(
-        name="cut-one-way",
-        told=mark("Drop packets {from} → {to}"),
-        parameters=LINK,
-        help=mark("drop the packets in one direction silently"),
-        group="fault",
-        do=lambda world, item: _change(world, item, both_directions=False, passing=False),
-        reverse="mend",
-        loses="link",
-        mechanism=Cause.TIMEOUT,
-        label=mark("Drop packets {0} → {1}"),
-        icon="cut",
-        sensible=_passing,
-        directed=True,
-    ),
-    Verb(
-        name="flap-link",
-        parameters=LINK,
-        options={"period_s": (0.2, 600.0)},
-        help=mark("flap one link: disconnect and reconnect it repeatedly until it is repaired"),
-        group="fault",
-        do=_flap,
-        reverse="mend",
-        loses="link",
-        mechanism=Cause.CABLE,
-        timers={"link.flap": _toggle_link},
-        label=mark("Flap: down for 1 s, up for 1 s"),
-        icon="cut",
-        sensible=_passing,
-    ),
-    Verb(
-        name="reset-link",
-        parameters=LINK,
-        help=mark("reset the open connections of one link; clients can reconnect"),
-        group="fault",
-        do=_reset,
-        loses="link",
-        label=mark("Reset open connections"),
-        icon="retry",
-        sensible=_connected,
-    ),
-    Verb(
-        name="degrade",
-        told=mark("Degrade the link {from} – {to}"),
-        parameters=LINK,
-        # a link that carries nothing is cut, not 100 % lossy: `cut` and `black-hole` choose the direction
-        options={
-            "rtt_ms": (0.0, 10_000.0),
-            "jitter_ms": (0.0, 10_000.0),
-            "bandwidth_mbps": (0.05, 400_000.0),
-            "loss": (0.0, 0.99),
-        },
-        help=mark("change latency, bandwidth or loss of one link"),
-        group="fault",
-        do=_degrade,
-        reverse="mend",
-        loses="link",
-        effect=describe_pending_effect,
+    verb("flap-link", _flap, sensible=_passing, timers={"link.flap": _toggle_link}),
+    verb("reset-link", _reset, sensible=_connected),
+    # a link that carries nothing is cut, not 100 % lossy: `cut` and `black-hole` choose the direction
+    verb(
+        "degrade",
+        _degrade,
         label="{options}",
-        icon="load",
-        section=mark("Degrade the line"),
+        effect=describe_pending_effect,
         sensible=_passing,
         variants=lambda world, args: WORSE,
     ),

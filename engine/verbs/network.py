@@ -11,9 +11,7 @@ from engine.inputs import Input, InputError, but_there_are
 from engine.localization import mark, say
 from engine.model import Fault, Instance, World
 from engine.protocol import network, security
-from engine.verbs.verb import COMPUTER, SERVER, Before, Doing, Verb, VerbParameter, of_server
-
-SECTION: Final = mark("Network and security")
+from engine.verbs.verb import COMPUTER, SERVER, Before, Doing, VerbParameter, of_server, verb
 
 # --- firewall ---------------------------------------------------------------------------------------------
 
@@ -139,76 +137,24 @@ PORT: Final = VerbParameter(mark("port"), "number", values=_endpoint_port)
 CERTIFICATE: Final = VerbParameter(mark("certificate"), optional=True)
 
 VERBS: Final = (
-    Verb(
-        name="close-firewall",
-        told=mark("Close port {port} in the firewall of {server}"),
+    verb(
+        "close-firewall",
+        _firewall(closed=True),
         parameters=(COMPUTER, PORT),
-        help=mark("close a port of a server"),
-        group="fault",
-        do=_firewall(closed=True),
-        reverse="open-firewall",
         effect=lambda world, fault: say(
             "no connection can reach port {port} of {server}", port=fault.args[1], server=fault.args[0]
         ),
-        label=mark("Close port {1} in the firewall"),
-        icon="cut",
-        section=SECTION,
     ),
-    Verb(
-        name="open-firewall",
-        told=mark("Open port {port} in the firewall of {server}"),
-        parameters=(COMPUTER, replace(PORT, values=_closed_ports)),
-        help=mark("open a port of a server"),
-        group="repair",
-        do=_firewall(closed=False),
-        label=mark("Open port {1} in the firewall"),
-        icon="mend",
+    verb(
+        "open-firewall", _firewall(closed=False), parameters=(COMPUTER, replace(PORT, values=_closed_ports))
     ),
-    Verb(
-        name="disable-tcp",
-        parameters=(SERVER,),
-        help=mark("disable TCP/IP; takes effect at the next start of the service"),
-        group="fault",
-        do=_tcp(enabled=False),
-        reverse="enable-tcp",
+    verb(
+        "disable-tcp",
+        _tcp(enabled=False),
         effect=_describe_disabled_tcp,
-        label=mark("Disable TCP/IP (from the next start)"),
-        icon="cut",
-        section=SECTION,
         sensible=of_server(lambda server: server.tcp_enabled),
     ),
-    Verb(
-        name="enable-tcp",
-        parameters=(SERVER,),
-        help=mark("enable TCP/IP; takes effect at the next start of the service"),
-        group="repair",
-        do=_tcp(enabled=True),
-        label=mark("Enable TCP/IP (from the next start)"),
-        icon="mend",
-        sensible=of_server(lambda server: not server.tcp_enabled),
-    ),
-    Verb(
-        name="expire-certificate",
-        told=mark("Expire the certificate {certificate} of {server}"),
-        parameters=(SERVER, CERTIFICATE),
-        help=mark("make a certificate expire (by default the endpoint's)"),
-        group="fault",
-        do=_expire,
-        reverse="renew-certificate",
-        effect=_refused,
-        label=mark("Expire the endpoint's certificate"),
-        icon="warning",
-        section=SECTION,
-    ),
-    Verb(
-        name="renew-certificate",
-        told=mark("Restore the expiry date of {certificate} on {server}"),
-        parameters=(SERVER, CERTIFICATE),
-        help=mark("restore the original expiry date of a certificate"),
-        group="repair",
-        do=_renew,
-        label=mark("Restore the expiry date of the endpoint's certificate"),
-        icon="mend",
-        section=SECTION,
-    ),
+    verb("enable-tcp", _tcp(enabled=True), sensible=of_server(lambda server: not server.tcp_enabled)),
+    verb("expire-certificate", _expire, parameters=(SERVER, CERTIFICATE), effect=_refused),
+    verb("renew-certificate", _renew, parameters=(SERVER, CERTIFICATE)),
 )

@@ -1,11 +1,14 @@
-"""Record of a verb: its effect, reverse, description and menu entry."""
+"""Record of a verb: its effect, reverse, description and menu entry. Its texts and constants are in verbs.tsv."""
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import resources
+from typing import Any, Final, Literal, TypedDict, Unpack, cast
 
 from msgspec import Struct
 
@@ -23,6 +26,7 @@ Values = Callable[[World, str, bool], Iterable[str]]
 """(world, first argument, whether the true state may be shown) -> values."""
 Variants = Callable[[World, Args], Iterable[tuple[str, str]]]
 """(world, arguments) -> (label or "", options as text) of each offer."""
+Loss = Literal["", "server", "link"]
 Group = Literal["fault", "repair", "load", "sql", "chore", "remark"]
 
 
@@ -95,7 +99,7 @@ class Verb:
     """Faults that it ends in addition to those whose reverse it is."""
     pointless: Callable[[World, Input], str] = find_no_objection
     """Reason why the action would change nothing now. It is then skipped and recorded as a no-op."""
-    loses: Literal["", "server", "link"] = ""
+    loses: Loss = ""
     """Server or link whose outage is attributed to this fault: the server of the first argument, or the link of the
     first two.
     """
@@ -173,6 +177,68 @@ DATABASE: Final = VerbParameter(mark("database"), "database")
 CLIENT: Final = VerbParameter(mark("client"), "client")
 LINK: Final = (VerbParameter(mark("from"), "name"), VerbParameter(mark("to"), "name"))
 SERVERS: Final = (VerbParameter("from", "server"), VerbParameter("to", "server"))
+
+PARAMETERS: Final[Mapping[str, tuple[VerbParameter, ...]]] = {
+    "server": (SERVER,), "computer": (COMPUTER,), "node": (NODE,), "role": (ROLE,), "database": (DATABASE,),
+    "client": (CLIENT,), "link": LINK, "servers": SERVERS, "text": (VerbParameter("text", "rest"),),
+    "resource": (VerbParameter(mark("resource"), "resource"),), "cluster": (VerbParameter(mark("cluster"), "cluster"),),
+    "instance": (VerbParameter(mark("instance"), "role"),),
+}  # fmt: skip
+"""Parameters by their names in the table of verbs."""
+
+
+# --- the table of verbs -----------------------------------------------------------------------------------
+
+
+class VerbCode(TypedDict, total=False):
+    """Fields of a verb that are code, or differ from the table."""
+
+    parameters: tuple[VerbParameter, ...]
+    effect: Callable[[World, Fault], str]
+    sensible: Callable[[World, Args], bool]
+    pointless: Callable[[World, Input], str]
+    variants: Variants
+    back_label: Callable[[Args], str]
+    timers: Mapping[TimerName, Callable[..., None]]
+    label: str
+
+
+@cache
+def _rows() -> dict[str, dict[str, str]]:
+    text = resources.files("engine.verbs").joinpath("verbs.tsv").read_text(encoding="utf-8").replace("~", "")
+    rows = csv.DictReader(text.splitlines(), delimiter="\t", restval="", quoting=csv.QUOTE_NONE)
+    return {row["name"]: row for row in rows}
+
+
+def verb(name: str, do: Doing | None, **code: Unpack[VerbCode]) -> Verb:
+    """Build a verb from its row in verbs.tsv and its code."""
+    row, options = _rows()[name], {}
+    flags = row["flags"].split()
+    for option in filter(None, row["options"].split(", ")):
+        key, least, most = option.split()
+        options[key] = float(least), float(most)
+    made = Verb(
+        name=name,
+        parameters=tuple(p for key in row["parameters"].split() for p in PARAMETERS[key]),
+        options=options,
+        help=row["help"],
+        told=row["told"],
+        group=cast(Group, row["group"]),
+        do=do,
+        reverse=row["reverse"],
+        undoes=tuple(row["undoes"].split()),
+        loses=cast(Loss, row["loses"]),
+        mechanism=Cause[row["mechanism"] or "POWER_OFF"],
+        label=row["label"],
+        icon=row["icon"] or "gear",
+        section=row["section"],
+        by_person="by_person" in flags,
+        ends_with_effect="ends_with_effect" in flags,
+        same_end="same_end" in flags,
+        directed="directed" in flags,
+        cure="cure" in flags,
+    )
+    return replace(made, **code)
 
 
 # --- rules that many have ---------------------------------------------------------------------------------
