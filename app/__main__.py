@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def open_window(scenario: Scenario | None) -> int:
-    """Show the window, on *scenario* if one is given; one sentence and exit code 2 where Qt cannot start."""
+    """Show the window, with *scenario* if one is given.
+
+    If Qt cannot start, print one message and return exit code 2.
+    """
     trying = qt_probe.begin()
     missing: ImportError | None = None
     try:

@@ -54,7 +54,7 @@ def examine() -> Iterator[CheckResult]:
 
 
 def _simulation() -> CheckResult:
-    """Check the compiled step; plain Python gives the same results, so the check always passes."""
+    """Check the compiled step. Plain Python gives the same results, so this check always passes."""
     used = compiled.kernel()
     if used.reason:
         text = say(
@@ -168,7 +168,7 @@ def profile_if_any() -> Iterator[Profile | None]:
 
 
 def export(target: Path) -> int:
-    """Return everything in the profile to *target*, whatever version wrote it; the number of rows.
+    """Export everything in the profile to *target*, from any version; return the number of rows.
 
     Raises StorageError.
     """

@@ -21,7 +21,7 @@ LIBRARIES: Final = Path(__file__).with_name("qt_libraries.txt")
 
 
 def install_command(packages: str) -> str:
-    """Return sentence with a command that can be pasted: a bare machine has neither sudo nor package lists."""
+    """Return a sentence with a command to paste; a bare machine has neither sudo nor package lists."""
     install = f"apt-get update && apt-get install -y --no-install-recommends {packages}"
     return f"On Debian or Ubuntu: {'sudo sh' if shutil.which('sudo') else 'su'} -c '{install}'"
 
@@ -65,7 +65,7 @@ class Probe:
 
 
 def begin() -> subprocess.Popen[str]:
-    """Start Qt in another process; `finish` says what came of it. Meanwhile the caller may do other things."""
+    """Start Qt in another process; `finish` reports the result. The caller may work meanwhile."""
     return subprocess.Popen(
         [sys.executable, "-c", _PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -85,7 +85,7 @@ def finish(trying: subprocess.Popen[str]) -> Probe:
 
 
 def probe() -> Probe:
-    """Start Qt in another process and say what is missing if it does not."""
+    """Start Qt in another process and report what is missing if it fails."""
     return finish(begin())
 
 

@@ -90,7 +90,7 @@ class WindowSettings:
 
     @property
     def problem(self) -> str:
-        """Write to disk now; why that cannot be, as a sentence in the language that is in use by now, or empty."""
+        """Write to disk now; return the problem as a sentence in the current language, or an empty text."""
         if self._obstacle is not None:
             said = tr(
                 "{file} is not a file. The window starts with default settings and does not save changes."
@@ -147,9 +147,9 @@ def _find_obstacle(file: Path) -> Path | None:
 
 
 def _of_the_profile() -> QSettings:
-    """Return the file beside the profile's database: nothing is written outside that folder.
+    """Return the settings file next to the profile's database, so that nothing is written outside that folder.
 
-    Version 0.1.0 had it where the system keeps settings; what is there is moved, once.
+    Version 0.1.0 used the system's location; its settings are moved once.
     """
     file = default_folder() / FILE_NAME
     _without_objects(file)
@@ -170,7 +170,10 @@ def _of_the_profile() -> QSettings:
 
 
 def _without_objects(file: Path) -> None:
-    """Take out of the file what Qt would make objects of: a damaged one ends the process. None is ever written here."""
+    """Remove values that Qt would turn into objects: a damaged one ends the process.
+
+    This program writes none.
+    """
     try:
         text = file.read_bytes() if file.stat().st_size <= SIZE_MAX else b""
     except OSError:

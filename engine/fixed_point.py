@@ -100,6 +100,6 @@ def _in_units(x: float) -> int:
 
 
 def _nearest(number: int, error_units: int = OFF) -> float | None:
-    """Return the float next to *number* units, if all numbers within *off* of it share that float."""
+    """Return the float next to *number* units, if all numbers within *error_units* of it share that float."""
     found = (number - error_units) / _ONE
     return found if found == (number + error_units) / _ONE else None

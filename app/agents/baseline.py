@@ -27,7 +27,7 @@ Player = Callable[[DrillEnv, int], str]
 
 
 def at_random(env: DrillEnv, seed: int) -> str:
-    """Return any line, in some steps: the more seldom, the longer the drill."""
+    """Return a random line in some steps; the longer the drill, the less often."""
     chance = Chance.from_seed(seed ^ env.drill.tick)
     steps = max(1, (env.drill.end_tick or ticks(600.0)) // ticks(10.0))
     if chance.uniform() > ACTS / steps:
@@ -37,7 +37,7 @@ def at_random(env: DrillEnv, seed: int) -> str:
 
 
 def greedy(env: DrillEnv, _: int) -> str:
-    """Return the first of the best lines; to wait, where nothing is better."""
+    """Return the first of the best lines, or a wait if none is better."""
     worth = {line: _estimate_score(env, line) for line in env.lines()}
     return max(worth, key=worth.__getitem__)
 
@@ -57,7 +57,7 @@ PLAYERS: Final[dict[str, Player]] = {"random": at_random, "greedy": greedy}
 
 
 def game(env: DrillEnv, player: Player, seed: int) -> float:
-    """Return the total of one game."""
+    """Play one game and return its total score."""
     _, info = env.reset(seed=seed)
     over = False
     while not over:

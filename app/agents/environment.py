@@ -107,7 +107,10 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         return self._build_observation(list(self.drill.events)), self._info() | task
 
     def step(self, action: str) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Do the line *action* and let a step of time pass. A line that cannot be done is told, and costs the time."""
+        """Apply the line *action* and advance time by one step.
+
+        A refused line is reported and still takes the step.
+        """
         if not isinstance(action, str):
             raise gymnasium.error.InvalidAction(f"an action is an input line, not {action!r}")
         first, refused = len(self.drill.events), ""
@@ -132,9 +135,9 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         return "\n".join(self._messages)
 
     def lines(self) -> list[str]:
-        """Return actions that could be tried in this scenario, sensible or not: a vocabulary for simple players.
+        """Return possible actions in this scenario, useful or not, as a vocabulary for simple players.
 
-        It tells nothing of what is broken. Any other input line is an action, too.
+        The list does not reveal what is broken. Any other input line is a valid action too.
         """
         own = [
             line
@@ -182,10 +185,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
 
 
 def _answers(event: Event) -> list[str]:
-    """Return the output of a batch in a window: its results and its messages.
-
-    A row is one line, with tabs between its columns.
-    """
+    """Return the output of a batch in a window: its messages and its result rows, with tabs between columns."""
     shown: list[tuple[int, int, str]] = []
     for place, said in enumerate(event.get("messages") or ()):
         head = (

@@ -45,7 +45,7 @@ class LogMismatchError(Exception):
 
 
 def parse_entry(entry: object) -> LogEntry:
-    """Return an entry of JSON as an act. Raises LogMismatchError."""
+    """Parse a log entry from JSON. Raises LogMismatchError."""
     if not (isinstance(entry, list) and [type(part) for part in entry] == [int, int, str, str, int]):
         raise LogMismatchError(tr("an input must be [number, tick, line, hash, instruction]"))
     found = LogEntry(*entry)
@@ -73,7 +73,10 @@ def effective(log: Iterable[LogEntry]) -> list[LogEntry]:
 
 
 def answered(log: Sequence[LogEntry]) -> set[int]:
-    """Return the instructions that the run has answered; after a rewind they may come again, rewinds may not."""
+    """Return the instructions that the run has answered.
+
+    After a rewind they may be sent again, except rewinds.
+    """
     back = {one.instruction for one in log if is_rewind(one)}
     return back | {one.instruction for one in effective(log) if one.instruction}
 
@@ -89,10 +92,10 @@ def select_new_entries(
     last_tick: Tick,
     read_entries: Callable[[int, int], Sequence[LogEntry]],
 ) -> list[LogEntry]:
-    """Return those of *offered* that are not kept yet; what is sent twice counts once.
+    """Return the entries of *offered* that are not stored yet; repeated ones count once.
 
-    *acknowledged*, *last_tick*: of the last act that is kept. *kept*: the acts from a number to another one.
-    Raises LogMismatchError for a gap, a step back in time, and an act that stands otherwise in what is kept.
+    *acknowledged* and *last_tick* belong to the last stored entry. *read_entries* reads stored entries.
+    Raises LogMismatchError for a gap, a decreasing time, or an entry that differs from the stored one.
     """
     offered = list(offered)
     known = [one for one in offered if one.number <= acknowledged]

@@ -26,7 +26,7 @@ class InterfaceAddress(NamedTuple):
 
 
 def list_addresses() -> list[InterfaceAddress]:
-    """Return the addresses of this computer's interfaces, those that seats most probably reach first."""
+    """Return the addresses of this computer's interfaces, the most likely reachable ones first."""
     found = _read_interfaces()
     preferred = _find_default_address()
 

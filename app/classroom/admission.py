@@ -40,7 +40,10 @@ class Admission:
         lines: dict[int, SeatState],
         pace: ClassPace,
     ) -> None:
-        """Begin; *what*: the content of every seat; *lines*: known seats by number, to which new ones are added."""
+        """Create the admission.
+
+        *what*: the assignment of every seat; *lines*: known seats by number, extended on admission.
+        """
         self._pace = pace
         self._class, self._record, self._writer, self._lines = the_class, record, writer, lines
         self._assignment, self._digest = what, what.digest
@@ -50,7 +53,7 @@ class Admission:
         self._gate = RateLimiter(time.monotonic)
 
     async def admit(self, request: client_messages.Join | client_messages.Resume, address: str) -> SeatState:
-        """Return the seat whose token was shown. Raises Refused."""
+        """Return the seat that belongs to the token of *request*. Raises RequestRefusedError."""
         token_hash = hashlib.sha256(request.token.encode()).hexdigest()
         known = self._find_by_token(token_hash)
         if known is not None and (isinstance(request, client_messages.Join) or request.seat == known.number):
@@ -83,7 +86,7 @@ class Admission:
             raise RequestRefusedError(tr("wrong class code"))
 
     async def admit_from_file(self, message: client_messages.HandIn) -> SeatState:
-        """Return the seat whose log has come by file. Raises Refused."""
+        """Return the seat whose log was handed in as a file. Raises RequestRefusedError."""
         if message.digest != self._digest:
             raise RequestRefusedError(
                 tr("the log of {name} belongs to another scenario, seed or mode").format(name=message.name)
@@ -101,18 +104,15 @@ class Admission:
         return line
 
     async def seat(self, number: int) -> SeatState | None:
-        """Return the seat with this number, also where another host has taken it in."""
+        """Return the seat with this number, even if another host admitted it."""
         return self._lines.get(number) or await self._find_in_record(self._record.seat, number)
 
     def _find_by_token(self, token_hash: str) -> SeatState | None:
-        """Return the seat with this token that is known here.
-
-        The hash is compared, so how long that takes tells nothing.
-        """
+        """Return the known seat with this token hash. Comparing hashes makes the duration reveal nothing."""
         return next((line for line in self._lines.values() if line.token_hash == token_hash), None)
 
     async def _seat_with(self, token_hash: str, name: str, consent: bool) -> SeatState:
-        """Return the seat with this token, made where there is none. Raises Refused."""
+        """Return the seat with this token; create it if needed. Raises RequestRefusedError."""
         if (known := self._find_by_token(token_hash)) is not None:
             return known
         if (there := await self._find_in_record(self._record.seat_with, token_hash)) is not None:

@@ -21,7 +21,7 @@ SOMEBODY: Final = "somebody"
 
 
 def pairs(people: Mapping[int, str], groups: Sequence[str], scenario: str) -> Pairs:
-    """Return the replacements of seats by number, and of groups; words of the *scenario* stay."""
+    """Return the replacements for seat names (by number) and group names; terms of the *scenario* are unchanged."""
     own = {word.casefold() for word in re.findall(r"\w+", scenario)}
     whole = {name: f"seat_{number}" for number, name in people.items() if name}
     parts = [(part, f"seat_{number}") for number, name in people.items() for part in _parts(name)]
@@ -37,10 +37,7 @@ def _parts(name: str) -> list[str]:
 
 
 def anonymize_line(line: str, names: Pairs) -> str:
-    """Return an input line without *names*.
-
-    In a command those stay that are words of commands or of SQL themselves.
-    """
+    """Return an input line without *names*. In commands, words of SQL and of input lines remain."""
     verb, space, rest = line.partition(" ")
     if not names or not space:
         return line

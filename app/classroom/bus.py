@@ -175,7 +175,7 @@ class Bus:
     async def listen(
         self, hear: Callable[[News], Awaitable[None]], on_gap: Callable[[], Awaitable[None]]
     ) -> None:
-        """Bring everything that others say, for ever; *again* whenever something may have been missed."""
+        """Receive the messages of other hosts forever; call *on_gap* whenever some may have been missed."""
         from nats.errors import TimeoutError as NothingSaid
         from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 

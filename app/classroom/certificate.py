@@ -22,7 +22,10 @@ def convert_to_der(pem: str) -> bytes:
 
 
 def of_seat() -> ssl.SSLContext:
-    """Build the TLS context of a seat. It accepts any certificate; `matches` then checks whether it is the host's."""
+    """Build the TLS context of a seat.
+
+    It accepts any certificate; `matches` then compares it with the host's.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.check_hostname = False

@@ -90,12 +90,10 @@ class LogCheck:
 
 
 def archive(record: ClassRecord, person: int | None = None) -> bytes:
-    """Return everything of a class but its keys: what was played, every log, and the board that they come to.
+    """Return everything of a class except its keys: settings, every log, and the resulting board.
 
-    Raises InvalidSeatLogError.
-
-    Parts after the first have a folder each; one that was not begun is left out. *person*: the number of a
-    seat; then it is what the record has of that one alone, and what was said to it.
+    Each part after the first has its own folder; a part that was not started is omitted. *person*: number of
+    a seat; then only data of that seat and messages to it are included. Raises InvalidSeatLogError.
     """
     the_class = record.the_class()
     if the_class is None:
@@ -161,7 +159,7 @@ def _write_part(
 
 
 def _questions(run: Rerun) -> list[Row]:
-    """Return the questions of a run; none for one that cannot be reported."""
+    """Return the questions of a run; empty if it cannot be reported."""
     with suppress(InputError, UnplayableError), guarded():
         return run.drill.report()["questions"]
     return []
@@ -277,7 +275,7 @@ def _of_part(
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, lines_max: int | None = None) -> bytes:
-    """Return the bytes of *member*, read in portions. Raises ValueError where it is larger than allowed."""
+    """Return the bytes of *member*, read in portions. Raises ValueError if it is larger than allowed."""
     read, lines = bytearray(), 0
     with archive.open(member) as opened:
         while portion := opened.read(PORTION):
@@ -308,7 +306,7 @@ def _object(raw: bytes) -> dict[str, object]:
 
 
 def _compare_with_dashboard(result: LogCheck, claim: dict[str, object] | None) -> LogCheck:
-    """Compare *found* with the dashboard in the same archive."""
+    """Compare *result* with the dashboard in the same archive."""
     said = claim.get("verdict") if claim is not None else None
     if not isinstance(said, dict) or result.verdict is None:
         return replace(result, problem=tr("the dashboard does not list it"))

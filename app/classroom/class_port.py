@@ -37,7 +37,7 @@ class ClassPort(socket.socket):
 
     @classmethod
     def from_socket(cls, listening: socket.socket) -> ClassPort:
-        """Return the same port as *listening*, which is detached from it."""
+        """Return the port of the socket *listening*, which is detached."""
         port = cls(listening.family, listening.type, listening.proto, listening.detach())
         port.joining = {}
         port.most = max(100, min(JOINING_MAX, raised_limit(JOINING_MAX + SEATS_FILES) - SEATS_FILES))

@@ -302,7 +302,7 @@ class ProtocolError(Exception):
 
 
 def read(raw: str | bytes) -> Request:
-    """Parse a request. Raises Garbage."""
+    """Parse a request. Raises ProtocolError."""
     try:
         return _REQUEST.validate_json(raw)
     except ValidationError as problem:

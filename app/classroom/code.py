@@ -57,7 +57,7 @@ def address_of(host: str, port: int) -> str:
 
 
 def dialled_here(host: str) -> str:
-    """Return the address at which this computer itself reaches a host that listens at *host*."""
+    """Return the address at which this computer itself reaches a host that listens on *host*."""
     return {"0.0.0.0": "127.0.0.1", "[::]": "[::1]", "::": "[::1]"}.get(host, host)
 
 
@@ -84,7 +84,7 @@ def grouped(code: str) -> str:
 def invitation(text: str) -> Invitation:
     """Parse `CODE@HOST:PORT`; a class with several hosts has more addresses after commas.
 
-    Without an address the network is asked for it. Raises InvalidJoinCodeError.
+    Without an address, the network is queried. Raises InvalidJoinCodeError.
     """
     typed, _, where = text.strip().partition("@")
     code = typed.upper().translate(_MISREAD)

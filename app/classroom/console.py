@@ -69,7 +69,7 @@ class ConsoleCommandError(Exception):
 
 
 def request(line: str) -> Request:
-    """Return the request to the host that a line of the instructor means. Raises ConsoleCommandError."""
+    """Parse a line of the instructor into a request to the host. Raises ConsoleCommandError."""
     found = next((match for known in _LINES if (match := known.fullmatch(line)) is not None), None)
     if found is None:
         raise ConsoleCommandError(
@@ -96,10 +96,7 @@ def request(line: str) -> Request:
 
 
 def requests(line: str) -> list[Request]:
-    """Return the requests that a line means; a log that is handed in takes several messages.
-
-    Raises ConsoleCommandError.
-    """
+    """Parse a line into requests; handing in a log takes several messages. Raises ConsoleCommandError."""
     file = _HAND_IN.fullmatch(line)
     if file is None:
         return [request(line)]
@@ -127,7 +124,7 @@ def requests(line: str) -> list[Request]:
 
 
 def _parse_ticks(text: str) -> int:
-    """Return a time as it is typed: seconds, or hours, minutes and seconds with colons."""
+    """Parse a typed time: seconds, or hours, minutes and seconds with colons."""
     seconds = 0.0
     for part in text.split(":"):
         seconds = 60.0 * seconds + float(part)
@@ -184,9 +181,9 @@ def steer(
     show: Callable[[str], object],
     find_moments: Callable[[], ReplayMoments],
 ) -> None:
-    """Send each of *lines*; what the host says goes to *show* as lines of JSON, until *lines* end.
+    """Send each of *lines* until they end; messages of the host go to *show* as lines of JSON.
 
-    *find_moments* answers the line `partings`. Raises HostUnavailableError.
+    *find_moments* handles the line `partings`. Raises HostUnavailableError.
     """
     asyncio.run(_steer(the_class, lines, show, find_moments))
 
@@ -227,7 +224,7 @@ async def _talk(
     show: Callable[[str], object],
     find_moments: Callable[[], ReplayMoments],
 ) -> bool:
-    """Send until there is nothing more, which is announced, or the host has hung up."""
+    """Send until the input ends, which is announced, or the host disconnects."""
     open_requests, answered = 0, asyncio.Condition()
 
     async def hear() -> None:

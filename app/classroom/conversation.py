@@ -35,7 +35,7 @@ def check_permission(role: str, request: client_messages.Request) -> None:
 
 
 async def hear(socket: WebSocket) -> client_messages.Request:
-    """Receive the next request. Raises Garbage."""
+    """Receive the next request. Raises ProtocolError."""
     message = await socket.receive()
     if message["type"] != "websocket.receive":
         raise WebSocketDisconnect(message.get("code", 1006))

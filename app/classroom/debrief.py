@@ -129,10 +129,10 @@ class ClassReview:
 
 
 def logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None) -> list[Log]:
-    """Return the log of every seat, in the order of their numbers.
+    """Return the log of every seat, ordered by number.
 
-    Without *names* seats and groups are called by their numbers, also in typed text. *part*: a former part,
-    with only the seats that took part in it.
+    Without *names*, seats and groups are replaced by their numbers, also in typed text. *part*: an earlier
+    part, with only its participants.
     """
     one = part or record.the_class()
     if one is None:
@@ -165,8 +165,8 @@ def logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None)
 def review_seat(log: Log, pdf: bool, curve_s: float, language_code: str) -> SeatReview:
     """Replay a seat's run without the parts that an instructor has rewound.
 
-    This takes some seconds at most, and *curve_s* of wall time for the cost of each action and wait. *words*: the
-    language, which a separate process does not know.
+    This takes some seconds at most, and *curve_s* of wall time for the cost of each action and wait.
+    *language_code*: the language, which a separate process does not know.
     """
     language.use(language_code)
     try:
@@ -260,7 +260,7 @@ def _read_reflection(log: Log) -> Reflection | None:
 
 
 def list_marks(record: ClassRecord, names: bool, part: ClassPart | None = None) -> tuple[ClassMark, ...]:
-    """Return the marks of the instructor in the order of time. Without *names* their texts name nobody."""
+    """List the marks of the instructor in time order. Without *names* their texts are anonymized."""
     one = part or record.the_class()
     if part is not None:
         record = record.select_part(part.id)
@@ -276,7 +276,7 @@ def list_marks(record: ClassRecord, names: bool, part: ClassPart | None = None) 
 def review_class(
     seat_logs: Sequence[Log], seats: Iterable[SeatReview], marks: tuple[ClassMark, ...] = ()
 ) -> ClassReview:
-    """Return the class, from the reviews of its *seats*. Raises ValueError where there is none."""
+    """Combine the reviews of *seats* into that of the class. Raises ValueError without seats."""
     if not seat_logs:
         raise ValueError("a class without seats")
     first, reviews = seat_logs[0], tuple(seats)
@@ -307,7 +307,7 @@ def review_class(
 
 
 def find_replay_moments(record: ClassRecord) -> ReplayMoments:
-    """Return the moments at which seats have parted so far. A run that cannot be played is left out."""
+    """Return the moments at which seats have diverged so far. An unplayable run is omitted."""
     courses = []
     for log in logs(record):
         with suppress(UnplayableError, InputError), guarded():
@@ -361,7 +361,7 @@ def _parse_inputs(acts: Iterable[LogEntry]) -> Iterator[Input]:
 
 
 def _acts(item: Input) -> bool:
-    """Return whether the line is more than an inspection or a remark."""
+    """Return whether the line is more than a query or a note."""
     return item.verb not in REMARKS | {"finish"} and not is_inspection(item)
 
 

@@ -61,7 +61,7 @@ class ClassDivergence:
 
     @property
     def cost(self) -> float:
-        """Points that all other choices together came to less than the best one."""
+        """Points by which all other choices together scored below the best one."""
         best = self.choices[0].mean
         return sum(len(choice.seats) * (best - choice.mean) for choice in self.choices)
 
@@ -74,7 +74,10 @@ def find_divergences(courses: Sequence[SeatHistory]) -> list[ClassDivergence]:
 def _find_divergences(
     courses: Sequence[SeatHistory], depth: int, start_tick: Tick
 ) -> Iterator[ClassDivergence]:
-    """Find divergences of seats with the same *done* actions; those listed have waited until *since*."""
+    """Find divergences of seats with equal actions up to *depth*.
+
+    Seats in the result have waited since *start_tick*.
+    """
     left = [course for course in courses if len(course.deeds) > depth]
     if len(courses) < SEATS_MIN or not left:
         return

@@ -31,9 +31,9 @@ class GuiSeat:
     def __init__(
         self, where: Invitation | SeatAssignment, name: str, consent: bool = False, part: int | None = None
     ) -> None:
-        """Dial, or begin without a network.
+        """Connect to the host, or start without a network.
 
-        *part*: at which the class is, where that is known. Raises InvalidSeatLogError.
+        *part*: current part of the class, if known. Raises InvalidSeatLogError.
         """
         self._seat_log = SeatLog(folder_of(where), name)
         if part is not None:
@@ -50,7 +50,7 @@ class GuiSeat:
 
     @property
     def name(self) -> str:
-        """Name that the person has given."""
+        """Name that the person entered."""
         return self._seat_log.name
 
     @property
@@ -59,12 +59,12 @@ class GuiSeat:
         return self._seat_log.file
 
     def is_same_part(self, welcome: SeatWelcome) -> bool:
-        """Return whether the class is at the part that the log is of."""
+        """Return whether the class is in the part to which the log belongs."""
         return self._seat_log.given is None or self._seat_log.given.part == welcome["part"]
 
     @property
     def has_run(self) -> bool:
-        """There is a run."""
+        """Return whether there is a run."""
         return self._history is not None
 
     @property
@@ -78,14 +78,14 @@ class GuiSeat:
         return not self.link.connected or self.link.acknowledged >= len(self._seat_log.acts)
 
     def move(self, event: SeatEvent) -> None:
-        """Change the phase of the seat; a run that is on the desk again is connected as far as the link is."""
+        """Change the phase of the seat. If its run returns to the desk, the phase follows the connection."""
         self.phase = next_phase(self.phase, event)
         if event is not SeatEvent.END:
             link_event = SeatEvent.CONNECT if self.link.connected else SeatEvent.DISCONNECT
             self.phase = next_phase(self.phase, link_event)
 
     def begin(self, welcome: SeatWelcome) -> tuple[History, list[Input], Tick]:
-        """Return the run at its beginning, its inputs so far, and its position."""
+        """Return the run at its start, its inputs so far, and its position."""
         self.move(SeatEvent.REPLAY)
         kept = self._seat_log
         if kept.given is None:
@@ -160,7 +160,7 @@ class GuiSeat:
     # --- the instructor
 
     def carry_out(self, number: int, line: str, do: Callable[[str], bool]) -> None:
-        """Have *do* apply the inject. One that is refused is noted, too: played again, it changes nothing."""
+        """Let *do* apply the inject. A refused inject is logged too; in a replay it changes nothing."""
         self.answered.add(number)
         self._instruction = (number, line)
         try:
@@ -171,7 +171,7 @@ class GuiSeat:
             self._note(self._drill.tick, line, self._drill.state_hash(), number)
 
     def read(self, number: int) -> None:
-        """Note that a message was shown."""
+        """Log that a message was shown."""
         self.answered.add(number)
         self._note(self._drill.tick, "", "", number)
 
@@ -200,7 +200,7 @@ class GuiSeat:
         self.link.wake()
 
     def tell_held(self, takeover: bool) -> None:
-        """Report that the run stands at a limit, or continues."""
+        """Report that the run stopped at a limit, or continues."""
         self.link.held = takeover
         self.link.wake()
 
@@ -212,7 +212,7 @@ class GuiSeat:
         return self._history.drill
 
     def _check_recording(self) -> None:
-        """Raise RecordingError outside of the phases in which the log is written."""
+        """Raise RecordingError outside the phases in which the log is written."""
         if not self.is_recording:
             raise RecordingError(tr("You have left the class. This run is no longer recorded."))
 

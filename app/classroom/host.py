@@ -67,9 +67,9 @@ class ClassHost:
     def __init__(
         self, record: ClassRecord, the_class: ClassPart, bus: Bus | None, follow: Callable[[], object]
     ) -> None:
-        """Create the host; *the_class*: the current part in *record*.
+        """Create the host.
 
-        *follow* is called when the class moves to another.
+        *the_class*: the current part in *record*. *follow* is called when the class changes to another part.
         """
         self._record, self._follow = record, follow
         self._parts = record.parts()
@@ -101,7 +101,7 @@ class ClassHost:
         self._attention.peers = self._neighbours
 
     def begin(self) -> None:
-        """Start what goes on beside the connections; runs that were left are judged."""
+        """Start the background tasks next to the connections, and judge runs of seats that left."""
         self._do(self._writer.run())
         self._do(self._show())
         if self._bus is not None:
@@ -186,7 +186,10 @@ class ClassHost:
             raise RequestRefusedError(tr("sign in first"))
 
     async def _hand_in(self, message: client_messages.HandIn) -> None:
-        """Add actions from the log of a seat that came by file. Raises Refused, LogMismatchError."""
+        """Add actions from a log that was handed in as a file.
+
+        Raises RequestRefusedError, LogMismatchError.
+        """
         line = await self._admission.admit_from_file(message)
         await self._append_entries(line, [acts.parse_entry(entry) for entry in message.acts])
         self._board.changed.add(line.number)
@@ -266,7 +269,7 @@ class ClassHost:
         await self._tell_result(line)
 
     async def _append_entries(self, line: SeatState, offered: list[LogEntry]) -> None:
-        """Keep what is new of *offered*. Raises LogMismatchError, Refused."""
+        """Store the new entries of *offered*. Raises LogMismatchError, RequestRefusedError."""
         async with line.taking:
             number = line.number
             new = acts.select_new_entries(
@@ -283,14 +286,14 @@ class ClassHost:
             await self._writer.write_entries(line.number, new)
 
     def _confirm_write(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
-        """Confirm that all of it is on disk."""
+        """Confirm that these seats and logs are on disk."""
         for seat in seats:
             self._lines.setdefault(seat.id, state_of(seat))
         for number, new in logs.items():
             self._confirm_entries(self._lines[number], new)
 
     def _confirm_entries(self, line: SeatState, entries: Sequence[LogEntry]) -> None:
-        """Confirm that *new* is on disk."""
+        """Confirm that *entries* is on disk."""
         entries = [act for act in entries if act.number > line.acknowledged]
         if not entries:
             return
@@ -320,7 +323,7 @@ class ClassHost:
     # --- instructions
 
     async def _instruct(self, line: SeatState) -> None:
-        """Send what the seat has not answered yet."""
+        """Send the instructions that the seat has not answered yet."""
         for number, given in self._instructions.items():
             if (
                 is_recipient(given, line)
@@ -412,7 +415,7 @@ class ClassHost:
         await self._to_seats(self._tell_pace)
 
     async def _start_next_part(self) -> None:
-        """Start the next part. Raises Refused."""
+        """Start the next part. Raises RequestRefusedError."""
         if self._class.id == self._parts[-1].id:
             raise RequestRefusedError(tr("this is the last part of the class"))
         if self._class.state != OVER:
@@ -428,7 +431,7 @@ class ClassHost:
         await self._instruct(line)
 
     async def _rewind_seats(self, lines: Sequence[SeatState], message: client_messages.RewindSeats) -> None:
-        """Rewind seats. Raises Refused."""
+        """Rewind seats. Raises RequestRefusedError."""
         early = [line.name for line in lines if line.tick < message.tick]
         if early:
             raise RequestRefusedError(tr("not yet at that time: {names}").format(names=", ".join(early)))

@@ -59,9 +59,9 @@ def check_answers(
 
 
 def is_answer(act: LogEntry, instruction: ClassInstruction) -> bool:
-    """Return True if *act* is what *given* asks for.
+    """Return True if *act* answers *instruction*.
 
-    The line of an inject that the run refuses is an answer, too: the replay finds that it is refused.
+    The line of a refused inject is an answer too: the replay finds the refusal.
     """
     if instruction.kind == BACK:
         return is_rewind(act) and act.tick == instruction.tick

@@ -54,7 +54,7 @@ def take_part(
     show: Callable[[InstructionMessage], object],
     consent: bool = False,
 ) -> Participation:
-    """Play a seat of the class from its beginning, or from where it was; with what was handed out, without a network.
+    """Play a seat of the class from its start or its last position; with a handout, without a network.
 
     Raises JoinFailedError, InvalidSeatLogError.
     """

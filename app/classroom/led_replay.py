@@ -24,7 +24,7 @@ class LedReplay:
         """Message that a seat receives when it connects."""
 
     async def lead(self, seats: Sequence[SeatState], tick: Tick | None) -> RunShown | ShownPosition:
-        """Show the runs of *seats* at *tick*; without seats nothing is shown. Return the message for all seats."""
+        """Show the runs of *seats* at *tick*, or nothing without seats. Return the message for all seats."""
         numbers = tuple(line.number for line in seats)
         if numbers and numbers == self._seats and tick is not None:
             self.message = {**self.message, "tick": tick}
@@ -42,7 +42,7 @@ class LedReplay:
 
 
 def list_shown_runs(message: RunShown) -> list[tuple[int, str, Sequence[LogEntry]]]:
-    """Return seat, name and entries of each run of *message*. An older host does not say the seat: it is 0."""
+    """List seat, name and entries of each run of *message*. An older host omits the seat: it is 0."""
     if message["name"] is None:
         return []
     runs = [(message.get("seat", 0), message["name"], message["acts"])]

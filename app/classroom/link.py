@@ -82,7 +82,7 @@ class HostLink(threading.Thread):
 
     @property
     def has_host(self) -> bool:
-        """There is somebody to dial."""
+        """Return whether an address of the host is known."""
         return self._invitation is not None
 
     def wake(self) -> None:
@@ -131,9 +131,9 @@ class HostLink(threading.Thread):
             await asyncio.gather(self._search, return_exceptions=True)
 
     async def _find_addresses(self, invitation: Invitation) -> list[str]:
-        """Return the addresses of the code, and those that the network reports.
+        """Return the addresses in the code, and those found on the network.
 
-        The network is asked where the code has no address or none of them has answered; an address may change.
+        The network is queried if the code has no address or none has responded, as addresses may change.
         """
         if self._search is not None and self._search.done():
             self._found_addresses, self._search = self._search.result(), None
@@ -234,7 +234,7 @@ class HostLink(threading.Thread):
 
 
 def take_message_chunk(acts: Sequence[LogEntry]) -> list[LogEntry]:
-    """Take as many actions as fit into one message; at least one."""
+    """Take as many actions as fit into one message, but at least one."""
     found: list[LogEntry] = []
     letters = 0
     for act in acts[:ACTS_AT_ONCE]:

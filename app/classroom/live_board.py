@@ -40,11 +40,14 @@ class LiveBoard:
         """The class is in another state since then."""
 
     def turn(self) -> None:
-        """Note that the class has changed."""
+        """Record that the class has changed."""
         self._has_changed = True
 
     def queue(self, line: SeatState) -> None:
-        """Append a seat that raises its hand to the queue, or remove it. The places of all other seats may change."""
+        """Append a seat that raises its hand to the queue, or remove it.
+
+        The positions of all other seats may change.
+        """
         raised = line.hand is not None
         if raised != (line.number in self._hands):
             self._hands.append(line.number) if raised else self._hands.remove(line.number)
@@ -73,7 +76,10 @@ class LiveBoard:
         }
 
     def news(self) -> list[int] | None:
-        """Return seats whose tiles are other ones since this was asked last; None: neither they nor the class are."""
+        """Return the seats whose tiles have changed since the last call.
+
+        None if nothing has changed, including the class.
+        """
         if not (self.changed or self._has_changed):
             return None
         changed, self.changed, self._has_changed = sorted(self.changed), set(), False

@@ -27,7 +27,7 @@ def find_free_name(name: str, used_names: Container[str]) -> str:
 
 
 def is_same_name(name: str, entered: str) -> bool:
-    """Return True if the host has made *name* of what the person has *entered*."""
+    """Return True if the host derived *name* from the *entered* name."""
     entered = entered.strip()
     return name == entered or bool(re.fullmatch(re.escape(entered[: NAME_MAX - 5]) + r" \d+", name))
 

@@ -33,7 +33,7 @@ class SeatSpeed:
         self._previous: tuple[float, int] | None = None
 
     def note(self, tick: int, is_idle: bool) -> None:
-        """Note the position of a seat, and whether it is idle."""
+        """Record the position of a seat, and whether it is idle."""
         now = time.monotonic()
         if is_idle:
             self._previous = None
@@ -68,7 +68,7 @@ class ClassPace:
     # --- what is so
 
     def clock_tick(self) -> float | None:
-        """Return the class clock; None: there is none."""
+        """Return the tick of the class clock; None without a clock."""
         the_class = self._class
         if the_class.clock_speed is None:
             return None
@@ -76,7 +76,7 @@ class ClassPace:
         return the_class.clock_tick + max(0.0, gone_s) * the_class.clock_speed * TICKS_PER_S
 
     def class_tick(self, lines: Iterable[Paced]) -> int:
-        """Return the time of the class: the class clock, or else the median of the seats that play."""
+        """Return the time of the class: its clock, or else the median of the playing seats."""
         tick = self.clock_tick()
         if tick is not None:
             return int(tick)
@@ -145,9 +145,9 @@ class ClassPace:
     def plan_changes(
         self, message: client_messages.OfPace, lines: Sequence[Paced]
     ) -> tuple[Columns, list[tuple[Columns, list[Paced]]]]:
-        """Return new columns of the class, and of some of *lines*.
+        """Return the changed columns of the class and of some seats.
 
-        Raises ValueError for an impossible change, with the reason.
+        Raises ValueError with the reason for an impossible change.
         """
         if self._class.state == OVER:
             raise ValueError(tr("the class has ended"))

@@ -20,7 +20,7 @@ class PeerHosts:
         looks: Callable[[], set[int]],
         do: Callable[[Coroutine[None, None, None]], None],
     ) -> None:
-        """Create the hosts; *looks*: seats observed here; *do* starts tasks that are not awaited."""
+        """Create the peer hosts. *looks*: seats observed here; *do* starts tasks that are not awaited."""
         self._bus, self._seats, self._looks, self._do = bus, seats, looks, do
         self.own = bus.own if bus is not None else "own"
         """The name of this host among them."""
@@ -35,7 +35,7 @@ class PeerHosts:
             self._do(self._bus.tell(*said))
 
     def tell_of(self, seats: Iterable[SeatState] = ()) -> None:
-        """Send the status of those *seats* that are connected here, and the list of observed seats."""
+        """Send the status of the connected seats among *seats*, and the list of observed seats."""
         if self._bus is not None:
             self.tell(self.news(seats))
 
@@ -68,7 +68,10 @@ class PeerHosts:
         return now ^ before
 
     async def stay_alive(self, on_seat_lost: Callable[[SeatState], object]) -> None:
-        """Announce this host repeatedly; a silent host is gone with its seats: *gone* is called for each."""
+        """Announce this host repeatedly.
+
+        A host that stays silent is lost with its seats; *on_seat_lost* is called for each.
+        """
         while True:
             self.tell_of()
             await asyncio.sleep(ALIVE_S)

@@ -147,16 +147,15 @@ class LessonPlan(PlanSection):
         ]
 
     def group_of(self, name: str) -> str:
-        """Return the group that was prepared for the person of that name; empty: none."""
+        """Return the prepared group of the person with that name; empty if none."""
         found = (one.name for one in self.groups if name.casefold() in map(str.casefold, one.people))
         return next(found, "")
 
     def draw_group(self, key: str, position: int) -> str:
-        """Return the group of the seat that is the *place*-th to be drawn, from 0; *key* belongs to the class.
+        """Return the group of the seat that is drawn at *position*, from 0; *key* belongs to the class.
 
-        Permuted blocks of twice as many seats as there are groups: whenever the class ends, no group has more
-        than two seats more than another, and nobody can tell who is next. Seats that join two hosts at once may
-        share a place.
+        Uses permuted blocks of twice as many seats as groups. So group sizes differ by at most two, and
+        nobody can predict the next group. Seats that join two hosts at the same time may share a position.
         """
         if not (self.draw_groups and self.groups):
             return ""
@@ -172,7 +171,10 @@ def of_text(text: str) -> LessonPlan:
 
 
 def read(file: Path) -> tuple[LessonPlan, str]:
-    """Return the plan in *file*, its scenario's path made whole, and its text. Raises InvalidPlanError."""
+    """Return the plan in *file*, with the absolute path of its scenario, and its text.
+
+    Raises InvalidPlanError.
+    """
     try:
         raw = file.read_bytes()[: BYTES_MAX + 1]
     except OSError as problem:

@@ -23,7 +23,7 @@ class RateLimiter:
         """Address -> tries that were left, and when."""
 
     def is_allowed(self, address: str) -> bool:
-        """Return whether a code from *address* is checked now."""
+        """Return whether a code from *address* may be checked now."""
         return self._count_remaining_tries(address) >= 1.0
 
     def record_failure(self, address: str) -> None:

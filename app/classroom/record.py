@@ -59,7 +59,7 @@ class RecordUnavailableError(Exception):
 
 
 def url_of(location: str) -> str:
-    """Return a URL as SQLAlchemy has them; what is none is the path of an SQLite file."""
+    """Return a database URL for SQLAlchemy; other text is the path of an SQLite file."""
     return location if "://" in location else f"sqlite:///{location}"
 
 
@@ -70,7 +70,10 @@ class ClassRecord:
     """
 
     def __init__(self, place: str, new: bool = True) -> None:
-        """Open or, unless it must not be *new*, make the database at *place*. Raises RecordUnavailableError."""
+        """Open the database at *place*; with *new*, create it if it does not exist.
+
+        Raises RecordUnavailableError.
+        """
         self._only_host: int | None = None
         try:
             self._engine = _create_engine(url_of(place), new)
@@ -93,7 +96,7 @@ class ClassRecord:
 
     @property
     def shared(self) -> bool:
-        """Several hosts can use the database at once."""
+        """Return whether several hosts can use the database at once."""
         return self._engine.dialect.name == "postgresql"
 
     def close(self) -> None:
@@ -103,7 +106,7 @@ class ClassRecord:
     # --- the class
 
     def select_part(self, part: int) -> ClassRecord:
-        """Return the same record, speaking of one part only; it writes no acts once the class is at another one."""
+        """Return the same record for one part; it writes no actions after the class has moved to another part."""
         twin = copy.copy(self)
         twin._only_host = part
         return twin
@@ -118,7 +121,7 @@ class ClassRecord:
             return session.scalar(select(ClassPart).where(ClassPart.current))
 
     def parts(self) -> list[ClassPart]:
-        """Return all parts in their order, those to come too."""
+        """Return all parts in order, including later ones."""
         with Session(self._engine) as session:
             return list(session.scalars(select(ClassPart).order_by(ClassPart.id)))
 
@@ -129,7 +132,7 @@ class ClassRecord:
             session.add_all(instructions)
 
     def start_next_part(self) -> bool:
-        """Start the next part, in which no seat has done anything; return False if there is none."""
+        """Start the next part, without any actions; return False if there is none."""
         with Session(self._engine) as session, session.begin():
             there = session.scalar(select(ClassPart).where(ClassPart.current).with_for_update())
             assert there is not None
@@ -205,7 +208,7 @@ class ClassRecord:
                 )
 
     def acts(self, seat: int, first_number: int = 1, last_number: int | None = None) -> list[LogEntry]:
-        """Return the actions of a seat from number *first* to *last*."""
+        """Return the actions of a seat from number *first_number* to *last_number*."""
         columns = (KeptAct.number, KeptAct.tick, KeptAct.line, KeptAct.digest, KeptAct.instruction)
         wanted = select(*columns).where(
             KeptAct.seat_id == seat, KeptAct.part == self._part, KeptAct.number >= first_number
@@ -231,12 +234,12 @@ class ClassRecord:
             }
 
     def erase(self, seats: Iterable[int]) -> None:
-        """Remove names, acts, tokens, groups and what was said to *seats*; their numbers and how far they came stay.
+        """Remove names, actions, tokens, groups and messages of *seats*; their numbers and progress stay.
 
-        Messages to others and the plan call them by number then, unless one who stays has the same name; injects for
-        others are left, since their runs follow from them. What was removed is nowhere in a file of SQLite any more;
-        PostgreSQL keeps it until the next VACUUM of its own. Raises RecordUnavailableError where somebody else reads
-        the file.
+        Messages to others and the plan then use their numbers, unless a remaining person has the same name.
+        Injects for others are unchanged, as their runs depend on them. SQLite removes the data from its
+        files; PostgreSQL keeps it until its next VACUUM. Raises RecordUnavailableError if another process
+        reads the file.
         """
         numbers, there = set(seats), self.seats()
         staying = {seat.name.casefold() for seat in there if seat.id not in numbers}
@@ -266,7 +269,7 @@ class ClassRecord:
             self._shrink()
 
     def _shrink(self) -> None:
-        """Write the file anew, without what was deleted. Raises RecordUnavailableError."""
+        """Rewrite the file without the deleted data. Raises RecordUnavailableError."""
         try:
             with self._engine.connect() as connection:
                 whole = connection.execution_options(isolation_level="AUTOCOMMIT")
@@ -298,7 +301,7 @@ class ClassRecord:
             return list(session.scalars(wanted.order_by(ClassInstruction.number)))
 
     def instruct(self, instructions: Sequence[ClassInstruction]) -> list[ClassInstruction]:
-        """Keep what the instructor sends; numbers are given here."""
+        """Store the instructions of the instructor, and assign their numbers."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             part = session.scalar(select(self._part))
             for one in instructions:
@@ -316,15 +319,12 @@ def _mask_password(location: str) -> str:
 
 
 def _format_problem(problem: Exception) -> str:
-    """Return the message of the database itself, without the class names that SQLAlchemy puts before it."""
+    """Return the message of the database without the class names that SQLAlchemy adds."""
     return str(getattr(problem, "orig", None) or problem).splitlines()[0]
 
 
 def _remove_names(plan: str, people: Mapping[int, str]) -> str:
-    """Return a plan that names none of *people*; capitals are no difference there.
-
-    Its comments go where one is named.
-    """
+    """Remove the names of *people* from a plan, ignoring case. If a name occurs, remove the comments."""
     erased = {name.casefold() for name in people.values()}
     if not any(name in plan.casefold() for name in erased):
         return plan
@@ -339,7 +339,7 @@ def _remove_names(plan: str, people: Mapping[int, str]) -> str:
 
 
 def _replace_names(text: str, people: Mapping[int, str]) -> str:
-    """Replace the names of people in *words* by seat numbers."""
+    """Replace the names of people in *text* by seat numbers."""
     for number, name in people.items():
         text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", f"seat {number}", text, flags=re.IGNORECASE)
     return text

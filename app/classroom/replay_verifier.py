@@ -85,7 +85,7 @@ class ReplayVerifier:
         self._to_do[place].set()
 
     async def run(self, worker: int) -> None:
-        """Have the worker at *place* play again what its seats have done since, some seats at a time."""
+        """Let *worker* replay the new entries of its seats, some seats at a time."""
         unjudged, to_do = self._unjudged[worker], self._to_do[worker]
         await self._workers.replay(worker, {})  # the time limit starts now, not with the first action
         while True:
@@ -121,7 +121,7 @@ class ReplayVerifier:
             logger.exception("seat %d", number)
 
     async def _weigh_until(self, worker: int, to_do: asyncio.Event) -> None:
-        """Find out what seats can still reach, one after the other, while nothing is to be judged."""
+        """Compute the reachable score of one seat after another while no run waits for judgment."""
         loop, unweighed = asyncio.get_running_loop(), self._unweighed[worker]
         while unweighed and not to_do.is_set():
             number, begun = next(iter(unweighed)), loop.time()

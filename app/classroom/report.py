@@ -45,7 +45,7 @@ DOT: Final = 4.5
 
 
 def archive(review: ClassReview, key: str, names: bool, pdf: bool = False) -> bytes:
-    """Return the ZIP. *key* tells this class from all others; *names*: the people of *found* may be named."""
+    """Build the ZIP. *key* identifies this class; *names*: whether the people of *review* may be named."""
     page = class_page(review)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
@@ -69,9 +69,9 @@ def archive(review: ClassReview, key: str, names: bool, pdf: bool = False) -> by
 
 
 def merge_archives(parts: Mapping[str, bytes], sheets: Mapping[str, str]) -> bytes:
-    """Return the ZIPs of the parts of a class as one, each in a folder of its name.
+    """Merge the ZIPs of the parts of a class into one with a folder for each part.
 
-    Beside them what is told of all parts.
+    *sheets* about all parts are added next to them.
     """
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
@@ -92,10 +92,7 @@ def class_page(review: ClassReview, links: bool = True) -> str:
 
 
 def picture(review: ClassReview) -> str:
-    """Return points, downtime and lost transactions of every seat as dots, with the median, the reference and par.
-
-    An SVG.
-    """
+    """Draw points, downtime and lost transactions of every seat as dots, with median, reference and par, as SVG."""
     scores = [seat.verdict["score"] for seat in review.seats]
     downtimes = [seat.verdict["downtime_s"] for seat in review.seats]
     lost = [float(seat.lost_transactions) for seat in review.seats]
@@ -225,7 +222,7 @@ def _marks(review: ClassReview) -> Iterator[str]:
 
 
 def _typed(tick: Tick) -> str:
-    """Return a moment as the console takes it: a second earlier, so that nothing is done yet."""
+    """Format a time for the console, one second earlier, before any input of that moment."""
     return f"{max(0, tick - TICKS_PER_S) / TICKS_PER_S:g}"
 
 

@@ -56,7 +56,7 @@ async def _check(invitation: Invitation) -> list[RoomFinding]:
 
 
 async def _check_address(address: str, invitation: Invitation) -> RoomFinding:
-    """Dial *address* as a seat does; other computers cannot use an address of the loopback."""
+    """Connect to *address* as a seat does. Other computers cannot use a loopback address."""
     host = address.rpartition(":")[0].strip("[]")
     try:
         if ipaddress.ip_address(host).is_loopback:
@@ -90,7 +90,7 @@ async def _check_test_seat(invitation: Invitation) -> RoomFinding:
 
 
 async def _check_discovery(invitation: Invitation) -> RoomFinding:
-    """Ask the network for the class by its code alone."""
+    """Search the network for the class by its code only."""
     if not discovery.is_installed():
         text = tr("Seats need the code with its address: the package zeroconf is not installed.")
         return RoomFinding(text, None)

@@ -72,5 +72,5 @@ def build_assignment(the_class: ClassPart, scenario: Scenario) -> SeatAssignment
 
 
 def loaded(text: str, name: str) -> Scenario:
-    """Return a scenario as it was sent or kept. Raises ScenarioError."""
+    """Parse a scenario that was received or stored. Raises ScenarioError."""
     return load_scenario(text, f"{name}.toml")

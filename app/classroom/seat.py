@@ -53,7 +53,7 @@ HELD: Final = {
 
 
 def format_rewind(tick: Tick, reason: str) -> str:
-    """Format the message to a person whose seat the instructor has sent back to *tick*."""
+    """Format the message to a person whose seat was rewound to *tick*."""
     minutes, seconds = divmod(tick // TICKS_PER_S, 60)
     to = tr("The instructor sent you back to {t}.").format(t=f"{minutes}:{seconds:02}")
     return f"{to} {reason}".strip()
@@ -72,11 +72,11 @@ class Limit:
         self.until, self.clock, self._since = state["until"], state["clock"], time.monotonic()
 
     def reached(self, tick: Tick) -> bool:
-        """Return whether the seat has stopped there until the instructor releases it."""
+        """Return whether the seat has stopped at the limit until the instructor releases it."""
         return self.until is not None and tick >= self.until
 
     def tick(self) -> Tick | None:
-        """Return the furthest moment at present; None: there is no limit."""
+        """Return the latest permitted tick; None without a limit."""
         limits = [] if self.until is None else [self.until]
         if self.clock is not None:
             gone_s = time.monotonic() - self._since
@@ -106,9 +106,10 @@ class SeatRun:
     def __init__(
         self, kept: SeatLog, link: HostLink, speed: float | None, show: Callable[[InstructionMessage], object]
     ) -> None:
-        """Play again what *kept* holds.
+        """Replay the log *kept*.
 
-        *speed*: simulated seconds a second, None as fast as it goes. *show* gets the instructor's messages.
+        *speed*: simulated seconds per second; None: as fast as possible. *show* gets the instructor's
+        messages.
         """
         given = kept.given
         assert given is not None, "the host has said what is played"
@@ -144,13 +145,13 @@ class SeatRun:
 
     @property
     def own_input_count(self) -> int:
-        """Acts of its own that the run has behind it."""
+        """Return the number of the seat's own inputs so far."""
         return sum(bool(act.line) and not act.instruction for act in effective(self._seat_log.acts))
 
     # --- as a player sees it
 
     def do(self, line: str, instruction: int = 0) -> Input:
-        """Do an input line now; it is in the log when this returns. Raises InputError."""
+        """Apply an input line now; it is in the log when this returns. Raises InputError."""
         if line.split(maxsplit=1)[0].lower() in NOT_IN_A_CLASS:
             raise InputError(say("the class clock cannot be set back"))
         if self._link.held and not instruction:
@@ -160,7 +161,7 @@ class SeatRun:
         return item
 
     def advance_to(self, tick: Tick) -> list[Event]:
-        """Let time pass. Raises ClassEndedError."""
+        """Advance simulated time to *tick*. Raises ClassEndedError."""
         drill, known = self.drill, len(self.drill.events)
         while drill.tick < tick and not drill.finished:
             self.obey()
@@ -180,12 +181,12 @@ class SeatRun:
         return drill.events[known:]
 
     def sleep_frozen(self) -> None:
-        """Let a moment of wall time pass, and no simulated time."""
+        """Wait for a moment of wall time without simulated time."""
         time.sleep(FROZEN_S)
         self._started, self._from = time.monotonic(), self.drill.tick
 
     def end(self) -> None:
-        """Note where the run has ended."""
+        """Record the end of the run."""
         last = self._seat_log.acts[-1] if self._seat_log.acts else None
         if last is None or last.line or last.tick != self.drill.tick:
             self._note()
@@ -205,7 +206,10 @@ class SeatRun:
     # --- the instructor
 
     def obey(self) -> None:
-        """Do what the instructor wants; returns once the class is not frozen. Raises ClassEndedError."""
+        """Follow the instructions of the instructor; return when the class is not frozen.
+
+        Raises ClassEndedError.
+        """
         self._hear()
         self._rewind()
         while self._is_blocked():
@@ -295,7 +299,10 @@ class SeatRun:
                     self._tell_person(f"{name}: {at / TICKS_PER_S:g} {line}")
 
     def _skip_to(self, tick: Tick) -> None:
-        """Skip to the time that the host gives: in an exam a kill gives no time back; a late comer may begin later."""
+        """Skip to the time of the host.
+
+        An exam gives no time back after a restart, and a late seat may begin later.
+        """
         if tick > self.drill.tick:
             self.drill.advance_to(tick)
             self._started, self._from = time.monotonic(), self.drill.tick
@@ -314,7 +321,7 @@ class SeatRun:
         self._show(InstructionMessage(kind="instruction", number=0, what=MESSAGE, tick=None, text=text))
 
     def _apply_instruction(self, number: int, instruction: InstructionMessage) -> None:
-        """Apply an inject or show a message; the log records it, also a refused inject."""
+        """Apply an inject or show a message. The log records it, even a refused inject."""
         self._answered.add(number)
         if instruction["what"] == INJECT:
             try:

@@ -32,7 +32,10 @@ class SeatAttention:
         store_takeover: Callable[[SeatState, bool], Awaitable[None]],
         send_to_all: Callable[[Callable[[SeatState], Awaitable[None]]], Awaitable[None]],
     ) -> None:
-        """Create it; *store_takeover* writes who controls a seat, *send_to_all* calls a function for each one."""
+        """Create the object.
+
+        *store_takeover* records who controls a seat; *send_to_all* calls a function for each seat.
+        """
         self._class, self._seats = the_class, seats
         self._store_takeover, self._send_to_all = store_takeover, send_to_all
         self.observers = SeatObservers(the_class, seats, read_log, self._on_observers_changed)
@@ -77,7 +80,7 @@ class SeatAttention:
                 await send_message(line.socket, {"kind": "lowered"})
 
     async def notify(self, line: SeatState) -> None:
-        """Inform the seat whether it is watched and controlled."""
+        """Inform the seat whether it is observed and controlled."""
         assert self.peers is not None
         looked_at = line.number in self.observers.observed_seats() or self.peers.look_at(line.number)
         if line.socket is not None:
@@ -87,7 +90,7 @@ class SeatAttention:
                 )
 
     async def _on_observers_changed(self, line: SeatState) -> None:
-        """Note that a console begins or ceases to observe it."""
+        """Record that a console starts or stops observing the seat."""
         assert self.peers is not None
         self.peers.tell_of()
         await self.notify(line)

@@ -67,7 +67,7 @@ class SeatAssignment:
 
     @property
     def digest(self) -> str:
-        """Of what is played, whoever plays it."""
+        """Digest of the assignment, independent of the player."""
         what = [self.text, self.seed, self.mode, *([self.part] if self.part > 1 else [])]
         return hashlib.sha256(json.dumps(what).encode()).hexdigest()
 
@@ -122,7 +122,7 @@ def parse_assignment(value: object) -> SeatAssignment:
 
 
 def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
-    """Return a log as it was handed in; *file* is its name in messages. Raises InvalidSeatLogError."""
+    """Parse a log that was handed in; *file* is its name in messages. Raises InvalidSeatLogError."""
     try:
         if len(raw) > BYTES_MAX or raw.count(b"\n") > ACTS_MAX + 1:
             raise InvalidSeatLogError(tr("it contains more than {n} inputs").format(n=ACTS_MAX))
@@ -156,12 +156,12 @@ def read_handout(file: Path) -> SeatAssignment:
 
 
 def format_handout(assignment: SeatAssignment) -> bytes:
-    """Return the file that a seat without a network begins with: a log without a seat and without acts."""
+    """Format the file for a seat without a network: a log without a seat number and without actions."""
     return json.dumps(asdict(replace(assignment, seat=NOBODY, name=""))).encode() + b"\n"
 
 
 def drawn_seat() -> int:
-    """Return the number of a seat that no host has given one: below zero, and hardly drawn twice."""
+    """Draw a negative number for a seat without a host, unlikely to occur twice."""
     return -1 - secrets.randbits(62)
 
 
@@ -188,7 +188,7 @@ class SeatLog:
     """The files of one seat, held by this process alone: a log of each part of the class, and the token."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        """Take up the seat that *name* has in *folder*, or begin one. Raises InvalidSeatLogError."""
+        """Open the log of the seat *name* in *folder*, or create it. Raises InvalidSeatLogError."""
         if not is_name(name):
             raise InvalidSeatLogError(tr("a name must have 1 to {n} printable characters").format(n=NAME_MAX))
         stem = "".join(sign if sign.isalnum() else f"-{ord(sign):x}-" for sign in name)
@@ -260,7 +260,7 @@ class SeatLog:
 
 
 def token_of(file: Path) -> str:
-    """Return the seat's token, made where there is none; nobody else on the computer reads it."""
+    """Return the seat's token; create it if needed. Other users of the computer cannot read it."""
     if not file.exists():
         made = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(made, "w") as opened:

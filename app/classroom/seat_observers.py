@@ -25,7 +25,10 @@ class SeatObservers:
         log_of: Callable[[int], Awaitable[list[LogEntry]]],
         changed: Callable[[SeatState], Awaitable[None]],
     ) -> None:
-        """Create the observers; *changed* is called with a seat that gains its first or loses its last observer."""
+        """Create the observers.
+
+        *changed* is called with a seat that gains its first or loses its last observer.
+        """
         self._class, self._seats, self._log_of, self._changed = the_class, seats, log_of, changed
         self._looks: dict[WebSocket, tuple[int, list[LogEntry]]] = {}
         """Console -> the seat that it looks at, and what it has not been sent yet."""
@@ -38,12 +41,12 @@ class SeatObservers:
         return [console for console, (seat, _) in self._looks.items() if seat == number]
 
     def add(self, number: int, entries: Sequence[LogEntry]) -> None:
-        """Queue new entries of a seat for the consoles that look at it."""
+        """Queue new entries of a seat for the consoles that observe it."""
         for console in self._who_look_at(number):
             self._looks[console][1].extend(entries)
 
     async def begin(self, console: WebSocket, line: SeatState) -> None:
-        """Begin to observe; the seat is informed before it is seen."""
+        """Start to observe; the seat is informed before it is shown."""
         await self.end(console)
         async with line.taking:  # no input may arrive between the snapshot and the live stream
             log = acts.effective(await self._log_of(line.number))
@@ -84,7 +87,7 @@ class SeatObservers:
                 await send_message(console, {"kind": "unseen", "seat": line.number, "text": text})
 
     async def show(self, changed: Container[int]) -> None:
-        """Send what the seats that are looked at have done since; *changed*: seats that are other ones than before."""
+        """Send the new actions of observed seats; *changed*: seats that differ from before."""
         for console, (number, more) in list(self._looks.items()):
             new, more[:] = list(more), []
             if new or number in changed:

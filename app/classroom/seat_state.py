@@ -82,9 +82,9 @@ class SeatState:
     def weigh(self, t_s: float, points: float) -> None:
         """Record the *points* that are reachable at *t_s*.
 
-        Points that are reachable later were reachable before. Values after *t_s* are removed, as the seat was
-        sent back from there. Where values hardly change, the two ends are enough. The loss by an action at the
-        last recorded time starts there, as a steep step.
+        Points reachable later were reachable before as well. Values after *t_s* are removed, because the seat
+        was rewound. Where values hardly change, only the two ends are kept. A loss by an action at the last
+        recorded time is shown as a steep step.
         """
         known = [(at, max(before, points)) for at, before in self.worth if at <= t_s]
         if len(known) > 1 and known[-2][1] - points < WORTH_STEP:
@@ -93,7 +93,7 @@ class SeatState:
 
 
 def state_of(seat: Seat, acknowledged: int | None = None) -> SeatState:
-    """Return the state; *acknowledged*: number of actions known here; None: all."""
+    """Return the state of a seat. *acknowledged*: number of actions known here; None: all."""
     known = seat.acknowledged if acknowledged is None else acknowledged
     last_tick = seat.tick if known else 0  # a late seat may begin at the time of the class
     return SeatState(
@@ -142,7 +142,10 @@ def build_tile(
 
 
 def select_seats(target: SeatTarget, seats: Mapping[int, SeatState]) -> list[SeatState]:
-    """Return the seats for which an instructor's request is. Raises Refused where there is none."""
+    """Return the seats to which an instructor's request applies.
+
+    Raises RequestRefusedError if there are none.
+    """
     if target.seat is not None:
         if target.seat not in seats:
             raise RequestRefusedError(tr("seat {number} does not exist").format(number=target.seat))

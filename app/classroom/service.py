@@ -80,7 +80,7 @@ class ClassMismatchError(Exception):
 def new_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> list[ClassPart]:
     """Return the parts of a class that nobody has joined, with one code and certificate.
 
-    *text*: the plan as it was given.
+    *text*: the text of the plan.
     """
     shown, key = certificate.create_certificate()
     code, secret = new_secret() + fingerprint(certificate.convert_to_der(shown)), secrets.token_urlsafe(32)
@@ -119,7 +119,7 @@ def new_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> l
 
 
 def _drawn_seed(scenario: Scenario) -> int:
-    """Draw the seed of a parallel variant that nobody has seen, so that no test can be rehearsed."""
+    """Draw the seed of a parallel variant that nobody knows, so that a test cannot be rehearsed."""
     for _ in range(DRAWS):
         seed = any_seed()
         with suppress(ScenarioError):  # not every combination of variants is valid
@@ -131,9 +131,9 @@ def _drawn_seed(scenario: Scenario) -> int:
 def find_or_begin_class(
     record: ClassRecord, wanted: Sequence[ClassPart], plan: LessonPlan | None
 ) -> ClassPart | None:
-    """Return the class of *record*: begun as *wanted* if there is none.
+    """Return the class of *record*, created as *wanted* if there is none; None if neither exists.
 
-    Raises ClassMismatchError; None: there is none at all.
+    Raises ClassMismatchError.
     """
     there = record.parts()
     if not there:
@@ -159,7 +159,7 @@ def find_or_begin_class(
 
 
 def _identify_part(part: ClassPart, drawn_parts: Container[int]) -> tuple[str, str, str, int | None]:
-    """Identify a part; *drawn*: parts whose seed was drawn at the beginning of the class."""
+    """Identify a part; *drawn_parts*: parts whose seed was drawn at the beginning of the class."""
     return part.part, part.scenario_hash, part.mode, None if part.id in drawn_parts else part.seed
 
 
@@ -171,10 +171,11 @@ def serve(
     nats: str | None = None,
     owner_pipe: TextIO | None = None,
 ) -> None:
-    """Hold the class until SIGTERM or SIGINT, or the end of *held_by*, which its window has open.
+    """Hold the class until SIGTERM, SIGINT or the end of *owner_pipe*.
 
-    Where the class has several hosts, *nats* is the URL over which they hear one another. *show* gets one line
-    with the invitation. Raises NoPort, BusUnavailableError.
+    The owning window keeps *owner_pipe* open. If the class has several hosts, *nats* is the URL over which
+    they communicate. *show* gets one line with the invitation. Raises ListenAddressError,
+    BusUnavailableError.
     """
     if nats is None and has_live_host(the_class):
         raise ListenAddressError(
@@ -281,7 +282,7 @@ async def _serve(
 
 
 def _stop_at_end(owner_pipe: TextIO, loop: asyncio.AbstractEventLoop, server: _StoppableServer) -> None:
-    """Stop when the window that holds the class has gone, however it ended."""
+    """Stop when the window that owns the class has ended, even by a crash."""
     for _ in owner_pipe:
         pass
     with suppress(RuntimeError):  # the host has already ended
@@ -289,7 +290,7 @@ def _stop_at_end(owner_pipe: TextIO, loop: asyncio.AbstractEventLoop, server: _S
 
 
 def has_live_host(the_class: ClassPart) -> bool:
-    """Return whether a host of it takes connections; another program may have its port by now."""
+    """Return whether a host of the class accepts connections; another program may use its port now."""
     own = certificate.convert_to_der(the_class.certificate)
     for address in the_class.addresses:
         host, _, port = address.rpartition(":")
@@ -311,9 +312,9 @@ def has_live_host(the_class: ClassPart) -> bool:
 def server_of(
     app: Starlette, certificate_pem: str, key: str, port: ClassPort | None = None
 ) -> _StoppableServer:
-    """Build a server for *app* over TLS with that certificate and its key, both PEM.
+    """Build a server for *app* over TLS with this certificate and key in PEM.
 
-    *port* is informed of connections that have joined.
+    *port* is informed of joined connections.
     """
     context = own_certificate.context(certificate_pem, key)
     sslproto.SSLProtocol.max_size = TLS_BUFFER_BYTES
@@ -367,7 +368,10 @@ class _StoppableServer(uvicorn.Server):
 
 
 def open_socket(listen: str | None, previous_address: str) -> socket.socket:
-    """Return a socket that listens at *listen*, or where the class was *before*. Raises NoPort."""
+    """Return a socket that listens at *listen*, or where the class was *previous_address*.
+
+    Raises ListenAddressError.
+    """
     host, _, port = (listen or previous_address or LISTEN).rpartition(":")
     if (
         port == "0" and previous_address.rpartition(":")[0] == host

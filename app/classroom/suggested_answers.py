@@ -15,7 +15,7 @@ STEM_LETTERS: Final = 5
 
 
 def _stems(text: str) -> set[str]:
-    """Return the stems of the words that carry meaning: those of four letters or more, and names with digits."""
+    """Return the stems of significant words: words with four or more letters, and names with digits."""
     words = re.findall(r"[\w#@$]+", text.lower())
     return {word[:STEM_LETTERS] if word.isalpha() else word for word in words if len(word) > 3}
 

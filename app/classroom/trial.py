@@ -64,9 +64,9 @@ class GroupComparison:
 
 
 def people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -> list[Person]:
-    """Return everyone who has a group in *lesson*, by name, from exported classes.
+    """Return all participants with a group in *lesson*, by name, from exported classes.
 
-    Raises InvalidSeatLogError, also for what was altered.
+    Raises InvalidSeatLogError, also for altered files.
     """
     groups = {one.name: one.group for one in _honest(lesson) if one.group}
     if not groups:
@@ -78,9 +78,9 @@ def people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -
 
 
 def people_of(file: Path) -> list[Person]:
-    """Return everyone in an exported class of several parts, by seat.
+    """Return all participants of an exported class with several parts, by seat.
 
-    Raises InvalidSeatLogError, also for what was altered.
+    Raises InvalidSeatLogError, also for altered files.
     """
     found = _honest(file)
     if not any(one.part for one in found):
@@ -96,10 +96,7 @@ def people_of(file: Path) -> list[Person]:
 
 
 def people_in(parts: Mapping[str, Sequence[SeatReview]]) -> list[Person]:
-    """Return everyone in the parts of a class that were looked back on.
-
-    Who did not take part in one has no points there.
-    """
+    """Return all participants of the reviewed parts. A person who missed a part has no points there."""
     seats = {seat.number: seat for reviews in parts.values() for seat in reviews}
     scores = [{seat.number: seat.verdict["score"] for seat in parts.get(kind, ())} for kind in MEASURED]
     return [
@@ -195,7 +192,7 @@ def _comparison(
 
 
 def _chance(first_scores: Sequence[float], second_scores: Sequence[float]) -> float:
-    """Return the chance by shuffling; the drawn division counts as one [Phipson and Smyth 2010]."""
+    """Return the probability by shuffling; the actual division counts as one sample [Phipson and Smyth 2010]."""
     everyone, chance = [*first_scores, *second_scores], random.Random(SEED)
     seen = abs(fmean(second_scores) - fmean(first_scores))
     beyond = 0

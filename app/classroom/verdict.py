@@ -40,7 +40,10 @@ class Rerun:
     def __init__(
         self, scenario: Scenario, seed: int, mode: str, whole: bool = False, budget: Budget = OF_SEAT
     ) -> None:
-        """Create a replay; *whole*: with data for a debrief, which takes twice as long; the verdict is the same."""
+        """Create a replay.
+
+        *whole*: keep the data for a debrief, which doubles the duration and does not change the verdict.
+        """
         self._kind = Drill if whole else SearchDrill
         self._budget = budget
         self._player = GuardedPlayer(self._kind(scenario, seed, mode), budget)
@@ -75,9 +78,9 @@ class Rerun:
         return twin
 
     def play(self, acts: Iterable[LogEntry]) -> None:
-        """Go on with *acts*, those after the ones that were played.
+        """Continue with *acts*, which follow the ones already played.
 
-        What cannot be played is noted as where the run has parted.
+        The first unplayable action is recorded as the divergence.
         """
         for act in acts:
             if is_rewind(act):
@@ -113,7 +116,7 @@ class Rerun:
             self._record_divergence(act, "another state")
 
     def _play_unaided(self, act: LogEntry) -> None:
-        """Play *act* without the instructor's help. An unplayable run reaches nothing more."""
+        """Play *act* without the instructor's help. If that is impossible, nothing more counts as reached."""
         is_help = is_instructor_input(act) and not is_fault(act.line)
         if is_help and self._unaided is None:
             self._unaided = GuardedPlayer(self.drill.fork(), self._budget, self._player.spent_s)
@@ -180,7 +183,7 @@ class Rerun:
             self._parted = (act.tick / TICKS_PER_S, reason)
 
     def verdict(self) -> LogVerdict:
-        """Return the result of the run as far as it can be played."""
+        """Return the verdict on the run up to the point where it can be played."""
         try:
             with guarded():
                 return self._verdict()
@@ -218,7 +221,7 @@ class Rerun:
 
 
 def build_failed_verdict(acts: int, t_s: float, reason: str, goals: Iterable[str] = ()) -> LogVerdict:
-    """Return the verdict on a run that cannot be verified from *t_s* on: none of *goals* is reached."""
+    """Return the verdict on a run that cannot be verified after *t_s*: none of *goals* counts as reached."""
     return LogVerdict(
         acts=acts,
         t_s=t_s,
@@ -241,12 +244,12 @@ def build_failed_verdict(acts: int, t_s: float, reason: str, goals: Iterable[str
 
 
 def is_instructor_input(act: LogEntry) -> bool:
-    """Return True for an input that the instructor made at the seat; the end of the class is none."""
+    """Return True for an input that the instructor made at the seat, except the end of the class."""
     return bool(act.line) and act.instruction > 0 and not is_rewind(act) and act.line != FINISH
 
 
 def is_fault(line: str) -> bool:
-    """Return True if *line* makes the exercise, as a fault or a load does, and helps nobody."""
+    """Return True if *line* is part of the exercise, like a fault or a load, and does not help the trainee."""
     verb = VERBS.get(line.split(maxsplit=1)[0].lower())
     return verb is not None and verb.group in ("fault", "load", "remark")
 
@@ -271,7 +274,7 @@ def _progress(drill: Drill) -> float | None:
 def verdict(
     scenario: Scenario, seed: int, mode: str, acts: Iterable[LogEntry], budget: Budget = OF_SEAT
 ) -> LogVerdict:
-    """Return the whole log at once."""
+    """Judge the whole log at once."""
     run = Rerun(scenario, seed, mode, budget=budget)
     run.play(acts)
     return run.verdict()

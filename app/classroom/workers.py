@@ -83,7 +83,7 @@ def _replay_seat(seat: int, acts: Sequence[LogEntry]) -> Rerun | None:
 
 
 def _reachable(seat: int) -> tuple[float, float] | None:
-    """Return a seat's position in seconds and its reachable points, in a worker; None: unknown."""
+    """Return a seat's position in seconds and its reachable points, computed in a worker; None if unknown."""
     from app.files import certificates
     from engine.drill.par.regret import compute_value
     from engine.drill.par.search_drill import SearchDrill
@@ -111,7 +111,7 @@ def _show_progress() -> None:
 
 
 def _end_if_stuck() -> None:
-    """End a worker in which one step of a run does not finish, so that the host notices."""
+    """End a worker that is stuck in one step of a run, so that the host notices."""
     from app.files.guarded_player import progress
 
     while True:
@@ -135,7 +135,7 @@ class Workers:
     async def replay(self, worker: int, logs: Mapping[int, Sequence[LogEntry]]) -> dict[int, LogVerdict]:
         """Replay further entries of a worker's seats and return the verdicts.
 
-        Seats whose whole log the worker needs are missing.
+        Seats for which the worker needs the complete log are missing.
         """
         pool = self._pools.get(worker)
         if pool is None:

@@ -48,7 +48,7 @@ class RecordWriter:
         self._thread.shutdown()
 
     async def keep(self, write: Callable[What, Kept], *what: What.args, **named: What.kwargs) -> Kept:
-        """Write to the record, one after the other. Raises Refused where that fails."""
+        """Write to the record, one writer at a time. Raises RequestRefusedError on failure."""
         try:
             return await asyncio.get_running_loop().run_in_executor(
                 self._thread, partial(write, *what, **named)
@@ -58,7 +58,7 @@ class RecordWriter:
             raise RequestRefusedError(tr("the record cannot be written. Try again."), LATER) from problem
 
     async def read(self, read: Callable[What, Kept], *what: What.args, **named: What.kwargs) -> Kept:
-        """Read from the record; as long as it cannot be read, all that needs it waits."""
+        """Read from the record; while it is unreadable, all callers wait."""
         while True:
             try:
                 return await asyncio.to_thread(read, *what, **named)
@@ -67,7 +67,10 @@ class RecordWriter:
                 await asyncio.sleep(RECORD_S)
 
     async def write_seat(self, new_seat: Seat) -> Seat:
-        """Store *made* and return it with its number, or the existing seat with its token. Raises Refused."""
+        """Store *new_seat* and return it with its number, or return the existing seat with its token.
+
+        Raises RequestRefusedError.
+        """
         if new_seat.token_hash not in self._joining:
             self._joining[new_seat.token_hash] = new_seat, asyncio.get_running_loop().create_future()
             self._to_do.set()
@@ -76,14 +79,14 @@ class RecordWriter:
         return seat
 
     async def write_entries(self, number: int, entries: Sequence[LogEntry]) -> None:
-        """Store actions of a seat and wait until they are on disk. Raises Refused."""
+        """Store actions of a seat and wait until they are on disk. Raises RequestRefusedError."""
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((number, entries, written))
         self._to_do.set()
         await written
 
     async def run(self) -> None:
-        """Write what waits, all of it in one transaction, again and again."""
+        """Write all waiting data in one transaction, repeatedly."""
         while True:
             await self._to_do.wait()
             self._to_do.clear()
@@ -105,7 +108,7 @@ class RecordWriter:
     async def _write_transaction(
         self, joining: Sequence[Joining], waiting: Sequence[Waiting]
     ) -> RequestRefusedError | None:
-        """Return all of it or nothing; why nothing."""
+        """Write everything in one transaction; return the reason if nothing could be written."""
         seats, logs = [seat for seat, _ in joining], {number: new for number, new, _ in waiting}
         try:
             await self.keep(self._record.keep, seats, logs)

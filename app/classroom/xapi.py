@@ -28,7 +28,10 @@ COURSE: Final = "https://w3id.org/xapi/profiles/cmi5/v1/CourseStructure.xsd"
 
 
 def statements(review: ClassReview, key: str, names: bool) -> list[dict[str, object]]:
-    """Return one a seat; *key* tells this class from all others. The same class gives the same statements."""
+    """Return one xAPI statement per seat.
+
+    *key* identifies the class; the same class gives the same statements.
+    """
     return [_statement(review, seat, key, names) for seat in review.seats]
 
 
@@ -71,10 +74,10 @@ def activity(review: ClassReview) -> str:
 
 
 def cmi5(review: ClassReview, page: str) -> bytes:
-    """Return a course of one unit for a learning management system: the class debrief, which reports its reading.
+    """Build a course with one unit, the class debrief, for a learning management system.
 
-    The system puts its address, a token and the learner into the unit's address [cmi5, Quartz 1st edition,
-    8.1].
+    The unit reports that it was read. The system adds its address, a token and the learner to the unit's URL
+    [cmi5, Quartz 1st edition, 8.1].
     """
     structure = (
         '<?xml version="1.0" encoding="UTF-8"?>\n'

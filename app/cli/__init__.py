@@ -27,7 +27,7 @@ MODULES: Final = (lists, runs, serve, classes, par, sweep, checks, bundles, meas
 
 
 def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
-    """Do what *arguments* ask for; returns the exit code. Only *open_window* knows Qt."""
+    """Execute the command *arguments* and return the exit code. Only *open_window* imports Qt."""
     try:
         options = _parser().parse_args(list(arguments))
     except SystemExit as stop:  # argparse has printed the reason or its help

@@ -70,7 +70,7 @@ class BenchmarkFigure:
 
 
 def bench_rows() -> Iterator[BenchmarkFigure]:
-    """Yield all figures, each as soon as it is measured, on one thread; about half a minute."""
+    """Yield all figures as soon as each is measured, on one thread; takes about half a minute."""
     engine = {count: _engine_rate(count) for count in DATABASES}
     flow = {count: _flow_rate(count) for count in DATABASES}
     for count in DATABASES:
@@ -134,7 +134,7 @@ def _engine_rate(count: int) -> float:
 
 
 def _group_rate(groups: int, databases: int) -> float:
-    """Return the rate of availability groups of so many databases, each with two secondaries, under load."""
+    """Measure the rate of availability groups with that many databases, each with two secondaries, under load."""
     count = groups * databases
     world = group_world(
         ("auto", "auto", "async"),
@@ -164,7 +164,7 @@ def _flow_rate(count: int) -> float:
 
 
 def _python_rate(count: int) -> float:
-    """Return the same source as plain Python."""
+    """Measure the rate of the same source as plain Python."""
     flow = _flow_of(count)
     ticks = max(10, PYTHON_ROW_STEPS // count)
     worked_on, room = arrays(flow), flow.sources[:0, :, None]
@@ -235,7 +235,7 @@ def measure_first_step() -> float:
 
 
 def _first_step() -> Iterator[BenchmarkFigure]:
-    """Yield first step of a process by the library, next to plain Python, which needs none."""
+    """Measure the first step of a process with the library, compared with plain Python, which needs none."""
     step = measure_first_step.__name__
     seconds = {
         choice: float(

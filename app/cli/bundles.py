@@ -76,7 +76,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def problems_of(file: Path) -> list[Problem]:
-    """Return the problems of a bundle, or of a drill in it, for `mirrordrill check`."""
+    """Return the problems of a bundle and of the drills in it, for `mirrordrill check`."""
     try:
         found = bundle.read(file)
     except BundleError as refused:
@@ -119,7 +119,10 @@ def _make(options: argparse.Namespace) -> int:
 
 
 def _bytes(file: Path) -> bytes:
-    """Return more than a run may have is refused when the bundle is made. Raises ScenarioNotFoundError."""
+    """Read the file; content beyond the size limit of a run is refused later by the bundle.
+
+    Raises ScenarioNotFoundError.
+    """
     try:
         if not file.is_file():
             raise ScenarioNotFoundError(f"mirrordrill: {file} is not a file")
@@ -225,9 +228,9 @@ def _forget(options: argparse.Namespace) -> int:
 
 
 def _select_by_digest(entries: list[Accepted], beginnings: list[str]) -> list[Accepted]:
-    """Return those whose SHA-256 begin so; all without *beginnings*.
+    """Return the entries whose SHA-256 begins with one of *beginnings*; all without *beginnings*.
 
-    Raises Unusable where one means none or several.
+    Raises UsageError for an unknown or ambiguous one.
     """
     if not beginnings:
         return entries
@@ -242,7 +245,7 @@ def _select_by_digest(entries: list[Accepted], beginnings: list[str]) -> list[Ac
 
 @contextmanager
 def _profile() -> Iterator[Profile | None]:
-    """Open the profile; None if there is none, as reading creates none. Raises Unusable."""
+    """Open the profile; None if there is none, as reading creates none. Raises UsageError."""
     from app.storage import StorageError, open_profile
     from app.storage.database import FILE_NAME
 

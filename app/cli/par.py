@@ -92,7 +92,7 @@ def _par(options: argparse.Namespace) -> int:
 
 
 def _find_refused_step(scenario: Scenario, seed: int) -> list[str]:
-    """Return the reason why the reference solution cannot be played to its end, if there is one."""
+    """Return the reason why the reference solution cannot be played to its end; empty if it can."""
     from engine.drill.running.solution import play_reference
     from engine.inputs import InputError
 
@@ -125,7 +125,7 @@ def _read_certificate(file: Path, seed: int, text_hash: str) -> dict[str, Any]:
 def _spread(
     scenario: Scenario, seed: int, options: argparse.Namespace
 ) -> AbstractContextManager[Spread | None]:
-    """Return a spread over processes; None: one process is enough."""
+    """Return the distribution of work over processes; None if one process is enough."""
     from app.cli.trials import over_processes
 
     several = os.cpu_count() or 1 if options.seconds >= SEVERAL_S else 1
@@ -142,7 +142,7 @@ def _search_certificate(
     spread: Spread | None,
     earlier_certificate: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return a certificate within so many seconds; after Ctrl-C that of what was found until then."""
+    """Search for a certificate within *seconds*; after Ctrl-C return the certificate of the results so far."""
     from engine.drill.par.certificate import CertificateBuilder
 
     work, progress = CertificateBuilder(scenario, seed, spread, earlier_certificate), TerminalProgress()
@@ -205,7 +205,7 @@ def _certainty(doubt: BoundGap | None) -> str:
 
 
 def _better(chance: LastChance | None, worst: RunSegment | None) -> list[str]:
-    """Return the last chance and what would have been better, once where the same is done from the same moment on."""
+    """Format the last chance and the better alternative, only once if both are the same."""
     rows = []
     if chance is not None and worst is not None and _is_same_advice(chance, worst):
         rows.append(f"all goals could be reached until {chance.tick / TICKS_PER_S:g} s, best in this way:")

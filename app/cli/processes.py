@@ -23,7 +23,7 @@ def add_on(command: argparse.ArgumentParser) -> None:
 
 
 def use_cluster(scheduler: str) -> AbstractContextManager[object]:
-    """Let joblib use the Dask scheduler at *on* in this context; do nothing for `local`."""
+    """Let joblib use the Dask scheduler at *scheduler* in this context; do nothing for `local`."""
     stack = ExitStack()
     if scheduler == "local":
         from joblib.externals.loky import get_reusable_executor

@@ -42,9 +42,10 @@ def live(
     lines: TextIO,
     show: Callable[[str], object],
 ) -> None:
-    """Play *drill* at *speed* simulated seconds a second until it is over, or *until_s*, or *lines* end.
+    """Play *drill* at *speed* simulated seconds per second.
 
-    A line is an input without its time; it is done at once. What happens, and why a line cannot be done, is shown.
+    The run ends with the drill, at *until_s*, or with *lines*. A line is an input without its time and is
+    applied at once. Events and the reasons of refused lines are shown.
     """
     asked = threading.Event()
     host = Host()
@@ -162,7 +163,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _check_speed(options: argparse.Namespace) -> None:
-    """Raise Unusable for a speed that cannot be kept, or inputs that do not go with one."""
+    """Raise UsageError for an unreachable speed, or for inputs that a speed does not allow."""
     if not SPEED_MIN <= options.speed <= SPEED_MAX:
         raise UsageError(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
     if options.solution or options.inputs is not None:
@@ -170,7 +171,7 @@ def _check_speed(options: argparse.Namespace) -> None:
 
 
 def _inputs(file: str | None, drill: Drill) -> list[Input]:
-    """Return the input lines of *file*; every line that cannot be understood or names what is not there is told."""
+    """Return the input lines of *file*; report every line that is invalid or names an unknown object."""
     if file is None:
         return []
     inputs, problems = input_lines(file)
@@ -185,7 +186,7 @@ def _inputs(file: str | None, drill: Drill) -> list[Input]:
 
 
 def input_lines(file: str) -> tuple[list[Input], list[LocalizableMessage]]:
-    """Return the input lines of *file*, and what is wrong with the others. Raises Unusable."""
+    """Return the valid input lines of *file* and the problems of the others. Raises UsageError."""
     try:
         return parse_script(_read_lines(file))
     except OSError as error:
@@ -195,7 +196,7 @@ def input_lines(file: str) -> tuple[list[Input], list[LocalizableMessage]]:
 
 
 def _read_lines(file: str) -> str:
-    """Read *file* unless it is too long. Raises OSError, UnicodeDecodeError, Unusable."""
+    """Read *file* unless it is too long. Raises OSError, UnicodeDecodeError, UsageError."""
     if file == "-":
         text = sys.stdin.read(INPUTS_MAX + 1)
     else:

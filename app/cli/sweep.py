@@ -84,9 +84,10 @@ def _sweep(options: argparse.Namespace) -> int:
 
 
 def _load_scenarios(names: Iterable[str]) -> list[Scenario]:
-    """Return each once.
+    """Load each scenario once.
 
-    Rows go by the name, which the file's name is. Raises Unusable, ScenarioNotFoundError, ScenarioError.
+    Results use the scenario's name, which equals the file name. Raises UsageError, ScenarioNotFoundError,
+    ScenarioError.
     """
     found: dict[str, Scenario] = {}
     for scenario in map(loaded, names):
@@ -98,7 +99,7 @@ def _load_scenarios(names: Iterable[str]) -> list[Scenario]:
 
 
 def limit_of(text: str) -> tuple[str, float]:
-    """Parse a limit such as `failover_s=10`. Raises Unusable."""
+    """Parse a limit such as `failover_s=10`. Raises UsageError."""
     measure, _, number = text.partition("=")
     check_measure(measure)
     try:
@@ -111,7 +112,7 @@ def limit_of(text: str) -> tuple[str, float]:
 
 
 def check_measure(name: str) -> None:
-    """Check the name of a measure. Raises Unusable."""
+    """Check the name of a measure. Raises UsageError."""
     from engine.drill.judging.sweep import MEASURES
 
     if name not in MEASURES:
@@ -119,7 +120,7 @@ def check_measure(name: str) -> None:
 
 
 def seeds_of(text: str) -> range:
-    """Parse seeds such as `1-50`, or one seed. Raises Unusable."""
+    """Parse seeds such as `1-50`, or one seed. Raises UsageError."""
     first, dash, last = text.partition("-")
     last = last if dash else first
     if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
@@ -154,10 +155,10 @@ def _scenario(name: str, text: str) -> Scenario:
 def outcomes_of(
     jobs: Sequence[Job], scheduler: str = "local", workers: int | None = None
 ) -> list[RunOutcome]:
-    """Yield the outcomes in the order of *jobs*.
+    """Yield the results in the order of *jobs*.
 
-    *workers* processes of this computer play them (None: one for each processor), or the workers of a Dask cluster, on
-    which Mirrordrill must be installed. After Ctrl-C, yield only the first ones. Raises Unusable.
+    They run on *workers* processes of this computer (None: one per processor), or on a Dask cluster with
+    Mirrordrill installed. After Ctrl-C, yield only the first ones. Raises UsageError.
     """
     from joblib import Parallel, delayed
 

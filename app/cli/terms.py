@@ -31,7 +31,7 @@ def loaded(name_or_path: str) -> Scenario:
 
 
 def check_seed(seed: int | None) -> None:
-    """Check the range of a seed. Raises Unusable."""
+    """Check the range of a seed. Raises UsageError."""
     if seed is not None and not 0 <= seed < 2**63:
         raise UsageError(f"--seed {seed} is not from 0 to 2**63 - 1")
 
@@ -42,7 +42,7 @@ def print_json(value: object) -> None:
 
 
 def _as_json(value: Any) -> str:
-    """Return one line for each of the outermost parts: short to read, small where there are readings."""
+    """Return JSON with one line per top-level part: short to read, and small with many readings."""
     inside = (json.dumps(part, allow_nan=False, ensure_ascii=False) for part in value)
     if isinstance(value, dict):
         inside = (
@@ -54,7 +54,7 @@ def _as_json(value: Any) -> str:
 
 
 def write_json(value: object, file: str) -> None:
-    """Write the value as indented JSON. Raises Unusable."""
+    """Write the value as indented JSON. Raises UsageError."""
     if file == "-":
         print_json(value)
     else:
@@ -62,7 +62,7 @@ def write_json(value: object, file: str) -> None:
 
 
 def check_file(file: str) -> None:
-    """Check, before work with a result in *file*, that it can be written, as far as possible."""
+    """Check before the work that a result can be written to *file*, as far as possible."""
     if file == "-":
         return
     there = Path(file)
@@ -75,7 +75,7 @@ def check_file(file: str) -> None:
 
 
 def write(content: str, file: Path) -> None:
-    """Write the file. Raises Unusable."""
+    """Write the file. Raises UsageError."""
     try:
         if file.is_symlink() or no_file(file):  # /dev/stdout or a pipe to another program: never replace it
             file.write_text(content, encoding="utf-8", newline="")

@@ -47,9 +47,9 @@ Each process gets work in one of three rounds; it repeats missed states, and the
 
 @contextmanager
 def over_processes(scenario: Scenario, seed: int, workers: int | None) -> Iterator[Spread]:
-    """Spread over this process and others, *workers* in all, or (None) the open Dask cluster.
+    """Distribute the search over *workers* processes including this one, or over the open Dask cluster (None).
 
-    The others start before the search, and get work when they are ready.
+    The others start before the search and get work when they are ready.
     """
     if workers is None:
         from distributed import default_client
@@ -89,7 +89,7 @@ class Round:
     """Jobs that no process has begun."""
 
     def next_job(self, parts: int) -> TrialJob | None:
-        """Return the next job; None: all are done or under way. A further decision is split into so many *parts*."""
+        """Return the next job; None if all are assigned. The next decision is split into *parts*."""
         if not self.left and self.decisions:
             decision = self.decisions.popleft()
             self.jobs.append([TrialJob(decision, (part, parts)) for part in range(parts)])
@@ -117,7 +117,7 @@ class Helper:
 
     @property
     def is_asking(self) -> bool:
-        """Something that it is to do has not been handed on to it."""
+        """Return whether a job has not been passed to the process yet."""
         asked: list[Future[Any]] = [future for _, future in self.asked]
         if self.starting is not None:
             asked.append(self.starting)
@@ -160,7 +160,7 @@ class Crew:
             yield self._in_order(now, place, at_work, found)
 
     def stop(self) -> None:
-        """End the helpers, whatever they do."""
+        """End the helper processes in any state."""
         for helper in self._helpers:
             while helper.is_asking:
                 time.sleep(MOMENT_S)
@@ -171,7 +171,7 @@ class Crew:
     def _in_order(
         self, current_round: Round, index: int, job_runner: Iterator[None], found_states: list[bytes]
     ) -> Iterator[Trial | None]:
-        """Yield the trials of a decision; None whenever there is only time to look at the clock."""
+        """Yield the trials of a decision in order; None when there is only time to check the clock."""
         while len(current_round.jobs) <= index:
             next(job_runner)
             yield None
@@ -189,7 +189,7 @@ class Crew:
                     yield None
 
     def _run_jobs(self, current_round: Round) -> Iterator[None]:
-        """Do all jobs, by whom it may be, with a pause after each trial of this process."""
+        """Run all jobs, in any process, with a pause after each trial of this process."""
         if not self._decision_s:
             self._decision_s = TRIAL_S * self._trials.count_neighbors(
                 current_round.decisions[0], current_round.rules
@@ -219,7 +219,7 @@ class Crew:
         return max(1, min(PARTS_MAX, round(self._decision_s / JOB_S)))
 
     def _hand_out(self, current_round: Round) -> None:
-        """Take what helpers have done, and give them more."""
+        """Collect the results of the helpers and give them new jobs."""
         for helper in self._helpers:
             for job, future in [each for each in helper.asked if each[1].done()]:
                 job.trials, job.done = future.result(), True

@@ -31,7 +31,7 @@ class TerminalProgress:
         return time.monotonic() - self._start_s
 
     def tell(self, text: str, total_text: str = "") -> None:
-        """Report progress: elapsed time, *of* how much, and the text *said*; at a readable rate."""
+        """Report progress at a readable rate: elapsed time, *text*, and the total as *total_text*."""
         if sys.stderr.isatty() and time.monotonic() - self._last_report_s >= TOLD_EVERY_S:
             self._last_report_s = time.monotonic()
             print(f"{self.passed_s:.0f} s{total_text}: {text}", file=sys.stderr)
@@ -76,9 +76,9 @@ def stoppable() -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def unstoppable() -> Iterator[None]:
-    """Make processes that start in this context ignore Ctrl-C.
+    """Make processes started in this context ignore Ctrl-C.
 
-    Ctrl-C reaches all processes of a terminal; the process that started them decides.
+    A terminal sends Ctrl-C to all of its processes, but only the starting process should react.
     """
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

@@ -46,7 +46,7 @@ UNLIKE: Final = mark("no comparable figure is published")
 
 
 def first_page(source: ExportSource, figure: str, mistakes: int = MISTAKES_ON_PAGE) -> str:
-    """Return the one page: *figure* stands for the drawing of the course."""
+    """Build the first page; *figure* is a placeholder for the drawing of the timeline."""
     return "".join(
         [
             _head(source),
@@ -87,7 +87,7 @@ def _head(source: ExportSource) -> str:
 
 
 def _figures(source: ExportSource) -> str:
-    """Return the figures of this run, and those of the reference where there is one."""
+    """Return the figures of this run, and those of the reference if there is one."""
     reference = source.review.reference
     theirs = {row.name: row.right for row in reference.outcomes} if reference is not None else {}
     head = ["", tr("this run"), *([tr("reference")] if theirs else [])]
@@ -105,7 +105,7 @@ def _figure(name: str, value: float) -> str:
 
 
 def _verdict(source: ExportSource) -> str:
-    """Return the biggest mistake and what would have been best, as on the first screen."""
+    """Return the biggest mistake and the best alternative, as on the first screen."""
     verdict = judge_run(source.report, source.review, source.account, source.lessons)
     if verdict is None:
         return ""
@@ -234,9 +234,9 @@ def _better(better: str) -> str:
 
 
 def annex(source: ExportSource, curve: str) -> Iterator[tuple[str, str]]:
-    """Return (title, content) of each section that has something to say.
+    """Return (title, content) of each section that has content.
 
-    *curve* stands for the drawing of what could still be reached.
+    *curve* is a placeholder for the drawing of the reachable score.
     """
     sections = (
         (tr("Compared with the best possible"), _best(source, curve)),

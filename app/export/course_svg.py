@@ -79,7 +79,7 @@ MARKS: Final = {
 
 
 def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) -> str:
-    """Return an SVG of its own, with the same in words inside for those who do not see it."""
+    """Build a stand-alone SVG with a text alternative for people who cannot see it."""
     shown = select_lanes(lanes)
     rows: list[tuple[str, Sequence[StateSpan]]] = []
     for lane in shown:

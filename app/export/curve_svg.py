@@ -33,7 +33,7 @@ COLOURS: Final = {"": LINE, "info": LINE, "ok": "#17692f", "warn": "#855000", "b
 
 
 def draw(account: Account, choices: Mapping[str, Sequence[str]]) -> str:
-    """Return an SVG of its own. *asked*: question -> its choices."""
+    """Build a stand-alone SVG. *choices*: question -> its choices."""
     until = value_curve.end(account)
     bottom = TOP + HEIGHT
     rows = list(_legend(bottom + 38))
@@ -52,7 +52,7 @@ def draw(account: Account, choices: Mapping[str, Sequence[str]]) -> str:
 
 
 def draw_small(account: Account, end_tick: Tick) -> str:
-    """Draw only the shape, with the point of no return, up to *until*, as one of many."""
+    """Draw only the shape, with the point of no return, up to *end_tick*, as one of many."""
 
     def format_point(point: tuple[Tick, float]) -> str:
         x, y = point[0] / end_tick, 1.0 - point[1] / 100.0

@@ -46,7 +46,7 @@ class GifWriter:
         self._pending = (image + b"\x08" + _blocks(_compress(part.tobytes())), hundredths)
 
     def finish(self) -> bytes:
-        """Return the file."""
+        """Return the complete file."""
         self._flush()
         return b"".join((*self._parts, b"\x3b"))
 

@@ -40,7 +40,7 @@ def page(source: ExportSource) -> str:
 
 
 def document(title: str, content: str) -> str:
-    """Return one file that needs nothing else. *title* and *shown* are HTML already."""
+    """Build a self-contained HTML file. *title* and *content* are HTML already."""
     return (
         f'<!DOCTYPE html>\n<html lang="{_tongue()}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

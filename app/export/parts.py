@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 
 def escape_text(content: object) -> str:
-    """Escape *words* and keep line breaks."""
+    """Escape *content* and keep line breaks."""
     return html.escape(str(content)).replace("\n", "<br>")
 
 
@@ -38,7 +38,7 @@ def link(url: str, content: str) -> Markup:
 def table(
     caption: str, head: Sequence[str], rows: Iterable[Sequence[object]], fixed: Sequence[int] = ()
 ) -> str:
-    """Return a table with its headings marked as such. *fixed*: columns whose text is code."""
+    """Return a table with marked headings. *fixed*: columns with code."""
     titles = "".join(f'<th scope="col" align="left">{escape_text(title)}</th>' for title in head)
     body = "".join(
         f"<tr>{''.join(_cell(cell, n in fixed) for n, cell in enumerate(row))}</tr>" for row in rows

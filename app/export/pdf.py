@@ -80,7 +80,7 @@ def debrief(source: ExportSource) -> tuple[bytes, int]:
 
 
 def document(title: str, html: str, svg: str, drawings: Mapping[str, str]) -> bytes:
-    """Return the title, the drawing *svg*, and *html*, which calls *drawings* by their names.
+    """Write the PDF with the title, the drawing *svg*, and *html*, which refers to *drawings* by name.
 
     Raises PdfWriteError.
     """
@@ -165,7 +165,7 @@ def _dots_per_pixel() -> float:
 
 
 def _drawing(svg: str, width: float | None = None) -> QImage:
-    """Draw an image as wide as *width*, in dots; None: its own size in pixels."""
+    """Draw an image *width* dots wide; None: its own size in pixels."""
     renderer = QSvgRenderer(QByteArray(svg.encode()))
     size = renderer.defaultSize()
     if width is None:

@@ -18,10 +18,7 @@ WIDTH: Final = 100
 
 
 def runbook(source: ExportSource) -> str:
-    """Return the inputs of the run in their order.
-
-    SQL that the servers accepted is SQL; all other inputs are comments.
-    """
+    """List the inputs of the run in order. Accepted SQL stays SQL; all other inputs become comments."""
     refused = {
         (batch["t_s"], batch["window"]): next(m for m in batch["messages"] if m["severity"] > 10)
         for batch in source.report["sql"]

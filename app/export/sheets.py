@@ -47,7 +47,7 @@ def sheets(source: ExportSource) -> dict[str, str]:
 
 
 def _of_run(source: ExportSource) -> list[object]:
-    """Return the row with the player and the result of the run, from which class results are collected."""
+    """Return a row with the player and the result of the run; class results are collected from such rows."""
     report = source.report
     names = ("scenario", "title", "seed", "mode", "ended_at_s")
     known = [report.get(name, "") for name in names]
@@ -83,7 +83,7 @@ def _readings(readings: Row) -> str:
 
 
 def as_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table for a spreadsheet, which takes nothing in it for a formula."""
+    """Format a table for a spreadsheet, without text that it could read as a formula."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(columns)

@@ -45,7 +45,7 @@ def read_choices(source: ExportSource) -> dict[str, list[str]]:
 
 
 def map_choices(questions: Iterable[Row]) -> dict[str, list[str]]:
-    """Return the same, of *questions* as in a report."""
+    """Map the questions of a report to their choices."""
     return {row["name"]: row["choices"] for row in questions}
 
 

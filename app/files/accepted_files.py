@@ -36,7 +36,10 @@ class Accepted:
 
 
 def remembered(profile: Profile) -> list[Accepted]:
-    """Return all of them, the last one at the end; what makes no sense is left out. Raises StorageError."""
+    """Return all remembered files, the last one at the end; invalid entries are ignored.
+
+    Raises StorageError.
+    """
     try:
         found = parse_json(profile.settings.get(ACCEPTED))
     except ValueError:
@@ -50,13 +53,13 @@ def list_foreign(entries: Iterable[Accepted]) -> list[Accepted]:
 
 
 def add_entry(entries: Iterable[Accepted], entry: Accepted) -> list[Accepted]:
-    """Return *known* with *one*, dated today, which replaces an older one with the same text."""
+    """Return *entries* with *entry*, dated today, which replaces an older one with the same text."""
     dated = replace(entry, title=entry.title[:TEXT_MAX], author=entry.author[:TEXT_MAX], on=_today())
     return [*(other for other in entries if other.sha256 != entry.sha256), dated][-ACCEPTED_MAX:]
 
 
 def remove_entries(entries: Iterable[Accepted], digests: Iterable[str]) -> list[Accepted]:
-    """Return *known* without entries with these SHA-256."""
+    """Return *entries* without entries with these SHA-256."""
     gone = set(digests)
     return [one for one in entries if one.sha256 not in gone]
 

@@ -159,7 +159,7 @@ def read(file: Path) -> Bundle:
 
 
 def parse(raw: bytes, file: str) -> Bundle:
-    """Return the bundle that consists of the bytes *raw*; *file* is its name in messages. Raises BundleError."""
+    """Parse the bytes *raw* of a bundle; *file* is its name in messages. Raises BundleError."""
     if len(raw) > BYTES_MAX:
         raise _build_error(
             file, tr("larger than the limit for a bundle ({n} MB)").format(n=BYTES_MAX // 1_000_000)
@@ -207,7 +207,7 @@ def _escape_name(name: str) -> str:
 
 
 def _check_end(raw: bytes, file: str) -> None:
-    """Check the last bytes before anything reads the directory, whose length alone could exhaust the memory."""
+    """Check the last bytes before the directory is read, because its size alone could exhaust the memory."""
     if len(raw) < _END.size or raw[:4] != b"PK\x03\x04":
         raise _build_error(file, tr("not a bundle: the file does not start like a ZIP archive"))
     signature, disk, first, here, count, size, place, comment = _END.unpack(raw[-_END.size :])
@@ -223,7 +223,7 @@ def _check_end(raw: bytes, file: str) -> None:
 
 
 def _members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
-    """Name -> bytes of all members that may be read; what is wrong with the others goes to *add*."""
+    """Return name -> bytes of all readable members; problems of the others go to *add*."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             entries = archive.infolist()
@@ -266,7 +266,10 @@ def _ends(entries: list[zipfile.ZipInfo], end: int) -> dict[int, int]:
 
 
 def _check_entry(entry: zipfile.ZipInfo, room: int) -> Iterator[str]:
-    """Yield the reasons for not reading a member, from its directory entry. *room*: bytes up to the next member."""
+    """Yield the reasons not to read a member, from its directory entry.
+
+    *room*: bytes up to the next member.
+    """
     name = entry.orig_filename
     if len(name) > NAME_MAX:
         yield tr("name longer than {n} characters").format(n=NAME_MAX)
@@ -305,7 +308,7 @@ def _get_size_limit(name: str) -> int:
 
 
 def _read_content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: int, add: Add) -> bytes | None:
-    """Return the bytes of a member, or None above *most*; zipfile compares their checksum at their end."""
+    """Return the bytes of a member, or None above *max_bytes*; zipfile compares their checksum at their end."""
     name = entry.orig_filename
     try:
         with archive.open(entry) as opened:
@@ -354,7 +357,7 @@ def _manifest(raw: bytes, add: Add) -> Manifest | None:
 
 
 def _differences(manifest: Manifest, members: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-    """Name and sentence for each member that is not as `bundle.toml` lists it."""
+    """Return name and message for each member that differs from its entry in `bundle.toml`."""
     listed = Counter(member.name for member in manifest.members)
     for name, times in listed.items():
         if times > 1:
@@ -382,10 +385,10 @@ def write(
     licence: str | None = None,
     replace: bool = False,
 ) -> Bundle:
-    """Make a bundle of texts and runs by their names, and write it to *file*, wholly or not at all.
+    """Write texts and runs as a bundle to *file*, completely or not at all.
 
-    Raises BundleError if it could not be read again, OSError (FileExistsError unless *replace*) if it cannot be
-    written.
+    Raises BundleError if the bundle would be unreadable, OSError (FileExistsError unless *replace*) if it
+    cannot be written.
     """
     raw = build_bundle(title, scenarios, runs or {}, author, licence)
     bundle = parse(raw, str(file))
@@ -426,5 +429,8 @@ def build_bundle(
 
 
 def quoted(text: str) -> str:
-    """Return a TOML string; JSON's form is one of them, for texts without the characters that a `Line` may not have."""
+    """Quote a TOML string.
+
+    JSON quoting is valid TOML for texts without the characters that a `Line` forbids.
+    """
     return json.dumps(text, ensure_ascii=False)

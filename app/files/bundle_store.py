@@ -76,7 +76,7 @@ class ImportedBundle:
 
 
 def offers(opened_bundle: Bundle) -> Iterator[DrillOffer]:
-    """Yield each drill of the bundle, read and checked as it is asked for, none of it run."""
+    """Yield each drill of the bundle, checked on request and never run."""
     present = {file.name: file for file in scenario_files.all_files()[0]}
     for name, text in opened_bundle.scenarios.items():
         yield _offer(opened_bundle, name, text, present)
@@ -108,7 +108,7 @@ def _short(problem: Problem) -> str:
 
 
 def run_offers(opened_bundle: Bundle) -> Iterator[RunOffer]:
-    """Yield each run of the bundle as it describes itself; none is played."""
+    """Yield each run of the bundle with its own description; none is played."""
     for name, raw in opened_bundle.runs.items():
         yield _run_offer(name, raw)
 
@@ -137,10 +137,10 @@ def import_bundle(
     runs: Iterable[str] = (),
     known_offers: Iterable[DrillOffer] | None = None,
 ) -> list[Path]:
-    """Write those drills and runs of the bundle into the profile; returns the files that are new.
+    """Import these drills and runs of the bundle into the profile; return the new files.
 
-    *offered*: what `offers` has just said; None: it is asked. What it names a hindrance for must not be among
-    *drills* (ValueError). Raises BundleStoreError; what was written before the disk was full stays, whole.
+    *known_offers*: result of `offers`; None: call it. A drill with an obstacle must not be in *drills*
+    (ValueError). Raises BundleStoreError; files written before the error stay complete.
     """
     wanted = list(drills)
     hindered = {
@@ -205,9 +205,9 @@ def _read_imported_bundle(folder: Path) -> ImportedBundle:
 
 
 def remove(key: str) -> None:
-    """Remove all that was taken in of a bundle.
+    """Remove everything that was imported from a bundle.
 
-    Raises ScenarioNotFoundError if there is no such bundle, BundleStoreError.
+    Raises ScenarioNotFoundError for an unknown bundle, BundleStoreError.
     """
     folder = scenario_files.bundles_folder() / key
     if not _KEY.fullmatch(key) or not folder.is_dir() or folder.is_symlink():

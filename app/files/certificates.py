@@ -28,12 +28,12 @@ LUCK_MAX: Final = BLUNDER
 
 
 def load_certificate(scenario: Scenario) -> Certificate | None:
-    """Return the certificate of just this text; None: there is none, or the drill was changed since."""
+    """Return the certificate of exactly this text; None if there is none, or if the drill has changed since."""
     return proof.load_certificate(scenario.name, scenario.text)
 
 
 def plans(drill: DrillState) -> list[list[Input]]:
-    """Return the best plan that is known for just this drill and seed, and the one that may begin last."""
+    """Return the best known plan for this drill and seed, and the one that may start last."""
     proved = load_certificate(drill.scenario)
     if proved is None or proved["seed"] != drill.seed:
         return []

@@ -11,7 +11,7 @@ from platformdirs import user_data_path
 
 
 def raised_limit(wanted: int) -> int:
-    """Raise the limit to *wanted* as far as the system allows it; return the limit then."""
+    """Raise the limit to *wanted* as far as the system allows, and return the new limit."""
     try:
         import resource
     except ImportError:  # on Windows sockets are not files

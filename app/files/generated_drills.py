@@ -46,7 +46,7 @@ class GeneratedDrill:
 
     @property
     def difficulty(self) -> str:
-        """One of LEVELS; empty: too little was tried to tell."""
+        """Difficulty, one of LEVELS; empty if too little was tried."""
         return proof.difficulty(self.proved)
 
     @property
@@ -66,9 +66,9 @@ class GeneratedDrill:
 def candidates(
     generators: Iterable[Scenario], wanted: str, draw_seed: Callable[[], int] = any_seed
 ) -> Iterator[tuple[Scenario, int]]:
-    """Yield (scenario, seed), each of a different selection.
+    """Yield (scenario, seed) of different variants.
 
-    The generator whose shipped variant was measured nearest to *wanted*, one of LEVELS, comes first.
+    The generator whose shipped variant is nearest to *wanted*, one of LEVELS, comes first.
     """
     for generator in sorted(
         generators, key=lambda each: _level_distance(proof.level(each.name) or each.level, wanted)
@@ -86,11 +86,9 @@ def generate_drill(
 ) -> Slices[GeneratedDrill | None]:
     """Return the first of the *candidates* that is proved and has the difficulty *wanted*.
 
-    A candidate is (scenario, seed); *wanted* is one of LEVELS, or empty for any level. After TRIES, return the
-    proved candidate that is nearest to *wanted*; None if there is none.
-
-    A candidate is proved if `check` has no objection: the reference is fair, reaches every goal and is as good as
-    any plan that was found, and doing nothing is worse.
+    A candidate is (scenario, seed); *wanted* is one of LEVELS, or empty for any. After TRIES attempts, return
+    the nearest proved candidate; None without one. A candidate is proved if `check` has no objection: the
+    reference is fair, reaches every goal and equals the best plan found, and doing nothing is worse.
     """
     others: list[GeneratedDrill] = []
     for number, (scenario, seed) in enumerate(candidates):

@@ -82,7 +82,7 @@ class GuardedPlayer:
         return self.spent_s > self._budget.allowed_s(self.drill.tick)
 
     def advance_to(self, tick: Tick) -> None:
-        """Let time pass up to *tick*, or to the end of the drill. Raises UnplayableError."""
+        """Advance to *tick*, or to the end of the drill. Raises UnplayableError."""
         if tick > self._budget.tick_max:
             raise UnplayableError(tr("the run exceeds the limit for simulated time"))
         with self._metered():
@@ -91,12 +91,12 @@ class GuardedPlayer:
                 self._begin()
 
     def apply(self, line: str) -> None:
-        """Apply an input. Raises InputError where it is refused, UnplayableError where it cannot be played."""
+        """Apply an input. Raises InputError if it is refused, UnplayableError if it cannot be played."""
         with self._metered():
             self.drill.do(line)
 
     def play(self, inputs: Iterable[Input], tick: Tick) -> None:
-        """Apply *inputs* at their times, pass over those that are refused, and go on to *tick*.
+        """Apply *inputs* at their times, skip refused ones, and continue to *tick*.
 
         Raises UnplayableError.
         """

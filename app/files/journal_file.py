@@ -104,7 +104,7 @@ class JournalFile:
         self._write({"tick": tick, "line": line, "hashes": hashes})
 
     def _write(self, entry: dict[str, object]) -> None:
-        """Write in one piece, which is in the file when this returns, whatever happens to this program."""
+        """Write in one piece, which is in the file when this returns, even if this program is killed."""
         try:
             if self._file is None:
                 self._file = Path(self._name).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115

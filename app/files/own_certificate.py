@@ -21,7 +21,7 @@ VALID: Final = timedelta(days=3650)
 
 
 def create_certificate(subject: str, addresses: Sequence[str] = ()) -> tuple[str, str]:
-    """Return a certificate of *subject*, which a client may meet at *addresses*, and its key, both in PEM."""
+    """Create a certificate of *subject* for clients that connect to *addresses*, and its key, both in PEM."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, subject)])
     now = datetime.now(UTC)

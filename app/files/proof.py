@@ -33,7 +33,7 @@ Their faults must be diagnosed, and none was measured as a beginner's drill.
 
 
 def load_certificate(name: str, text: str) -> Certificate | None:
-    """Return the certificate of just this text; None: there is none, or the drill was changed since."""
+    """Return the certificate of exactly this text; None if there is none, or if the drill has changed since."""
     file = resources.files("assets").joinpath("par", f"{name}.json")
     try:
         found: Certificate = json.loads(file.read_text(encoding="utf-8"))
@@ -44,7 +44,10 @@ def load_certificate(name: str, text: str) -> Certificate | None:
 
 
 def describe(name: str, text: str) -> str:
-    """Return what is proved of this text of a drill: reachable points, deadline and share of mistakes; or nothing."""
+    """Describe the proof for this text of a drill: reachable points, deadline and share of mistakes.
+
+    Empty without one.
+    """
     found = load_certificate(name, text)
     if found is None:
         return ""
@@ -63,7 +66,7 @@ def describe(name: str, text: str) -> str:
 
 
 def level(name: str) -> str:
-    """Return the measured difficulty of the shipped drill *name*, one of LEVELS; empty where it is not known."""
+    """Return the measured difficulty of the shipped drill *name*, one of LEVELS; empty if unknown."""
     found = _shipped(name)
     return "" if found is None else difficulty(found)
 

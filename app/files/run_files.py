@@ -69,7 +69,7 @@ def read(file: Path) -> tuple[Report, str]:
 
 
 def parse(raw: bytes, file: str) -> tuple[Report, str]:
-    """Return the report in the bytes *raw* and the text of its scenario; *file* is its name in messages.
+    """Parse the report in *raw* and the text of its scenario; *file* is its name in messages.
 
     Raises RunFileError.
     """
@@ -160,12 +160,12 @@ def _is_event(entry: object) -> bool:
 
 
 def _is_figure(value: object, maximum: float) -> bool:
-    """Return whether the value is a number from 0 to *most*; booleans and NaN are not."""
+    """Return whether the value is a number from 0 to *maximum*; booleans and NaN are not."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= maximum
 
 
 def play(report: Report, text: str, budget: Budget = OF_FILE) -> Drill:
-    """Replay the run of *report* within *budget*; *text*: of its scenario.
+    """Replay the run of *report* within *budget*; *text* is that of its scenario.
 
     Raises ScenarioError, InputError for invalid lines, and UnplayableError.
     """
@@ -195,5 +195,5 @@ def _text(file: str, report: Report) -> str:
 
 
 def as_text(source: ExportSource) -> str:
-    """Report and review as one JSON text that `read` takes."""
+    """Format report and review as one JSON text that `read` accepts."""
     return json.dumps(as_json(source), allow_nan=False, ensure_ascii=False, indent=1) + "\n"

@@ -54,7 +54,7 @@ def value_in(data: Mapping[str, object], path: Path) -> Any:
 
 
 def set_value(text: str, path: Path, value: object) -> str:
-    """Return *text* with *value* (None: nothing) at *path*. Raises ScenarioEditError."""
+    """Return *text* with *value* at *path*; None removes the value. Raises ScenarioEditError."""
     if value is None:
         return remove(text, path)
     return _in_its_table(text, path, lambda table, inner: _set(table, inner, value)) or _set(
@@ -90,9 +90,9 @@ def _remove(text: str, path: Path) -> str:
 
 
 def _in_its_table(text: str, path: Path, change: Callable[[str, Path], str]) -> str | None:
-    """Return *text* with *change* made in the lines of its table alone, which is much faster in a long text.
+    """Return *text* with *change* applied only to the lines of its table, which is much faster in a long text.
 
-    Return None if the table is no separate block of lines, nothing changes, or more than the table changed.
+    Return None if the table is not one block of lines, if nothing changes, or if more than the table changed.
     """
     length = 2 if len(path) > 2 and isinstance(path[1], int) else min(1, len(path) - 1)
     table = tuple(path[:length])
@@ -142,7 +142,10 @@ def add_table(text: str, name: str, values: Mapping[str, object]) -> str:
 
 
 def add_inside(text: str, path: Path, values: Mapping[str, object]) -> str:
-    """Return *text* with one more table in the list at *path* in another table. Raises ScenarioEditError."""
+    """Return *text* with one more table in the list at *path* inside another table.
+
+    Raises ScenarioEditError.
+    """
     document, place = _parent(text, path)
     found = place.get(path[-1])
     if found is None:
@@ -163,7 +166,7 @@ def add_inside(text: str, path: Path, values: Mapping[str, object]) -> str:
 
 
 def _lines(value: str) -> Any:
-    """Return a text of several lines as authors write it: between triple quotes, each line on its own."""
+    """Format a text of several lines as authors write it: between triple quotes, one line each."""
     kept = tomlkit.string(value, multiline=True).as_string()
     return tomlkit.value(kept if kept.startswith('"""\n') else '"""\n' + kept[3:])
 
@@ -204,7 +207,10 @@ class _Span:
 
 
 def move_entry(text: str, key: str, index: int, target: int) -> str:
-    """Return *text* with entry *at* of the list *key* moved to place *to*. Raises ScenarioEditError."""
+    """Return *text* with entry *index* of the list *key* moved to place *target*.
+
+    Raises ScenarioEditError.
+    """
 
     def order(entries: list[Any]) -> None:
         entries.insert(target, entries.pop(index))
@@ -220,7 +226,10 @@ def move_entry(text: str, key: str, index: int, target: int) -> str:
 
 
 def copy_entry(text: str, key: str, index: int) -> str:
-    """Return *text* with a copy of entry *at* directly after it, with its own name. Raises ScenarioEditError."""
+    """Return *text* with a copy of entry *index* directly after it, with its own name.
+
+    Raises ScenarioEditError.
+    """
     lines, spans = _split_entries(text, key)
     if not 0 <= index < len(spans):
         raise ScenarioEditError(tr("This entry no longer exists in the list."))
@@ -253,7 +262,10 @@ def add_entry(text: str, key: str, values: Mapping[str, object]) -> str:
 
 
 def remove_entry(text: str, key: str, index: int) -> str:
-    """Return *text* without entry *at*, the comment above it and the blank lines below. Raises ScenarioEditError."""
+    """Return *text* without entry *index*, the comment above it and the blank lines below.
+
+    Raises ScenarioEditError.
+    """
     try:
         lines, spans = _split_entries(text, key)
     # an entry of an inline list can be removed, although it has no lines of its own
@@ -270,7 +282,7 @@ def remove_entry(text: str, key: str, index: int) -> str:
 
 
 def _find_free_name(name: str, used_names: list[object]) -> str:
-    """Return *name* with the first number that makes it unique, joined in the style of its words."""
+    """Return *name* with the first number that makes it unique, in its own style."""
     bare = re.sub(r"[ _-]\d+$", "", name)
     joint = " " if " " in bare else "_" if bare.isupper() else "-"
     return next(found for n in count(2) if (found := f"{bare}{joint}{n}") not in used_names)
@@ -311,14 +323,14 @@ def _split_entries(text: str, key: str) -> tuple[list[str], list[_Span]]:
 
 
 def _find_comment_start(lines: list[str], header: int) -> int:
-    """Return the first of the comments that stand right above the line *header*."""
+    """Return the first of the comment lines directly above the line *header*."""
     while header > 0 and lines[header - 1].lstrip().startswith("#"):
         header -= 1
     return header
 
 
 def _find_entry_end(lines: list[str], header: int, following: int) -> int:
-    """Return the line behind the last of an entry: comments after a blank line are not its own."""
+    """Return the line after the last one of an entry; comments after a blank line do not belong to it."""
     end = _find_comment_start(lines, following) if following < len(lines) else following
     last = end
     while last > header + 1 and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
@@ -329,7 +341,7 @@ def _find_entry_end(lines: list[str], header: int, following: int) -> int:
 
 
 def _check_change(new_text: str, text: str, key: str, change: Callable[[list[object]], object]) -> str:
-    """Return *made*, if it makes *change* to the list and changes nothing else."""
+    """Return *new_text*, if it makes *change* to the list and changes nothing else."""
     wanted: dict[str, list[object]] = dict(tomllib.loads(text))
     entries = list(wanted[key])
     change(entries)

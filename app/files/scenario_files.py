@@ -81,12 +81,12 @@ def all_files() -> tuple[list[ScenarioFile], list[str]]:
 
 
 def is_shipped_name(name: str) -> bool:
-    """Return whether a file of that name would hide a shipped scenario, or be hidden by it."""
+    """Return whether a file of that name would hide a shipped scenario or be hidden by it."""
     return any(shipped.name == name for shipped in _shipped())
 
 
 def find(name_or_path: str) -> ScenarioFile:
-    """Return the scenario of that name, or the file at that path. Raises ScenarioNotFoundError."""
+    """Return the scenario with that name, or the file at that path. Raises ScenarioNotFoundError."""
     for shipped in _shipped():
         if shipped.name == name_or_path:
             return shipped

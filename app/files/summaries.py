@@ -32,10 +32,9 @@ _PUNCTUATION: Final = ".,;:!?()[]'\"`“”*"
 def read(
     files: Iterable[ScenarioFile], folder: Path | None, memory: dict[str, ScenarioSummary] | None = None
 ) -> tuple[list[ScenarioSummary], list[str]]:
-    """Return a summary of each file, in order, and a sentence for each that cannot be played.
+    """Return a summary of each file, in order, and a message for each unplayable one.
 
-    What is known of a text already comes from *folder* or *memory*; what was new is known in both the next
-    time. None: nothing is kept there.
+    Known texts come from *folder* or *memory*; new ones are stored in both. None: nothing is stored there.
     """
     stored = load_summaries(folder) if folder is not None else {}
     known = {**(memory or {}), **stored}
@@ -80,7 +79,7 @@ def summary_of(scenario: Scenario, shipped: bool, origin: str = "") -> ScenarioS
 
 @lru_cache(maxsize=1)
 def error_numbers() -> dict[str, list[int]]:
-    """Name of a shipped drill -> error numbers of its reference solution (`python -m tests.error_numbers`)."""
+    """Read error numbers of the reference solutions by drill name (`python -m tests.error_numbers`)."""
     text = resources.files("assets").joinpath("error_numbers.json").read_text(encoding="utf-8")
     found: dict[str, list[int]] = json.loads(text)
     return found

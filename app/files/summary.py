@@ -57,7 +57,7 @@ _IN_FILE: Final = {
 
 
 def load_summaries(folder: Path) -> dict[str, ScenarioSummary]:
-    """Return the summaries in *folder* by what identifies their texts; none if the file is not whole or not ours."""
+    """Return the summaries in *folder* by the hash of their texts; empty if the file is damaged or foreign."""
     if no_file(folder / FILE_NAME):
         return {}
     try:

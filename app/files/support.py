@@ -66,14 +66,14 @@ class NameMasks:
         self._numbers: dict[str, int] = {}
 
     def mask_name(self, name: str) -> str:
-        """Return *name* itself if a shipped drill has it, else a mask."""
+        """Return *name* if a shipped drill uses it, else a mask."""
         if name.casefold() in shipped_names():
             return name
         return f"name_{self._numbers.setdefault(name.casefold(), len(self._numbers) + 1)}"
 
 
 def sentence(text: str) -> str:
-    """Return a finding with the program's own words and numbers."""
+    """Redact a finding: keep only the program's own words and numbers."""
     words = [word if _is_allowed(word) else HIDDEN for word in text.split()]
     return " ".join(
         word for word, before in zip(words, ["", *words], strict=False) if (word, before) != (HIDDEN,) * 2
@@ -81,7 +81,7 @@ def sentence(text: str) -> str:
 
 
 def act(line: str, names: NameMasks) -> str:
-    """Return a line of a journal: its time, the verb, and what is known of its arguments."""
+    """Redact a journal line: keep its time, the verb, and known arguments."""
     time, _, rest = line.partition(" ")
     time = number(time)
     try:
@@ -103,7 +103,7 @@ def number(text: str) -> str:
 
 
 def sql(text: str, names: NameMasks) -> str:
-    """Redact T-SQL: keep keywords, product names and figures; no texts, comments, or arguments of sqlcmd."""
+    """Redact T-SQL: keep keywords, product names and numbers; drop texts, comments, and arguments of sqlcmd."""
     return "".join(_token(found, names) for found in _SQL.finditer(text))
 
 
@@ -207,7 +207,7 @@ def _catalog_names() -> frozenset[str]:
 
 @cache
 def shipped_names() -> frozenset[str]:
-    """Return servers, databases, applications, jobs and questions of the shipped drills, in small letters."""
+    """Return servers, databases, applications, jobs and questions of the shipped drills, in lowercase."""
     files = (file for file in resources.files("scenarios").iterdir() if file.name.endswith(".toml"))
     return frozenset(
         name.casefold() for file in files for name in _named(tomllib.loads(file.read_text("utf-8")))
@@ -267,9 +267,9 @@ class SupportBundleError(Exception):
 
 
 def write_bundle(file: Path, findings: Iterable[CheckResult], profile: Profile | None) -> list[str]:
-    """Write the bundle to *file*; returns the names of its members, so that the sender can be told what is in it.
+    """Write the bundle to *file*; return the names of its members, which are shown to the sender.
 
-    *profile* None: nothing of it can be read, which the findings tell. Raises SupportBundleError.
+    *profile* None: unreadable, as the findings report. Raises SupportBundleError.
     """
     members = {
         "versions.json": json.dumps(versions(), indent=1),
@@ -336,5 +336,5 @@ def _of_profile(profile: Profile) -> dict[str, str]:
 
 
 def _harmless(value: object) -> object:
-    """Return numbers and switches as they are; of a text, which may be a name or a path, only its length."""
+    """Return numbers and booleans unchanged; of a text, which may be a name or a path, only its length."""
     return value if isinstance(value, bool | int | float) else f"<text of {len(str(value))} characters>"

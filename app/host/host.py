@@ -109,18 +109,18 @@ class Host:
 
     @property
     def live(self) -> Drill | None:
-        """The run as it stands."""
+        """Run at its latest time."""
         return self.history.drill if self.history is not None else None
 
     def open(self, run: Drill | History, recorder: Recorder) -> None:
-        """Show *run*, paused; what is done from now on goes to *recorder*."""
+        """Show *run*, paused; further inputs go to *recorder*."""
         self._take_up(run, recorder)
         self._look_at(None)
         if self.history is not None and self.history.drill.finished:
             self._finish(self.history.drill)
 
     def watch(self, run: History, at_each_deed: bool = False, tick: Tick = 0) -> None:
-        """Show a run that is over from *tick* on, to look at; *at_each_deed*: time pauses after each."""
+        """Show a finished run from *tick* on, read-only. *at_each_deed*: pause after each input."""
         self._take_up(run, NoRecorder())
         self._look_at(
             Playback(run, run.seek(tick, before_inputs=True), stays=True, at_each_deed=at_each_deed)
@@ -135,7 +135,7 @@ class Host:
         self._say_lag()
 
     def close(self) -> None:
-        """Let go of the run; its record stays as it is."""
+        """Release the run; its record is unchanged."""
         self._halt()
         self.inbox.drop(tr(inbox.OVER))
         self.history = None
@@ -152,10 +152,10 @@ class Host:
         return self._playback is not None
 
     def look(self, tick: Tick, before_inputs: bool = False) -> bool:
-        """Show the run as it was at *tick*, after all that was done then or *before* any of it.
+        """Show the run at *tick*, after all inputs of that tick or, with *before_inputs*, before them.
 
-        What lies far from any kept moment takes some frames, with a bar, and gives way to the next one asked for.
-        False, and `refused`, where there is no way back.
+        A distant moment takes some frames, with a progress bar, and a newer request replaces it. Return
+        False, with `refused`, if the run cannot be rewound.
         """
         history, work = self.history, self._work
         if history is None or (work is not None and self._sought is None):
@@ -181,7 +181,7 @@ class Host:
             self._look_at(Playback(history, past_drill, stays=watched, at_each_deed=steps))
 
     def look_at_now(self) -> None:
-        """Show the run as it stands again."""
+        """Show the run at its latest time again."""
         if self._playback is not None:
             self._halt()
             self._look_at(None)
@@ -203,10 +203,10 @@ class Host:
         lenient: bool = False,
         at_once_s: float | None = 0.0,
     ) -> None:
-        """Play *inputs* up to *tick* in slices; `loaded` then brings the history, `progress` the way there.
+        """Play *inputs* up to *tick* in slices, with `progress`; `loaded` then delivers the history.
 
-        *hashes* of moments on the way are compared; another hash is refused, as another engine plays another run.
-        *lenient*: an input that cannot be done here is passed over. *at_once_s*: as for `background_task`.
+        A deviation from *hashes* is refused, because another engine plays another run. *lenient*: refused
+        inputs are skipped. *at_once_s*: as for `background_task`.
         """
         slices = replay_inputs(History(Drill(scenario, seed, mode)), inputs, tick, hashes, lenient)
         said = tr("The journal cannot be replayed: {problem}")
@@ -222,11 +222,11 @@ class Host:
         on_error: Callable[[Exception], None] | None = None,
         at_once_s: float | None = None,
     ) -> None:
-        """Do *slices* between two frames, `progress` on the way; *then* gets what they come to.
+        """Run *slices* between frames, with `progress`; *on_result* gets the result.
 
-        Time stands still meanwhile, and nothing can be done. *stopped*: it was cancelled. *failed*: it
-        cannot be done, which is otherwise said. *at_once_s*: wall time that the first frame may take, so that what
-        is short is there when this returns; None: as the session has it.
+        Meanwhile time stands still and inputs are refused. *on_cancel*: the user canceled. *on_error*: it
+        failed; by default the error is shown. *at_once_s*: wall time of the first frame, so that a short task
+        finishes at once; None: the default of the session.
         """
         self._halt()
         work = self._work = BackgroundTask(
@@ -251,12 +251,12 @@ class Host:
 
     @property
     def busy(self) -> bool:
-        """A search or a replay is under way."""
+        """Return whether a search or a replay runs."""
         return self._search is not None or self._work is not None
 
     @property
     def loading(self) -> bool:
-        """A run is being played up to the moment at which it is to be shown."""
+        """Return whether a run is being replayed up to the moment to show."""
         return self._work is not None
 
     @property
@@ -299,19 +299,19 @@ class Host:
             self._beat()
 
     def run_to_event(self) -> None:
-        """Run, as fast as it goes, until anything happens."""
+        """Run at full speed until any event happens."""
         self._begin_search(EVENT_KINDS)
 
     def run_to_state(self) -> None:
-        """Run, as fast as it goes, until a role, a state, a witness link or service changes."""
+        """Run at full speed until a role, a state, a witness link or the service changes."""
         self._begin_search(STATE_KINDS)
 
     def run_to_alarm(self) -> None:
-        """Run, as fast as it goes, until a threshold is crossed or a server writes an error into its log."""
+        """Run at full speed until a threshold is exceeded or a server logs an error."""
         self._begin_search(frozenset({"alert", "errorlog"}), wanted=is_alarm)
 
     def run_until(self, condition: str) -> None:
-        """Run, as fast as it goes, until *condition* holds; it is looked at ten times a simulated second."""
+        """Run at full speed until *condition* is true; it is checked ten times per simulated second."""
         drill = self.drill
         if drill is None:
             return
@@ -326,7 +326,7 @@ class Host:
         self._begin_search(frozenset(), condition=condition)
 
     def run_to(self, tick: int) -> None:
-        """Run, as fast as it goes, to *tick*."""
+        """Run at full speed to *tick*."""
         self._begin_search(frozenset(), tick)
 
     def cancel(self) -> None:
@@ -353,14 +353,20 @@ class Host:
     # --- deeds ----------------------------------------------------------------------------------------------
 
     def do(self, line: str) -> bool:
-        """Do an input line now. It is on disk before anything of it is shown; False (and `refused`) if it cannot be."""
+        """Apply an input line now.
+
+        It is on disk before its effects are shown. Return False, with `refused`, if that fails.
+        """
         problem = self._do(line)
         if problem:
             self.refused.emit(problem)
         return not problem
 
     def _do(self, line: str, request: Request | None = None) -> str:
-        """Run `do` and return the reason of a refusal, or ""; *request* gets its answer when it is done."""
+        """Apply a line as `do` does; return the reason of a refusal, or "".
+
+        *request* is answered when the input is done.
+        """
         history = self.history
         if history is None:
             return tr(inbox.NO_RUN)
@@ -393,7 +399,7 @@ class Host:
         return ""
 
     def take_in(self) -> None:
-        """Do what was posted, as far as the budget of a frame goes; what is left wakes the host again."""
+        """Process posted requests within the budget of a frame; remaining ones wake the host again."""
         until = self._clock() + BUDGET_S
         for request in self.inbox.take_requests():
             try:
@@ -442,7 +448,7 @@ class Host:
         return done
 
     def _advance(self, ticks: int, slice_ticks: int, stop: Stop | None = None) -> int:
-        """Return up to *ticks* further within the budget; stops after a slice of which *stop* wants it."""
+        """Advance up to *ticks* within the budget; stop after a slice for which *stop* is true."""
         if self.history is None or self.drill is None or ticks <= 0:
             return 0
         run = self._playback or self.history
@@ -502,7 +508,7 @@ class Host:
         self.finished.emit(report)
 
     def _stands_still(self, drill: Drill) -> bool:
-        """Return whether a question waits for whose answer time stands still."""
+        """Return whether time stands still until a question is answered."""
         holding = {inquiry.name for inquiry in drill.scenario.inquiries if inquiry.pause}
         return self._playback is None and any(asked.name in holding for asked in drill.open_questions())
 
@@ -567,7 +573,7 @@ class Host:
     # --- record ---------------------------------------------------------------------------------------------
 
     def _beat(self, elapsed_ms: float | None = None) -> None:
-        """Tell the recorder how far the run has come: now, or when *elapsed_ms* more of wall time make it due."""
+        """Report the position of the run to the recorder: now, or when *elapsed_ms* more of wall time make it due."""
         drill = self.live
         if drill is None or drill.finished:
             return

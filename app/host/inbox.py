@@ -23,7 +23,7 @@ ANSWER_FIRST: Final = mark("The clock is paused until you answer the question in
 
 
 def sentence(text: str) -> str:
-    """Begin *text* with a capital and end it with a full stop; the name of a verb stays as it is typed."""
+    """Begin *text* with a capital letter and end it with a period; the name of a verb keeps its spelling."""
     text = text.strip()
     begins_with_verb = text.partition(" ")[0].rstrip(":") in VERBS
     start = text[:1] if begins_with_verb else text[:1].upper()
@@ -48,7 +48,7 @@ class HostSignal(Generic[Said]):
         self._guests.remove(guest)
 
     def emit(self, message: Said) -> None:
-        """Tell every guest; one that leaves meanwhile is told once more at most."""
+        """Notify every subscriber; one that unsubscribes meanwhile is notified at most once more."""
         for guest in tuple(self._guests):
             guest(message)
 
@@ -91,14 +91,14 @@ class Inbox:
         """Requests without an answer yet, by kind and window, oldest first: a window runs batch after batch."""
 
     def post(self, line: str) -> Request:
-        """Ask for *line* to be done as soon as the host looks."""
+        """Queue *line*; it is applied when the host processes its inbox."""
         request = Request(next(self._numbers), line)
         self._posted.put(request)
         self.wake()
         return request
 
     def wake_if_any(self) -> None:
-        """Wake the host for what is still waiting to be taken."""
+        """Wake the host if requests are still waiting."""
         if not self._posted.empty():
             self.wake()
 

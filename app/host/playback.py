@@ -25,9 +25,9 @@ class BackgroundTask:
         failed: Callable[[Exception], None],
         faults: tuple[type[Exception], ...],
     ) -> None:
-        """Begin a task.
+        """Create a task.
 
-        *stopped*: the user cancels. *faults*: expected exceptions; any other one is a defect.
+        *stopped*: called when the user cancels. *faults*: expected exceptions; any other is a defect.
         """
         self._slices = slices
         self._on_done, self._failed = then, failed
@@ -38,7 +38,10 @@ class BackgroundTask:
         self._tell: Callable[[], None] | None = None
 
     def run_slices(self, in_time: Callable[[], bool]) -> bool:
-        """Run at least one slice, and more while *in_time*; return True when done, and `tell` has the result."""
+        """Run at least one slice, and more while *in_time* is true; return True when done.
+
+        Then `tell` passes the result on.
+        """
         try:
             self.share = next(self._slices)
             while in_time():
@@ -52,7 +55,7 @@ class BackgroundTask:
         return self._tell is not None
 
     def tell(self) -> None:
-        """Hand on what it has come to."""
+        """Pass the result on."""
         assert self._tell is not None
         self._tell()
 
@@ -90,12 +93,12 @@ class RunPace:
         self._owed_ticks = 0.0
 
     def due_ticks(self, elapsed_ms: float) -> int:
-        """Return whole ticks due after *elapsed_ms* more of wall time, of which ELAPSED_MS_MAX count at most."""
+        """Return the whole ticks due after *elapsed_ms* more of wall time; at most ELAPSED_MS_MAX count."""
         self._owed_ticks += min(elapsed_ms, ELAPSED_MS_MAX) / 1000.0 * self.speed * TICKS_PER_S
         return int(self._owed_ticks)
 
     def reached(self, done_ticks: int, due_ticks: int, elapsed_ms: float) -> float:
-        """Take *done* ticks off the *due* ones; the speed that was reached if the run lags, else 0."""
+        """Subtract *done_ticks* from *due_ticks*; return the reached speed if the run lags, else 0."""
         self._owed_ticks = 0.0 if done_ticks < due_ticks else self._owed_ticks - due_ticks
         elapsed_s = min(elapsed_ms, ELAPSED_MS_MAX) / 1000.0
         return (
@@ -139,7 +142,7 @@ class Playback:
                 return drill.events[known:]
 
     def take_deed(self) -> bool:
-        """Return whether time must pause for the last input, and clear the mark."""
+        """Return whether time must pause for the last input, and clear the flag."""
         deed, self._deed = self._deed, False
         return deed and self.at_each_deed
 

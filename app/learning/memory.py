@@ -78,12 +78,12 @@ class Practised:
 
     @property
     def is_evidence(self) -> bool:
-        """It lasted long enough to tell anything."""
+        """Return whether the run lasted long enough to be evidence."""
         return self.played_s >= EVIDENCE_S_MIN
 
     @property
     def quality(self) -> float:
-        """0 to 1: the score, less what hints have done of it."""
+        """Quality from 0 to 1: the score, reduced by hints."""
         helped = min(HINTS_PRICE_MAX, HINT_PRICE * self.hints)
         return min(1.0, max(0.0, self.score / 100.0)) * (1.0 - helped)
 
@@ -190,7 +190,7 @@ def _standing(skill: Skill, runs: Sequence[Practised], current_time: datetime) -
 
 
 def _is_proved(runs: Sequence[Practised]) -> bool:
-    """Return whether runs in order of time prove the skill; the first drill of a skill proves no transfer."""
+    """Return whether the runs, in time order, prove the skill; the first drill of a skill proves no transfer."""
     passes = [run for run in runs if run.is_unaided_pass]
     apart = bool(passes) and _count_days(passes[0].at, passes[-1].at) >= APART_DAYS
     seen: set[str] = set()

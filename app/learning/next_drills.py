@@ -40,10 +40,10 @@ class Recommendation:
 def recommend_drills(
     runs: Sequence[Practised], courses: Sequence[DrillCandidate], current_time: datetime
 ) -> list[Recommendation]:
-    """Recommend drills with reasons, the most urgent first: few scenarios that cover all skills that are due.
+    """Recommend drills with reasons, the most urgent first: few scenarios that cover all due skills.
 
-    Among equally useful scenarios, the one that was played longest ago or never comes first, then the easier
-    one. After them come up to NEW_SHOWN drills with skills that were never practiced, the easiest first.
+    Among equally useful scenarios, the one played longest ago or never comes first, then the easier one. Then
+    follow up to NEW_SHOWN drills with unpracticed skills, the easiest first.
     """
     trained = {course.name: course.skills for course in courses}
     found = standings(runs, trained, current_time)
@@ -71,7 +71,7 @@ def recommend_drills(
 def _select_new_drills(
     courses: Sequence[DrillCandidate], untried_skills: set[str], excluded_names: set[str]
 ) -> list[Recommendation]:
-    """Return the easiest scenarios for skills that nobody has tried yet, each for other ones."""
+    """Return the easiest scenarios for untried skills, each for different ones."""
     out: list[Recommendation] = []
     left = set(untried_skills)
     easiest_first = sorted(courses, key=lambda c: c.difficulty)

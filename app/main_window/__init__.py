@@ -30,7 +30,7 @@ __all__ = ["MainWindow", "open_window"]
 
 
 def open_window(scenario: Scenario | None) -> int:
-    """Show the window, on *scenario* if one is given, until it is closed; returns the exit code."""
+    """Show the window, with *scenario* if one is given, until it is closed; return the exit code."""
     app = QApplication.instance() or QApplication(sys.argv[:1])
     plain_locale()
     assert isinstance(app, QApplication)
@@ -65,7 +65,7 @@ def open_window(scenario: Scenario | None) -> int:
 
 
 def _show_fallback(window: MainWindow) -> None:
-    """Say it when steps of the flow run as plain Python although nobody chose that."""
+    """Report that the flow runs as plain Python although nobody selected that."""
     from engine.flow import compiled  # only after the start page is on screen
 
     if reason := compiled.kernel().reason:
@@ -78,7 +78,7 @@ def _show_fallback(window: MainWindow) -> None:
 def _profile(at_the_end: ExitStack, profiles: list[Profile]) -> Profile | None:
     """Open the learner's profile, add it to *profiles* and close it *at_the_end*.
 
-    None: the user plays without one. Raises StartCancelledError if the user does not want that.
+    Return None to play without one. Raises StartCancelledError if the user refuses that.
     """
     from app.storage import StorageError, open_profile  # imports the database layer
 
@@ -94,7 +94,7 @@ def _profile(at_the_end: ExitStack, profiles: list[Profile]) -> Profile | None:
 
 
 def _confirm_unrecorded_play(problem: str) -> bool:
-    """Ask whether to play although nothing can be kept."""
+    """Ask whether to play although nothing can be stored."""
     box = QMessageBox(QMessageBox.Icon.Warning, TITLE, problem)
     box.setInformativeText(tr("You can play, but runs, results and unsent queries will not be saved."))
     play = box.addButton(tr("Play without recording"), QMessageBox.ButtonRole.AcceptRole)

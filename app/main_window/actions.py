@@ -60,12 +60,12 @@ class Actions(QObject):
                 owner.addAction(action)
 
     def connect_to(self, acts: Mapping[str, Callable[[], object]]) -> None:
-        """Name of an action -> what it does."""
+        """Connect each action to its function. *acts*: name of an action -> function."""
         for name, do in acts.items():
             self.by_name[name].triggered.connect(lambda _=False, do=do: do())
 
     def show_page(self, on_desk: bool) -> None:
-        """Switch off what means nothing without a drill on screen."""
+        """Disable actions that need a drill on screen."""
         for name, action in self.by_name.items():
             if name.partition(".")[0] in ("time", "fault") or name in ONLY_ON_DESK:
                 action.setEnabled(on_desk)
@@ -97,7 +97,7 @@ class DeskKeys(QObject):
     ) -> None:
         """Create the keys.
 
-        *wanted*: the desk is shown. *acts*: rows of `app.widgets.keys` -> functions.
+        *wanted*: whether the desk is shown. *acts*: rows of `app.widgets.keys` -> functions.
         """
         super().__init__(window)
         self._wanted = wanted

@@ -137,7 +137,7 @@ def _paused(drill: Drill) -> str:
 
 
 def describe_state(drill: Drill, running: bool) -> str:
-    """Time, questions, goals as far as they may be told, and everything that the picture shows."""
+    """Describe time, questions, visible goals, and everything that the picture shows."""
     moment = formatting.run_time(drill.world.t_s, 1)
     parts = [tr("{time}, running.").format(time=moment) if running else _paused(drill)]
     parts += [tr("Question: {text}").format(text=asked.text) for asked in drill.open_questions()]

@@ -63,12 +63,12 @@ class Appearance(QObject):
         self._motion.toggled.connect(self._set_reduced_motion)
 
     def fill_layout(self, menu: QMenu) -> None:
-        """Put the choice of a layout into the View menu."""
+        """Add the choice of a layout to the View menu."""
         self._choices(menu, "layout", tr("&Layout"), LAYOUTS, self.set_layout)
         self._tick("layout", self.layout)
 
     def fill_looks(self, menu: QMenu) -> None:
-        """Put the other choices into its part on appearance."""
+        """Add the choices on appearance to their menu."""
         self._choices(menu, "theme", tr("&Theme"), THEMES, self.set_theme)
         self._choices(menu, "language", tr("Lan&guage (from the next start)"), TONGUES, self.set_language)
         self._choices(menu, "moment", tr("&Staged failovers"), STAGED, self.set_failover_moment)
@@ -191,7 +191,7 @@ class Appearance(QObject):
         self.changed.emit()
 
     def bind(self, actions: Mapping[str, QAction]) -> None:
-        """Give more actions their keys, now and whenever keys change."""
+        """Assign keys to more actions, now and whenever keys change."""
         self._actions.update(actions)
         keys.bind(actions, self.keys_now)
 
@@ -208,7 +208,7 @@ class Appearance(QObject):
         return profile if profile in PROFILES else PROFILES[0]
 
     def set_layout(self, profile: str) -> None:
-        """Change to another layout; the one that is left is kept."""
+        """Change to another layout; the former one is stored."""
         with show_busy_cursor():
             self.keep_layout()
             self._store.set(settings.LAYOUT_PROFILE, profile)
@@ -220,7 +220,7 @@ class Appearance(QObject):
         self._desk.restore(self._store.get(self._key(self._desk.is_short_of_room)), self.layout)
 
     def reset_layout(self) -> None:
-        """Put every panel back where it belongs."""
+        """Move every panel to its default position."""
         self._store.remove(self._key(self._desk.is_short_of_room))
         self._desk.arrange(self.layout)
 
@@ -232,8 +232,8 @@ class Appearance(QObject):
     def _key(self, narrow: bool) -> settings.WindowSettingKey[QByteArray]:
         """Return the key of the layout for this screen size.
 
-        A profile has a layout for each size of screen, and for a narrow desk a second one, so that each is
-        restored exactly: the arrangement for a large screen leaves the picture no room on a small one.
+        A profile has a layout for each screen size, and a second one for a narrow desk. So each is restored
+        exactly: the layout of a large screen leaves the picture no room on a small one.
         """
         screen = self._desk.screen().size()
         kind = f"{self.layout}-narrow" if narrow else self.layout

@@ -81,7 +81,7 @@ def steps(
     use_timer: bool = True,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Iterator[None]:
-    """Bring in what is missing; between two steps the window may do other things."""
+    """Build the missing parts of the window; between two steps it may process events."""
     return Assembly(window, profile, use_timer, clock).steps()
 
 
@@ -109,7 +109,7 @@ class Assembly(QObject):
         self._teams: Teams | None = None
 
     def steps(self) -> Iterator[None]:
-        """Yield everything, in the order in which one part needs another."""
+        """Yield after each part, in the order in which the parts depend on each other."""
         yield
         self._brief, self._debrief, self._history = BriefPage(), Debrief(), RunHistoryPage()
         for page in (self._brief, self._debrief, self._history):
@@ -446,7 +446,7 @@ class Assembly(QObject):
         self._actions.show_page(on_desk)
 
     def _show_line(self, visible: bool = True) -> None:
-        """Show command line and facts of the run; before the desk comes, so that its panels keep their places."""
+        """Show command line and facts of the run, before the desk is shown, so that its panels keep their sizes."""
         self._run_facts.setVisible(visible)
         self._act_line.setVisible(visible)
         self._window.show_status_bar()
@@ -537,5 +537,5 @@ class Assembly(QObject):
 
 
 def _put(menu: QMenu, text: str, do: Callable[[], None]) -> None:
-    """Add an entry without a name or key; the palette also finds it by its English words."""
+    """Add an entry without a name or key; the palette also finds its English text."""
     menu.addAction(tr(text), do).setProperty(ALSO, text.replace("&", ""))

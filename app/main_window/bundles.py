@@ -46,7 +46,7 @@ class Bundling(QObject):
     # --- handing on -----------------------------------------------------------------------------------------
 
     def export(self) -> None:
-        """Choose drills, and say what they are together."""
+        """Select drills to export, and enter a title for them."""
         self._library.read()
         drills = [(one.name, one.title) for one in self._library.summaries.values() if not one.shipped]
         if not drills:
@@ -100,7 +100,7 @@ class Bundling(QObject):
     # --- what was taken in ----------------------------------------------------------------------------------
 
     def show(self) -> None:
-        """List what was taken in."""
+        """List the imported bundles."""
         kept = self.kept = KeptBundles(self._parent)
         kept.drill_wanted.connect(self._choice.ask_to_choose)
         kept.run_wanted.connect(self.run_wanted)

@@ -26,7 +26,7 @@ class SeatKey:
 
 
 def load_seat(store: WindowSettings) -> SeatKey:
-    """Return the seat that was taken last; empty if none was."""
+    """Return the last seat; empty if there was none."""
     try:
         match parse_json(store.get(settings.CLASS_SEAT) or "{}"):
             case {"code": str(code), "name": str(name), "consent": bool(consent), "open": bool(is_open)}:

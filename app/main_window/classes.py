@@ -116,7 +116,7 @@ class Classes(QObject):
         return self._host is not None and self._host.state() is not QProcess.ProcessState.NotRunning
 
     def ask_to_start(self, name: str = "") -> StartClass | None:
-        """Return the dialog, with the drill *name* chosen; or the board of the class that is held already."""
+        """Return the dialog with the drill *name* selected, or the board of the class that already runs."""
         if self._host is not None and self.board is not None:
             self.board.show()
             self.board.activateWindow()
@@ -141,10 +141,10 @@ class Classes(QObject):
         reflect: bool = False,
         late_rule: str = "start",
     ) -> None:
-        """Hold a class in a process of its own; the board comes at once, the code some seconds later.
+        """Hold a class in a separate process; the board is shown at once, the code some seconds later.
 
-        *tests*: before the lesson, after it, and once more some weeks later. *reflect*: people are asked before
-        points are shown. *late_rule*: rule for late comers of the plan.
+        *tests*: before the lesson, after it, and again some weeks later. *reflect*: people assess themselves
+        before points are shown. *late_rule*: rule for late seats.
         """
         folder = default_folder() / "classes"
         folder.mkdir(parents=True, exist_ok=True)
@@ -183,7 +183,7 @@ class Classes(QObject):
         )
 
     def _check_room(self) -> None:
-        """Check the room in a thread: an address that does not answer takes seconds."""
+        """Check the room in a thread, because an address that does not respond takes seconds."""
         if self.board is not None:
             invited = invitation(self.board.code.text())
             QThreadPool.globalInstance().start(lambda: self._room_checked.emit(check_room(invited)))
@@ -193,7 +193,7 @@ class Classes(QObject):
             self.board.lobby.show_findings(findings)
 
     def _show_window(self) -> None:
-        """Some window of the class stays on the screen."""
+        """Return whether a window of the class stays on the screen."""
         if not self._parent.isVisible():
             self._parent.show()
 
@@ -422,7 +422,7 @@ class Classes(QObject):
         return dialog
 
     def return_to_class(self) -> JoinClass:
-        """Take the seat again with what was typed last."""
+        """Return to the seat with the code and name entered last."""
         dialog = self.ask_to_join()
         if dialog.code.text():
             dialog.ask_to_join()
@@ -444,7 +444,7 @@ class Classes(QObject):
             self._dialog.show_progress(text)
 
     def _on_joined(self) -> None:
-        """The host has said what is played."""
+        """Handle the host's description of the drill."""
         dialog, self._dialog = self._dialog, None
         if dialog is not None:
             dialog.accept()
@@ -454,7 +454,10 @@ class Classes(QObject):
         keep_seat(self._store, replace(seat, open=False))
 
     def join(self, code: str, name: str, consent: bool = False, part: int | None = None) -> None:
-        """Take the seat; the drill comes once the host has answered. *part*: at which the class is, if known."""
+        """Take the seat; the drill is loaded when the host has responded.
+
+        *part*: current part of the class, if known.
+        """
         self._leave_seat()
         try:
             file = Path(code)
@@ -488,7 +491,7 @@ class Classes(QObject):
         return dialog
 
     def allow_looks(self) -> None:
-        """Allow the instructor to look at this seat, or no longer."""
+        """Allow or forbid the instructor to observe this seat."""
         if self.seat is None:
             self._notice.show_info(tr(NO_SEAT))
         else:
@@ -500,7 +503,7 @@ class Classes(QObject):
             self.seat = None
 
     def stop(self) -> None:
-        """The window goes."""
+        """Stop the class processes, because the window closes."""
         held = self._store.get(settings.CLASS_HELD)
         self._leave_seat()
         self.stop_host()

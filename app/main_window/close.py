@@ -36,7 +36,7 @@ class Closing(QObject):
         self._is_holding_class, self._class_may_end = is_holding_class, False
 
     def close(self, event: QCloseEvent) -> None:
-        """Ignore the *event* if there is a question first; else keep queries, cards, layout and run."""
+        """Ignore the *event* if a question is open first; else store queries, cards, layout and run."""
         asked_from_outside = event.spontaneous() and not _session_ends()
         if self._is_holding_class() and not self._class_may_end and not _session_ends():
             event.ignore()
@@ -59,7 +59,7 @@ class Closing(QObject):
 
 
 def _session_ends() -> bool:
-    """Return whether the desktop is being shut down, which nobody wants to be asked about by every program."""
+    """Return whether the desktop session is ending; no program should ask a question then."""
     app = QApplication.instance()
     return isinstance(app, QApplication) and app.isSavingSession()
 

@@ -48,7 +48,7 @@ class PaletteCommands(QObject):
         self._palette = Palette(parent)
 
     def open(self) -> None:
-        """Show the palette with what can be done now."""
+        """Show the palette with the available commands."""
         self._palette.offer(self.groups())
         self._palette.open()
 
@@ -69,7 +69,7 @@ class PaletteCommands(QObject):
         yield tr("Open a drill…").rstrip("…"), self._drills()
 
     def _drills(self) -> list[QAction]:
-        """Return one for each drill, the same each time, so that what was chosen last can stand first."""
+        """Return one entry for each drill, the same object each time, so that recent choices can be listed first."""
         return [self._drill(summary.name, summary.title) for summary in self._library.summaries.values()]
 
     def _drill(self, name: str, title: str) -> QAction:
@@ -85,7 +85,7 @@ class PaletteCommands(QObject):
 
 
 def _in_english(named: Iterable[tuple[str, QAction]]) -> list[QAction]:
-    """Return the actions of the key table, which are found by their English words in any language."""
+    """Return the actions of the key table, so that they are found by their English text in any language."""
     found = []
     for name, action in named:
         if name in keys.BY_NAME:
@@ -95,7 +95,7 @@ def _in_english(named: Iterable[tuple[str, QAction]]) -> list[QAction]:
 
 
 def _collect_menu_only_entries(menu: QMenu, offered: set[QAction]) -> Iterator[Group]:
-    """Yield entries that stand in a menu only, under its title."""
+    """Yield entries that exist only in a menu, under its title."""
     menu.aboutToShow.emit()  # the content of the menu may depend on the current state
     single = []
     for action in menu.actions():

@@ -74,7 +74,8 @@ class Confirmations(QObject):
     ) -> None:
         """Create confirmations.
 
-        *watching*: the reference solution is shown. *kept*: what happens to a run that is left.
+        *watching*: the reference solution is shown. *describe_consequence*: describes what happens to a run
+        that is left.
         """
         super().__init__(parent)
         self._parent, self._session = parent, session
@@ -84,7 +85,7 @@ class Confirmations(QObject):
 
     @property
     def is_run_at_risk(self) -> bool:
-        """A run is under way that is played, not watched."""
+        """Return whether a run that is played, not watched, is in progress."""
         drill = self._session.live
         return drill is not None and not drill.finished and not self._watching()
 
@@ -94,7 +95,7 @@ class Confirmations(QObject):
         return do if act is None else lambda: self.confirm_if_needed(act, do)
 
     def confirm_if_needed(self, act: str, callback: Callable[[], object]) -> None:
-        """Ask before an act that ends or leaves the run; without such a run it is done at once."""
+        """Ask before an action that ends or leaves the run; without such a run call *callback* at once."""
         if self.is_run_at_risk:
             self.confirm(act, callback, kept=tr(self._describe_consequence()))
         else:
@@ -110,7 +111,7 @@ class Confirmations(QObject):
             self.confirm(LINES[verb], lambda: callback(line), points=formatting.plain_number(cost or 0.0))
 
     def confirm_class_input(self, line: str, audience: str, callback: Callable[[str], object]) -> None:
-        """Send a dashboard line for *who*, after a question if seats cannot continue from their state."""
+        """Send a dashboard line to *audience*, after a question if seats could not continue from their state."""
         act = CLASS_LINES.get(line.partition(" ")[0])
         if act is None:
             callback(line)
@@ -124,9 +125,9 @@ class Confirmations(QObject):
         third_callback: Callable[[], object] | None = None,
         **facts: str,
     ) -> None:
-        """Ask the question of *act* and call *callback* if the answer is yes. A second question replaces the first.
+        """Ask the question of *act*; call *callback* on yes.
 
-        *third_callback* belongs to the third answer of the question.
+        A second question replaces the first. *third_callback* belongs to the third answer.
         """
         if self.box is not None:
             self.box.reject()
@@ -166,7 +167,7 @@ class Confirmations(QObject):
 
 
 def _hint_cost(drill: Drill | None, arguments: str) -> float:
-    """Return the present cost of the hint of that layer; 0 if hints are free or if there is none."""
+    """Return the present cost of that level of a hint; 0 if hints are free or do not exist."""
     layer = arguments.split()[-1:] or [""]
     if drill is None or not layer[0].isdigit() or drill.next_hint() is None:
         return 0.0

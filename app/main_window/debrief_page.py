@@ -120,7 +120,7 @@ class Debriefing(QObject):
 
     @property
     def drill(self) -> Drill | None:
-        """The run of the page, replayed; None if this version cannot replay it."""
+        """Run of the page, replayed; None if this version cannot replay it."""
         return self._drill
 
     @property
@@ -173,7 +173,7 @@ class Debriefing(QObject):
         self._replay_and_show(report, text, RunId(run_id), report_differences)
 
     def open_file(self, file: Path) -> None:
-        """Look back on a run that was written as JSON; whether it plays again to the same states is said."""
+        """Open a run that was written as JSON, and report whether it replays to the same states."""
         self._asks = False
         try:
             report, text = run_files.read(file)
@@ -192,7 +192,7 @@ class Debriefing(QObject):
         self._replay_and_show(report, text, None, partial(self._compare, report))
 
     def _compare(self, report: Report, run_id: RunId | None = None) -> None:
-        """Say whether the run has played again to what was recorded; of the profile's own only if it has not."""
+        """Report whether the run replayed to the recorded states; for a run of the profile only if it did not."""
         drill = self._drill
         if drill is None:
             return
@@ -212,7 +212,7 @@ class Debriefing(QObject):
     def _replay_and_show(
         self, report: Report, text: str, run_id: RunId | None, callback: Callable[[], None] = lambda: None
     ) -> None:
-        """Play the run of *report* again and show it; without its scenario only what the report says."""
+        """Replay the run of *report* and show it; without its scenario show only the report."""
         self._navigation.leave_run()
         self._drill = self._scenario = None
         self._run_id = run_id
@@ -237,7 +237,7 @@ class Debriefing(QObject):
         self._show(report, callback)
 
     def return_to_debrief(self) -> None:
-        """Return from a finished run on the desk to its debrief, else to the drills."""
+        """Return from a finished run on the desk to its debrief, or else to the drills."""
         self._session.pause()
         if self._report is None:
             self._navigation.show_home()
@@ -284,7 +284,7 @@ class Debriefing(QObject):
         return bool(self._source.report["score"]["scored"]) and self._account is None
 
     def _suggest_next(self, report: Report) -> str:
-        """Return the drill that the start page recommends, or else the one after this in its learning path."""
+        """Return the drill that the start page recommends, or else the next one in its learning path."""
         if self._play.attending:
             return ""
         name = report["scenario"]
@@ -312,7 +312,7 @@ class Debriefing(QObject):
         self._write_waiting()
 
     def _analyze(self) -> None:
-        """Review the run, then compute what each action and wait cost; skip what is known."""
+        """Review the run, then compute the cost of each action and wait; skip computed results."""
         drill, source = self._drill, self._source
         if drill is None:
             return
@@ -352,7 +352,7 @@ class Debriefing(QObject):
         return found, tuple(lessons)
 
     def _draw(self, account: Account) -> None:
-        """Show what is known of the account before the search is over."""
+        """Show the partial result before the search is complete."""
         self._account, self._provisional = account, True
         self._page.update_run(self._model())
 
@@ -423,7 +423,7 @@ class Debriefing(QObject):
         self._play.look_back(round(t_s * 100))
 
     def export(self, kind: str) -> None:
-        """Ask for a file and write the run in one of the forms of `EXPORTS`, when the analysis is finished."""
+        """Ask for a file and export the run in one of the forms of `EXPORTS`, when the analysis is finished."""
         report = self._report
         if report is None or self._drill is None:
             self._notice.warn(tr("This run cannot be exported because it cannot be replayed here."))
@@ -468,7 +468,7 @@ class Debriefing(QObject):
             self._notice.offer(said, tr("Change name…"), lambda: signature.ask(self._parent, self._store))
 
     def _format_finish_time(self) -> str:
-        """Return the end time of the run: from the profile, or the present time if the run has just ended."""
+        """Format the end time of the run: from the profile, or the present time if it has just ended."""
         rows = [run for run in self._library.runs() if run.run_id == self._run_id]
         if rows:
             return signature.format_time(rows[0].finished_at)
@@ -477,7 +477,7 @@ class Debriefing(QObject):
 
 
 def _is_same_run(first_drill: Drill, second_drill: Drill) -> bool:
-    """Return True if both are replays of one run: what is known of it stays known."""
+    """Return True if both are replays of one run, so that computed results stay valid."""
     if first_drill is second_drill:
         return True
     names = (first_drill.scenario.name, first_drill.seed, first_drill.journal) == (
@@ -512,7 +512,7 @@ def _write_pdf(source: ExportSource, file: Path) -> None:
 
 
 def _in_all_languages(recorded: Report, replayed: Report) -> Report:
-    """Return *recorded*, with equal parts of *replayed*: messages that were read back exist only in English."""
+    """Return *recorded*, with equal parts of *replayed*, because messages read from a file exist only in English."""
     again: Mapping[str, object] = replayed
     said = {name: again[name] if again.get(name) == part else part for name, part in recorded.items()}
     return cast(Report, said)

@@ -79,7 +79,7 @@ EXPLORER_SHARE: Final = 0.55
 
 
 def widget(view: DeskView) -> QWidget:
-    """Return the view as what stands on the screen."""
+    """Return the view as the widget on the screen."""
     assert isinstance(view, QWidget)
     return view
 
@@ -144,7 +144,7 @@ class Desk(QMainWindow):
         """Panels that the run has closed."""
 
     def put(self, dock_spec: Dock, view: DeskView) -> None:
-        """Take in a view; that of MIDDLE stands in the middle. `arrange` when all are there."""
+        """Add a view; the view of MIDDLE becomes the center. Call `arrange` when all are added."""
         self.views[dock_spec.name] = view
         if dock_spec.area is MIDDLE:
             self._middle = widget(view)
@@ -179,7 +179,10 @@ class Desk(QMainWindow):
     # --- what is shown --------------------------------------------------------------------------------------
 
     def show_drill(self, drill: Drill) -> None:
-        """Show a run. Hidden panels that still have it, as it was only looked back on, need not get it again."""
+        """Show a run.
+
+        Hidden panels that still show it, because only its past was viewed, keep their content.
+        """
         known = any(shown is drill for shown in self._shown_drills.values())
         self._world, self._drill, self._parts = drill.world, drill, iter(())
         self._close_and_open()
@@ -188,7 +191,7 @@ class Desk(QMainWindow):
                 self._give(name, view)
 
     def show_moment(self, drill: Drill) -> None:
-        """Show a past moment; panels that nobody sees get it when they are opened."""
+        """Show a past moment; hidden panels are updated when they are opened."""
         self._world, self._drill, self._parts = drill.world, drill, iter(())
         for name, view in self.views.items():
             if widget(view).isVisible():
@@ -202,7 +205,7 @@ class Desk(QMainWindow):
     def show_world(self, world: World) -> None:
         """Update the visible views; hidden ones follow when they are opened.
 
-        While a large world runs fast the others take turns, one a frame, because all together take several
+        While a large world runs fast, the views take turns, one per frame, because all together take several
         frames.
         """
         self._world = world
@@ -215,7 +218,10 @@ class Desk(QMainWindow):
                 view.show_world(world)
 
     def set_covered(self, covered: bool) -> None:
-        """Hide the desk while a stage stands in its place; later every panel is where it was, with the latest world."""
+        """Hide the desk while a stage replaces it.
+
+        Afterwards every panel keeps its place and shows the latest world.
+        """
         if covered and self._covered is None:
             self._covered = self.saveState(LAYOUT_VERSION)
             self.hide()
@@ -228,7 +234,7 @@ class Desk(QMainWindow):
                 self.show_world(self._world)
 
     def _show_next(self, visible_views: list[DeskView], world: World) -> None:
-        """Show the next part of the view whose turn it is, or the view after it."""
+        """Update the next part of the current view, or the next view."""
         if next(self._parts, self) is None:
             return
         self._turn = (self._turn + 1) % len(visible_views)
@@ -265,7 +271,7 @@ class Desk(QMainWindow):
         return "" if dock_spec.belongs_in(self._world) else tr(dock_spec.absent)
 
     def _close_and_open(self) -> None:
-        """Take away the panels that this run has no use for, and give back those that another one had taken."""
+        """Close the panels that this run does not need, and reopen those that an earlier run had closed."""
         for place in PLACES:
             dock = self.docks.get(place.name)
             if dock is None:
@@ -289,7 +295,7 @@ class Desk(QMainWindow):
             view.show_world(self._world)
 
     def focus_view(self, name: str) -> None:
-        """Open the view *name*, bring it to the front and give it the keyboard."""
+        """Open the view *name*, bring it to the front and focus it."""
         dock = self.docks.get(name)
         why = self._find_closed_reason(BY_NAME[name])
         if why:
@@ -326,12 +332,12 @@ class Desk(QMainWindow):
             keys.setFocus()
 
     def show_alone(self, name: str) -> None:
-        """Lay the panel *name* over the whole desk, whether or not another one is there."""
+        """Show only the panel *name* on the whole desk; replace one that is shown alone."""
         self.unzoom()
         self.zoom(name)
 
     def unzoom(self) -> None:
-        """Put everything back where it stood before one panel took the whole desk."""
+        """Restore the layout from before one panel took the whole desk."""
         zoomed, self._zoomed = self._zoomed, None
         if zoomed is not None:
             self._middle.show()
@@ -350,7 +356,7 @@ class Desk(QMainWindow):
         return (_RIGHT, 0) if self.narrow else (dock_spec.area, dock_spec.group)
 
     def arrange(self, profile: str) -> None:
-        """Put everything where it belongs in *profile*, as there is room now."""
+        """Arrange the panels as in *profile*, adapted to the available space."""
         self.unzoom()
         self._profile = profile
         self.narrow = self.is_short_of_room
@@ -404,7 +410,7 @@ class Desk(QMainWindow):
         )
 
     def _find_group_dock(self, area: Qt.DockWidgetArea, group: int) -> str | None:
-        """Return the dock that stands for a group: sizes of one hold for all of its tabs."""
+        """Return the dock that represents a tab group: its size applies to all of its tabs."""
         return next(
             (
                 place.name
@@ -425,7 +431,7 @@ class Desk(QMainWindow):
             dock.setFont(_title_font(self))
 
     def _keep_floating_readable(self) -> None:
-        """Give a floating dock a minimum size; it cannot be a mere frame."""
+        """Give a floating dock a minimum size, so that it stays readable."""
         for dock in self.docks.values():
             if dock.isFloating():
                 keep_readable(dock, *FLOATING_UNITS)
@@ -454,9 +460,10 @@ class Desk(QMainWindow):
             self._keep_shares()
 
     def _keep_shares(self) -> None:
-        """Give each panel its chosen share of a maximized window; by default the picture would take all of the room.
+        """Give each panel its stored share of a maximized window.
 
-        A small window squeezes panels to their least sizes. That changes no chosen share.
+        By default the picture would take all of the space. A small window shrinks panels to their minimum
+        sizes without changing the stored shares.
         """
         found = [self._find_group_dock(area, group) for area in (_LEFT, _RIGHT, _BOTTOM) for group in (0, 1)]
         heads = [self.docks[name] for name in found if name is not None and name in self._shares]
@@ -532,7 +539,7 @@ class Desk(QMainWindow):
         return state
 
     def restore(self, state: QByteArray, profile: str) -> None:
-        """Put everything where it stood; where it belongs if *state* is of another version."""
+        """Restore the layout *state*; use the default if it belongs to another version."""
         self.arrange(profile)
         if not state.isEmpty() and self.restoreState(state, LAYOUT_VERSION):
             self._sized = self._shares_due = True

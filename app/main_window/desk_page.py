@@ -109,16 +109,16 @@ class DeskPage(QWidget):
         return self.desk.part(Topology)
 
     def insert_bar(self, bar: QWidget) -> None:
-        """Put *bar* between time and desk."""
+        """Insert *bar* between the time bar and the desk."""
         self._column.insertWidget(1, bar)
 
     def add_stage(self, stage: QWidget) -> None:
-        """Put *stage* in the place of the desk; it is hidden until `show_stage`."""
+        """Add *stage* at the place of the desk; it is hidden until `show_stage`."""
         self._stage = stage
         self._column.addWidget(stage, 1)
 
     def show_stage(self, visible: bool) -> None:
-        """Show the stage instead of the desk, whose panels keep their places, or the desk again."""
+        """Show the stage instead of the desk, whose panels keep their places, or show the desk again."""
         if visible:
             self.desk.set_covered(True)
             self._stage.show()

@@ -40,7 +40,7 @@ class Doctor(QObject):
         return self._process is not None
 
     def examine(self) -> None:
-        """Show the dialog and look at everything (again)."""
+        """Show the dialog and run all checks (again)."""
         if self.page is None:
             self.page = Diagnostics(self._parent)
             self.page.again_wanted.connect(self.examine)
@@ -61,7 +61,7 @@ class Doctor(QObject):
         process.start(sys.executable, COMMAND)
 
     def save_bundle(self) -> None:
-        """Ask where to, and write it."""
+        """Ask for a file and write the bundle to it."""
         title, kind = tr("Save a support bundle"), tr("Zip files (*.zip)")
         chosen, _ = QFileDialog.getSaveFileName(self._parent, title, "mirrordrill-support.zip", kind)
         if not chosen:
@@ -125,7 +125,7 @@ class Doctor(QObject):
             self._end()
 
     def _check_profile(self) -> list[CheckResult]:
-        """Return the profile, which this window holds open: SQLite's full check and the journals' checksums."""
+        """Check the profile that this window has open: SQLite's full check and the journals' checksums."""
         profile = self._profile
         if profile is None:
             return [

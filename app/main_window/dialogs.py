@@ -21,7 +21,7 @@ from engine.drill.running.drill import Drill
 
 
 def ask_note(parent: QWidget, do: Callable[[str], None]) -> None:
-    """Ask for a remark, as an input line."""
+    """Ask for the text of a note and send it as an input line."""
     text = ask_text(parent, tr("Note"), tr("Note for the run:"))
     if text and text.strip():
         do(f"note {text.strip()}")

@@ -56,7 +56,7 @@ class DrillChoice(QObject):
             self._notice.warn(tr("{name} can no longer be opened.").format(name=name))
 
     def ask_to_choose(self, name: str) -> None:
-        """Show it after a question, as a run may be under way."""
+        """Show the brief of a drill, after a question if a run is in progress."""
         self._irrevocable.confirm_if_needed("leave", partial(self.choose, name))
 
     def show(self, scenario: Scenario) -> None:
@@ -88,7 +88,7 @@ class DrillChoice(QObject):
 
     @show_busy_cursor()
     def start(self, mode: str) -> None:
-        """Begin the drill whose brief is on screen."""
+        """Start the drill whose brief is shown."""
         if self.scenario is not None:
             self._play.begin(self.scenario, mode, self._seed)
             self._navigation.guard_desk()

@@ -52,7 +52,7 @@ LAST_S: Final = 4.0
 
 
 def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar) -> None:
-    """Ask for a file and write the film; the button shows how far it is."""
+    """Ask for a file and write the film; the button shows the progress."""
     button = stage.buttons[EXPORT]
     file, _ = QFileDialog.getSaveFileName(stage, tr("Export as GIF"), "failover.gif", "GIF (*.gif)")
     if not file:
@@ -163,7 +163,7 @@ class FailoverMoment(QObject):
     # --- when it comes --------------------------------------------------------------------------------------
 
     def _is_wanted(self, drill: Drill) -> bool:
-        """Return whether a failover is staged now: the setting, and no exam, class or film."""
+        """Return whether failovers are staged now: the setting is on, and there is no exam, class or film."""
         choice = self._store.get(settings.FAILOVER_MOMENT)
         presenting = bool(self._store.get(settings.BEFORE_PRESENTING))
         if choice == settings.NEVER or (choice == settings.PRESENTING and not presenting):
@@ -212,7 +212,7 @@ class FailoverMoment(QObject):
         self._look()
 
     def watch(self) -> None:
-        """Show the failover that runs; else replay the last one."""
+        """Show the current failover, or replay the last one."""
         drill = self._session.live
         if drill is None or self.state:
             return
@@ -233,7 +233,7 @@ class FailoverMoment(QObject):
         self._start_replay()
 
     def _offer_reasons(self, databases: list[str]) -> None:
-        """Offer the reason why nothing takes over, unless a person shut the database down on purpose."""
+        """Offer the reason why no copy takes over, unless a person shut the database down on purpose."""
         if databases and not _is_typing():
             words = tr("{database} is down, and no automatic failover will take over.").format(
                 database=databases[0]
@@ -301,7 +301,7 @@ class FailoverMoment(QObject):
         guard().appeared(self.stage)
 
     def close(self) -> None:
-        """Take the stage away; the clock stays as it is."""
+        """Hide the stage; the clock is unchanged."""
         if not self.state:
             return
         self.state = ""
@@ -315,7 +315,7 @@ class FailoverMoment(QObject):
         self._keys = None
 
     def leave(self) -> None:
-        """Back to the desk, with the clock as it was."""
+        """Return to the desk and restore the clock."""
         if not self.state:
             return
         speed, ran = self._resume
@@ -350,7 +350,7 @@ class FailoverMoment(QObject):
             self._session.set_speed(times.live_speed(moment.phases[self._shown_count], drill.tick))
 
     def _follow(self, drill: Drill) -> Moment | None:
-        """Return the moment as it stands; an expected failover may have begun, or may not come."""
+        """Return the current moment; an expected failover may have begun, or may no longer be expected."""
         if self._number is None:
             self._number = next(
                 (n for n in reversed(range(len(drill.world.failovers))) if _runs(drill.world.failovers[n])),
@@ -467,7 +467,7 @@ class FailoverMoment(QObject):
         self._look()
 
     def _go(self) -> None:
-        """Pause or continue what moves; at the end, back to the desk."""
+        """Pause or continue the animation; at the end return to the desk."""
         if self.state == OVER:
             self.leave()
         elif self.state == LIVE:
@@ -502,6 +502,6 @@ def _runs(failover: Failover) -> bool:
 
 
 def _is_typing() -> bool:
-    """Return whether a person writes text at this moment."""
+    """Return whether a person is typing now."""
     text = isinstance(QApplication.focusWidget(), (QLineEdit, QPlainTextEdit, QTextEdit))
     return text and guard().quiet_s < TYPING_S

@@ -17,10 +17,7 @@ from engine.model import World
 
 
 def list_targets(world: World, open_database: str = "") -> list[tuple[str, list[ActionTarget]]]:
-    """Return everything that something can be done to, by kind.
-
-    Of many databases the one that is *opened* in the picture.
-    """
+    """Return all objects with actions, by kind. Of many databases return only *open_database*."""
     servers = [ActionTarget("server", (name,)) for name in world.instances]
     names = list(world.instances)
     links = [ActionTarget("link", (a, b)) for index, a in enumerate(names) for b in names[index + 1 :]]

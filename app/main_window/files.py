@@ -63,7 +63,7 @@ class Files(QObject):
             self.open(name)
 
     def ask_for_run(self) -> None:
-        """Ask for a recorded run."""
+        """Ask for a file with a recorded run."""
         title, kinds = tr("Open a recorded run"), tr("Runs (*.json)")
         name, _ = QFileDialog.getOpenFileName(self._parent, title, "", kinds)
         if name:
@@ -139,7 +139,7 @@ class Drops(QObject):
 
 
 def _find_dropped_file(data: QMimeData) -> str:
-    """Return the one file of this computer that is being dragged, if it is of a kind that can be opened."""
+    """Return the local file that is being dragged, if its kind can be opened."""
     files = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
     return files[0] if len(files) == 1 and Path(files[0]).suffix.lower() in KINDS else ""
 

@@ -35,7 +35,7 @@ class FinishMoment(QObject):
         return self._on_done is not None
 
     def hold(self, reason: str, callback: Callable[[], object]) -> None:
-        """Say *what* has ended the drill, and do *then* after a while."""
+        """Show the *reason* that ended the drill, and call *callback* after a while."""
         self._on_done = callback
         if WAIT_S <= 0.0:
             self.proceed()

@@ -70,7 +70,7 @@ class FirstRun(QObject):
     # --- beginning and end ----------------------------------------------------------------------------------
 
     def ask_to_start(self) -> None:
-        """Start, after a question if a run is under way."""
+        """Start the first run, after a question if a run is in progress."""
         self._irrevocable.confirm_if_needed("leave", self.start)
 
     def start(self) -> None:
@@ -88,7 +88,7 @@ class FirstRun(QObject):
             self._forget()
 
     def _note(self, drill: Drill) -> None:
-        """Note the shown run: the introduction, or another one, which ends it."""
+        """Follow the shown run: the first run itself, or another one, which ends it."""
         self._forget()
         if self._play.introducing:
             self._drill = drill
@@ -108,7 +108,7 @@ class FirstRun(QObject):
         self.mark.withdraw()
 
     def _skip(self) -> None:
-        """Leave the introduction; nothing of it is kept."""
+        """Leave the first run; nothing of it is stored."""
         self._forget()
         self._navigation.show_home()
 
@@ -219,7 +219,7 @@ class FirstRun(QObject):
         return found.translated(corner).intersected(self._window.rect())
 
     def _places(self) -> list[QRect]:
-        """Return the places that the mark should not cover: cards, and everything around the topology."""
+        """Return the rectangles that the caption should not cover: cards, and everything around the topology."""
         window = self._window.rect()
         inside = self._topology.rect().translated(self._topology.mapTo(self._window, QPoint(0, 0)))
         around = [

@@ -58,7 +58,7 @@ class Learning(QObject):
         self._show(0)
 
     def _show(self, number: int) -> None:
-        """Open the position before a mistake, and ask."""
+        """Show the position before a mistake, and ask for a better action."""
         self._at = number
         self._task.cancel()
         self._play.practise(self._drill(), self._lesson(), self._ask)
@@ -86,7 +86,7 @@ class Learning(QObject):
     # --- answers --------------------------------------------------------------------------------------------
 
     def _look_at_answer(self) -> None:
-        """Judge an action of the player, when there is a new one."""
+        """Judge the player's action if there is a new one."""
         live = self._session.live
         if not self._open or live is None or not self._play.practising or self._task.running:
             return

@@ -41,7 +41,7 @@ class Library:
         """Summaries of this window: without a profile no file keeps them."""
 
     def read(self) -> None:
-        """Look for scenarios (again)."""
+        """Search for scenarios (again)."""
         files, self.problems = scenario_files.all_files()
         folder = self._profile.file.parent if self._profile is not None else None
         found, problems = summaries.read(files, folder, self._read)
@@ -55,7 +55,7 @@ class Library:
         self.scenarios = {}
 
     def scenario(self, name: str) -> Scenario | None:
-        """Return the scenario of that name, if it can be found and read."""
+        """Return the scenario with that name if it can be found and read."""
         if name not in self.scenarios:
             try:
                 self.scenarios[name] = scenario_files.find(name).load()
@@ -94,7 +94,7 @@ class Library:
             return []
 
     def _report_problem(self, problem: StorageError) -> None:
-        """Say it once on the page."""
+        """Show the problem once on the page."""
         if str(problem) not in self.problems:
             self.problems.append(str(problem))
 
@@ -122,15 +122,15 @@ class Library:
         )
 
     def recommended(self, cards: Sequence[Card]) -> NextDrill | None:
-        """Return the drill to take next."""
+        """Return the recommended next drill."""
         return recommend(cards, self.progress())
 
     def is_new_user(self) -> bool:
-        """Return whether no run was ever begun."""
+        """Return whether no run was ever started."""
         return not self._load_begun_scenarios()
 
     def interrupted(self) -> list[Interrupted]:
-        """Return runs that can be continued, the newest first; a run whose clock never ran is none."""
+        """Return runs that can be continued, newest first; runs whose clock never ran are excluded."""
         try:
             runs = self._profile.unfinished() if self._profile is not None else []
         except StorageError as problem:

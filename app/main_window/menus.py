@@ -68,7 +68,7 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
 def fill_bar(
     bar: Mapping[str, QMenu], actions: Mapping[str, QAction], fillers: Mapping[str, Callable[[QMenu], object]]
 ) -> None:
-    """Put everything in its place. *others*: entry that is no action -> what puts it into its menu."""
+    """Fill the menu bar. *fillers*: entry that is not an action -> function that adds it."""
     for title, entries in MENUS.items():
         close_when_chosen(bar[title])
         fill_menu(bar[title], entries, actions, fillers)

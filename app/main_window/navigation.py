@@ -71,7 +71,7 @@ class Navigation(QObject):
         self._desk_page.topology.setFocus()
 
     def guard_desk(self) -> None:
-        """Ignore clicks on the new desk that were meant for the page before: the start has taken a moment."""
+        """Ignore clicks on the new desk that were meant for the previous page, because the start takes a moment."""
         guard().appeared(self._desk_page)
 
     def return_from_page(self) -> None:
@@ -93,7 +93,7 @@ class Navigation(QObject):
         self._pages.show_page(page, title)
 
     def leave_run(self) -> None:
-        """Let go of what runs; unless it is finished it can be taken up again."""
+        """Release the current run; unless it is finished, it can be continued."""
         self.pause_run()
         self._play.leave()
 

@@ -35,7 +35,7 @@ class Preload(QObject):
         self._looking.timeout.connect(self._on_look)
 
     def begin(self) -> None:
-        """Go to work; call it when the window has nothing else to do."""
+        """Start preloading; call this when the window is idle."""
         thread = threading.Thread(target=self._load, daemon=True)
         self._threads.append(thread)
         thread.start()
@@ -73,7 +73,7 @@ class Preload(QObject):
 def settle() -> None:
     """Freeze all present objects and enable the garbage collector, so that it never scans them.
 
-    A scan would take 100 ms in the middle of a frame, and would occur repeatedly while modules load.
+    A scan takes 100 ms in the middle of a frame, and repeats while modules load.
     """
     gc.freeze()
     gc.enable()

@@ -52,7 +52,7 @@ class FullScreen(QObject):
         self._window.setWindowState(self._window.windowState() ^ full)
 
     def look(self) -> None:
-        """Take the sizes at rest: later changes are the user's."""
+        """Store the present sizes; later changes come from the user."""
         self._full_screen_layout = self._state()
 
     def _state(self) -> QByteArray:

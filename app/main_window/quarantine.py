@@ -64,7 +64,7 @@ class QuarantineGate(QObject):
     # --- asking ---------------------------------------------------------------------------------------------
 
     def admit(self, scenario: Scenario, file: str, callback: Callable[[], None]) -> None:
-        """Call *then* at once for a scenario that is known here, else when the user has looked at it and accepted."""
+        """Call *callback* at once for a known scenario, else after the user has reviewed and accepted it."""
         if self.knows(scenario.text):
             callback()
         else:
@@ -93,7 +93,10 @@ class QuarantineGate(QObject):
         self._ask(file, facts, "\n".join((*lines, "", scenario.text)), one, callback)
 
     def admit_bundle(self, bundle: Bundle) -> None:
-        """Show what a bundle holds, to be taken in; a large one is read in slices, which can be cancelled."""
+        """Show the contents of a bundle before its import.
+
+        A large one is read in slices and can be canceled.
+        """
         self._navigation.leave_run()
         self._pending_request = self._bundle = None
 
@@ -107,7 +110,7 @@ class QuarantineGate(QObject):
         self._session.work(_build_items(bundle), show, on_cancel=self._navigation.show_home)
 
     def _import_selected(self, bundle: Bundle, names: list[str]) -> None:
-        """Look at what was chosen once more, in slices; who cancels has taken nothing in."""
+        """Check the selection once more, in slices; canceling imports nothing."""
         drills = [name.removeprefix(_DRILL) for name in names if name.startswith(_DRILL)]
         runs = [name.removeprefix(_RUN) for name in names if name.startswith(_RUN)]
 
@@ -222,7 +225,7 @@ class QuarantineGate(QObject):
     # --- forgetting -----------------------------------------------------------------------------------------
 
     def show_accepted(self) -> None:
-        """List what was accepted."""
+        """List the accepted files."""
         listed = self.listed = AcceptedFiles(self._parent)
         listed.forget_wanted.connect(self.forget)
         listed.finished.connect(self._close_list)
@@ -254,14 +257,14 @@ class QuarantineGate(QObject):
 
 
 def _collect_local_hashes() -> set[str]:
-    """Return SHA-256 of each shipped drill, and of those in the profile's folder."""
+    """Return the SHA-256 of each shipped drill and of those in the profile's folder."""
     return {sha256(file.text) for file in scenario_files.all_files()[0]}
 
 
 def _check_selection(
     bundle: Bundle, drills: list[str], runs: list[str]
 ) -> Slices[tuple[list[DrillOffer], list[Accepted]]]:
-    """Return the drills that the bundle offers now, and the files that become accepted with these drills and runs."""
+    """Return the drills that the bundle now offers, and the files that become accepted with these drills and runs."""
     count = len(bundle.scenarios) + len(runs)
     by = bundle.manifest.author or ""
     offered: list[DrillOffer] = []

@@ -71,7 +71,7 @@ class QueryDrafts(QObject):
         self._save_pause.timeout.connect(self.save)
 
     def restore(self) -> None:
-        """Offer the closed windows of last time again; from now on texts are kept."""
+        """Offer the closed windows of the last session again; from now on texts are stored."""
         kept = self._load_drafts()
         self._resumable = {str(run.run_id) for run in self._play.unfinished()}
         closed = [
@@ -101,7 +101,7 @@ class QueryDrafts(QObject):
 
     @property
     def _run(self) -> int:
-        """The first run of the tree whose texts are in the windows; 0 for one that is not recorded."""
+        """Return the first run of the tree whose texts are in the windows; 0 for an unrecorded run."""
         if self._of is not None and self._play.branches is self._of:
             self._run_known = self._play.first_run_id or 0
         return self._run_known
@@ -116,7 +116,10 @@ class QueryDrafts(QObject):
             return {}
 
     def _select_drafts(self, saved_keys: Iterable[str]) -> Iterator[tuple[str, str | None]]:
-        """Yield key and text of what is to be kept; None: as it is. Texts of runs that can be continued stay."""
+        """Yield key and text of each draft to store; None: unchanged.
+
+        Texts of runs that can be continued stay.
+        """
         for number, closed in enumerate(self._console.tabs.closed):
             yield f"{CLOSED}/{number}/{closed.server}", closed.text
         here = f"{OF_A_RUN}/{self._run}/"
@@ -129,7 +132,7 @@ class QueryDrafts(QObject):
                 yield key, None
 
     def save(self) -> None:
-        """Write down what has changed; a full disk is told, once, and takes nothing away."""
+        """Store changed drafts. A full disk is reported once and loses nothing."""
         self._save_pause.stop()
         if self._profile is None:
             return

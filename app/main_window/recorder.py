@@ -54,7 +54,7 @@ class ProfileRecorder:
 
 
 def begin(profile: Profile, drill: Drill) -> ProfileRecorder:
-    """Begin a run in *profile* for *drill*, with its journal so far. Raises RecordingError."""
+    """Record a new run in *profile* for *drill*, with its journal so far. Raises RecordingError."""
     text = drill.scenario.text
     with _translate_storage_errors():
         run_id = profile.begin_run(

@@ -110,7 +110,7 @@ class Replay(QObject):
     # --- going to a moment ----------------------------------------------------------------------------------
 
     def look(self, t_s: float) -> None:
-        """Show the run as it was at *t_s* seconds."""
+        """Show the run at *t_s* seconds."""
         if self._session.look(ticks(t_s)):
             self._notice.clear()
 
@@ -126,7 +126,7 @@ class Replay(QObject):
     def to_mark(self, forward: bool) -> None:
         """Go to the next or the previous mark of the timeline.
 
-        A held key repeats faster than times can be shown: of pending requests only the last is served.
+        A held key repeats faster than moments can be shown, so only the last pending request is served.
         """
         drill = self._session.drill
         if drill is None:
@@ -145,7 +145,7 @@ class Replay(QObject):
             self._show_moment(wanted_s)
 
     def _show_moment(self, t_s: float) -> None:
-        """Show a time at once; a request before Qt has finished waits for `_catch_up`."""
+        """Show a moment at once; a request during an unfinished one waits for `_catch_up`."""
         if math.isinf(t_s):
             self._session.look_at_now()
         else:
@@ -179,7 +179,7 @@ class Replay(QObject):
             self._play.branch_at(drill.tick)
 
     def _announce_position(self, tick: int, details: str) -> None:
-        """Announce the position; *of_it*: additional text."""
+        """Announce the position; *details*: additional text."""
         said = tr("Resumed at {moment}, paused. Press Run when ready.")
         here = said.format(moment=formatting.run_time(tick / TICKS_PER_S, 1))
         self._last_announcement = f"{here} {details}".rstrip()

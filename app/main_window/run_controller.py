@@ -97,9 +97,9 @@ class RunController(QObject):
     # --- beginning ------------------------------------------------------------------------------------------
 
     def seed_for(self, scenario: Scenario) -> int:
-        """Return the seed of a new run: the file's own for free play and the first run, else a random one.
+        """Return the seed of a new run: that of the file for free play and the first run, else a random one.
 
-        So a class begins with equal numbers, and a repeated drill has others.
+        So a class starts with equal numbers, and a repeated drill has new ones.
         """
         if not scenario.scored or not self._has_earlier_run(scenario.name):
             return scenario.seed
@@ -118,7 +118,10 @@ class RunController(QObject):
         return select_variant(scenario, seed), seed
 
     def begin(self, scenario: Scenario, mode: str, seed: int | None = None) -> None:
-        """Begin a run of *scenario*; *seed* None: as `seed_for` chooses; an equal seed repeats a run's numbers."""
+        """Start a run of *scenario*.
+
+        *seed* None: as `seed_for` selects; an equal seed repeats the numbers of a run.
+        """
         self.leave()
         history = History(Drill(scenario, self.seed_for(scenario) if seed is None else seed, DrillMode(mode)))
         self._begun_scenarios.add(scenario.name)
@@ -126,9 +129,9 @@ class RunController(QObject):
         self._open(history, self._record(history.drill))
 
     def attend(self, history: History, recorder: Recorder, reflects: bool = False) -> None:
-        """Begin a run of a class, which *recorder* alone records and which has no rewinds.
+        """Start a run of a class, which only *recorder* records and which cannot be rewound.
 
-        *reflects*: ask the person for a reflection before the points are shown.
+        *reflects*: ask for a self-assessment before the points are shown.
         """
         self.leave()
         self.attending, self.reflects = True, reflects
@@ -159,10 +162,10 @@ class RunController(QObject):
         run_id: RunId | None,
         callback: Callable[[Drill | None], None],
     ) -> None:
-        """Play a run that is over again to look back on it, and call *then*; its other branches come along.
+        """Replay a finished run with its branches to view it, then call *callback*.
 
-        A long one takes its time, with progress and the way to cancel; a short one is there at once. *then* gets
-        None, after a sentence, if the inputs make no sense here.
+        A long run shows progress and can be canceled; a short one is ready at once. *callback* gets None,
+        after a message, if the inputs are not valid here.
         """
         self.leave()
         inputs, problems = parse_script("\n".join(report["inputs"]))
@@ -184,7 +187,7 @@ class RunController(QObject):
     # --- going back -----------------------------------------------------------------------------------------
 
     def branch_at(self, tick: Tick, before_inputs: bool = False, message: str = "") -> None:
-        """Start a branch that leaves the run at *tick*, note the rewind in it, and log *said*."""
+        """Start a branch at *tick*, record the rewind in it, and log *message*."""
         if self.branches is None:
             return
 
@@ -199,7 +202,10 @@ class RunController(QObject):
         )
 
     def retry(self, t_s: float, message: str = "") -> None:
-        """Retry the run from *t_s* on and show *said*; from the start it is a new run. An exam becomes practice."""
+        """Retry the run from *t_s* on and show *message*; a retry from the start is a new run.
+
+        An exam becomes practice.
+        """
         if self.branches is None:
             return
         self._slow_down()
@@ -213,7 +219,7 @@ class RunController(QObject):
     # --- branches -------------------------------------------------------------------------------------------
 
     def switch(self, name: str) -> None:
-        """Go on with another branch where it stands; one that is over shows its debrief."""
+        """Continue with another branch at its last position; a finished branch shows its debrief."""
         tree = self.branches
         if tree is None:
             return
@@ -256,7 +262,7 @@ class RunController(QObject):
         self.branches_changed.emit()
 
     def _keep_tree(self) -> None:
-        """Write down who left whom; a run that nobody left needs no note."""
+        """Store the parents of all branches; a run without branches needs no entry."""
         tree = self.branches
         if tree is None or len(self._runs) < 2:
             return
@@ -270,7 +276,7 @@ class RunController(QObject):
     # --- watching -------------------------------------------------------------------------------------------
 
     def watch(self, scenario: Scenario, seed: int | None = None) -> None:
-        """Show the reference solution, deed by deed; nothing is recorded."""
+        """Show the reference solution step by step; nothing is recorded."""
         history = History(Drill(scenario, seed, DrillMode.GUIDED))
 
         def start_watching(_: None) -> None:
@@ -298,13 +304,16 @@ class RunController(QObject):
         self._session.work(replay_inputs(history, (), tick), open_run, on_error=self._report_problem)
 
     def look_at(self, history: History) -> None:
-        """Show the run of somebody else as far as it has come; nothing is recorded."""
+        """Show the run of another seat up to its latest time; nothing is recorded."""
         self.leave()
         self.began.emit(history.drill)
         self._session.watch(history, tick=history.drill.tick)
 
     def watch_best(self, scenario: Scenario, seed: int, best: Best) -> None:
-        """Show the best that is known from a moment on, deed by deed; nothing is recorded until it is taken over."""
+        """Show the best known continuation from a moment on, step by step.
+
+        Nothing is recorded until it is taken over.
+        """
         history = History(Drill(scenario, seed, DrillMode.PRACTICE))
         begin, due = find_retry_start(best)  # the person who takes over needs time to act
         end = default_end(history.drill, max([due, *(item.tick for item in best.plan)]))
@@ -322,7 +331,7 @@ class RunController(QObject):
         )
 
     def practise(self, drill: Drill, best: Best, callback: Callable[[], None]) -> None:
-        """Open the position before a mistake, where the player tries another action; *then* is called."""
+        """Open the position before a mistake, where the player tries another action; *callback* is called."""
         history = History(Drill(drill.scenario, drill.seed, DrillMode.PRACTICE))
         self._slow_down()
 
@@ -339,7 +348,7 @@ class RunController(QObject):
         )
 
     def record_practice(self) -> None:
-        """Play on from where a lesson stands, as a run of its own."""
+        """Continue from the position of a lesson, as a separate run."""
         history = self._session.history
         if history is None or not self.practising:
             return
@@ -349,7 +358,7 @@ class RunController(QObject):
         self.went_back.emit(history.drill.tick, "")
 
     def take_over(self, tick: Tick) -> None:
-        """Go on by oneself from a moment of the best that was watched, as a run that has come back there."""
+        """Continue by hand from a moment of the watched continuation, as a run rewound to that point."""
         watched = self._session.history
         if watched is None or self.best is None:
             return
@@ -364,11 +373,14 @@ class RunController(QObject):
         self._session.work(watched.forking(tick), forked, on_error=self._report_problem)
 
     def _slow_down(self) -> None:
-        """Slow down to a speed at which a person can act: a run is often watched faster than it is played."""
+        """Slow down to a speed at which a person can act.
+
+        Runs are often watched faster than they are played.
+        """
         self._session.set_speed(min(self._session.speed, RETRY_SPEED_MAX))
 
     def look_back(self, tick: Tick = 0) -> None:
-        """Show the run that is over once more from *tick* on."""
+        """Show the finished run again from *tick* on."""
         if self.branches is not None:
             history = self.branches.history
             self.began.emit(history.drill)
@@ -377,7 +389,7 @@ class RunController(QObject):
     # --- ending ---------------------------------------------------------------------------------------------
 
     def leave(self) -> None:
-        """Let go of the run; unless it is finished it can be taken up again."""
+        """Release the current run; unless it is finished, it can be continued."""
         self._then = None
         self.watching = self.attending = self.reflects = False
         self.introducing = self.practising = False

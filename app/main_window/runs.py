@@ -104,7 +104,7 @@ class FinishedRuns(QObject):
             self.delete([run.run_id for run in runs])
 
     def delete(self, run_ids: Sequence[int]) -> None:
-        """Delete a run without a question, and close it: it can no longer be resumed."""
+        """Delete finished runs without a question, and close them: they can no longer be viewed."""
         profile = self._profile
         if profile is None:
             return

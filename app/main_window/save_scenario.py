@@ -28,10 +28,10 @@ class ScenarioSaver(QObject):
         self._gate, self._notice, self._parent = gate, notice, parent
 
     def ask(self, title: str, suggested: str, current: Path | None = None) -> Path | None:
-        """Ask for a file, in the user's own folder at first; None if there is to be none.
+        """Ask for a file, at first in the user's own folder; None if canceled.
 
-        The name becomes one that a scenario can have. If that is the name of another file than the one that the dialog
-        has asked about, and not *current*, we ask.
+        The name is made valid for a scenario. If the valid name belongs to another existing file, not
+        *current*, ask again.
         """
         folder = scenario_files.own_folder()
         try:
@@ -49,7 +49,10 @@ class ScenarioSaver(QObject):
         return named if asked or self._may_replace(named) else None
 
     def write(self, file: Path, text: str) -> bool:
-        """Put *text* into *file*, wholly or not at all, and trust it; False after saying why that cannot be."""
+        """Write *text* to *file*, completely or not at all, and mark it as accepted.
+
+        Report the reason and return False if that fails.
+        """
         if scenario_files.is_shipped_name(file.stem):
             said = tr("{name} is a shipped drill and cannot be replaced. Choose another name.")
             self._notice.warn(said.format(name=file.stem))
@@ -102,7 +105,7 @@ class RunAsScenario(QObject):
         self._session, self._play, self._saver, self._notice = session, play, saver, notice
 
     def save(self) -> None:
-        """Ask for a file in the user's own folder and write the run there."""
+        """Ask for a file in the user's own folder and write the run as a scenario."""
         tree = self._play.branches
         if tree is None:
             self._notice.show_info(tr("Open a run first; then you can save it as a scenario."))
@@ -116,7 +119,7 @@ class RunAsScenario(QObject):
             self._write(drill, file)
 
     def _write(self, drill: Drill, file: Path) -> None:
-        """Write *drill* to *file*, wholly or not at all; what stands against it is said."""
+        """Write *drill* to *file*, completely or not at all; report an obstacle."""
         try:
             text = run_scenario.scenario_from_drill(drill, file.stem)
         except run_scenario.ScenarioRecordingError as problem:

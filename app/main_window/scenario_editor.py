@@ -100,7 +100,7 @@ class Editing(QObject):
 
     @show_busy_cursor()
     def show(self) -> None:
-        """Go on with what was being written, else with a new scenario."""
+        """Continue with the last draft, or else with a new scenario."""
         self._navigation.pause_run()
         self._navigation.show_page(self.page, tr("Scenario editor"))
         self.page.text.setFocus()
@@ -124,7 +124,7 @@ class Editing(QObject):
             self.open_file(chosen)
 
     def open_file(self, name: str) -> None:
-        """Open the scenario of that name or path; a shipped one or one of a bundle as a copy."""
+        """Open the scenario with that name or path; a shipped or imported one is opened as a copy."""
         try:
             file = scenario_files.find(name)
         except ScenarioNotFoundError as problem:
@@ -270,7 +270,7 @@ class Editing(QObject):
         self._irrevocable.confirm_if_needed("leave", lambda: self._choice.show(scenario))
 
     def stop(self) -> None:
-        """Keep what there is, and nothing more after that: the profile is about to be closed."""
+        """Store the draft and stop, because the profile is about to be closed."""
         self.keep_draft()
         if self._page is not None:
             self._page.draft_changed.disconnect(self._save_pause.changed)
@@ -288,7 +288,7 @@ def _copy_name(name: str) -> str:
 
 
 def _title(text: str) -> str:
-    """Return the scenario's title as the name of a file; empty where there is none, or none that can be read."""
+    """Return the scenario's title as a file name; empty if it has none or it is unreadable."""
     try:
         return run_scenario.slug(str(tomllib.loads(text).get("title", "")))
     except ValueError:

@@ -108,7 +108,10 @@ class Scripts(QObject):
         self._write(tr("Save these rows"), f"{rows.file_name}.csv", kinds, content)
 
     def _write(self, title: str, suggested: str, kinds: str, content: Callable[[Path], str]) -> Path | None:
-        """Ask where to, and write it there: all of it, or nothing and why not. Returns the file that is written."""
+        """Ask for a file and write the content, completely or not at all; report the reason of a failure.
+
+        Return the written file.
+        """
         chosen, kind = QFileDialog.getSaveFileName(self._parent, title, suggested, kinds)
         if not chosen:
             return None

@@ -39,9 +39,9 @@ class HostSession(QObject):
         clock: Callable[[], float] = time.perf_counter,
         use_timer: bool = True,
     ) -> None:
-        """Create a session; *clock*: wall time in seconds.
+        """Create a session.
 
-        *by_itself*: a timer makes frames; else the caller calls `on_frame`.
+        *clock*: wall time in seconds. *use_timer*: a timer runs frames; else the caller calls `on_frame`.
         """
         super().__init__(parent)
         self.host = host = Host(clock)
@@ -99,7 +99,7 @@ class HostSession(QObject):
         return self.host.looking_back
 
     def stop(self) -> None:
-        """Pause, and end a search or a replay that is under way."""
+        """Pause, and end a running search or replay."""
         if self.host.busy:
             self.host.cancel()
         self.host.pause()

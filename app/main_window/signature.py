@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def player(store: WindowSettings) -> str:
-    """Return the chosen name, else that of the account."""
+    """Return the entered name, or else the name of the account."""
     chosen = store.get(settings.PLAYER)
     if chosen:
         return chosen
@@ -35,5 +35,5 @@ def ask(parent: QWidget, store: WindowSettings) -> None:
 
 
 def format_time(time: datetime | None = None) -> str:
-    """Format *at*, or now, as a date and a time of this computer's zone."""
+    """Format *time*, or now, as a date and a time of this computer's zone."""
     return (time.astimezone() if time is not None else datetime.now().astimezone()).strftime("%Y-%m-%d %H:%M")

@@ -40,7 +40,10 @@ class SlotErrors:
         log: Path | None = None,
         is_recorded: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Create a handler; *usual* prints an error; *log* is the file, by default in the profile folder."""
+        """Create a handler.
+
+        *original_hook* prints an error; *log* is the file, by default in the profile folder.
+        """
         self._is_recorded = is_recorded
         self._window, self._original_hook = window, original_hook
         self._log = log

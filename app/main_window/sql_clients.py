@@ -55,7 +55,7 @@ class ClientPorts(QObject):
     # --- opening and closing
 
     def show(self) -> None:
-        """Open the ports, unless they are open, and say where they are."""
+        """Open the ports, unless they are open, and show their addresses."""
         if self._session.live is None or self._session.live.finished:
             self._notice.warn(tr("No drill is running. Start a drill first, then clients can connect."))
             return
@@ -81,7 +81,7 @@ class ClientPorts(QObject):
         return True
 
     def close(self) -> None:
-        """Close the ports; who is connected is told by the system."""
+        """Close the ports; the operating system informs connected clients."""
         listener, self.listener = self.listener, None
         if listener is None:
             return
@@ -135,7 +135,7 @@ class ClientPorts(QObject):
             self._notice.show_info(tr("SQL clients are connected, so the run stays in real time."))
 
     def _refuse_to_jump(self, share: float) -> None:
-        """Refuse to search, which would skip hours at once."""
+        """Refuse to search, because a search would skip hours at once."""
         if share >= 0.0 and not self._session.loading and self._connections():
             self._session.cancel()
             self._notice.warn(tr("SQL clients are connected, so the run stays in real time."))
@@ -184,9 +184,9 @@ class ClientPorts(QObject):
 
 
 def _read_client_input(event: Event) -> ClientInput | None:
-    """Return the journal's entry about a client, or None if the event is about something else.
+    """Return the journal entry about a client, or None if the event is about something else.
 
-    Include error responses.
+    Error responses are included.
     """
     name, t_s = str(event.get("window", "")), event.tick / TICKS_PER_S
     if CLIENT not in name:

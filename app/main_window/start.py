@@ -71,7 +71,7 @@ class Start(QObject):
             self._importing.join()
 
     def finish_now(self) -> None:
-        """Bring in at once what is still missing."""
+        """Load all missing parts now."""
         self._hurried = True
         while self._run_next_step():
             pass
@@ -85,7 +85,10 @@ class Start(QObject):
             self._timer.setInterval(LOOK_MS if working else 0)
 
     def _run_next_step(self) -> bool:
-        """Make one step; False: there is none, or one is just being made and waits for an answer."""
+        """Run the next step of the start.
+
+        Return False if there is none, or if one is running and waits for a dialog.
+        """
         if self._is_running:
             return False
         self._is_running = True
@@ -124,9 +127,9 @@ def _import(names: Sequence[str]) -> None:
 
 
 def windows_modules() -> Iterator[str]:
-    """Yield the modules of panels and parts, few at a time.
+    """Yield the modules of panels and parts in small groups.
 
-    Those of plots are not among them: pyqtgraph, which takes 120 ms, comes with the first plot.
+    Plot modules are excluded: pyqtgraph takes 120 ms and is imported with the first plot.
     """
     yield from (dock.view.partition(":")[0] for dock in DOCKS)
     parts = [found.name for found in iter_modules([str(Path(__file__).parent)], "app.main_window.")]

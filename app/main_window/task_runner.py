@@ -34,7 +34,7 @@ class TaskRunner(QObject):
         return self._task is not None
 
     def start(self, slices: Slices[Any], callback: Callable[[Any], None], at_once_s: float = 0.0) -> None:
-        """Run *slices*; *then* receives their result. *at_once_s*: wall time of the first turn."""
+        """Run *slices*; *callback* receives their result. *at_once_s*: wall time of the first turn."""
         self.cancel()
         self._task = BackgroundTask(slices, callback, lambda: None, lambda _: None, (InputError,))
         if at_once_s > 0.0:

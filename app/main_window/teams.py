@@ -52,7 +52,7 @@ class Teams(QObject):
         return dialog
 
     def hold(self, source: str, name: str) -> None:
-        """Hold the world of a team in a process; its code arrives some seconds later and opens the choice of a role."""
+        """Run the world of a team in a process; its code arrives some seconds later and opens the choice of a role."""
         self._stop_process()
         process = self._process = QProcess(self)
         process.setWorkingDirectory(str(Path(__file__).parents[2]))
@@ -78,7 +78,7 @@ class Teams(QObject):
     # --- taking a role
 
     def ask_for_role(self, code: str = "") -> TakeRole:
-        """Show the dialog that takes a role."""
+        """Show the dialog for taking a role."""
         dialog = TakeRole(signature.player(self._store), self._parent, code)
         dialog.roles_wanted.connect(lambda code, name: self._ask(dialog, code, name))
         dialog.wanted.connect(self.take)
@@ -99,7 +99,7 @@ class Teams(QObject):
         self._timer.start()
 
     def take(self, code: str, name: str, role: str, instead: bool = False) -> None:
-        """Have *role* in the team, *instead* of one who is not connected; its window comes with the first answer."""
+        """Take *role* in the team, *instead* of a disconnected member; its window opens with the first response."""
         self._leave()
         self._member = TeamMember(invitation(code), name, role, instead)
         self._member.start()
@@ -168,7 +168,7 @@ class Teams(QObject):
 
 
 def _drain_messages(member: TeamMember) -> list[ToMember]:
-    """Return all that has come."""
+    """Return all messages that have arrived."""
     found: list[ToMember] = []
     while True:
         try:

@@ -36,14 +36,14 @@ class TimeSelection(QObject):
         play.began.connect(lambda _: self.forget())
 
     def look_at(self, t_s: float | None, source: object = None) -> None:
-        """Put every view's cursor there; None takes it away."""
+        """Move the cursor of every view to a time; None hides it."""
         self.time_s = t_s
         for view in self._views:
             if view is not source:
                 view.show_time(t_s)
 
     def choose_span(self, span: Span | None, source: object = None) -> None:
-        """Have every view show only this span; None: all of the time."""
+        """Let every view show only this time range; None: all of the time."""
         self.span = span
         for view in self._views:
             if view is not source:

@@ -97,7 +97,7 @@ class HelpKey(QObject):
         self._help: Help | None = None
 
     def show(self) -> None:
-        """Open the help at the page about what has the keyboard."""
+        """Open the help page about the focused widget."""
         self.open_page(PAGE_OF.get(self._panel_with_keys(), "start"))
 
     def open_page(self, page: str) -> None:

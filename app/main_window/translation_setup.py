@@ -13,7 +13,7 @@ from app.words import language
 
 
 def speak(app: QApplication, store: WindowSettings) -> None:
-    """Take the language for this start: from the environment, else as chosen in the menu, else the system's."""
+    """Set the language of this start: from the environment, else from the menu, else from the system."""
     wanted = os.environ.get(language.ENVIRONMENT, "")
     language.use(language.choose_language(wanted, store.get(settings.LANGUAGE), QLocale.system().name()))
     if language.current() not in (language.ENGLISH, language.PSEUDO):

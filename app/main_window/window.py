@@ -152,7 +152,7 @@ class MainWindow(QMainWindow):
             self.when_ready(partial(wanted.emit, *said))
 
     def when_ready(self, do: Callable[[], None]) -> None:
-        """Do it now, or as soon as everything is there."""
+        """Call *do* now, or as soon as all parts are loaded."""
         if self.is_ready:
             do()
         else:
@@ -169,7 +169,7 @@ class MainWindow(QMainWindow):
             do()
 
     def show_status_bar(self) -> None:
-        """Show the status bar while it has anything to show: an empty one takes room from the pages."""
+        """Show the status bar only while it has content, because an empty one takes space from the pages."""
         bar = self.statusBar()
         parts = bar.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
         full = any(not part.isHidden() for part in parts if not isinstance(part, QSizeGrip))

@@ -50,7 +50,7 @@ FORM_LETTERS: Final = 70
 
 
 def apply_actions(history: History, actions: Iterable[Sequence[Any]], tick: int) -> None:
-    """Go on with the run of another seat: its *acts*, as JSON has them, and then to *tick*."""
+    """Continue the run of another seat with its *actions*, given as JSON, up to *tick*."""
     for entry in actions:
         act = LogEntry(*entry)
         history.advance_to(act.tick)
@@ -119,7 +119,7 @@ class WindowSeat(QObject):
         play.reflected.connect(self._reflect)
 
     def leave(self) -> None:
-        """Hang up; with the same code and name the run goes on."""
+        """Disconnect; the run continues with the same code and name."""
         self._timer.stop()
         self._session.running_changed.disconnect(self._keep_frozen)
         self._play.reflected.disconnect(self._reflect)
@@ -165,7 +165,7 @@ class WindowSeat(QObject):
         self._emit_state()
 
     def _describe_attempt(self) -> str:
-        """Describe what is tried, and since when."""
+        """Describe the current connection attempt and its start."""
         link, waited_s = self._attendance.link, time.monotonic() - self._since
         text = (
             tr("Connecting to {addresses}… {n} s").format(addresses=", ".join(link.trying), n=int(waited_s))
@@ -302,7 +302,7 @@ class WindowSeat(QObject):
                 self._give_up(tr("The class host rejected this seat: {why}.").format(why=message["text"]))
 
     def _ask(self) -> None:
-        """Ask for the person's reflection on the run. In an exam, no debrief asks for it."""
+        """Ask for the person's self-assessment of the run. In an exam no debrief asks for it."""
         self.form = dialog = QDialog(QApplication.activeWindow())
         asked = ReflectionForm()
         dialog.setWindowTitle(tr("Before you see your points"))
@@ -337,7 +337,7 @@ class WindowSeat(QObject):
         self._play_again(replay_inputs(history, inputs, tick, lenient=True), attend_class)
 
     def _describe_seat(self, welcome: SeatWelcome) -> str:
-        """Describe the seat: number, name, what is waited for, and another version of the host."""
+        """Describe the seat: number, name, what it waits for, and a different version of the host."""
         name = welcome.get("name") or self._attendance.name
         lines = [tr("You are in the class: seat {n}, {name}.").format(n=welcome["seat"], name=name)]
         if name != self._attendance.name:
@@ -358,7 +358,7 @@ class WindowSeat(QObject):
         return self._history is not None and self._history.drill.tick > 0
 
     def _play_again(self, slices: Slices[History], callback: Callable[[History], None]) -> None:
-        """Play the run up to where it was, perhaps over many frames, *then* go on."""
+        """Replay the run up to its last position, possibly over many frames, then call *callback*."""
         self._emit_state()
 
         def on_replayed(history: History) -> None:
@@ -375,7 +375,7 @@ class WindowSeat(QObject):
         return self._attendance.phase is SeatPhase.REPLAYING
 
     def _give_up(self, reason: str = "") -> None:
-        """End the seat: nothing of its run could be recorded any more."""
+        """End the seat, because its run could no longer be recorded."""
         self._timer.stop()
         self._attendance.end()
         if self._session.history is self._history:
@@ -394,7 +394,7 @@ class WindowSeat(QObject):
         return self._attendance.phase
 
     def _end_class(self) -> None:
-        """Open the debrief of the run that the instructor has ended; what is not sent yet goes to the host."""
+        """Open the debrief of the run that the instructor has ended; unsent inputs are sent to the host."""
         self._attendance.move(SeatEvent.END)
         self._emit_state()
         self.class_over.emit()
@@ -444,7 +444,7 @@ class WindowSeat(QObject):
             self._notice.show_info(tr("Break until {time}.").format(time=f"{back:%H:%M}"))
 
     def _apply_limit(self) -> None:
-        """Stop where the instructor has said, and where the run is ahead of the class clock; go on afterwards."""
+        """Stop at the instructor's limit, and where the run is ahead of the class clock; continue afterwards."""
         live = self._session.live
         if live is None or self._session.history is not self._history:
             return

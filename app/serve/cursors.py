@@ -156,7 +156,7 @@ class CursorNotFoundError(Exception):
 def open_cursor(
     cursors: Cursors, opening: Opening, result: Row, tds: int, more_results: bool = False
 ) -> bytes:
-    """Return the answer to an opening whose query has given *result*."""
+    """Return the response to an opened cursor whose query returned *result*."""
     number = cursors.open(result)
     cursor = cursors.known[number]
     status, rows = 0, cursor.size

@@ -110,7 +110,10 @@ class Listener:
     # --- ports
 
     async def open(self, base: int) -> None:
-        """Open a port for each instance and listener: *base* and those after it; 0: any free. Raises NoPort."""
+        """Open consecutive ports from *base* on for each instance and listener; 0: any free ports.
+
+        Raises PortUnavailableError.
+        """
         planner.load()
         files = raised_limit(USERS_MAX + LOGINS_MAX + SPARE_FILES)
         self._users_max = max(1, min(USERS_MAX, files - LOGINS_MAX - SPARE_FILES))
@@ -141,7 +144,7 @@ class Listener:
         self._open[name] = opened
 
     async def follow(self) -> None:
-        """Have every port do as its instance does now, and that of a listener as the instance at which it is."""
+        """Let every port follow its instance, and that of a listener the instance on its node."""
         world = self.world
         self._drop_packets()
         for name in (*world.instances, *world.listeners):
@@ -172,7 +175,7 @@ class Listener:
             session.drop_packets(state(self.world, session.server or session.name) is PortState.DARK)
 
     def _moved_from(self, session: TdsSession) -> bool:
-        """Return whether the client's listener has left the instance."""
+        """Return whether the client's listener has moved to another instance."""
         there = session.server and self.world.listeners.get(session.name, session.server)
         return there != session.server and self._state(session.server) is PortState.ANSWERS
 
@@ -187,7 +190,7 @@ class Listener:
 
     @property
     def sessions(self) -> list[TdsSession]:
-        """The connections that there are now."""
+        """Return the current connections."""
         return list(self._sessions.values())
 
     async def close(self) -> None:
@@ -203,7 +206,7 @@ class Listener:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def forget(self) -> None:
-        """Hear no more of the run."""
+        """Stop following the run."""
         self._host.happened.disconnect(self._hear)
 
     # --- connections
@@ -248,7 +251,7 @@ class Listener:
         return self._users_max if there >= self._users_max else None
 
     def ask(self, line: str) -> asyncio.Future[RequestResult]:
-        """Have *line* done by the run; what is over at once is there at once."""
+        """Send *line* to the run; if it completes at once, the result is available at once."""
         answer = self._host.inbox.post(line).answer
         if not answer.done():
             return asyncio.wrap_future(answer)
@@ -257,7 +260,7 @@ class Listener:
         return done
 
     async def answering(self, name: str) -> str:
-        """Return the instance that answers under a name; "" if none does."""
+        """Return the instance that responds under a name; "" if none does."""
         if self._state(name) in QUIET:
             async with self._changed:
                 await self._changed.wait_for(lambda: self._state(name) not in QUIET)

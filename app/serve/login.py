@@ -92,7 +92,7 @@ class Assembler:
         """Skipped bytes of a message that is too large."""
 
     def feed(self, data: bytes) -> list[TdsMessage]:
-        """Return the messages that are whole with *data*. Raises Malformed."""
+        """Return the messages that are whole with *data*. Raises MalformedPacketError."""
         self._waiting += data
         whole: list[TdsMessage] = []
         while len(self._waiting) >= HEADER.size:
@@ -137,7 +137,7 @@ class PacketReader:
         return len(self.data) - self.at
 
     def take(self, count: int) -> bytes:
-        """Return the next *count* bytes. Raises Malformed if there are fewer."""
+        """Return the next *count* bytes. Raises MalformedPacketError if there are fewer."""
         if count < 0 or count > self.remaining_bytes:
             raise MalformedPacketError(f"{count} bytes expected at {self.at} of {len(self.data)}")
         self.at += count
@@ -192,7 +192,7 @@ def negotiate_version(client_version: int, product: int) -> int:
 
 
 def negotiate_encryption(client_encryption: int) -> Encryption:
-    """Return a server's response to *client_encryption*, if it has TLS and does not require it (table in 2.2.6.5)."""
+    """Return the response of a server that supports TLS but does not require it (table in 2.2.6.5)."""
     if client_encryption in (Encryption.ON, Encryption.REQUIRED):
         return Encryption.ON
     return Encryption.LOGIN if client_encryption == Encryption.LOGIN else Encryption.NONE
@@ -214,7 +214,7 @@ def read_prelogin(body: bytes) -> tuple[int, bool]:
 
 
 def prelogin_answer(encryption: Encryption, build: str, mars: bool = False) -> bytes:
-    """Return the answer to a PRELOGIN of a server whose product version is *build* (9.00.5000.00)."""
+    """Return the response of a server with product version *build* (9.00.5000.00) to a PRELOGIN."""
     major, minor, number = build_of(build)
     options = (
         (VERSION, struct.pack(">BBHH", major, minor, number, 0)),
@@ -266,7 +266,7 @@ _LENGTHS: Final = (
 
 
 def read_login(body: bytes) -> LoginPacket:
-    """Parse a login packet. Raises Malformed."""
+    """Parse a login packet. Raises MalformedPacketError."""
     reader = PacketReader(body)
     length, tds, size = reader.number("I"), reader.number("I"), reader.number("I")
     if length != len(body) or length < 86:
@@ -295,6 +295,6 @@ def read_login(body: bytes) -> LoginPacket:
 
 
 def _unscrambled(byte: int) -> int:
-    """Return a byte of the password, which is hidden by swapped halves and 0xA5; that is no encryption."""
+    """Decode a byte of the password, which is obfuscated by swapped halves and 0xA5."""
     byte ^= 0xA5
     return (byte << 4 | byte >> 4) & 0xFF

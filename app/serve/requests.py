@@ -62,7 +62,7 @@ def _past_headers(reader: PacketReader, tds: int) -> None:
 
 
 def read_batch(body: bytes, tds: int) -> SqlRequest:
-    """Parse SQLBatch. Raises Malformed."""
+    """Parse SQLBatch. Raises MalformedPacketError."""
     reader = PacketReader(body)
     _past_headers(reader, tds)
     return SqlRequest(reader.text(reader.remaining_bytes // 2))
@@ -79,7 +79,7 @@ _BEGIN, _COMMIT, _ROLLBACK, _SAVE = 5, 7, 8, 9
 
 
 def read_transaction(body: bytes, tds: int) -> SqlRequest:
-    """Return a transaction manager request. Raises Malformed, NotSimulated."""
+    """Return a transaction manager request. Raises MalformedPacketError, UnsupportedRequestError."""
     reader = PacketReader(body)
     _past_headers(reader, tds)
     what = reader.number("H")
@@ -160,7 +160,10 @@ _BETWEEN: Final = (0x80, 0xFF)
 
 
 def read_calls(body: bytes, tds: int, prepared: Prepared) -> list[SqlRequest]:
-    """Parse RPC: the calls of a message, in their order. Raises Malformed, NotSimulated."""
+    """Parse RPC: the calls of a message, in their order.
+
+    Raises MalformedPacketError, UnsupportedRequestError.
+    """
     reader = PacketReader(body)
     _past_headers(reader, tds)
     asked = [_read_call(reader, prepared)]
@@ -298,7 +301,7 @@ def _build_fetch(parameters: list[RpcParameter]) -> FetchRequest:
 
 
 def _number(parameters: list[RpcParameter], index: int, default: int = 0) -> int:
-    """Return the whole number of a parameter; *otherwise* where it is not given."""
+    """Return the integer of a parameter; *default* if it is missing."""
     value = parameters[index].given.value if 0 <= index < len(parameters) else None
     return value if isinstance(value, int) else default
 
@@ -311,7 +314,7 @@ def _text(parameter: RpcParameter) -> str:
 def _build_execute(
     text: str, declared: str, parameters: list[RpcParameter], first_index: int, handle: int | None = None
 ) -> SqlRequest:
-    """Build the request; the statement's own parameters are *given* from index *first* on."""
+    """Build the request; the statement's own parameters start at index *first_index*."""
     if not declared:
         return SqlRequest(f"EXEC sp_executesql {quoted(text)}", call=True, handle=handle)
     before, arguments, outputs = _arguments(parameters, first_index)
@@ -322,7 +325,7 @@ def _build_execute(
 def _build_call(
     name: str, parameters: list[RpcParameter], first_index: int = 0, handle: int | None = None
 ) -> SqlRequest:
-    """Build the request; the procedure's parameters are *given* from index *first* on."""
+    """Build the request; the procedure's parameters start at index *first_index*."""
     before, arguments, outputs = _arguments(parameters, first_index)
     call = f"DECLARE {OUTPUT}r int; {before}EXEC {OUTPUT}r = {name} {', '.join(arguments)}".rstrip()
     text = call + _build_output_select(outputs, f"{OUTPUT}r AS [{OUTPUT}r]")

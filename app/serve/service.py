@@ -39,10 +39,10 @@ def serve(
     browser: bool = False,
     broken: Callable[[], object] = lambda: False,
 ) -> None:
-    """Play *drill* at *speed* until it is over, *lines* end, or *broken* says that it cannot be recorded.
+    """Play *drill* at *speed* until it is over, *lines* end, or *broken* reports that it cannot be recorded.
 
-    First its addresses, then each event go to *show*, as a line of JSON; before them its certificate, in PEM, to
-    *hand_out*. *browser*: clients may ask for instances by name. Raises NoPort.
+    *show* gets its addresses and then each event as a line of JSON; *hand_out* first gets its certificate in
+    PEM. *browser*: clients may query instances by name. Raises PortUnavailableError.
     """
     asyncio.run(_serve(drill, speed, port_base, lines, show, hand_out, recorder, browser, broken))
 

@@ -57,9 +57,9 @@ def encode_answer(
     changes: bytes = b"",
     more_results: bool = False,
 ) -> bytes:
-    """Return all that goes back for a request; *changes* of the connection (ENVCHANGE) stand before the last DONE.
+    """Encode the complete response to a request; *changes* of the connection (ENVCHANGE) precede the last DONE.
 
-    *more*: the answers to further calls of the same message follow.
+    *more_results*: responses to further calls of the same message follow.
     """
     inner = tokens.DONE_IN_PROC if request.call else tokens.DONE
     back: Said | None = None
@@ -190,10 +190,10 @@ class ServerContext(Protocol):
         """Return the current world."""
 
     def ask(self, line: str) -> asyncio.Future[RequestResult]:
-        """Have *line* done by the run; what is over at once is there at once."""
+        """Send *line* to the run; if it completes at once, the result is available at once."""
 
     async def answering(self, name: str) -> str:
-        """Wait until packets of the clients of this instance or listener get an answer; return the instance."""
+        """Wait until the instance responds to clients of this instance or listener; return the instance."""
 
     def address(self, server: str) -> tuple[str, int]:
         """Host and port of an instance."""
@@ -210,7 +210,10 @@ class TdsSession:
     """A client's connection, from its first byte to its last."""
 
     def __init__(self, door: ServerContext, name: str, number: str, pipe: Pipe) -> None:
-        """Create a session; *name*: instance or listener; *number*: of the connection, as in SERVER_A#tds5."""
+        """Create a session.
+
+        *name*: instance or listener; *number*: connection number, as in SERVER_A#tds5.
+        """
         self.door, self.name, self.number = door, name, number
         self.server = ""
         """Instance that answers, once known."""
@@ -262,7 +265,7 @@ class TdsSession:
         self._wire.end()
 
     def reset(self) -> None:
-        """Break the connection so that the client is told by its own system."""
+        """Reset the connection, so that the client's system reports the loss."""
         self._wire.reset()
 
     def drop_packets(self, dropped: bool) -> None:
@@ -272,7 +275,7 @@ class TdsSession:
             self._wire.drop_packets(dropped)
 
     async def _await_message(self) -> TdsMessage:
-        """Return the next message. Raises Gone at the end of the connection, from whichever side."""
+        """Return the next message. Raises ConnectionClosedError when either side closes the connection."""
         reading, self._reading = self._reading, None
         try:
             return await (reading or self._read())
@@ -290,7 +293,7 @@ class TdsSession:
         return self._messages.pop(0)
 
     async def _fade(self) -> None:
-        """End the lost session, at once or as soon as the instance answers. Raises Gone."""
+        """End the lost session, at once or as soon as the instance responds. Raises ConnectionClosedError."""
         await self.door.answering(self.server)
         self.reset()
         raise ConnectionClosedError
@@ -358,9 +361,9 @@ class TdsSession:
         return True
 
     def _as_line(self, login: LoginPacket) -> str:
-        """Return the journal's line for a login.
+        """Return the journal line of a login.
 
-        It contains the names, and whether the password is that of the run or of the login.
+        It has the names, and whether the password is that of the run or of the login.
         """
         known = login_of(self.door.world.instances[self.server], login.user)
         own = known.password if known is not None else None
@@ -408,7 +411,7 @@ class TdsSession:
         return tokens.encode_message(said, self.server, self._tds)
 
     def _session(self) -> SqlSession:
-        """Return the session in the world. Raises Gone if it is no longer there."""
+        """Return the session in the world. Raises ConnectionClosedError if it no longer exists."""
         kept = self.door.world.sessions.get(self.window)
         if kept is None or kept.session is None:
             raise ConnectionClosedError
@@ -476,7 +479,10 @@ class TdsSession:
         await self.door.ask(f"reset {self.window}")
 
     async def _execute_request(self, request: SqlRequest, more_results: bool) -> bytes | None:
-        """Return the answer to a request; None if the client has asked for its end. *more*: others follow it."""
+        """Return the response to a request; None if the client has canceled it.
+
+        *more_results*: further responses follow.
+        """
         if request.resets:
             await self._reset()
         if request.fetch is not None:
@@ -503,7 +509,10 @@ class TdsSession:
         return encode_answer(request, messages, results, self.server, self._tds, changes, more_results)
 
     async def _wait_for_batch(self, running: asyncio.Future[RequestResult]) -> bool:
-        """Wait for a batch; True if the client has asked for its end before. Raises Gone if it has gone."""
+        """Wait for a batch; return True if the client has canceled it.
+
+        Raises ConnectionClosedError if the client has disconnected.
+        """
         self._reading = self._reading or asyncio.ensure_future(self._read())
         both: set[asyncio.Future[RequestResult] | asyncio.Future[TdsMessage]] = {running, self._reading}
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -516,7 +525,7 @@ class TdsSession:
         return True
 
     def _changes(self, text: str) -> bytes:
-        """Encode the changes by a request with this *text*: the database, the language, an open transaction."""
+        """Encode the changes by a request with this *text*: database, language, open transaction."""
         session, out = self._session(), b""
         if session.database != self._database:
             out += tokens.encode_environment(tokens.DATABASE, session.database, self._database)

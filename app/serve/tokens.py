@@ -141,9 +141,10 @@ _EXPRESSION, _OF_DRIVER = 0x04, 0x10
 
 
 def columns_of_cursor(result: Row, tds: int) -> bytes:
-    """Encode the columns of a cursor and the hidden last column, which says whether the row exists.
+    """Encode the columns of a cursor and the hidden last column that shows whether the row exists.
 
-    TABNAME and COLINFO [MS-TDS 2.2.7.22, 2.2.7.3] say that no column belongs to a table and which one is hidden.
+    TABNAME and COLINFO [MS-TDS 2.2.7.22, 2.2.7.3] state that no column belongs to a table, and which one is
+    hidden.
     """
     names = [*result["columns"], ROW_STATUS]
     out = _metadata(names, [*columns_of(result, tds), _status_column(tds)], tds, hidden=1)

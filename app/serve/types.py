@@ -76,7 +76,7 @@ class WireColumn:
         return _FIXED[name]
 
     def value(self, value: Scalar) -> bytes:
-        """Return a value as it follows its type. Raises ValueError for one that is not of this type."""
+        """Encode a value without its type information. Raises ValueError if it does not match the type."""
         name = self.kind.name
         if name in _TEXTS:
             return self._of_text(value)
@@ -135,7 +135,7 @@ def _encode_value(kind: SqlType, value: int | float | str | bytes) -> bytes:
 
 
 def _units(value: object, scale: int) -> int:
-    """Return the number in units of its last digit. Raises ValueError for none."""
+    """Return the number in units of its last digit. Raises ValueError if it is not a number."""
     try:
         return int(ANY_DIGITS.scaleb(Decimal(str(value)), scale).to_integral_value())
     except InvalidOperation:
@@ -171,8 +171,8 @@ def _moment(kind: SqlType, text: str) -> bytes:
 def column(type_name: str, values: Sequence[Scalar], tds: int, parameter: bool = False) -> WireColumn:
     """Return the wire column of a T-SQL type for a version of TDS.
 
-    For an unknown type, or a type of each value, the *values* decide. *parameter*: before TDS 7.2 a returned
-    value has at most 8,000 bytes.
+    For an unknown or variant type, the *values* decide. *parameter*: before TDS 7.2 a returned value has at
+    most 8,000 bytes.
     """
     kind = _guess_type(values) if type_name in ("", "null", "sql_variant") else type_of(type_name)
     if kind.name in ("decimal", "numeric"):
@@ -242,7 +242,7 @@ def quoted(text: str) -> str:
 
 
 def read_typed(reader: PacketReader) -> Typed:
-    """TYPE_INFO and value of a parameter. Raises Malformed."""
+    """TYPE_INFO and value of a parameter. Raises MalformedPacketError."""
     token = reader.number("B")
     if token in _FIXED_READ:
         name, form = _FIXED_READ[token]

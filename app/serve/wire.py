@@ -79,7 +79,10 @@ class Wire:
         await self._pipe.write(whole)
 
     async def begin_tls(self, context: ssl.SSLContext, in_prelogin: bool, initial_bytes: bytes = b"") -> None:
-        """Shake hands, *inside* PRELOGIN packets or bare; *come*: bytes that have come already. Raises Malformed."""
+        """Run the TLS handshake, within PRELOGIN packets if *in_prelogin*; *initial_bytes* have arrived already.
+
+        Raises MalformedPacketError.
+        """
         tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         waiting = bytearray(initial_bytes)
         while True:
@@ -127,7 +130,7 @@ class Wire:
         self._pipe.drop_packets(dropped)
 
     def reset(self) -> None:
-        """Break the connection so that the client is told by its own system."""
+        """Reset the connection, so that the client's system reports the loss."""
         self._pipe.reset()
 
 
@@ -247,10 +250,10 @@ class Pipe(asyncio.Protocol):
         self.transport.close()
 
     def drop_packets(self, dropped: bool) -> None:
-        """Have the system drop what comes over this connection before it acknowledges it, or no longer.
+        """Let the system drop incoming packets of this connection unacknowledged, or stop that.
 
-        Only on Linux: a filter of the socket that passes no byte of a packet (man 7 socket, SO_ATTACH_FILTER). The
-        client then sends again, and gives up as it does on a real network.
+        Linux only: a socket filter that passes no byte of a packet (man 7 socket, SO_ATTACH_FILTER). The
+        client then sends again and gives up, as on a real network.
         """
         wire = self.transport.get_extra_info("socket")
         if sys.platform != "linux" or wire is None or self.transport.is_closing():
@@ -264,7 +267,7 @@ class Pipe(asyncio.Protocol):
                 wire.setsockopt(socket.SOL_SOCKET, SO_DETACH_FILTER, 0)
 
     def reset(self) -> None:
-        """Break the connection so that the client is told by its own system."""
+        """Reset the connection, so that the client's system reports the loss."""
         wire = self.transport.get_extra_info("socket")
         if wire is not None and not self.transport.is_closing():
             wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

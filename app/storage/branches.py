@@ -36,7 +36,7 @@ def keep(
     tick: int,
     inputs: int,
 ) -> None:
-    """Note where a run belongs, or its new name."""
+    """Store the place of a run in its tree, or its new name."""
     db.execute(
         "REPLACE INTO branch (run_id, tree_id, parent_id, name, tick, inputs) VALUES (?, ?, ?, ?, ?, ?)",
         (run_id, tree_id, parent_id, name, tick, inputs),
@@ -44,7 +44,7 @@ def keep(
 
 
 def forget(db: sqlite3.Connection, run_id: RunId) -> None:
-    """Take a run out of its tree; as a run of its own it stays."""
+    """Remove a run from its tree; it stays as a separate run."""
     db.execute("DELETE FROM branch WHERE run_id = ?", (run_id,))
 
 
@@ -71,7 +71,7 @@ def tree(db: sqlite3.Connection, run_id: RunId) -> list[StoredBranch]:
 
 
 def find_superseded_runs(db: sqlite3.Connection) -> set[int]:
-    """Return runs that are not over and were left for a later branch of their tree: that one is to be continued."""
+    """Return unfinished runs with a later branch in their tree: only that branch can be continued."""
     found = db.execute(
         "SELECT run_id FROM branch JOIN run ON run.id = run_id WHERE status = ?"
         " AND run_id < (SELECT max(run_id) FROM branch AS other WHERE other.tree_id = branch.tree_id)",

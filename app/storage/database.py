@@ -27,10 +27,7 @@ DRIVE_REMOTE: Final = 4
 
 
 def network_system(folder: Path) -> str | None:
-    """Return the kind of network drive that *folder* is or will be on.
-
-    None for a local disk, or where nobody can tell.
-    """
+    """Return the kind of network drive on which *folder* is or will be; None for a local disk or if unknown."""
     there = folder.absolute()
     if sys.platform == "win32":
         return _windows_drive(there)
@@ -45,7 +42,7 @@ def network_system(folder: Path) -> str | None:
 def _kind_of_mount(folder: Path, mounts: str) -> str | None:
     """Return the file system of the innermost mount point around *folder*.
 
-    Among equals the last one covers the others.
+    Of equal ones the last covers the others.
     """
     best, kind = -1, None
     for line in mounts.splitlines():
@@ -92,7 +89,7 @@ _IN_PLAY: Final = f"run_id IN (SELECT id FROM run WHERE status = '{RUNNING}')"
 
 
 def strange_parts(connection: sqlite3.Connection) -> list[str]:
-    """Return triggers, views and virtual tables, of which a profile has none."""
+    """Return triggers, views and virtual tables; a valid profile has none."""
     found = connection.execute(
         "SELECT type || ' ' || name FROM sqlite_master "
         "WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' ORDER BY 1"
@@ -162,7 +159,7 @@ class ProfileDatabase:
 def open_database(folder: Path) -> ProfileDatabase:
     """Open or create the profile in *folder*.
 
-    Raises StorageError where the folder, the file or its version stands against it.
+    Raises StorageError if the folder, the file or its version prevents that.
     """
     file = folder / FILE_NAME
     system = network_system(folder)
@@ -200,9 +197,9 @@ def backup_files(file: Path) -> list[Path]:
 
 
 def write_backup(connection: sqlite3.Connection, file: Path) -> Path:
-    """Copy the open database to the newest backup; older ones move up by one and the oldest goes.
+    """Copy the open database to the newest backup; older ones are renumbered and the oldest is deleted.
 
-    Numbered, not dated: a changed clock must not make the wrong one the oldest.
+    Numbers instead of dates, because a changed clock must not make the wrong one the oldest.
     """
     unfinished = file.with_name(f"{file.stem}-backup-unfinished{file.suffix}")
     unfinished.unlink(missing_ok=True)
@@ -273,7 +270,7 @@ def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:
 
 
 def _refuse(fault: str | None, file: Path) -> None:
-    """Refuse a damaged profile because of *fault*; None: it is sound."""
+    """Refuse a damaged profile because of *fault*; None: the profile is valid."""
     if fault is not None:
         backups = [backup for backup in backup_files(file) if backup.exists()]
         remedy = (
@@ -308,12 +305,12 @@ def _identity(file: Path) -> tuple[int, int] | None:
 
 
 def revisions() -> list[str]:
-    """Return every version of the schema, oldest first: what the migrations' file names begin with."""
+    """Return every version of the schema, oldest first, from the file names of the migrations."""
     return sorted(path.stem.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 
 def _revision(connection: sqlite3.Connection) -> str | None:
-    """Return the version of the schema that is in the file; None before its first table."""
+    """Return the version of the schema in the file; None before its first table."""
     tables = connection.execute("SELECT name FROM sqlite_master WHERE name = 'alembic_version'").fetchall()
     row = connection.execute("SELECT version_num FROM alembic_version").fetchone() if tables else None
     return row[0] if row is not None else None

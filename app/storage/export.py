@@ -49,7 +49,10 @@ def export_profile(file: Path, target: Path) -> int:
 
 
 def _copied(file: Path, folder: Path) -> Path:
-    """Return a copy with what its write-ahead log holds: even reading would make SQLite write beside the original."""
+    """Return a copy that includes the write-ahead log.
+
+    Even reading would make SQLite write next to the original.
+    """
     copy = folder / "copy.sqlite"
     log = file.with_name(file.name + "-wal")
     try:

@@ -30,7 +30,10 @@ class Mark:
 
 
 def write(folder: Path, run_id: int, lines: int) -> None:
-    """Note that the run has so many lines. The act is in the database by now, so what goes wrong here is no harm."""
+    """Store the number of lines of the run.
+
+    The lines are already in the database, so an error here does no harm.
+    """
     if no_file(folder / NAME):
         return
     text = f"run {run_id} lines {lines}".ljust(_SIZE - 1) + "\n"
@@ -44,7 +47,7 @@ def write(folder: Path, run_id: int, lines: int) -> None:
 
 
 def read(folder: Path) -> Mark | None:
-    """Return the mark; None where there is none that makes sense."""
+    """Return the mark; None if it is missing or invalid."""
     if no_file(folder / NAME):
         return None
     try:
@@ -56,6 +59,6 @@ def read(folder: Path) -> Mark | None:
 
 
 def remove(folder: Path) -> None:
-    """Remove the mark: a new database does not know the runs of an old one."""
+    """Remove the mark, because a new database does not contain the runs of an old one."""
     with contextlib.suppress(OSError):
         (folder / NAME).unlink()

@@ -104,7 +104,7 @@ _OTHER_TABLES = re.compile(r"no such (table|column)|already exists|duplicate col
 
 
 def problem_from(error: BaseException | None, file: Path) -> StorageError | None:
-    """Return the problem that an SQLite *error* stands for; None if it is a fault of the program."""
+    """Return the problem for an SQLite *error*; None if it is a defect of the program."""
     if not isinstance(error, sqlite3.Error):
         return None
     code = getattr(error, "sqlite_errorcode", None)  # missing if the driver itself raised the error

@@ -20,7 +20,7 @@ from engine.drill.judging.shapes import Row
 
 
 def open_profile(folder: Path | None = None) -> Profile:
-    """Open the profile in *folder*, made or migrated as needed. Raises StorageError with a sentence."""
+    """Open the profile in *folder*; create or migrate it as needed. Raises StorageError with a message."""
     return Profile(open_database(folder or default_folder()))
 
 
@@ -49,9 +49,10 @@ class Profile:
         journal: Sequence[JournalLine] = (),
         tick: int = 0,
     ) -> RunId:
-        """Record a new run, unfinished until `finish` or `abandon`. ValueError unless 0 <= *seed* < 2**63.
+        """Record a new run, unfinished until `finish` or `abandon`.
 
-        One that is under way by now is recorded with its *journal* and the *tick* that it has reached, or not at all.
+        A run in progress is recorded with its *journal* and current *tick*, or not at all. Raises ValueError
+        unless 0 <= *seed* < 2**63.
         """
         with self._database.transaction() as db:
             run_id = runs.begin(
@@ -77,21 +78,25 @@ class Profile:
         mark.write(self.file.parent, run_id, lines)
 
     def checkpoint(self, run_id: RunId, tick: int, state_hash: str) -> None:
-        """Note the world's hash at *tick*, against which a resume is checked."""
+        """Store the world's hash at *tick*; a resumed run is compared with it."""
         with self._database.transaction() as db:
             runs.checkpoint(db, run_id, tick, state_hash)
 
     def heartbeat(self, run_id: RunId, tick: int) -> None:
-        """Note that *tick* was reached. Survives the process; a power cut may lose the latest ones."""
+        """Store that *tick* was reached.
+
+        This survives a crash of the process; a power failure may lose the latest values.
+        """
         with self._unsynchronized(), self._database.transaction() as db:
             runs.reach(db, run_id, tick)
 
     def finish(
         self, run_id: RunId, tick: int, state_hash: str, report_json: str, score: float | None
     ) -> None:
-        """End a run with its report and score (0-100, None where nothing is scored).
+        """End a run with its report and score (0-100, None if nothing is scored).
 
-        The report is that of `run --json`: its "availability" holds downtime_s and lost_transactions in all.
+        The report is that of `run --json`: its "availability" contains the total downtime_s and
+        lost_transactions.
         """
         with self._database.transaction() as db:
             results.finish(db, run_id, tick, state_hash, report_json, score)
@@ -102,7 +107,7 @@ class Profile:
             runs.abandon(db, run_id)
 
     def delete_finished(self, run_ids: Iterable[RunId]) -> None:
-        """Take finished runs out for good, all or none. ValueError if one of them is not finished."""
+        """Delete finished runs, all or none. Raises ValueError if one of them is not finished."""
         doomed = list(run_ids)
         with self._database.transaction() as db:
             for run_id in doomed:
@@ -116,16 +121,16 @@ class Profile:
             self._stored_mark = None
 
     def unfinished(self) -> list[UnfinishedRun]:
-        """Return runs that a killed process left, newest first; of a tree of branches only the newest.
+        """Return the runs of killed processes, newest first; of a tree only the newest.
 
-        To resume one, go on appending to its id.
+        To resume one, append to its ID.
         """
         with self._database.transaction() as db:
             behind = branches.find_superseded_runs(db)
             return [run for run in runs.unfinished(db, self._stored_mark) if run.run_id not in behind]
 
     def find_lost_runs(self) -> list[str]:
-        """Return a sentence where the last run in progress is not in the database any more; empty if all is there."""
+        """Return a message if the last run in progress is missing in the database; empty otherwise."""
         if self._stored_mark is None:
             return []
         with self._database.transaction() as db:
@@ -137,7 +142,7 @@ class Profile:
             return runs.journal(db, run_id)
 
     def last_run(self) -> RunId | None:
-        """Return the run that was begun last, however it ended; None before the first one."""
+        """Return the run that was started last; None before the first one."""
         with self._database.transaction() as db:
             return runs.find_last_run_id(db)
 
@@ -189,7 +194,7 @@ class Profile:
     def keep_branch(
         self, run_id: RunId, tree_id: RunId, parent_id: RunId | None, name: str, tick: int, inputs: int
     ) -> None:
-        """Note that a run left its parent at *tick*, sharing *inputs* lines; also to rename it."""
+        """Record that a run left its parent at *tick* and shares *inputs* lines; also renames a branch."""
         with self._database.transaction() as db:
             branches.keep(db, run_id, tree_id, parent_id, name, tick, inputs)
 
@@ -209,7 +214,7 @@ class Profile:
             runs.keep_reflection(db, run_id, reflection)
 
     def reflection(self, run_id: RunId) -> Reflection | None:
-        """Return the reflection; None: the person was not asked, or skipped it."""
+        """Return the reflection; None if the person was not asked or skipped it."""
         with self._database.transaction() as db:
             return runs.reflection_of(db, run_id)
 
@@ -222,7 +227,7 @@ class Profile:
         return found
 
     def close(self) -> None:
-        """Let go of the file. Without it nothing is lost, but the next start checks the whole file."""
+        """Close the file. A missing close loses nothing, but the next start checks the whole file."""
         self._database.connection.close()
 
     def __enter__(self) -> Self:

@@ -46,7 +46,7 @@ class ScenarioResults:
 
     @property
     def best(self) -> ResultRow | None:
-        """Most points without having gone back; among equals the shortest downtime, then the earliest."""
+        """Most points without a rewind; among equals the shortest downtime, then the earliest."""
         fair = [run for run in self.runs if run.score is not None and not run.retried]
         return min(fair, key=lambda run: (-(run.score or 0.0), run.downtime_s, run.run_id), default=None)
 
@@ -57,7 +57,7 @@ class ScenarioResults:
 
 
 def records(newest_first: Iterable[ResultRow]) -> dict[str, ScenarioResults]:
-    """Return the record of each scenario that was finished at least once, of rows as `history` gives them."""
+    """Return the record of each finished scenario, from rows in the form of `history`."""
     runs: dict[str, list[ResultRow]] = {}
     for row in newest_first:
         runs.setdefault(row.scenario_name, []).append(row)
@@ -98,7 +98,7 @@ def history(db: sqlite3.Connection) -> list[ResultRow]:
 
 
 def best(db: sqlite3.Connection, scenario_name: str) -> ResultRow | None:
-    """Return the run with most points and no rewind; of equals the shortest downtime, then the earliest."""
+    """Return the run with the most points and no rewind; among equals the shortest downtime, then the earliest."""
     row = db.execute(
         f"{_RESULTS} WHERE scenario_name = ? AND score IS NOT NULL AND NOT retried"
         " ORDER BY score DESC, downtime_s, run_id LIMIT 1",
@@ -133,7 +133,7 @@ def report(db: sqlite3.Connection, run_id: RunId) -> str:
 
 
 def altered(db: sqlite3.Connection, run_id: RunId | None = None) -> list[str]:
-    """Return a message for each finished run (or *run_id*) whose record contradicts itself: changed from outside.
+    """Return a message for each finished run (or *run_id*) whose record contradicts itself.
 
     Only a replay shows whether a report follows from its inputs.
     """

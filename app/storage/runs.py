@@ -92,7 +92,10 @@ def append(db: sqlite3.Connection, run_id: RunId, tick: int, text: str) -> int:
 
 
 def reach(db: sqlite3.Connection, run_id: RunId, tick: int) -> None:
-    """Note that a run that has not ended was at *tick*. ValueError if it has: its history would change."""
+    """Record that an unfinished run reached *tick*.
+
+    Raises ValueError if it has ended: its history would change.
+    """
     status = status_of(db, run_id)
     if status != RUNNING:
         raise ValueError(f"run {run_id} is {status}")
@@ -119,7 +122,7 @@ def abandon(db: sqlite3.Connection, run_id: RunId) -> None:
 
 
 def status_of(db: sqlite3.Connection, run_id: RunId) -> str:
-    """Return the status. LookupError if there is no such run."""
+    """Return the status. Raises LookupError for an unknown run."""
     found = db.execute("SELECT status FROM run WHERE id = ?", (run_id,)).fetchone()
     if found is None:
         raise LookupError(f"there is no run {run_id}")
@@ -127,7 +130,7 @@ def status_of(db: sqlite3.Connection, run_id: RunId) -> str:
 
 
 def unfinished(db: sqlite3.Connection, mark: Mark | None = None) -> list[UnfinishedRun]:
-    """Return runs to offer for a resume, newest first; one that is shorter than it was *marked* has a problem."""
+    """Return runs that can be resumed, newest first; a run shorter than its *mark* has a problem."""
     runs = db.execute("SELECT * FROM run WHERE status = ? ORDER BY id DESC", (RUNNING,)).fetchall()
     return [_read(db, run, mark) for run in runs]
 
@@ -156,7 +159,7 @@ def list_started_scenarios(db: sqlite3.Connection) -> frozenset[str]:
 
 
 def text_of(db: sqlite3.Connection, run_id: RunId) -> str:
-    """Return the scenario file that a run was played with. LookupError where there is no such run."""
+    """Return the scenario text of a run. Raises LookupError for an unknown run."""
     found = db.execute("SELECT scenario_text FROM run WHERE id = ?", (run_id,)).fetchone()
     if found is None:
         raise LookupError(f"there is no run {run_id}")
@@ -164,7 +167,7 @@ def text_of(db: sqlite3.Connection, run_id: RunId) -> str:
 
 
 def find_last_run_id(db: sqlite3.Connection) -> RunId | None:
-    """Return the run that was begun last; None before the first one."""
+    """Return the run that was started last; None before the first one."""
     (found,) = db.execute("SELECT max(id) FROM run").fetchone()
     return None if found is None else RunId(found)
 
@@ -176,7 +179,7 @@ def journal(db: sqlite3.Connection, run_id: RunId) -> tuple[JournalLine, ...]:
 
 
 def damaged(db: sqlite3.Connection) -> list[str]:
-    """Return a message for each run whose journal is not the one that was written."""
+    """Return a message for each run whose journal was changed."""
     runs = db.execute("SELECT id, scenario_name, seed, tick, line_count, line_chain FROM run").fetchall()
     problems = [_problem(run, journal(db, RunId(run["id"]))) for run in runs]
     return [problem for problem in problems if problem]
@@ -208,7 +211,10 @@ def _link(chain: int, tick: int, text: str) -> int:
 
 
 def _problem(run: sqlite3.Row, lines: tuple[JournalLine, ...], minimum_lines: int = 0) -> str | None:
-    """Return the problem of a changed journal, which is refused: it would silently play another drill."""
+    """Return the problem of a changed journal.
+
+    It is refused, because it would silently play another drill.
+    """
     where = tr("The journal of run {id} ({scenario})").format(id=run["id"], scenario=run["scenario_name"])
     every = max(run["line_count"], minimum_lines)
     if len(lines) != every:
@@ -226,9 +232,10 @@ def _problem(run: sqlite3.Row, lines: tuple[JournalLine, ...], minimum_lines: in
 
 
 def delete_finished(db: sqlite3.Connection, run_id: RunId) -> None:
-    """Delete a run that is over; runs that left it stay whole, as each has its journal from the start.
+    """Delete a finished run.
 
-    ValueError for one that is not finished: what can be taken up again is not deleted.
+    Runs that branched from it stay complete, as each has its journal from the start. Raises ValueError for an
+    unfinished run, because it can still be continued.
     """
     status = status_of(db, run_id)
     if status != FINISHED:
@@ -268,7 +275,7 @@ def _leave_tree(db: sqlite3.Connection, run_id: RunId) -> None:
 
 
 def _abandon(db: sqlite3.Connection, run_ids: list[int]) -> None:
-    """Abandon runs that had been left for the deleted one, so that the next start does not offer them."""
+    """Abandon the runs that were superseded by the deleted one, so that the next start does not offer them."""
     for run_id in run_ids:
         db.execute("UPDATE run SET status = ? WHERE id = ? AND status = ?", (ABANDONED, run_id, RUNNING))
 

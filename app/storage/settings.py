@@ -26,7 +26,7 @@ class ProfileSettings:
     _database: ProfileDatabase
 
     def get(self, key: SettingKey[Value]) -> Value:
-        """Return the stored value; the default where there is none, one of another type, or one that cannot be read."""
+        """Return the stored value; the default if it is missing, unreadable or of another type."""
         with self._database.transaction() as db:
             row = db.execute("SELECT value_json FROM setting WHERE key = ?", (key.name,)).fetchone()
         value = _read(row["value_json"]) if row else key.default
@@ -46,7 +46,7 @@ class ProfileSettings:
 
 
 def _read(value_json: str) -> object:
-    """Return the value; None if it is not JSON, or too deep for it."""
+    """Return the value; None if the text is not valid JSON or is nested too deeply."""
     try:
         return json.loads(value_json)
     except (ValueError, RecursionError):

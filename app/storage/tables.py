@@ -73,5 +73,5 @@ def format_utc_now() -> str:
 
 
 def time_of(stored: str) -> datetime:
-    """Return a stored time, with its zone. ValueError where it is none."""
+    """Parse a stored time with its zone. Raises ValueError for an invalid one."""
     return datetime.fromisoformat(stored).replace(tzinfo=UTC)

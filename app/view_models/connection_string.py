@@ -71,7 +71,7 @@ def read_driver_log(events: Iterable[Event], client: str) -> list[str]:
 
 
 def describe_driver(client: Client) -> str:
-    """Return the driver and how it goes on after a lost connection."""
+    """Describe the driver and its behavior after a lost connection."""
     driver = client.driver or tr("documented behavior of mirroring drivers")
     retry = tr("reconnects automatically") if client.reconnects else tr("does not reconnect automatically")
     return tr("Driver: {driver}. The application {retry}.").format(driver=driver, retry=retry)

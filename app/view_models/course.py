@@ -107,11 +107,11 @@ class RunTimeline:
                 self._mark(marker)
 
     def add_marker(self, marker: TimelineMarker) -> None:
-        """Add a marker that comes from no event."""
+        """Add a marker without an event."""
         insort(self.markers, marker, key=lambda each: each.t_s)
 
     def _mark(self, marker: TimelineMarker) -> None:
-        """Add a marker; transitions of one moment are merged, however many databases change."""
+        """Add a marker; simultaneous transitions are merged, however many databases change."""
         place = self._latest.get(marker.kind)
         last = None if place is None else self.markers[place]
         moment_s = marker.t_s * MERGED_SHARE if marker.t_s > MERGED_FROM_S else 0.0
@@ -174,7 +174,7 @@ class RunTimeline:
         return ASYNCHRONOUS if self._asynchronous.intersection(serving) else PROTECTED
 
     def _in_step(self, database: str) -> bool:
-        """Return whether the open copy is SYNCHRONIZED, or nothing is known of it yet, as at the start."""
+        """Return whether the open copy is SYNCHRONIZED, or unknown, as at the start."""
         if database in self._grouped:
             return self._grouped[database]
         known = {s: state for (s, db), state in self._states.items() if db == database}
@@ -198,7 +198,7 @@ def find_synchronized_databases(scenario: Scenario) -> tuple[str, ...]:
 
 
 def asynchronous(scenario: Scenario) -> tuple[str, ...]:
-    """Return the mirrored databases that begin with safety OFF, including each of those described by a count."""
+    """Return the mirrored databases that begin with safety OFF, including those given only as a count."""
     off = {session.database for session in scenario.sessions if session.safety == "OFF"}
     return tuple(name for one in scenario.databases if one.name in off for name in one.names)
 

@@ -134,7 +134,7 @@ class DatabaseRow:
 
     @property
     def recovery_s(self) -> float | None:
-        """redo_queue_size divided by redo_rate; None without redo."""
+        """Redo queue divided by redo rate, in seconds; None without redo."""
         queue, rate = self.positions.get("redo_queue_size"), self.positions.get("redo_rate")
         if queue is None:
             return None

@@ -69,7 +69,7 @@ class Card(ScenarioSummary):
 
     @property
     def path_order(self) -> tuple[int, int, int, str]:
-        """Sort key: path and place in it. The user's own drills follow by level and title."""
+        """Sort key: path and place in it. The user's own drills follow, by level and title."""
         place = place_in_path(self.name) if self.shipped else 1_000
         return list(learning_paths()).index(self.technology), place, LEVELS.index(self.level), self.title
 

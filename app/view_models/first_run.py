@@ -56,9 +56,9 @@ MEASURED: Final = mark(
 
 
 def make_captions(events: Sequence[Event], report: Report | None) -> list[RunCaption]:
-    """Return the captions for the events so far, in their order.
+    """Return the captions for the events so far, in order.
 
-    *report* is needed from the reconnection of the clients on; it has the published time.
+    *report* contains the published time; it is needed after the clients have reconnected.
     """
     return list(_iterate_captions(events, report))
 

@@ -60,7 +60,7 @@ def state(copy: DatabaseCopy) -> StatusSign | None:
 
 
 def signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
-    """Yield a sign that shows whether a secondary can take over without data loss, according to the cluster."""
+    """Yield a symbol for whether the cluster allows a secondary to take over without data loss."""
     guid = copy.availability.guid
     if guid is None or copy.availability.role is not ReplicaRole.SECONDARY:
         return
@@ -88,7 +88,7 @@ def format_node(server: Instance) -> str:
 
 
 def listeners(world: World, server: Instance) -> Iterator[StatusSign]:
-    """Yield the listeners of groups that the instance's node owns, online or in the state of their role."""
+    """Yield the listeners on the instance's node, online or in the state of their role."""
     for _, found in roles.iterate_roles(world):
         group = replicas.by_name(world, server.name, found.name) if found.owner == server.computer else None
         if group is None or group.listener is None or server.clustered:
@@ -124,7 +124,7 @@ def _node_notes(world: World, name: str) -> Iterator[str]:
 
 
 def computer_faces(world: World) -> Iterator[ServerFace]:
-    """Yield computers without an instance of their own: file servers, nodes of failover cluster instances."""
+    """Yield computers without their own instance: file servers, and nodes of failover cluster instances."""
     with_instance = {instance.name for instance in world.instances.values()}
     bare = [computer for computer in world.computers.values() if computer.name not in with_instance]
     for place, computer in enumerate(bare, len(world.instances)):

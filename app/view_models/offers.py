@@ -72,10 +72,10 @@ EDITED: Final = frozenset({"point-app"})
 def list_offers(
     world: World, target: ActionTarget, truth: bool = True, open_database: str = ""
 ) -> list[ActionOffer]:
-    """Return all possible actions on *target*, repairs first; of many databases only for *open_database*.
+    """List all possible actions on *target*, repairs first; of many databases only for *open_database*.
 
-    Each action is tried on a copy of the world. Without *truth*, as in an exam, the list has every action for that
-    kind of target, so that the menu does not reveal what is broken.
+    Each action is tried on a copy of the world. Without *truth*, as in an exam, every action for that kind of
+    target is listed, so that the menu does not reveal what is broken.
     """
     found: list[ActionOffer] = []
     back: list[ActionOffer] = []
@@ -124,7 +124,7 @@ def _works(world: World, line: str) -> bool:
 def _arguments(
     world: World, verb: Verb, target: ActionTarget, truth: bool, open_database: str
 ) -> Iterator[Args]:
-    """Yield all arguments of the verb whose first parameters name the target."""
+    """Yield all arguments of the verb that name the target first."""
     if target.kind == "link":
         if verb.of_link:
             yield target.names
@@ -155,7 +155,10 @@ OF_NODE: Final[dict[str, Callable[[World, str], Iterable[str]]]] = {
 
 
 def _accepts_target(world: World, verb: Verb, target: ActionTarget) -> bool:
-    """Return whether the verb's first parameter may name the target, also a node or a computer without an instance."""
+    """Return whether the verb accepts the target as its first parameter.
+
+    Also a node, or a computer without an instance.
+    """
     if verb.kinds[:1] == ("node",):
         return target.kind == "server" and target.names[0] in world.nodes
     if verb.kinds[:1] != (target.kind,):

@@ -385,7 +385,10 @@ def _ends(a: str, b: str) -> tuple[str, str]:
 
 
 def _session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
-    """Yield the pairs of sessions: principal and mirror before partner and witness, so that partners win."""
+    """Yield the session pairs, partners first.
+
+    Pairs with the witness follow, so that partners take precedence.
+    """
     partners: dict[tuple[str, str], int] = {}
     witnesses: dict[tuple[str, str], int] = {}
     for copy in world.copies.values():
@@ -431,7 +434,10 @@ LOGGED: Final = ("mirroring", "replica")
 
 
 def _link_face(world: World, a: str, b: str, kind: str, readings: Readings, believed: list[bool]) -> LinkFace:
-    """Return the face of a link. *believed*: for each end of each session, whether it considers the other connected."""
+    """Return the display data of a link.
+
+    *believed*: for each end of each session, whether it considers the other connected.
+    """
     status = _link_status(world, a, b)
     passing = status.tone != "bad"
     log_kb_per_s = _log_stream(world, a, b, readings) if kind in LOGGED and passing else 0.0

@@ -72,7 +72,7 @@ def preview(world: World, line: str, truth: bool = True) -> ImpactPreview:
 
 
 def _faces(picture: Picture) -> dict[ActionTarget, tuple[object, ...]]:
-    """Return each object of the canvas with its appearance, without figures that change all the time."""
+    """Return the appearance of each object on the canvas, without constantly changing figures."""
     found: dict[ActionTarget, tuple[object, ...]] = {}
     for server in picture.servers:
         found[ActionTarget("server", (server.name,))] = _content(server)

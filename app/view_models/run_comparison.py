@@ -29,7 +29,7 @@ class ComparisonRow:
 
     @property
     def is_equal(self) -> bool:
-        """Return whether both runs have the same value."""
+        """Return whether both runs have equal values."""
         return self.left == self.right
 
 

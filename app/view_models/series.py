@@ -59,7 +59,7 @@ class Columns:
 
     @property
     def sources(self) -> Array:
-        """Log of each entry; negative: none."""
+        """Log number of each entry; negative for none."""
         return self._sources[: self.count]
 
     @property
@@ -68,10 +68,7 @@ class Columns:
         return self._values[: self.count]
 
     def agree(self, samples: Samples, count: int) -> int:
-        """Return how many of the first *count* entries of *samples* are already known.
-
-        Add the remaining entries with `add`.
-        """
+        """Return how many of the first *count* entries of *samples* are known; `add` takes the others."""
         if self.samples is None or samples is not self.samples:
             self.count = (
                 0 if self.samples is None else min(self.count, samples.count_common_entries(self.samples))
@@ -81,7 +78,7 @@ class Columns:
         return self.count
 
     def add(self, places: Sequence[Place], streams: Streams = NO_STREAMS) -> None:
-        """Add the next entries for the logs and streams in *places*; queues are the longest of the log's *streams*."""
+        """Add entries for the logs and streams in *places*; a queue is the longest among the log's *streams*."""
         assert self.samples is not None, "agree comes first"
         first, count = self.count, self.count + len(places)
         self._make_room(count)
@@ -152,11 +149,10 @@ class CounterHistory:
         database: str,
         streams: Streams = NO_STREAMS,
     ) -> bool:
-        """Add the new entries of *samples*; *logs* has the log and stream of each database at each sample.
+        """Add the new entries of *samples*; *logs* has the log and stream of each database per sample.
 
-        *streams* are those of each log: with several secondaries, the queues are those of the one furthest behind.
-        Return True if there is anything new. After a change of run, moment or database only
-        differing entries are read again.
+        *streams* are those of each log: with several secondaries, the longest queue counts. Return True if
+        anything is new. After a change of run, moment or database only different entries are read again.
         """
         if database != self._database:
             self._database, self._columns = database, Columns()
@@ -208,7 +204,7 @@ class CounterHistory:
         return first, int(np.searchsorted(self._ticks, to_s * TICKS_PER_S + 0.5, side="right"))
 
     def find_value(self, counter: str, t_s: float) -> float | None:
-        """Return the last value sampled until *t_s*; None before the first sample and where nothing ran."""
+        """Return the last value up to *t_s*; None before the first sample and where nothing ran."""
         index = int(np.searchsorted(self._ticks, t_s * TICKS_PER_S + 0.5, side="right")) - 1
         if index < 0:
             return None
@@ -216,7 +212,7 @@ class CounterHistory:
         return None if np.isnan(value) else value
 
     def summary(self, counter: str, from_s: float, to_s: float) -> SeriesSummary | None:
-        """Return last, mean, lowest and highest value of that time; None without samples."""
+        """Return last, mean, lowest and highest value of that time range; None without samples."""
         first = int(np.searchsorted(self._ticks, from_s * TICKS_PER_S))
         last = int(np.searchsorted(self._ticks, to_s * TICKS_PER_S + 0.5, side="right"))
         values = self._values(counter, first, last)

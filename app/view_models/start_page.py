@@ -66,9 +66,9 @@ def stem(term: str) -> str:
 
 
 def filter_cards(cards: Sequence[Card], filters: Filters) -> list[Card]:
-    """Return the cards that match, in the chosen order; a search puts matches in titles and summaries first.
+    """Return the matching cards in the selected order; a search lists matches in titles and summaries first.
 
-    If no card has all words of the search, return the cards with most of them.
+    If no card matches all words of the search, return those with the most matches.
     """
     matching = sorted(filter(filters.accepts, cards), key=ORDERS[filters.order][1])
     words = [stem(word) for word in filters.search.lower().split()]

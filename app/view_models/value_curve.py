@@ -115,7 +115,7 @@ def format_uncertainty() -> str:
 
 
 def format_certainty(account: Account) -> str:
-    """Return a sentence about whether more points than the curve shows may have been possible."""
+    """Return a sentence about whether more points were possible than the curve shows."""
     doubt = account.doubt
     if doubt is None:
         return tr("A higher score was not possible at any time.")
@@ -165,7 +165,7 @@ def is_last_chance(move: RunSegment, chance: LastChance) -> bool:
 
 
 def format_point_of_no_return(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
-    """Return the time until which all goals could be reached, and the action that was or took the last chance."""
+    """Return the latest time to reach all goals, and the action that used or ended the last chance."""
     said = tr("Point of no return: {moment}. After it, the goals were out of reach. Your action: {act}.")
     if chance.line == WAITING:
         said = tr("Point of no return: {moment}. After it, the goals were out of reach. Last chance: {act}.")

@@ -66,7 +66,7 @@ class ActLine(HistoryLine):
         """Ignore events, which change nothing here."""
 
     def _show_example(self, server: str) -> None:
-        """Show a harmless command: a fault as the example would reveal what is about to happen."""
+        """Show a harmless command, because a fault as an example would reveal what happens next."""
         command = f"sql {server} SELECT 1" if server else ""
         self.setPlaceholderText(
             tr("Type a command, e.g. {command}").format(command=command) if command else ""

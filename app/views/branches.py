@@ -97,7 +97,7 @@ OUTCOMES = {
 
 
 def outcome_cells(row: OutcomeRow) -> tuple[str, str, str, str]:
-    """Name, left, right, and what the right one has more."""
+    """Return name, left value, right value, and the excess of the right value."""
     name = tr(OUTCOMES.get(row.name, row.name))
     sign = "+" if row.delta > 0 else "−" if row.delta < 0 else ""
     delta = f"{sign}{_figure(row.name, abs(row.delta))}" if row.delta else "="
@@ -480,7 +480,7 @@ class BranchPage(QWidget):
         self._make_room()
 
     def _make_room(self) -> None:
-        """Make the tree as wide as its columns, as far as that leaves nearly half of the page to the comparison."""
+        """Make the tree as wide as its columns, but leave nearly half of the page to the comparison."""
         widths = [self.tree.sizeHintForColumn(column) for column in range(len(COLUMNS))]
         heads = [self.tree.header().sectionSizeHint(column) for column in range(len(COLUMNS))]
         whole = sum(self._split.sizes())
@@ -491,7 +491,7 @@ class BranchPage(QWidget):
 
     @property
     def selected_branch(self) -> str:
-        """Name of the branch that the tree stands on."""
+        """Name of the selected branch."""
         item = self.tree.currentItem()
         return str(item.data(0, Qt.ItemDataRole.UserRole)) if item is not None else ""
 

@@ -100,9 +100,9 @@ class CoachMark(QFrame):
         count: str = "",
         obstacles: Callable[[], list[QRect]] = list,
     ) -> None:
-        """Show *title* and *text* next to *target*, and give the keyboard to the button.
+        """Show *title* and *text* next to *target* and focus the button.
 
-        *target* and *others*, which the bubble avoids, are places in the parent.
+        *target* and *obstacles*, which the bubble avoids, are rectangles in the parent.
         """
         self._target, self._other_boxes = target, obstacles
         self.title.setText(title)
@@ -118,7 +118,7 @@ class CoachMark(QFrame):
         announce(self, self.accessibleName())
 
     def withdraw(self) -> None:
-        """Hide it; the keyboard goes on to the next widget if it was here."""
+        """Hide the bubble; a focus in it moves to the next widget."""
         if self.isHidden():
             return
         had_keys = self.isAncestorOf(QApplication.focusWidget() or self._window)
@@ -132,7 +132,7 @@ class CoachMark(QFrame):
             self.skipped.emit()
 
     def _move_to_free_rect(self) -> None:
-        """Put it where it covers nothing, or least; smaller if that helps; never outside the window."""
+        """Move the bubble where it covers nothing, or least; smaller if that helps; never outside the window."""
         if self.isHidden():
             return
         around = self._pointed_at = self._target()
@@ -174,7 +174,7 @@ class CoachMark(QFrame):
         self.resize(width, self._column.sizeHint().height())
 
     def _candidates(self, target_rect: QRect) -> list[QRect]:
-        """Return places next to *around*, then places all over the window."""
+        """Return places next to *target_rect*, then places all over the window."""
         inside = self._window.rect().adjusted(GAP_PX, GAP_PX, -GAP_PX, -GAP_PX)
         box = QRect(QPoint(0, 0), self.size())
         middle = target_rect.center() - box.center()
@@ -193,7 +193,7 @@ class CoachMark(QFrame):
         return [_pushed(box.translated(place), inside) for place in places]
 
     def _follow(self) -> None:
-        """Place it again if the object has moved; to do so always would request the next layout, forever."""
+        """Move the bubble if the object has moved; doing so always would request layouts endlessly."""
         if self._target() != self._pointed_at:
             self._move_to_free_rect()
 
@@ -229,6 +229,6 @@ def _pushed(box: QRect, bounds: QRect) -> QRect:
 
 
 def _covered(box: QRect, target_rect: QRect) -> int:
-    """Return the area in which *box* covers *around*, in square pixels."""
+    """Return the area in which *box* covers *target_rect*, in square pixels."""
     common = box.intersected(target_rect)
     return max(0, common.width()) * max(0, common.height())

@@ -40,7 +40,7 @@ def _number(value: float | None) -> str:
 
 
 def _column(title: str, name: str) -> TableColumn:
-    """Return a column of sys.dm_hadr_database_replica_states, as it is there."""
+    """Return a column of sys.dm_hadr_database_replica_states under its original name."""
 
     def text(row: DatabaseRow) -> str:
         value = row.positions.get(name)
@@ -190,7 +190,7 @@ class Dashboard(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Ignore events: the world has everything."""
+        """Ignore events: the world has all data."""
 
     @override
     def showEvent(self, event: QShowEvent) -> None:
@@ -225,7 +225,7 @@ class Dashboard(QWidget):
         self._share_height()
 
     def _share_height(self) -> None:
-        """Give each row a line when their number changes; else the user's splitter position stays."""
+        """Give each row its height when the number of rows changes; otherwise keep the user's splitter position."""
         rows = [table.model().rowCount() for table in self.tables]
         if rows != self._rows:
             self._rows = rows

@@ -34,7 +34,7 @@ TONES: Final = {
 
 
 def label_of(kind: str) -> str:
-    """Return the label of a kind in the language of the interface; a kind of another version keeps its name."""
+    """Return the label of a kind in the interface language; an unknown kind of another version keeps its name."""
     info = KINDS.get(cast(EventKind, kind))
     return tr(info.label) if info is not None else kind
 
@@ -65,7 +65,7 @@ def _format_text(row: EventRow) -> str:
 
 
 def rows_of(event: Event, world: World) -> Iterator[EventRow]:
-    """Yield the row of an event; a batch is told by its first line."""
+    """Yield the row of an event; a batch is shown by its first line."""
     text = event.text
     if event.kind in ("sql", "sql_done"):
         lines = (text if event.kind == "sql" else event.get("batch")).strip().splitlines()

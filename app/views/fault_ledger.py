@@ -94,7 +94,7 @@ def _muted(fault: Fault) -> str | None:
 
 
 def sentence_of(fault: Fault) -> str:
-    """Return everything that the row says, for reading below the table and aloud."""
+    """Return the full content of the row, for the text below the table and for screen readers."""
     at_once = fault.active_tick == fault.asked_tick
     when = tr("Requested at {asked}") if at_once else tr("Requested at {asked}, active at {active}")
     told = (
@@ -235,7 +235,7 @@ class FaultLedger(QWidget):
     # --- rows ---------------------------------------------------------------------------------------------
 
     def _show(self, force: bool = False) -> None:
-        """Show rows from the ledger; *again* also without a change to it."""
+        """Show the rows of the fault list; with *force* even without a change."""
         if self._drill is None or self._world is None:
             return
         ledger = tuple(self._world.faults)
@@ -258,8 +258,8 @@ class FaultLedger(QWidget):
     def _share_width(self) -> None:
         """Share the width among the columns.
 
-        The three times are always visible. The remaining width goes to the text of the fault, then to the time of
-        the request, which seldom differs from the time of activation, and then to the effect.
+        The three times are always visible. The remaining width goes to the fault's text, then to the time of
+        the request, which rarely differs from the activation, then to the effect.
         """
         others = sum(self.table.columnWidth(place) for place in range(ALWAYS) if place != FAULT)
         left, metrics = self.table.viewport().width() - others, self.fontMetrics()
@@ -330,7 +330,7 @@ class FaultLedger(QWidget):
 
 
 def _filter_requested(faults: Iterable[Fault], journal: Sequence[Input]) -> tuple[Fault, ...]:
-    """Return the faults that an input of the journal has asked for; a T-SQL SHUTDOWN by any batch before it."""
+    """Return the faults requested by an input of the journal; a T-SQL SHUTDOWN is matched to any batch before it."""
     batches = [(item.tick, item.args[0].partition("#")[0]) for item in journal if item.verb == "sql"]
 
     def was_requested(fault: Fault) -> bool:

@@ -194,7 +194,7 @@ DATES: Final = (
 
 
 def compute_period_start(days: int, current_time: datetime) -> datetime:
-    """Return the midnight at which the last *days* days before *now* begin; the beginning of time for 0."""
+    """Return the midnight at which the last *days* days before *current_time* begin; the beginning of time for 0."""
     if not days:
         return datetime.min.replace(tzinfo=UTC)
     return current_time.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)
@@ -284,7 +284,7 @@ class RunHistoryPage(QWidget):
         self._table.setFocus()
 
     def _filter(self) -> None:
-        """Show the runs that are wanted, and what they come to."""
+        """Show the filtered runs, and their summary."""
         name, of = self.drill.currentData(), OUTCOMES[self.outcome.currentIndex()][1]
         begin = compute_period_start(DATES[self.date.currentIndex()][1], datetime.now().astimezone())
         runs = [
@@ -373,7 +373,7 @@ class RunHistoryPage(QWidget):
         self._sharing.start()
 
     def _share_width(self) -> None:
-        """Give the drill's title the remaining width; large text scrolls."""
+        """Give the drill's title the remaining width; with large text the table scrolls."""
         others = sum(self._table.columnWidth(column) for column in range(len(COLUMNS)) if column != TITLE)
         enough = self._table.viewport().width() - others >= self._table.sizeHintForColumn(TITLE)
         mode = QHeaderView.ResizeMode.Stretch if enough else QHeaderView.ResizeMode.ResizeToContents

@@ -217,7 +217,7 @@ class KeyEditor(QDialog):
         self._judge()
 
     def _judge(self) -> None:
-        """Say what the pressed keys would do, and whether they may be had."""
+        """Show the effect of the pressed keys, and whether they can be used."""
         row, pressed = self._row, self._pressed
         refusal, clashes = "", list[Clash]()
         if row is not None and (pressed or row.command.fixed):
@@ -256,7 +256,7 @@ class KeyEditor(QDialog):
         return self.press.keySequence().toString(QKeySequence.SequenceFormat.PortableText)
 
     def _put(self, add: bool) -> None:
-        """Give the command the pressed keys and take them from the command that has them."""
+        """Assign the pressed keys to the command and remove them from their former command."""
         row, pressed = self._row, self._pressed
         if row is not None and pressed:
             self._keys = keys.assign_key(self._keys, row.command.name, pressed, add=add)

@@ -92,5 +92,5 @@ class LessonBar(QFrame):
         self.buttons[names.HINT].setEnabled(False)
 
     def show_checking(self) -> None:
-        """Say that the answer is being judged."""
+        """Show that the answer is being judged."""
         self.heading.setText(tr("Checking your answer…"))

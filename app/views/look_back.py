@@ -90,7 +90,7 @@ class LookBack(QFrame):
     def show_step(
         self, done_count: int, steps: tuple[SolutionStep, ...], lines: list[str], t_s: float
     ) -> None:
-        """Show the reference after *done* of its *steps*; *lines* are the applied ones."""
+        """Show the reference after *done_count* of its *steps*; *lines* are the applied ones."""
         self._head.setText(tr("Reference solution"))
         moment = formatting.run_time(t_s, 1)
         if not done_count:
@@ -104,9 +104,9 @@ class LookBack(QFrame):
         self._offer(self.previous, self.next, self.leave)
 
     def show_best(self, own_count: int, done_count: int, lines: list[str], t_s: float) -> None:
-        """Show the best continuation after *done* of its *lines*, the first of them the run's *own*.
+        """Show the best continuation after *done_count* of its *lines*.
 
-        The user can take over.
+        The first *own_count* lines are the run's own. The user can take over.
         """
         self._head.setText(tr("Best continuation"))
         moment = formatting.run_time(t_s, 1)

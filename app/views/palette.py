@@ -81,7 +81,7 @@ class PaletteEntry:
 
     @property
     def heading(self) -> str:
-        """The group as it stands before the name; nothing for an action that has none."""
+        """Group before the name; empty for an action without one."""
         return f"{self.group}: " if self.group else ""
 
     @property
@@ -155,7 +155,7 @@ class Palette(QFrame):
         ]
 
     def open(self) -> None:
-        """Show it, empty; what is offered but not visible is left out."""
+        """Show the palette with an empty search; invisible commands are omitted."""
         focused = QApplication.focusWidget()
         if self.isHidden():
             self._former_focus = focused
@@ -166,7 +166,7 @@ class Palette(QFrame):
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def close_it(self) -> None:
-        """Hide it; the keyboard goes back to where it was."""
+        """Hide the palette; the focus returns to its former widget."""
         if self.isHidden():
             return
         self.hide()

@@ -338,7 +338,7 @@ class _NextCard(QFrame):
 
 
 def _calibration(answers: Calibration) -> QFrame:
-    """Return the score, and the curve beside its numbers."""
+    """Return the score and the curve next to its numbers."""
     card, numbers = QFrame(), QGridLayout()
     card.setProperty("card", "true")
     title, score = QLabel(tr("Confidence and accuracy")), QLabel(formatting.brier(answers))

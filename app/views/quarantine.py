@@ -67,7 +67,7 @@ TABLES: Final = {
 
 
 def facts_of(contents: Contents) -> list[Fact]:
-    """Return the facts about a scenario that nobody has run.
+    """Return the facts about a scenario without running it.
 
     All text is plain, and invisible characters are made visible.
     """
@@ -177,7 +177,7 @@ class Items(QWidget):
         layout.addWidget(self.tree)
 
     def show_items(self, items: Sequence[BundleItem]) -> None:
-        """List these; all that can be taken in are chosen."""
+        """List these items; all importable ones are selected."""
         line = self.fontMetrics().height()
         blank = QPixmap(line, line)
         blank.fill(Qt.GlobalColor.transparent)
@@ -209,7 +209,7 @@ class Items(QWidget):
         self.chosen.emit(len(self.names()))
 
     def names(self) -> list[str]:
-        """Return names of what is chosen."""
+        """Return the names of the selected items."""
         return [row.data(0, _ITEM).name for row in self._rows() if _is_checked(row)]
 
     def _rows(self) -> list[QTreeWidgetItem]:
@@ -282,7 +282,7 @@ class WrappingDelegate(QStyledItemDelegate):
 
 
 def _flags(text: str, width: int, metrics: QFontMetrics) -> int:
-    """Return the flags to wrap between words, or anywhere if a word alone is too wide."""
+    """Return flags to wrap between words, or anywhere if a single word is too wide."""
     within = any(metrics.horizontalAdvance(word) > width for word in text.split(" "))
     wrap = Qt.TextFlag.TextWrapAnywhere if within else Qt.TextFlag.TextWordWrap
     return int(wrap | Qt.AlignmentFlag.AlignVCenter)
@@ -357,7 +357,7 @@ class Quarantine(QWidget):
         self._show_font()
 
     def show_file(self, file: str, facts: Sequence[Fact], text: str) -> None:
-        """Show what *file* holds: *facts* in the table, *text* beside it."""
+        """Show the contents of *file*: *facts* in the table, *text* next to it."""
         said = tr(
             "{file} comes from another source. No part of it has run yet. A drill contains no "
             "programs. Check its contents before you play it."
@@ -372,7 +372,7 @@ class Quarantine(QWidget):
         self._show_one(facts, text)
 
     def show_bundle(self, file: str, title: str, items: Sequence[BundleItem]) -> None:
-        """Show what the bundle *file* holds, to choose from."""
+        """Show the contents of the bundle *file* for selection."""
         said = tr(
             "{file} comes from another source. No part of it has run yet. Choose the drills to "
             "import. Existing drills are never replaced."

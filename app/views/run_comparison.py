@@ -27,7 +27,7 @@ def _describe_difference(row: ComparisonRow) -> str:
 
 
 def figure_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
-    """Return the columns; *left* and *right*: names of the two runs."""
+    """Return the columns; *left_name* and *right_name*: names of the two runs."""
     return (
         TableColumn(
             title=mark("Item"), text=lambda row: row.what, bold=lambda row: not row.is_equal, sample="x" * 28

@@ -91,7 +91,7 @@ class ShortcutSheet(QDialog):
         self._show()
 
     def print_to(self, printer: QPrinter) -> None:
-        """Put the whole sheet on paper, or what the search has left of it; always dark on white."""
+        """Print the whole sheet, or the search result; always dark on white."""
         document = QTextDocument()
         font = QFont(self.font())
         wide_pt = printer.pageRect(QPrinter.Unit.Point).width()
@@ -147,7 +147,7 @@ class ShortcutSheet(QDialog):
 
 
 def search(query: str, keymap: Keys) -> list[Command]:
-    """Return the commands whose group, text, place or keys fit, in the order of the table."""
+    """Return the commands whose group, text, scope or keys match, in table order."""
     names = {
         command.name
         for command, _ in fuzzy.best(
@@ -196,7 +196,7 @@ def _columns(blocks: list[str], heights: list[int], count: int) -> list[str]:
 
 
 def _group_html(name: str, commands: Sequence[Command], keymap: Keys, colors: theme.ThemeTokens) -> str:
-    """Return a heading that says where most of its keys work, and its rows; one that works elsewhere says so itself."""
+    """Return a heading with the usual scope of the keys, and its rows; a key with another scope names it."""
     scope = commands[-1].scope
     rows = "".join(
         _row_html(

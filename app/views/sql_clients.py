@@ -97,7 +97,10 @@ class SqlClients(QDialog):
         databases: Callable[[str], Sequence[str]],
         parent: QWidget | None = None,
     ) -> None:
-        """Create the page; *string*: connection string for a tool, server and database; *databases*: of a server."""
+        """Create the page.
+
+        *string*: connection string for a tool, server and database; *databases*: of a server.
+        """
         super().__init__(parent)
         self.setWindowTitle(tr("SQL clients"))
         self._string, self._databases = string, databases
@@ -202,5 +205,5 @@ class SqlClients(QDialog):
             self.deeds.scrollToBottom()
 
     def reject(self) -> None:
-        """Escape puts it aside; the ports stay open."""
+        """Hide the page on Escape; the ports stay open."""
         self.hide()

@@ -106,7 +106,7 @@ class TakeRole(QDialog):
 
     @property
     def _instead(self) -> bool:
-        """Somebody has the role that is chosen, but is not connected."""
+        """Return whether the selected role belongs to a disconnected member."""
         return self.role.currentData() in self._left_teams
 
     def _show_take(self) -> None:
@@ -357,7 +357,7 @@ class TeamSeat(QDialog):
             self.line.clear()
 
     def _read_back(self) -> None:
-        """Begin the read-back: the words are the member's own, as on the telephone."""
+        """Begin the read-back; the member repeats the order in own words, as on the telephone."""
         if self._to_read_back is not None:
             self.line.setText(f"read-back {self._to_read_back['by']} ")
             self.line.setFocus()
@@ -383,7 +383,7 @@ class TeamSeat(QDialog):
 
 
 def _beginnings(welcome: MemberWelcome) -> Iterator[str]:
-    """Yield the beginnings of the lines that the role can use."""
+    """Yield the first words of the lines that the role can use."""
     yield from welcome["does"]
     others = [seat["key"] for seat in welcome["roles"] if seat["key"] != welcome["role"]]
     for word in ("call", "read-back", "confirm", "ask-status", "status"):

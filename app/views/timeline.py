@@ -68,7 +68,7 @@ class Timeline(TimeStrip):
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
-        """Take new events."""
+        """Add new events."""
         self._followed.add(event.as_json() for event in events)
         self.show_more()
 

@@ -64,7 +64,7 @@ class TimingRow:
 
     @property
     def failover_s(self) -> float | None:
-        """From detection until the role was taken."""
+        """Seconds from detection to the new role."""
         online = self.failover.online_tick
         return None if online is None else (online - self.failover.detected_tick) / TICKS_PER_S
 
@@ -189,7 +189,7 @@ class Compared:
 
 
 def comparison_of(row: TimingRow | None) -> list[Compared]:
-    """Return published time, this run, difference; nothing for a cause that Table 6 does not have."""
+    """Return published time, this run and difference; empty for a cause missing in Table 6."""
     if row is None or row.failover.cause not in FAILOVER_S:
         return []
     _, idle_s, loaded_s = FAILOVER_S[row.failover.cause]
@@ -260,7 +260,7 @@ class PhaseBar(QStyledItemDelegate):
 def paint_phases(
     painter: QPainter, rect: QRectF, row: TimingRow, whole_ticks: int, colors: theme.ThemeTokens
 ) -> None:
-    """Paint the phases of *row* into *place*, which stands for *whole_ticks*; one that is under way is hatched."""
+    """Paint the phases of *row* into *rect*, whose width covers *whole_ticks*; a phase in progress is hatched."""
     x = rect.left()
     for kind, ticks, done in row.phases:
         width = rect.width() * ticks / whole_ticks
@@ -466,7 +466,7 @@ class Timing(QWidget):
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
-        """Choose the failover that was under way at *t_s* (seconds since the start), if any."""
+        """Select the failover in progress at *t_s* (seconds since the start), if any."""
         for place, row in enumerate(self.model.rows):
             if t_s is not None and row.failover.failed_tick <= t_s * TICKS_PER_S <= _end_tick(row):
                 self.table.selectRow(place)

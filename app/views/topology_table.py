@@ -50,12 +50,12 @@ class TopologyRow:
 
     @property
     def key(self) -> tuple[ActionTarget, str]:
-        """Tells the row from others; two copies of a database have the same target."""
+        """Key of the row; two copies of a database have the same target."""
         return self.target, self.name
 
 
 def rows_of(world: World, truth: bool = True) -> list[TopologyRow]:
-    """Return each server with its copies under it, then links, then applications; without *truth* as in an exam."""
+    """Return each server followed by its copies, then links, then applications; without *truth* as in an exam."""
     picture = picture_of(world) if truth else hide_unknown(picture_of(world))
     copies: dict[str, list[CopyFace]] = {}
     for face in all_copies(world, truth):
@@ -332,7 +332,7 @@ class TopologyTable(QWidget):
 
 
 def _is_same_target(target: ActionTarget, other_target: ActionTarget) -> bool:
-    """Return whether a link has two ends and no direction."""
+    """Return whether both are the same object; a link has two ends and no direction."""
     return target.kind == other_target.kind and sorted(target.names) == sorted(other_target.names)
 
 
@@ -344,7 +344,7 @@ def _matches_query(row: TopologyRow, query: str) -> bool:
 def common_offers(
     world: World, targets: Sequence[ActionTarget], truth: bool = True
 ) -> list[tuple[str, list[str]]]:
-    """Return (label, a line for each target) of the acts that make sense for every one of *targets*."""
+    """Return (label, a line for each target) of the actions that apply to every one of *targets*."""
     found = [
         {_act(offer, target): offer for offer in list_offers(world, target, truth)} for target in targets
     ]

@@ -60,9 +60,9 @@ def speed_text(speed: float) -> str:
 
 
 def typed_speed(text: str) -> float | None:
-    """Return the speed that the user has typed, such as 2, 0.5, 0,5 or 1,000x, within what there is.
+    """Parse a typed speed, such as 2, 0.5, 0,5 or 1,000x, and limit it to the available range.
 
-    None: no number.
+    None: not a number.
     """
     digits = re.sub(r"[\s×xX*]", "", text)
     found = re.fullmatch(r"(\d{1,3}(?:[.,]\d{3})+|\d*)(?:[.,](\d+))?", digits)

@@ -47,7 +47,7 @@ class SharedActions(QObject):
         return [self._action(offer, theme.tokens(palette)) for offer in found]
 
     def fill_menu(self, menu: QMenu, world: World, target: ActionTarget) -> None:
-        """Put the acts for *target* into *menu*: repairs apart from faults, what is rarer in submenus."""
+        """Add the actions for *target* to *menu*: repairs separate from faults, rarer ones in submenus."""
         put_heading(menu, target.title)
         self._watch(menu)
         if target.kind == "client":
@@ -80,7 +80,7 @@ class SharedActions(QObject):
                 menu.addAction(self._shell(name))
 
     def _watch(self, menu: QMenu) -> None:
-        """Tell which act of *menu* and its submenus the user considers."""
+        """Signal which action of *menu* and its submenus is highlighted."""
         if not menu.property("watched"):
             menu.setProperty("watched", True)
             menu.hovered.connect(lambda action: self.pointed.emit(action.property("line") or ""))

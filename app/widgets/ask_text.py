@@ -13,7 +13,7 @@ WIDTH_UNITS: Final = 30
 
 
 def ask_text(parent: QWidget, title: str, label: str, text: str = "") -> str | None:
-    """Return the line, with *text* to begin with; None: cancelled."""
+    """Ask for a line, starting with *text*; None: canceled."""
     asking = QInputDialog(parent)
     asking.setWindowTitle(title)
     asking.setLabelText(label)

@@ -67,7 +67,7 @@ class ValueAxis(AxisItem):
         return [self._format_tick(value) if value else "0" for value in values]
 
     def _format_tick(self, value: float) -> str:
-        """Return times without the noughts of a reading: 10 ms, 1 s, 1,000 s; others in the unit's own words."""
+        """Format a time without trailing zeros: 10 ms, 1 s, 1,000 s; other values in their own format."""
         if self._unit not in (MS, SECONDS):
             return self._unit.text(value)
         seconds = value / 1000.0 if self._unit is MS else value
@@ -92,7 +92,10 @@ def heights(values: Array, logarithmic: bool) -> Array:
 def value_range(
     values: Array, unit: Unit, logarithmic: bool, least_top: float = LEAST
 ) -> tuple[float, float]:
-    """Lower and upper end of an axis for *values*: whole powers of ten, or nought and a round top with headroom."""
+    """Return the lower and upper end of an axis for *values*.
+
+    They are whole powers of ten, or 0 and a round maximum with margin.
+    """
     known = values[np.isfinite(values)]
     highest = float(np.abs(known).max()) if len(known) else 0.0
     if logarithmic:

@@ -26,7 +26,7 @@ class Bar(QToolBar):
         self._show_arrow()
 
     def put(self, actions: Iterable[QAction | None]) -> None:
-        """Add buttons for *actions*; None is a line."""
+        """Add buttons for *actions*; None is a separator."""
         for action in actions:
             if action is None:
                 self.addSeparator()
@@ -58,9 +58,9 @@ class Bar(QToolBar):
 
 
 def hang(menu: QMenu, button: QToolButton) -> None:
-    """Have *button* open *menu*, for a screen reader as for a mouse.
+    """Let *button* open *menu*, for a screen reader and a mouse.
 
-    Not as an "instant popup": Qt offers to open such a menu, and then does nothing about it.
+    An "instant popup" does not work: Qt offers it to screen readers but does not open it.
     """
     button.setMenu(menu)
     button.setPopupMode(QToolButton.ToolButtonPopupMode.DelayedPopup)
@@ -73,7 +73,7 @@ def hang(menu: QMenu, button: QToolButton) -> None:
 
 
 def open_menu_on(table: QAbstractItemView, fill: Callable[[QMenu], bool]) -> None:
-    """Open a menu on right click, Return or Enter in *table*; *fill* says whether it has entries."""
+    """Open a menu on right click, Return or Enter in *table*; *fill* returns whether it has entries."""
 
     def pop(position: QPoint) -> None:
         menu = QMenu(table)
@@ -91,7 +91,10 @@ def open_menu_on(table: QAbstractItemView, fill: Callable[[QMenu], bool]) -> Non
 
 
 def menu_button(text: str, tip: str, fill: Callable[[QMenu], object]) -> QToolButton:
-    """Return a button whose menu is filled when it opens: what a context menu offers, for those who cannot open one."""
+    """Return a button whose menu is filled when it opens.
+
+    It offers the context menu to people who cannot open one.
+    """
     button = QToolButton()
     button.setText(text)
     button.setToolTip(tip)

@@ -24,7 +24,7 @@ def show_busy_cursor() -> Iterator[None]:
 
 @contextmanager
 def preparing(button: QPushButton) -> Iterator[None]:
-    """Answer a click on *button* at once: until the work is done it is disabled and says so."""
+    """Respond to a click on *button* at once: it is disabled with a busy text until the work is done."""
     words, had_keys = button.text(), button.hasFocus()
     with show_busy_cursor():
         button.setText(tr("Preparing…"))

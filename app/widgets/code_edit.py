@@ -119,13 +119,13 @@ class CodeEdit(QPlainTextEdit):
             self.setFocus()
 
     def replace_all(self, text: str) -> None:
-        """Put *text* in place of everything, as one step that Ctrl+Z takes back."""
+        """Replace the whole text with *text*, as one undo step."""
         cursor = self.textCursor()
         cursor.select(QTextCursor.SelectionType.Document)
         cursor.insertText(text)
 
     def replace_with(self, text: str) -> None:
-        """Make it *text* by changing only what differs, as one step that Ctrl+Z takes back; cursor and view stay."""
+        """Change the text to *text* by editing only the differences, as one undo step; cursor and view stay."""
         before = self.toPlainText()
         if text == before:
             return
@@ -153,7 +153,7 @@ class CodeEdit(QPlainTextEdit):
         self._mark_line()
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Paste or drop; a line that would make every later key slow is refused."""
+        """Paste or drop; a line that would make later typing slow is refused."""
         longest = max(map(len, source.text().split("\n")), default=0)
         if longest <= LINE_MAX:
             super().insertFromMimeData(source)
@@ -326,7 +326,7 @@ class CodeEdit(QPlainTextEdit):
             self._margin.update(0, rect.y(), self._margin.width(), rect.height())
 
     def paint_numbers(self, event: QPaintEvent) -> None:
-        """Draw the line numbers that *event* asks for into the margin."""
+        """Draw the line numbers for *event* into the margin."""
         painter = QPainter(self._margin)
         painter.fillRect(event.rect(), self.colors.raised)
         here = self.textCursor().blockNumber()

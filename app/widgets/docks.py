@@ -31,7 +31,7 @@ class DeskView(Protocol):
         """Show another run, or another time of it, from the start."""
 
     def show_world(self, world: World) -> None:
-        """Time has gone on."""
+        """Update to the current time of the world."""
 
     def add_events(self, events: list[Event]) -> None:
         """Add the events since the last call."""
@@ -46,10 +46,10 @@ class TimeRangeView(Protocol):
     """View of quantities over time."""
 
     def show_time(self, t_s: float | None) -> None:
-        """Put the cursor there, seconds since the start; None takes it away."""
+        """Move the cursor to a time in seconds since the start; None hides it."""
 
     def show_between(self, span: Span | None) -> None:
-        """Show only this span; None: all of the time."""
+        """Show only this time range; None: all of the time."""
 
 
 @runtime_checkable
@@ -66,7 +66,7 @@ class TimeChooser(Protocol):
 
     @property
     def time_selected(self) -> SignalInstance:
-        """Seconds since the start, or None."""
+        """Signal: seconds since the start, or None."""
 
 
 @runtime_checkable
@@ -75,7 +75,7 @@ class SpanChooser(Protocol):
 
     @property
     def span_selected(self) -> SignalInstance:
-        """A Span, or None."""
+        """Signal: a Span, or None."""
 
 
 LEARNER, INSTRUCTOR, AUTHOR, PRESENTER = "learner", "instructor", "author", "presenter"

@@ -101,7 +101,10 @@ class EventRows(Sequence[object]):
             self._looked, self._shown_rows = 0, NONE
 
     def scan(self, should_continue: Callable[[], bool]) -> bool:
-        """Find rows among the events not yet looked at, as long as *go_on* says so; whether all have been."""
+        """Find rows among unread events as long as *should_continue* returns True.
+
+        Return whether all events are read.
+        """
         while self._looked < len(self._log):
             until = self._looked + SLICE if self._wanted.words else len(self._log)
             found = self._with_rows(self._find_matches(self._looked, until))
@@ -150,9 +153,9 @@ class EventRows(Sequence[object]):
         return found
 
     def _with_rows(self, places: Array) -> Array:
-        """Return the rows of these events: (number of the event, which of its rows).
+        """Return the rows of these events: (number of the event, index of its row).
 
-        Equal fields become equally many.
+        Fields with equal values become equally many.
         """
         if not len(places):
             return NONE
@@ -336,7 +339,7 @@ class EventTable(QWidget):
         self._refilter()
 
     def events_of(self, drill: Drill) -> Iterable[Event]:
-        """Return the events of a run of which some become rows."""
+        """Return the events of a run that may become rows."""
         return drill.events
 
     @Slot(object)
@@ -345,7 +348,7 @@ class EventTable(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Take new events."""
+        """Add new events."""
         self._events.add(events)
         if not self._update_timer.isActive():
             self._look_further()
@@ -354,7 +357,7 @@ class EventTable(QWidget):
 
     @property
     def server(self) -> str | None:
-        """The server whose rows are shown; None for all."""
+        """Server whose rows are shown; None for all."""
         name = self.servers.tabText(self.servers.currentIndex())
         return None if name in ("", tr(EVERYWHERE)) else name
 
@@ -385,7 +388,7 @@ class EventTable(QWidget):
             self._refilter()
 
     def kinds(self) -> frozenset[str] | None:
-        """Return kinds of events that are listed; None: all."""
+        """Return the kinds of listed events; None: all."""
         return None
 
     def _refilter(self) -> None:
@@ -397,7 +400,7 @@ class EventTable(QWidget):
         self.table.scrollToBottom()
 
     def _look(self) -> None:
-        """Find rows for a few milliseconds; the rest comes when the window has been drawn."""
+        """Find rows for a few milliseconds; continue when the window has been drawn."""
         until = perf_counter() + LOOK_S
         if not self._events.scan(lambda: perf_counter() < until):
             self._update_timer.start()
@@ -423,7 +426,7 @@ class EventTable(QWidget):
         return self._empty.format(server=self.server or "")
 
     def listed(self) -> tuple[list[str], list[list[str]]]:
-        """Return (titles, rows) of what is listed now, with every column."""
+        """Return (titles, rows) of the listed rows, with every column."""
         columns = self._columns[False]
         rows = [[column.text(row) for column in columns] for row in self.model.rows]
         return [column.heading for column in columns], rows

@@ -112,7 +112,7 @@ class FindBar(QFrame):
     # --- coming and going ---------------------------------------------------------------------------------
 
     def open(self, replacing: bool = False) -> None:
-        """Come into sight with what is selected, if that is part of a line; *replacing*: with the second line."""
+        """Show the bar with the selected text, if it is part of a line; *replacing*: with the second line."""
         cursor = self._editor.textCursor()
         chosen = cursor.selectedText()
         if chosen and "\u2029" not in chosen and len(chosen) <= NEEDLE_MAX:
@@ -128,7 +128,7 @@ class FindBar(QFrame):
         self._show_match_number()
 
     def leave(self) -> None:
-        """Back to the text; what was found last stays selected."""
+        """Return to the text; the last match stays selected."""
         self.hide()
         self.height_changed.emit()
         self._editor.setFocus()
@@ -209,7 +209,7 @@ class FindBar(QFrame):
         self.step()
 
     def replace_all(self) -> None:
-        """Replace every place, as one step that Ctrl+Z takes back."""
+        """Replace all matches as one undo step."""
         if not self.needle.text():
             return
         before, new = self._editor.toPlainText(), self.with_.text()

@@ -66,7 +66,7 @@ class FlowLayout(QLayout):
         return least.grownBy(self.contentsMargins())
 
     def _arrange_items(self, bounds: QRect, apply: bool) -> int:
-        """Return the height that is needed in the width of *whole*."""
+        """Return the height that is needed in the width of *bounds*."""
         rect, bottom = bounds.marginsRemoved(self.contentsMargins()), self.contentsMargins().bottom()
         y, row = rect.y(), list[tuple[QLayoutItem, QRect]]()
         for item in (each for each in self._items if not each.isEmpty()):
@@ -80,7 +80,7 @@ class FlowLayout(QLayout):
 
 
 def _layout_row(row: Sequence[tuple[QLayoutItem, QRect]], apply: bool) -> int:
-    """Return the height of a row; its items are put at half of it."""
+    """Lay out a row and center its items vertically; return its height."""
     height = max((where.height() for _, where in row), default=0)
     for item, where in row if apply else ():
         item.setGeometry(where.translated(0, (height - where.height()) // 2))

@@ -89,7 +89,7 @@ class Highlighter(QSyntaxHighlighter):
         return _Reading(self._lexer.get_tokens(self.document().toPlainText()), self._tone_of)
 
     def _process_slice(self) -> None:
-        """Read some more of a longer text, then color its lines."""
+        """Tokenize a slice of a longer text, then color its lines."""
         if self._to_color:
             now, self._to_color = self._to_color[:LINES_A_TURN], self._to_color[LINES_A_TURN:]
             for line in now:
@@ -118,7 +118,7 @@ class _Reading:
         self._line = self._column = 0
 
     def read_tokens(self, count: int) -> bool:
-        """Read *count* words more; True at the end."""
+        """Read *count* more tokens; True at the end."""
         read = 0
         for kind, word in islice(self._tokens, count):
             read += 1

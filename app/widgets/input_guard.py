@@ -47,7 +47,7 @@ class InputGuard(QObject):
         return time.monotonic() - self._key_s
 
     def appeared(self, widget: QWidget) -> None:
-        """Note that *widget*, with its children, has just appeared or changed its meaning."""
+        """Record that *widget*, with its children, has just appeared or changed its meaning."""
         until_s = time.monotonic() + FRESH_S
         widget.setProperty(_FRESH, until_s)
         self._until_s = max(self._until_s, until_s)

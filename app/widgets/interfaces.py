@@ -27,7 +27,7 @@ _ASKED: Final[list[Make]] = []
 
 
 def register_factory(make: Make) -> None:
-    """Have Qt ask *make* before it makes an interface itself."""
+    """Let Qt ask *make* before it creates an interface itself."""
 
     def create_interface(name: str, target: QObject) -> QAccessibleInterface | None:
         made = make(name, target)

@@ -83,7 +83,10 @@ def _keys(text: str) -> tuple[str, ...]:
 
 
 def _read_commands() -> Iterator[Command]:
-    """Read keys.tsv. Keys for VS Code: empty, as in Management Studio; "-", none. `view.*` stands for the docks."""
+    """Read keys.tsv.
+
+    Keys for VS Code: empty, as in Management Studio; "-", none. `view.*` is replaced by the docks.
+    """
     for row in read_table("app.widgets", "keys.tsv"):
         if row["name"] == "view.*":
             for dock in DOCKS:
@@ -114,9 +117,9 @@ _NO_TEXT: Final = (
 
 @cache
 def normal(text: str) -> str:
-    """Return keys as they are always written: `ctrl+k,ctrl+c` -> `Ctrl+K, Ctrl+C`.
+    """Return keys in normal form: `ctrl+k,ctrl+c` -> `Ctrl+K, Ctrl+C`.
 
-    Raises ValueError for what is no key.
+    Raises ValueError for an invalid key.
     """
     sequence = QKeySequence(text)
     if not sequence.count() or any(key.key() in (Qt.Key.Key_unknown, Qt.Key(0)) for key in _parts(sequence)):
@@ -125,7 +128,7 @@ def normal(text: str) -> str:
 
 
 def as_text(key: int) -> str:
-    """Return a key without Ctrl, Alt or Shift as it is written in the table."""
+    """Return a key without Ctrl, Alt or Shift as written in the table."""
     return QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText)
 
 
@@ -135,7 +138,7 @@ def format_native(text: str) -> str:
 
 
 def types_a_character(text: str) -> bool:
-    """Return whether the key alone would write a character, which text fields outside its view need."""
+    """Return whether the key alone types a character, which text fields outside its view need."""
     first = _parts(QKeySequence(text))[0]
     writes = first.key() < Qt.Key.Key_Escape  # codes above this are not characters
     return writes and not first.keyboardModifiers() & _NO_TEXT
@@ -149,7 +152,7 @@ def _parts(sequence: QKeySequence) -> list[QKeyCombination]:
 
 
 def keys_of(scheme: str, changes: Keys | None = None) -> dict[str, tuple[str, ...]]:
-    """Return the keys of every command: those of *scheme*, and in their place the *changes* that the user has made."""
+    """Return the keys of every command: those of *scheme*, overridden by the user's *changes*."""
     found = {command.name: tuple(normal(key) for key in command.keys(scheme)) for command in COMMANDS}
     for name, keys in (changes or {}).items():
         if name in found and not BY_NAME[name].fixed:
@@ -175,7 +178,7 @@ class Clash:
 
 
 def clashes(keys: Keys) -> list[Clash]:
-    """Return every pair of commands that get in each other's way."""
+    """Return every pair of commands with conflicting keys."""
     found = []
     for one, other in combinations(COMMANDS, 2):
         if scopes_overlap(one.scope, other.scope):
@@ -213,7 +216,7 @@ def explain_conflict(keys: Keys, name: str, text: str) -> str:
 
 
 def assign_key(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[str, tuple[str, ...]]:
-    """Return all keys after the command got these (in addition if *add*); its former owner loses them."""
+    """Return all keys after assigning these to the command (in addition if *add*); a former owner loses them."""
     found, new = dict(keys), normal(text)
     for clash in clashes_with(keys, name, new):
         other = _find_other_command(clash, name)
@@ -227,12 +230,12 @@ def _find_other_command(clash: Clash, name: str) -> str:
 
 
 def scopes_overlap(scope: str, other_scope: str) -> bool:
-    """Return whether a keyboard can be in both scopes at once: one is the other, or may lie around it."""
+    """Return whether the focus can be in both scopes at once: they are equal, or one encloses the other."""
     return scope in _find_enclosing_scopes(other_scope) or other_scope in _find_enclosing_scopes(scope)
 
 
 def _find_enclosing_scopes(scope: str) -> set[str]:
-    """Return the scope and all that may lie around it."""
+    """Return the scope and all scopes that can enclose it."""
     return {scope}.union(*(_find_enclosing_scopes(outer) for outer in SCOPES[scope][1]))
 
 
@@ -243,7 +246,7 @@ def _find_inner_scope(command: Command, other_command: Command) -> str:
 
 
 def _starts_alike(key: str, other_key: str) -> bool:
-    """Return whether they are equal, or one begins the other: Ctrl+K excludes Ctrl+K, Ctrl+C."""
+    """Return whether the keys are equal, or one begins the other: Ctrl+K excludes Ctrl+K, Ctrl+C."""
     none = QKeySequence.SequenceMatch.NoMatch
     a, b = QKeySequence(key), QKeySequence(other_key)
     return a.matches(b) != none or b.matches(a) != none
@@ -289,12 +292,10 @@ def _is_key(value: object) -> bool:
 
 
 def bind(actions: Mapping[str, QAction], keys: Keys) -> None:
-    """Give each action the keys of the command of its name, and have them work where the table says.
+    """Assign to each action the keys of its command and their scope.
 
-    Those of the desk work in its floating panels, too, and so in the whole window: a page beside the desk that has
-    one of these keys for itself takes it before it comes that far.
-
-    KeyError for a name that the table does not know.
+    Keys of the desk also work in its floating panels, and so in the whole window: a page that uses such a key
+    handles it first. Raises KeyError for a name missing in the table.
     """
     inside, window = Qt.ShortcutContext.WidgetWithChildrenShortcut, Qt.ShortcutContext.WindowShortcut
     for name, action in actions.items():
@@ -305,6 +306,6 @@ def bind(actions: Mapping[str, QAction], keys: Keys) -> None:
 
 
 def find_unbound_commands(names: Iterable[str]) -> list[str]:
-    """Return commands that have no action among *names*: the table would promise what nobody does."""
+    """Return the commands without an action among *names*, whose keys would do nothing."""
     there = set(names)
     return [command.name for command in COMMANDS if not command.fixed and command.name not in there]

@@ -65,7 +65,7 @@ class NoticeBar(QFrame):
 
     @property
     def offer_button(self) -> QPushButton | None:
-        """The button of what is offered now."""
+        """Button of the current offer."""
         return None if self.isHidden() or self._act.isHidden() else self._act
 
     @Slot(str)
@@ -79,7 +79,7 @@ class NoticeBar(QFrame):
         self._show_text(text, "info", for_ms)
 
     def offer(self, text: str, label: str, do: Callable[[], object], for_s: float | None = None) -> None:
-        """Tell *text* with a button *words* that does *do*; for *for_s* seconds, or until it is replaced."""
+        """Show *text* with a button *label* that calls *do*, for *for_s* seconds or until it is replaced."""
         self._show_text(text, "info", round(for_s * 1000) if for_s is not None else 0, label)
         self._do = do
 
@@ -116,7 +116,7 @@ class NoticeBar(QFrame):
     # --- where it stands ------------------------------------------------------------------------------------
 
     def _update_geometry(self) -> None:
-        """Place the notice at the lower edge, or at the upper one if only the lower has pointer or keyboard."""
+        """Place the notice at the lower edge, or at the upper one if only the lower has pointer or focus."""
         page = self._page
         self.ensurePolished()
         room = page.rect().adjusted(EDGE_PX, EDGE_PX, -EDGE_PX, -EDGE_PX)

@@ -16,10 +16,10 @@ def number_locale() -> QLocale:
 
 
 def plain_locale() -> None:
-    """Have C's functions work as if there were no locale: Qt takes over the system's when the application begins.
+    """Reset the C locale, which Qt sets when the application begins.
 
-    In Turkish the small I has a dot when it becomes a capital, so PySide finds no property `interval`.
-    Call it when the QApplication is there.
+    In Turkish the lowercase i gets a dotted capital, so PySide finds no property `interval`. Call it after
+    the QApplication exists.
     """
     for name in ("C.UTF-8", "C"):
         try:

@@ -16,9 +16,10 @@ class Prose(QTextBrowser):
     link_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None, full_height: bool = False, ours: bool = False) -> None:
-        """Create a text; *whole*: as high as its text, for a page that scrolls itself.
+        """Create a text view.
 
-        *ours*: a text of the program, with tables; a stranger's could make endless cells from a line of bars.
+        *full_height*: as high as its text, for a page that scrolls itself. *ours*: the text belongs to the
+        program and may contain tables; a table in a foreign text could have endless cells.
         """
         super().__init__(parent)
         feature = QTextDocument.MarkdownFeature

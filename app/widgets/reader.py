@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QAbstractItemView, QComboBox, QMenu, QWidget
 
 
 def announce(widget: QWidget, text: str, urgent: bool = False) -> None:
-    """Have a screen reader say *text*; if *urgent* at once, whatever it is saying.
+    """Let a screen reader say *text*; with *urgent* interrupt it.
 
-    An announcement, as the alerts of Qt are not handed on by its bridge to Linux.
+    Uses an announcement, because Qt does not forward alerts on Linux.
     """
     if text and QAccessible.isActive():
         event = QAccessibleAnnouncementEvent(widget, text)
@@ -20,7 +20,7 @@ def announce(widget: QWidget, text: str, urgent: bool = False) -> None:
 
 
 def name_box(box: QComboBox, name: str) -> None:
-    """Say what a choice is about: on Linux its name is what is chosen, so it stands in the description as well."""
+    """Name a combo box for screen readers: on Linux the name is its current value, so the description has it too."""
     box.setAccessibleName(name)
     box.setAccessibleDescription(name)
 
@@ -49,5 +49,5 @@ def follow_selection(view: QAbstractItemView) -> None:
 
 
 def close_when_chosen(menu: QMenu) -> None:
-    """Close *menu* once one of its entries was done: a screen reader's own action leaves it open, over everything."""
+    """Close *menu* after one of its entries was used; an action by a screen reader would leave it open."""
     menu.triggered.connect(lambda _: menu.hide())

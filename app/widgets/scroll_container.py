@@ -48,14 +48,14 @@ class ScrollContainer(QScrollArea):
         self.verticalScrollBar().rangeChanged.connect(self.follow, Qt.ConnectionType.QueuedConnection)
 
     def set_content(self, widget: QWidget) -> None:
-        """Let *widget* be what is in here."""
+        """Set *widget* as the content."""
         self.setWidget(widget)
         widget.setAutoFillBackground(False)
         self.viewport().setAutoFillBackground(False)
 
     @Slot()
     def follow(self) -> None:
-        """Bring what has the keyboard into sight, if it is in here."""
+        """Scroll to the focused widget, if it is inside."""
         widget, held = QApplication.focusWidget(), self.widget()
         # a clicked widget is visible already, and the mouse holds it
         by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton
@@ -146,7 +146,7 @@ def room_for(window: QWidget) -> QSize:
 
 
 def keep_readable(window: QWidget, width_units: int, height_units: int) -> None:
-    """Let nobody make *window* smaller than that many line heights, where its screen has room for them."""
+    """Give *window* a minimum size in line heights, if its screen is large enough."""
     line = window.fontMetrics().height()
     room = room_for(window).boundedTo(LAPTOP)
     window.setMinimumSize(QSize(width_units * line, height_units * line).boundedTo(room))

@@ -31,7 +31,7 @@ class SceneStyle:
 
     @property
     def unit(self) -> float:
-        """Height of a line of ordinary text: everything is measured in it, so that the scene follows the font."""
+        """Height of a line of normal text, the unit of all sizes, so that the scene follows the font."""
         return QFontMetricsF(self.font).height()
 
     def width(self, text: str, font: QFont | None = None) -> float:
@@ -144,7 +144,7 @@ _STROKED: Final[dict[str, Callable[[], QPainterPath]]] = {
 
 
 def draw_mark(painter: QPainter, shape: str, box: QRectF, color: QColor) -> None:
-    """Draw the mark *shape* (of a Sign) into *box*."""
+    """Draw the symbol *shape* (of a StatusSign) into *box*."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.translate(box.topLeft())
@@ -170,7 +170,7 @@ def draw_mark(painter: QPainter, shape: str, box: QRectF, color: QColor) -> None
 
 
 def draw_text(painter: QPainter, text: str, position: QPointF, font: QFont, color: QColor) -> float:
-    """Draw *text* with the left end of its base line at *at*; returns its width."""
+    """Draw *text* with the left end of its base line at *position*; returns its width."""
     painter.setFont(font)
     painter.setPen(color)
     painter.drawText(position, text)
@@ -185,7 +185,7 @@ def draw_sign(
     font: QFont | None = None,
     quiet: bool = False,
 ) -> float:
-    """Mark and word with the base line at *at*; a *quiet* good sign keeps its word in the muted color."""
+    """Draw symbol and text with the base line at *position*; with *quiet* the text of a good sign is muted."""
     font = font or style.small
     metrics = QFontMetricsF(font)
     side = metrics.ascent() * 0.85
@@ -263,7 +263,7 @@ def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneSty
 
 
 def arrow_head(tip: QPointF, angle: float, size: float) -> QPolygonF:
-    """Return a triangle pointing along *angle* (radians), its point at *tip*."""
+    """Return a triangle that points along *angle* (radians) with its tip at *tip*."""
     points = [tip]
     for turn in (math.pi - 0.42, math.pi + 0.42):
         points.append(tip + QPointF(math.cos(angle + turn), math.sin(angle + turn)) * size)

@@ -144,7 +144,7 @@ class TimeStrip(QWidget):
     ) -> None:
         """Show *course* up to *now_s*; the strip is *length_s* long, or grows with a *live* run.
 
-        Without *truth* it shows only what the trainee has done.
+        Without *truth* it shows only the trainee's actions.
         """
         self._course, self._now_s, self._length_s, self._live = course, now_s, length_s, live
         self._truth = truth
@@ -168,7 +168,7 @@ class TimeStrip(QWidget):
             self.update()
 
     def _compute_time_position(self) -> tuple[float, int]:
-        """Return the scale, and how many half pixels of it have gone by."""
+        """Return the scale, and the number of half pixels that have passed."""
         return self.span_s, round(self.x_of(self._now_s) * 2.0)
 
     @Slot(object)
@@ -209,14 +209,14 @@ class TimeStrip(QWidget):
 
     @property
     def span_s(self) -> float:
-        """Time that the whole width stands for."""
+        """Time that the full width represents."""
         if not self._live:
             return max(1.0, self._now_s)
         grown = next((float(span) for span in SPANS_S if span >= self._now_s * 1.02), self._now_s * 1.02)
         return grown if self._length_s is None else max(self._now_s, min(grown, self._length_s))
 
     def _lanes(self) -> QRectF:
-        """Return both lanes; measured anew only when size or font change, as every marker asks for it."""
+        """Return both lanes, cached until size or font change, because every marker needs them."""
         if self._lane_box is None:
             line = self.fontMetrics().height()
             left, right = lane_sides(self)
@@ -232,7 +232,7 @@ class TimeStrip(QWidget):
         )
 
     def _fixed_lanes(self) -> int:
-        """Return the number of lanes above the states: protection has none where nothing could take over."""
+        """Return the number of lanes above the states; without possible failover there is no protection lane."""
         return 2 if self._course.has_protection else 1
 
     @override
@@ -305,7 +305,10 @@ class TimeStrip(QWidget):
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5), 5, 5)
 
     def _select_markers(self) -> list[TimelineMarker]:
-        """Return the markers, lesser ones first so that they lie below; of a kind one for each pixel."""
+        """Return the markers, less important ones first so that they are drawn below.
+
+        At most one of a kind per pixel.
+        """
         lanes = self._lanes()
         left, pitch = (
             lanes.left(),
@@ -502,7 +505,7 @@ def lane_sides(widget: QWidget) -> tuple[float, float]:
 
 
 def draw_times(painter: QPainter, widget: QWidget, lanes: QRectF, span_s: float) -> None:
-    """Draw times of the run below *lanes*, whose width is *span_s*."""
+    """Draw times of the run below *lanes*, whose width represents *span_s*."""
     painter.setFont(theme.sized(widget.font(), 0.8))
     metrics = painter.fontMetrics()
     step = nice_step(span_s, max(2, int(lanes.width() / (metrics.horizontalAdvance("00:00") * 2.2))))

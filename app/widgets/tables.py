@@ -86,7 +86,7 @@ class TableColumn:
 
 
 def plain_tip(text: str) -> str:
-    """Return a tool tip that shows *text* as it is: Qt takes what looks like HTML for HTML, which may name files."""
+    """Return a tooltip that shows *text* unchanged: Qt could treat it as HTML, which may name files."""
     if "<" not in text and "&lt;" not in text:  # Qt would treat the text as HTML
         return text
     return f"<p style='white-space: pre-wrap'>{escape(text)}</p>"
@@ -142,7 +142,7 @@ class TableModel(QAbstractTableModel):
             self.endInsertRows()
 
     def update(self, rows: Sequence[object]) -> None:
-        """Put *rows* in place of those that are there; selection and scroll position stay if the number does."""
+        """Replace the rows; selection and scroll position stay if their number does."""
         if len(rows) != len(self._all) or self._keep is not None:
             self.replace(rows)
         elif list(rows) != self._all:
@@ -151,7 +151,7 @@ class TableModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(self.columns) - 1))
 
     def keep(self, wanted: Callable[[Any], bool] | None) -> None:
-        """Show only the rows that are *wanted*; None shows all."""
+        """Show only the rows for which *wanted* is true; None shows all."""
         self._keep = wanted
         self.replace(self._all)
 

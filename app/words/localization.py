@@ -42,7 +42,7 @@ def short(line: str, letters: int) -> str:
 
 
 def describe_input(line: str, choices: Mapping[str, Sequence[str]]) -> str:
-    """Describe an input for people; return other text unchanged. *asked*: question -> its choices."""
+    """Describe an input for people; return other text unchanged. *choices*: question -> its choices."""
     return localize(describe_line(line, choices))
 
 

@@ -453,7 +453,10 @@ HANDLERS: Final[Handlers] = {
 
 
 def remove_places(group: AvailabilityGroup, is_removed: Callable[[Place], bool]) -> AvailabilityGroup:
-    """Return the configuration without the places (database, server) of *gone*; a database without places goes too."""
+    """Return the configuration without the (database, server) pairs for which *is_removed* is true.
+
+    A database without pairs is removed too.
+    """
     joined = tuple(place for place in group.joined if not is_removed(place))
     left = {database for database, _ in joined}
     return replace(

@@ -167,7 +167,7 @@ def put_store(world: World, cluster: str, new_store: WitnessStore) -> None:
 
 
 def is_reachable(world: World, witness: Witness | None, side_nodes: Collection[str]) -> bool:
-    """Return whether a running node of *side* reaches the witness."""
+    """Return whether a running node of *side_nodes* reaches the witness."""
     nodes = [node for node in side_nodes if world.computers[node].powered]
     if witness is None or not nodes or store(world, world.nodes[nodes[0]].cluster, witness).failed:
         return False
@@ -180,7 +180,7 @@ def is_reachable(world: World, witness: Witness | None, side_nodes: Collection[s
 
 
 def has_vote(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> bool:
-    """Return whether the witness votes for *side*: reachable, no newer tag, held by no other partition.
+    """Return whether the witness votes for *side_nodes*: reachable, no newer tag, held by no other partition.
 
     A node holds it by a reservation of the disk, a lock on witness.log or a lease of the blob. Known.
     """
@@ -209,14 +209,14 @@ def _is_held_by_other_partition(world: World, witness: Witness, side_nodes: Coll
 
 
 def read_tag(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> int:
-    """Tag of the witness as *side* reads it; 0 where it does not reach the witness."""
+    """Tag of the witness as *side_nodes* reads it; 0 where it does not reach the witness."""
     if config.witness is None or not is_reachable(world, config.witness, side_nodes):
         return 0
     return store(world, world.nodes[next(iter(side_nodes))].cluster, config.witness).tag
 
 
 def read_database(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> ClusterConfig:
-    """Return the newer of *config* and the copy on a disk witness that *side* reaches and may reserve."""
+    """Return the newer of *config* and the copy on a disk witness that *side_nodes* reaches and may reserve."""
     witness = config.witness
     if (
         witness is None
@@ -235,7 +235,7 @@ def write(
     side_nodes: Collection[str],
     target_witnesses: Iterable[Witness | None],
 ) -> None:
-    """Write the tag of *config*, and on a disk *config* itself, to the witnesses that *side* reaches."""
+    """Write the tag of *config*, and on a disk *config* itself, to the witnesses that *side_nodes* reaches."""
     for witness in dict.fromkeys(target_witnesses):
         if witness is None or not is_reachable(world, witness, side_nodes):
             continue

@@ -403,7 +403,7 @@ def gather(world: World, name: str) -> None:
 
 
 def form(world: World, side_nodes: list[str], cluster_config: ClusterConfig) -> None:
-    """Form the cluster of *side* with the database *known*."""
+    """Form the cluster of *side_nodes* with the database *cluster_config*."""
     partition = world.next_id()
     newest = max(side_nodes, key=lambda name: world.nodes[name].config.epoch)
     for node in side_nodes:

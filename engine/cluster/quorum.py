@@ -31,12 +31,12 @@ def dynamic(cluster: Cluster) -> bool:
 def count(
     cluster: Cluster, config: ClusterConfig, living_nodes: Collection[str], witness_there: bool
 ) -> tuple[tuple[str, ...], bool]:
-    """Return (nodes whose vote is counted, whether the witness's is) with *up* as the living members.
+    """Return (nodes whose vote is counted, whether the witness's is) with *living_nodes* as the living members.
 
-    Before 2012, or without dynamic quorum, every configured vote counts; else those of living members. In 2012
-    a witness always votes, and without one the last two nodes have one vote. From 2012 R2 on a witness votes
-    only if it is reachable and the number of nodes is even; an even number without it is made odd. [DOC:
-    failover clustering quorum]
+    Before 2012, or without dynamic quorum, every configured vote counts; else those of living members. In
+    2012 a witness always votes, and without one the last two nodes have one vote. From 2012 R2 on a witness
+    votes only if it is reachable and the number of nodes is even; an even number without it is made odd.
+    [DOC: failover clustering quorum]
     """
     voters = tuple(node for node in cluster.nodes if config.weight(node))
     if not dynamic(cluster):
@@ -56,6 +56,6 @@ def count(
 
 
 def has_majority(config: ClusterConfig, side_nodes: Collection[str], with_witness: bool) -> bool:
-    """Return whether *side* has more than half of the counted votes."""
+    """Return whether *side_nodes* has more than half of the counted votes."""
     votes = sum(node in side_nodes for node in config.counted) + (config.witness_counts and with_witness)
     return 2 * votes > len(config.counted) + config.witness_counts

@@ -332,7 +332,7 @@ def complete_offline(world: World, node: str, name: str, step: int, target_nodes
 
 
 def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tuple[str, ...] = ()) -> None:
-    """Bring the role online on the first of *to*, or of its targets, that accepts."""
+    """Bring the role online on the first of *target_nodes*, or of its targets, that accepts."""
     kind, here = KINDS[role.kind], world.nodes[node]
     for target in [*target_nodes, *(name for name in kind.targets(world, role) if name not in target_nodes)]:
         if (

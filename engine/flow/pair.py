@@ -39,7 +39,10 @@ class Pair:
         )
 
     def changed(self, **changes: Any) -> Pair:
-        """Return a pair with other values of fields of either part; *site* applies to both servers. Raise TypeError."""
+        """Return a pair with changed fields of either part; *site* in *changes* applies to both servers.
+
+        Raises TypeError.
+        """
         known = SourceSetup.__struct_fields__
         ours = {name: value for name, value in changes.items() if name in known}
         rest = {name: value for name, value in changes.items() if name not in known or name == "site"}

@@ -72,7 +72,7 @@ def stop(world: World, key: Key) -> None:
 
 
 def set_state(world: World, key: Key, new_state: MirrorState, reason: str) -> None:
-    """Put the copy into state *new*, with its event. Only for `move` and for a session that begins."""
+    """Put the copy into state *new_state*, with its event. Only for `move` and for a session that begins."""
     old = world.copies[key].mirroring.state
     if old is new_state:
         return
@@ -162,7 +162,7 @@ def get_state_id(copy: DatabaseCopy) -> int:
 
 
 def note(world: World, key: Key, new_state_id: int) -> None:
-    """Put the copy into trace state *new* and emit the event if that is a change."""
+    """Put the copy into trace state *new_state_id* and emit the event if that is a change."""
     old = world.copies[key].mirroring.trace
     if old == new_state_id:
         return

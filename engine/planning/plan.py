@@ -120,7 +120,7 @@ def build_custom_workload(
 
 
 def _fit_response_time(base_workload: Workload, site: Site, response_s: float) -> Workload:
-    """Add delay to *bare* until its transactions last *response_s*."""
+    """Add delay to *base_workload* until its transactions last *response_s*."""
     workload, other_s = base_workload, response_s
     for _ in range(TRIES):
         workload = replace(base_workload, other_delay_ms=1000.0 * other_s)

@@ -67,8 +67,8 @@ COLUMNS: Final = tuple(field.name for field in fields(Steady))
 def steady(setups: tuple[Pair, ...], endless_queue: str = "") -> tuple[Steady, ...]:
     """Run each setup alone until it is at rest; results are cached.
 
-    *behind* "send" first gives every mirror an endless send queue, "redo" an endless redo queue, to measure the
-    rate of catching up.
+    *endless_queue* "send" first gives every mirror an endless send queue, "redo" an endless redo queue, to
+    measure the rate of catching up.
     """
     found: list[Steady] = []
     for first in range(0, len(setups), PAIRS_AT_ONCE):

@@ -69,7 +69,7 @@ def find_last_acceptable(
     safety: SafetyMode,
     is_acceptable: Callable[[Steady], bool],
 ) -> float | None:
-    """Find the last of *values* before *good* first fails, then refine it.
+    """Find the last of *values* before *is_acceptable* first fails, then refine it.
 
     None: the first one fails already. The very last value: all are good.
     """

@@ -58,7 +58,7 @@ LOST_PAGE: Final = 1_234
 
 
 def io_error(copy: DatabaseCopy, operation: str) -> tuple[object, ...]:
-    """Return the text of error 823 for a *read* or *write* in a data file whose volume is lost."""
+    """Return the text of error 823 for an *operation* (read or write) in a data file whose volume is lost."""
     return NOT_READY, operation, LOST_PAGE * PAGE_BYTES, volumes.path_of(copy, volumes.files_of(copy)[0])
 
 

@@ -235,7 +235,7 @@ NOBODY_ASKED: Final[Mapping[str, Sequence[str]]] = {}
 
 
 def describe_input(item: Input, questions: Mapping[str, Sequence[str]] = NOBODY_ASKED) -> str:
-    """Describe *item* without its time. *asked*: question -> its choices."""
+    """Describe *item* without its time. *questions*: question -> its choices."""
     verb = VERBS[item.verb]
     arguments = dict(zip((parameter.name for parameter in verb.parameters), item.args, strict=False))
     if "server" in arguments:

@@ -14,7 +14,7 @@ from engine.verbs.verb import Args, Before, describe_pending_effect, verb
 
 
 def _change(world: World, item: Input, both_directions: bool = True, **changes: FieldOf[Link]) -> Before:
-    """Change the link that *item* names, in *both* directions; returns what they were before."""
+    """Change the link that *item* names, in *both_directions* directions; returns what they were before."""
     a, b = item.args
     directions = ((a, b), (b, a)) if both_directions else ((a, b),)
     before = tuple((f"{x}>{y}", network.link(world, x, y)) for x, y in directions)
@@ -75,7 +75,10 @@ def _flap(world: World, item: Input) -> Before:
 
 
 def _toggle_link(world: World, a: str, b: str, half_s: float, fault_index: int) -> None:
-    """Handle a timer: begin the other half of a period, until the fault at *place* in the ledger ends or is renewed."""
+    """Handle a timer: begin the other half of a period.
+
+    It stops when the fault at *fault_index* ends or is renewed.
+    """
     active = [f for f in world.faults if f.reverted_tick is None and set(f.args[:2]) == {a, b}]
     flapping = [f for f in active if f.verb == "flap-link"]
     if not flapping or flapping[-1] is not world.faults[fault_index]:

@@ -45,7 +45,7 @@ _SAID: Final[TypeAdapter[ClaimRole | SubmitInput | Ask]] = TypeAdapter(
 
 
 def read(raw: str | bytes) -> ClaimRole | SubmitInput | Ask:
-    """Parse a message. Raises Garbage."""
+    """Parse a message. Raises ProtocolError."""
     try:
         return _SAID.validate_json(raw)
     except ValidationError as problem:

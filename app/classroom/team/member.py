@@ -40,7 +40,10 @@ class TeamMember(threading.Thread):
     """A connection that dials again after every break; each line is done once, in the order in which it was said."""
 
     def __init__(self, invitation: Invitation, name: str, role: str, instead: bool = False) -> None:
-        """Create a member; without a *role* it only asks for the roles. *instead*: replace a disconnected member."""
+        """Create a member; without a *role* it only requests the list of roles.
+
+        *instead*: replace a disconnected member.
+        """
         super().__init__(daemon=True)
         self.incoming: SimpleQueue[ToMember] = SimpleQueue()
         self.role = role
@@ -178,7 +181,7 @@ def _read(raw: str | bytes) -> ToMember:
 
 
 def roles(invitation: Invitation, name: str) -> list[TeamRole]:
-    """Return the roles of the team, and who has them. Raises JoinFailedError."""
+    """Return the roles of the team with their members. Raises JoinFailedError."""
     member = TeamMember(invitation, name, "")
     member.start()
     try:
@@ -197,9 +200,9 @@ def roles(invitation: Invitation, name: str) -> list[TeamRole]:
 def play_role(
     member: TeamMember, lines: Sequence[Input] | TextIO, show: Callable[[str], object]
 ) -> tuple[list[Row], LogVerdict | None]:
-    """Say *lines*, each at its time or as it is typed, until the drill is over; *show* gets what is noticed.
+    """Send *lines*, each at its time or when typed, until the drill is over; *show* gets the events.
 
-    Returns all that was noticed, and what the run has come to. Raises JoinFailedError.
+    Return all events and the result of the run. Raises JoinFailedError.
     """
     script = deque(lines) if isinstance(lines, Sequence) else deque()
     if not isinstance(lines, Sequence):

@@ -145,10 +145,10 @@ def hold(
     listen: str | None,
     show: Callable[[str], object],
 ) -> Participation:
-    """Let members in until the drill is over, or SIGTERM or SIGINT ends the program.
+    """Admit members until the drill is over, or until SIGTERM or SIGINT.
 
-    *play* runs the world; *show* gets the code, which is the same after a restart. Raises NoPort, and what
-    *play* raises.
+    *play* runs the world; *show* gets the code, which stays the same after a restart. Raises
+    ListenAddressError, and the exceptions of *play*.
     """
     kept = _load_credentials(folder / "team.json")
     listening = open_socket(listen or ("0.0.0.0:0" if not kept["address"] else None), kept["address"])

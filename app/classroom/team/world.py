@@ -55,7 +55,10 @@ class RoleTable:
         """Role -> the member's name and the SHA-256 of its token."""
 
     def take(self, role: str, name: str, token: str, instead: bool = False) -> None:
-        """Take a role; raises NotDone if another member has it, unless taken *instead*, and OSError."""
+        """Take a role.
+
+        Raises InputRejectedError if another member has it, unless taken *instead*, and OSError.
+        """
         mine = hashlib.sha256(token.encode()).hexdigest()
         there = self._members.get(role)
         if there is not None and there[1] != mine and not instead:
@@ -129,7 +132,10 @@ class TeamWorld:
         ]
 
     def take(self, role: str, name: str, token: str, instead: bool) -> None:
-        """Give *role* to the member of *token*, *instead* of a disconnected one. Raises NotDone, OSError."""
+        """Give *role* to the member with *token*, *instead* of a disconnected one.
+
+        Raises InputRejectedError, OSError.
+        """
         free = instead and all(viewer.role != role for viewer in self.viewers)
         self.table.take(role, name, token, free)
 
@@ -151,7 +157,7 @@ class TeamWorld:
     # --- in the thread of the world
 
     def play(self, run: SeatRun, input_count: int) -> None:
-        """Return a player for app/classroom/join.py; the world begins with the first member.
+        """Play the team's run for app/classroom/join.py; the world starts with the first member.
 
         Raises JoinFailedError.
         """

@@ -148,9 +148,9 @@ def judge_run(
     lessons: Sequence[RunSegment] | None = None,
     provisional: bool = False,
 ) -> Verdict | None:
-    """Return the lesson of the run; None while it is not known.
+    """Return the main result of the run; None until it is known.
 
-    *account*: values of the run. *lessons*: those of the account, with plans at a person's pace if these were computed.
+    *account*: values of the run. *lessons*: those of the account, with plans at human pace if computed.
     """
     if not report["score"]["scored"]:
         return None if review is None else _unscored(review)
@@ -268,7 +268,7 @@ def _unscored(review: Review) -> Verdict:
 
 
 def describe_outages(review: Review) -> list[str]:
-    """Return a sentence for each of the first outages, or for the absence of outages."""
+    """Return a sentence for each of the first outages, or one that there were none."""
     outages = review.outages[:OUTAGES_MAX]
     return [_describe_outage(outage) for outage in outages] or [tr("No downtime.")]
 

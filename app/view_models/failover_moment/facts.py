@@ -50,7 +50,7 @@ class Vote:
 
     @property
     def letter(self) -> str:
-        """The part of the name that tells it from its neighbors."""
+        """Part of the name that distinguishes it from its neighbors."""
         last = self.name.replace("-", "_").rpartition("_")[2]
         return last if len(last) <= 2 else self.name[0]
 
@@ -152,7 +152,7 @@ def capture_facts(world: World, failover: Failover, technology: str) -> StageFac
 def _find_places(
     world: World, failover: Failover, technology: str, servers: Mapping[str, ServerFace]
 ) -> dict[str, str]:
-    """Return the server at each place, as far as there is one."""
+    """Return the server at each position, as far as it is known."""
     found = {FROM: failover.from_server, TO: failover.to_server}
     if technology == MIRRORING:
         copy = world.copies.get((failover.to_server, failover.database))
@@ -330,7 +330,7 @@ def _make_wire(
 
 
 def find_redo_kb(world: World, failover: Failover) -> float | None:
-    """Return the redo queue of the copy that takes over; None if it has none."""
+    """Return the redo queue of the copy that takes over; None without one."""
     copy: DatabaseCopy | None = world.copies.get((failover.to_server, failover.database))
     if copy is None or copy.stream is None:
         return None

@@ -81,7 +81,7 @@ class Moment:
 
     @property
     def longest(self) -> FailoverPhase | None:
-        """The phase that took longest, once all have ended."""
+        """Longest phase, when all have ended."""
         done = [phase for phase in self.phases if phase.start_tick is not None and phase.end_tick is not None]
         if self.end_tick is None or not done:
             return None
@@ -89,7 +89,7 @@ class Moment:
 
 
 def make_moment(drill: Drill, number: int) -> Moment:
-    """Return the moment of the failover *number* of the run, as far as it has come."""
+    """Return the state of failover *number* of the run so far."""
     world = drill.world
     failover = world.failovers[number]
     events = _select_since(drill.events, failover.failed_tick)
@@ -140,7 +140,7 @@ def _assemble(
 def list_phases(
     technology: str, failed_tick: Tick, milestones: Milestones, has_clients: bool = True
 ) -> tuple[FailoverPhase, ...]:
-    """Return all phases of *technology*; each begins where the one before it ends."""
+    """List all phases of *technology*; each begins where the previous one ends."""
     phases = []
     start: Tick | None = failed_tick
     for kind in PHASES[technology]:
@@ -243,7 +243,7 @@ SLOWEST: Final = 0.2
 
 
 def is_short(phase: FailoverPhase) -> bool:
-    """Return whether *phase* has ended before a person could see it."""
+    """Return whether *phase* ended too quickly to be seen."""
     if phase.start_tick is None or phase.end_tick is None:
         return False
     return (phase.end_tick - phase.start_tick) / TICKS_PER_S < SHORT_S
@@ -280,6 +280,6 @@ def replay_length(moment: Moment) -> float:
 
 
 def live_speed(phase: FailoverPhase, tick: Tick) -> float:
-    """Return the speed of the clock while *phase* runs live: slow at first, then faster, as its end is unknown."""
+    """Return the clock speed for a running *phase*: slow at first, then faster, because its end is unknown."""
     lasted_s = phase.ticks_at(tick) / TICKS_PER_S
     return min(2.0, max(SLOWEST, lasted_s / 2.0))

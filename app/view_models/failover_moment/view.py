@@ -123,7 +123,7 @@ def make_view(
 ) -> StageView:
     """Return the stage at *tick*.
 
-    *before_kb*: redo queue at the failure. *number*: phase to show, if not the one that runs.
+    *before_kb*: redo queue at the failure. *number*: phase to show instead of the current one.
     """
     failover = moment.failover
     number = moment.phase_at(tick) if number is None else number
@@ -219,7 +219,7 @@ def _failover_time(moment: Moment, tick: Tick) -> str:
 
 
 def _compare(moment: Moment, tick: Tick) -> tuple[str, tuple[float, float, float] | None]:
-    """Return the sentence about the published value, and the gauge."""
+    """Return the comparison with the published value, and the gauge."""
     failover = moment.failover
     if moment.published is None:
         why = localize(moment.unlike) if moment.unlike else ""
@@ -305,7 +305,7 @@ def _list_segments(moment: Moment, tick: Tick, scale_s: float) -> list[Segment]:
 
 
 def count_votes(facts: StageFacts) -> str:
-    """Return "2 of 3"; "1 of 1" where nobody is asked."""
+    """Return the votes as "2 of 3", or "1 of 1" if no other vote is needed."""
     counted = [vote for vote in facts.votes if vote.state != NONE]
     yes = sum(vote.state == YES for vote in counted)
     return tr("{yes} of {all}").format(yes=yes or 1, all=len(counted) or 1)
@@ -351,7 +351,7 @@ def _list_resources(moment: Moment, facts: StageFacts, tick: Tick, number: int) 
 
 
 def resource_words(state: str) -> str:
-    """Return the word for the state of a resource."""
+    """Return the label of a resource state."""
     return tr(_RESOURCE[state])
 
 

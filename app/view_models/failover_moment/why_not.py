@@ -70,7 +70,7 @@ AT_PRESENT = mark("{database} is online. Red: a requirement that is not met at p
 
 
 def explain_failover(history: History) -> WhyNotView | None:
-    """Return the requirements for the database whose loss lasts, or was the last one; None without databases."""
+    """Return the requirements for the database that is down, or was last; None without databases."""
     world = history.drill.world
     accounts = sorted(world.availability.values(), key=lambda one: (one.serving, -one.since_tick))
     if not accounts:
@@ -104,7 +104,7 @@ def explain_failover(history: History) -> WhyNotView | None:
 
 
 def _judge(history: History, database: str, lost_tick: int) -> list[FailoverPrecondition]:
-    """Return the requirements as they were at the loss; that the loss is noticed counts as it is now."""
+    """Return the requirements at the loss, except that the detection of the loss counts as of now."""
     now = preconditions(history.drill.world, database)
     try:
         before: World = history.seek(max(0, lost_tick - 1)).world
@@ -115,7 +115,7 @@ def _judge(history: History, database: str, lost_tick: int) -> list[FailoverPrec
 
 
 def _choose_target(rows: list[FailoverPrecondition]) -> list[FailoverPrecondition]:
-    """Return the rows of all targets alike and those of the target that lacks least."""
+    """Return the rows common to all targets and those of the target with the fewest unmet ones."""
     targets = list(dict.fromkeys(row.target for row in rows if row.target))
     if not targets:
         return rows
@@ -128,7 +128,7 @@ def _capitalize(text: str) -> str:
 
 
 def find_expected(drill: Drill, database: str) -> tuple[Failover, str] | None:
-    """Return the failover of *database* that must follow its loss, and its technology; None if none will come."""
+    """Return the failover of *database* that should follow its loss, and its technology; None if none is expected."""
     world = drill.world
     if not armed(world, database):
         return None

@@ -175,7 +175,7 @@ class BriefPage(QWidget):
         self._details.setVisible(shown)
 
     def show_read_only(self, mode: str, appendix: str) -> None:
-        """Show the page as a trainee in *mode* sees it; *below* (Markdown) is the text that follows later."""
+        """Show the page as in *mode*; *appendix* (Markdown) is the text that follows later."""
         for button in self._modes.buttons():
             button.setChecked(button.objectName() == mode)
             button.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)

@@ -160,7 +160,7 @@ class QuestionShelf(QScrollArea):
             self._remove(card)
 
     def show_open(self, questions: Sequence[OpenQuestion], end_of: Callable[[str], str]) -> None:
-        """Show the open questions; *end_of* gives the result of a question (by name) that is no longer open."""
+        """Show the open questions; *end_of* returns the result of a question (by name) that is closed."""
         waiting = {each.name for each in questions}
         new = [each for each in questions if all(card.asked.name != each.name for card in self.cards)]
         if new:
@@ -216,7 +216,7 @@ class QuestionShelf(QScrollArea):
         return QRect(room.left(), room.top() if top else room.bottom() - height + 1, room.width(), height)
 
     def _pointer_is_low(self) -> bool:
-        """Return whether the pointer would be under the cards at the lower edge, and not at the upper one."""
+        """Return whether the pointer would be below cards at the lower edge, but not at the upper one."""
         pointer = self._panel.mapFromGlobal(QCursor.pos())
         return self._compute_geometry(False).contains(pointer) and not self._compute_geometry(True).contains(
             pointer
@@ -245,7 +245,7 @@ HINT_LAYERS: Final = (mark("Where to look"), mark("What it means"), mark("What t
 
 
 def goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, str, str]:
-    """Return (mark, tone, words) of a goal at *tick*."""
+    """Return (symbol, tone, text) of a goal at *tick*."""
     if state.met_tick is not None:
         at = formatting.run_time(state.met_tick / TICKS_PER_S)
         return "✓", "ok", tr("met at {time}").format(time=at)
@@ -361,7 +361,7 @@ class Briefing(QScrollArea):
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
-        """Take new events."""
+        """Add new events."""
         for event in events:
             if event.kind == "answer":
                 self._ends[str(event.get("question"))] = localize(event.text)
@@ -398,9 +398,9 @@ class Briefing(QScrollArea):
                 before = stop
 
     def _make_room(self) -> None:
-        """Make room for the shelf.
+        """Make space for the questions.
 
-        The visible text keeps its position and can be scrolled out from under the shelf.
+        Visible text keeps its position and can be scrolled out from under them.
         """
         height = 0 if self.shelf.isHidden() else self.shelf.height()
         above = height if self.shelf.at_top else 0

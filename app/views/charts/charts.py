@@ -261,12 +261,12 @@ class Charts(QWidget):
 
     @Slot(object)
     def show_world(self, world: World) -> None:
-        """Update once a frame; draw only what has moved by a pixel or has a new sample."""
+        """Update once per frame; draw only what moved by a pixel or has a new sample."""
         for _ in self.show_parts(world):
             pass
 
     def show_parts(self, world: World) -> Iterator[None]:
-        """Yield the upper half of the plots, the lower half, and what is above and below them."""
+        """Yield the upper half of the plots, the lower half, and the parts above and below them."""
         if self._drill is None or not self.isVisible():
             self._stale = True
             return
@@ -289,7 +289,7 @@ class Charts(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Take new events."""
+        """Add new events."""
         events = list(events)
         self._states.add(events)
         count = len(self._course.markers)
@@ -309,13 +309,13 @@ class Charts(QWidget):
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
-        """Put the cursor at *t_s* (seconds since the start), or take it away."""
+        """Move the cursor to *t_s* (seconds since the start); None hides it."""
         self._cursor_s = t_s
         self._follow_cursor()
 
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
-        """Show only this span (seconds since the start), or time as it goes by again."""
+        """Show only this time range (seconds since the start); None: follow the current time."""
         self._shown_span = span
         self._all.setVisible(span is not None)
         for button in self._spans.buttons():  # in the same place, so that the panel needs no more width
@@ -393,7 +393,7 @@ class Charts(QWidget):
             self.show_world(self._drill.world)
 
     def _range_at(self, now_s: float) -> tuple[float, float]:
-        """Return the span of time to show; it moves by whole pixels, so that most frames need no drawing."""
+        """Return the time range to show; it moves by whole pixels, so that most frames need no drawing."""
         if self._shown_span is not None:
             return self._shown_span
         if self._span_s is None:
@@ -437,7 +437,7 @@ class Charts(QWidget):
         self._show_cursor()
 
     def _spans_until(self, now_s: float) -> list[TimelineSpan]:
-        """Return spans with and without protection and service; none where the truth is hidden."""
+        """Return time ranges with and without protection and service; empty if the truth is hidden."""
         return self._course.protection(now_s) if self._truth else []
 
     def _marks_shown(self) -> list[TimelineMarker]:
@@ -451,11 +451,11 @@ class Charts(QWidget):
 
     @property
     def _at_s(self) -> float | None:
-        """The time at the mouse, else at the cursor."""
+        """Time at the pointer, or else at the cursor."""
         return self._hover_s if self._hover_s is not None else self._cursor_s
 
     def _read(self, panels: Sequence[ChartPanel]) -> None:
-        """Read the values at the mouse, else at the cursor, else the last ones."""
+        """Read the values at the pointer, else at the cursor, else the last ones."""
         at_s = self._at_s
         read_s = self._history.end_s if at_s is None else at_s
         for panel in panels:
@@ -485,7 +485,7 @@ class Charts(QWidget):
             self.outlook.setVisible(bool(text))
 
     def save(self, path: str) -> None:
-        """Write what is shown to *path*, a .png, .svg or .csv. Raises export.ChartExportError."""
+        """Write the charts to *path*, a .png, .svg or .csv. Raises ChartExportError."""
         from_s, to_s = (formatting.run_time(t_s, 1) for t_s in self._range)
         sheet = export.Sheet(
             title=f"{self._databases.currentText()}   {from_s} – {to_s}",
@@ -520,7 +520,7 @@ class Charts(QWidget):
         self.span_selected.emit(span)
 
     def _mark(self, span: tuple[float, float] | None) -> None:
-        """Show what is being selected."""
+        """Show the time range that is being selected."""
         self._marked_span = span
         for panel in self.panels:
             panel.select(span)
@@ -547,7 +547,7 @@ class Charts(QWidget):
         return bool(super().eventFilter(watched, event))
 
     def _drag(self, event: QMouseEvent) -> None:
-        """Mark a span by a press and drag."""
+        """Select a time range by dragging."""
         if self._press_s is None or abs(event.position().x() - self._press_x) < DRAG_PX:
             return
         at_s = self._seconds_at(event)
@@ -561,7 +561,7 @@ class Charts(QWidget):
             self._select(press_s)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Handle keys: arrows move the cursor, with Shift they mark a span, Enter zooms to it, Esc goes back."""
+        """Handle keys: arrows move the cursor, Shift+arrow selects, Enter zooms, Esc returns."""
         steps = {Qt.Key.Key_Left: -1.0, Qt.Key.Key_Right: 1.0}
         if event.key() in steps:
             start_s = self._history.end_s if self._cursor_s is None else self._cursor_s
@@ -612,7 +612,7 @@ class Charts(QWidget):
         self._stale = True
 
     def _place_databases(self) -> None:
-        """Put the choice of databases in a row of its own just before the two would need more width than there is."""
+        """Put the choice of databases in its own row just before both would need more width than available."""
         margins = self._head.contentsMargins()
         beside = self._databases.minimumWidth() + self._head.spacing() + self._buttons.minimumSize().width()
         narrow = self.width() < margins.left() + beside + margins.right() + self.fontMetrics().height()

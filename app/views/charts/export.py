@@ -61,7 +61,7 @@ class Sheet:
 def save(
     path: str, sheet: Sheet, values: tuple[CounterHistory, Sequence[Counter], tuple[float, float]]
 ) -> None:
-    """Write *path* in the format of its ending; a file that was there is replaced only by a whole one.
+    """Write *path* in the format of its extension; an existing file is replaced only by a complete one.
 
     Raises ChartExportError.
     """
@@ -76,7 +76,7 @@ def save(
 
 
 def table(history: CounterHistory, counters: Sequence[Counter], span: tuple[float, float]) -> str:
-    """Return one line a second: time and each counter, with units in the titles; empty where nothing ran."""
+    """Return one line per second: time and each counter, with units in the titles; empty where nothing ran."""
     rows: list[list[object]] = [["t_s", *map(_title, counters)]]
     for t_s, *values in history.rows([counter.name for counter in counters], *span):
         rows.append([f"{t_s:g}", *("" if value is None else f"{value:.6g}" for value in values)])

@@ -45,7 +45,7 @@ class AxisStrip(QWidget):
     """
 
     def __init__(self, pixel_of: Callable[[float], float], name: str, parent: QWidget | None = None) -> None:
-        """Create a lane; *resolve_object_key* returns the pixel of a time."""
+        """Create a lane; *pixel_of* returns the pixel of a time."""
         super().__init__(parent)
         self._pixel_of = pixel_of
         self._bounds = (0.0, 1.0)
@@ -58,7 +58,7 @@ class AxisStrip(QWidget):
         self.update()
 
     def _compute_pixel_range(self, span: TimelineSpan) -> tuple[float, float] | None:
-        """Return the pixels of *span* within the charts; None where it is not in sight."""
+        """Return the pixels of *span* within the charts; None if it is not visible."""
         left, right = self._bounds
         x0, x1 = max(left, self._pixel_of(span.from_s)), min(right, self._pixel_of(span.to_s))
         return None if x1 < left or x0 > right else (x0, max(x1, x0 + 2.0))
@@ -91,13 +91,13 @@ class AvailabilityLane(AxisStrip):
     def show_course(
         self, spans: Sequence[TimelineSpan], marks: Sequence[TimelineMarker], bounds: tuple[float, float]
     ) -> None:
-        """Set the contents to paint and the pixels between which the times of the charts lie."""
+        """Set the contents to paint and the pixel bounds of the time axis of the charts."""
         self._spans, self._marks, self._bounds = spans, marks, bounds
         self.update()
 
     @property
     def summary(self) -> str:
-        """The course in words, for who cannot see it."""
+        """Summary in words for people who cannot see the lane."""
         totals: dict[str, float] = {}
         for span in self._spans:
             word = tr(LOOKS[span.what][0])
@@ -238,9 +238,9 @@ class States:
     def start(
         self, initial_states: Mapping[tuple[str, str], str | None], world: World, events: Iterable[Event]
     ) -> None:
-        """Begin with how each (server, database) was *before* the first event, and all that has happened since.
+        """Begin with the *initial_states* of each (server, database) and all *events* since.
 
-        How a copy is now tells nothing of how it was: one without an event was as it was before.
+        The present state says nothing about the past: a copy without events has always had its initial state.
         """
         self._runs, self._standing, self._followed = {}, None, 0
         there = {copy.server for copy in world.copies_of(self.database)}
@@ -303,7 +303,7 @@ class States:
 
 
 def _running(span: TimelineSpan, runs: list[tuple[float, bool]], until_s: float) -> list[TimelineSpan]:
-    """Return a span of a clustered instance, in parts where it is said to be online and does not run."""
+    """Split the time range of a clustered instance that is reported online where it does not run."""
     if span.what != ONLINE or not runs:
         return [span]
     ends = [*(t_s for t_s, _ in runs[1:]), max(until_s, span.to_s)]
@@ -335,7 +335,7 @@ class StateLanes(AxisStrip):
         self._lanes: dict[str, list[TimelineSpan]] = {}
 
     def show_lanes(self, lanes: dict[str, list[TimelineSpan]], bounds: tuple[float, float]) -> None:
-        """Set the lanes to paint and the pixels between which the times of the charts lie."""
+        """Set the lanes to paint and the pixel bounds of the time axis of the charts."""
         if len(lanes) != len(self._lanes):
             self.updateGeometry()
         self._lanes, self._bounds = lanes, bounds
@@ -343,7 +343,7 @@ class StateLanes(AxisStrip):
 
     @property
     def summary(self) -> str:
-        """The last state of each server, for who cannot see the lanes."""
+        """Last state of each server, for people who cannot see the lanes."""
         return ", ".join(f"{server} {tr(spans[-1].what)}" for server, spans in self._lanes.items())
 
     @override

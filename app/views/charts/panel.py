@@ -29,7 +29,10 @@ SHRINK_BELOW: Final = 0.8
 
 
 def axis_top(highest: float, counter: Counter, previous_top: float = 0.0) -> float:
-    """Top of the axis for values up to *highest*: 1, 2 or 5 of its unit, and no nervous return from *before*."""
+    """Return the top of the axis for values up to *highest*: 1, 2 or 5 of its unit.
+
+    Avoid jitter by staying at *previous_top* if possible.
+    """
     new = _round_top(max(highest, counter.least_top), counter.unit)
     if new < previous_top and highest > SHRINK_BELOW * new:
         return previous_top
@@ -226,13 +229,13 @@ class ChartPanel:
             self._write()
 
     def expect(self, text: str) -> None:
-        """Write what comes next of it, if it goes on like this."""
+        """Show the predicted value."""
         if text != self.outlook:
             self.outlook = text
             self._write()
 
     def select(self, span: tuple[float, float] | None) -> None:
-        """Mark a span that is being selected."""
+        """Mark the time range that is being selected."""
         self.background.chosen = span
         self.background.update()
 

@@ -46,7 +46,7 @@ class TimeScale(QWidget):
         self.update()
 
     def show_cursor(self, at_s: float | None) -> None:
-        """Say what time the cursor is at, below it."""
+        """Show the time below the cursor."""
         if at_s != self._cursor_s:
             self._cursor_s = at_s
             self.update()
@@ -115,7 +115,7 @@ LOG: Final = "log_used_kb"
 
 
 def expected(history: CounterHistory, world: World, database: str) -> dict[str, str]:
-    """Return counter -> what is expected of it, in words; counters of which nothing is expected are left out."""
+    """Return counter -> its prediction in words; counters without a prediction are omitted."""
     end_s = history.end_s
     found: dict[str, str] = {}
     for name, words in QUEUES.items():
@@ -131,7 +131,10 @@ def expected(history: CounterHistory, world: World, database: str) -> dict[str, 
 
 
 def sentences(expected: Mapping[str, str], sample_ticks: int) -> list[str]:
-    """Return the same with the counters' titles, and how coarse a long run is: one sample each *sample_ticks*."""
+    """Return the predictions with the counters' titles, and the resolution of a long run.
+
+    There is one sample per *sample_ticks*.
+    """
     said = [f"{tr(COUNTERS[name].title)}: {words}" for name, words in expected.items()]
     if sample_ticks > TICKS_PER_S:
         words = tr("Long run: one value every {time} from here on.")

@@ -206,7 +206,7 @@ class ClassBoard(QDialog):
         self.open_replay.clicked.connect(self._open_replay)
 
     def _make_side(self) -> None:
-        """Build what stands next to the roster: lobby, seat, prepared events, notes and what was sent."""
+        """Build the part next to the roster: lobby, seat, prepared events, notes and sent messages."""
         self.lobby = Lobby()
         self.lobby.start_wanted.connect(lambda: self._steer("go"))
         self.watching = QLabel(tr("Select a seat, and press Watch to see it live."))
@@ -361,7 +361,7 @@ class ClassBoard(QDialog):
             self.show_problem(tr("Take control of the seat first."))
 
     def show_projector(self) -> ProjectorView:
-        """Open the window for the projector; it is apart from this one."""
+        """Open the window for the projector, separate from this one."""
         if self.projector is None:
             self.projector = ProjectorView()
             self.projector.show_code(self.code.text())
@@ -508,12 +508,12 @@ class ClassBoard(QDialog):
         self.answer.setText(text or " ")  # keeps its line, so that nothing below moves
 
     def _steer(self, line: str) -> None:
-        """Send a line to all; the keyboard goes to the roster, so that Space presses nothing else."""
+        """Send a line to all. The focus moves to the roster, so that Space presses no other button."""
         self._send_line(line)
         self.tiles.setFocus()
 
     def _send_to_recipient(self, line: str) -> bool:
-        """Send *line* to whoever is chosen as its recipient. Return False if nobody is."""
+        """Send *line* to the selected recipient. Return False without one."""
         who = str(self.who.currentData())
         if ("{seat}" in line or ("{who}" in line and who == SELECTED)) and self.selected_seat is None:
             self.show_problem(tr("Select a seat first."))
@@ -569,12 +569,12 @@ class ClassBoard(QDialog):
             self.said.emit(f"hand in {name}", "")
 
     def reject(self) -> None:
-        """Escape puts it aside; the class continues."""
+        """Hide the window on Escape; the class continues."""
         self.hide()
         self.hidden.emit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Put the window aside; with it goes the projector's."""
+        """Hide the window, and close that of the projector."""
         super().closeEvent(event)
         if self.projector is not None:
             self.projector.close()

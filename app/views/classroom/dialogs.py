@@ -200,7 +200,7 @@ class JoinClass(QDialog):
 
 
 def seat_files() -> str:
-    """For a dialog that asks for one."""
+    """Return the file filter for a dialog that opens a seat file."""
     return tr("Seats of a class") + " (*.seat)"
 
 

@@ -93,7 +93,7 @@ class RunPane(QWidget):
         return 0 if self._history is None else self._history.drill.tick
 
     def show_run(self, title: str, history: History, marks: Sequence[TimelineMarker]) -> None:
-        """Show another run from its beginning, with *marks* on its timeline."""
+        """Show another run from its start, with *marks* on its timeline."""
         self._history, self._tick = history, -1
         self.title.setText(title)
         self.title.setAccessibleName(title)
@@ -269,7 +269,7 @@ class ReplayPage(QWidget):
     # --- what there is
 
     def show_seats(self, seats: Sequence[tuple[int, str]]) -> None:
-        """Offer the seats of the class; what is chosen stays chosen."""
+        """Offer the seats of the class; the selection is kept."""
         for place, box in enumerate(self.seats):
             known = [(None, tr("no second seat"))] if place else []
             wanted = [*known, *seats]
@@ -341,7 +341,7 @@ class ReplayPage(QWidget):
         return list(dict.fromkeys(number for number in numbers if number is not None))
 
     def show_runs(self, runs: Sequence[tuple[str, History]]) -> None:
-        """Show the runs that were asked for."""
+        """Show the requested runs."""
         marks = [
             [
                 TimelineMarker(one.t_s, "note", one.text)
@@ -415,7 +415,7 @@ class ReplayPage(QWidget):
             )
 
     def stop_sharing(self) -> None:
-        """Note that the host has refused to show these runs."""
+        """Handle that the host refused to show these runs."""
         self.share.blockSignals(True)
         self.share.setChecked(False)
         self.share.setText(tr("Show to &all"))

@@ -129,20 +129,20 @@ class Console(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Take new events."""
+        """Add new events."""
         of_console = [event for event in events if event.kind in ("sql", "sql_done", "powershell")]
         self._apply_events(event for event in of_console if event.kind != "powershell")
         self._show_answers(event for event in of_console if event.kind == "powershell")
 
     def _show_answers(self, events: Iterable[Event]) -> None:
-        """Show what PowerShell answered in the windows that are open."""
+        """Show PowerShell output in the open windows."""
         shells = {shell.server: shell for shell in self.tabs.shells()}
         for event in events:
             if event.server in shells:
                 shells[event.server].show_answer(event)
 
     def _apply_events(self, events: Iterable[Event]) -> None:
-        """Show the last result of each window; earlier ones are lines of the history."""
+        """Show the last result of each window; earlier results are entries of the history."""
         outcomes: dict[str, BatchOutcome] = {}
         running: dict[str, int] = {}
         for event in events:
@@ -185,9 +185,9 @@ class Console(QWidget):
         return self.tabs.drafts()
 
     def begin_run(self, world: World, drafts: Mapping[str, str], closed: Sequence[Closed]) -> None:
-        """Begin another run with its windows and their texts (*drafts*).
+        """Begin another run with its windows and texts (*drafts*).
 
-        *closed*: texts of the run before, which can be reopened.
+        *closed*: texts of the previous run, which can be reopened.
         """
         self._world = world
         self.tabs.set_world(world)
@@ -195,7 +195,7 @@ class Console(QWidget):
         self.tabs.show_drafts(drafts, world.instances)
 
     def new_query(self, server: str | None, text: str = "") -> QueryWindow | None:
-        """Open one more window on the instance *server*, with *text* in it; None if there is no such instance."""
+        """Open another query window on the instance *server* with *text*; None for an unknown instance."""
         if server is None or self._world is None or server not in self._world.instances:
             return None
         return self.tabs.open_another(server, text)
@@ -210,7 +210,7 @@ class Console(QWidget):
             self._refresh_actions()
 
     def _shell_on(self, node: str) -> ShellWindow:
-        """Return the PowerShell window on *node*; a new one shows what was answered before."""
+        """Return the PowerShell window on *node*; a new one shows the earlier output."""
         known = {shell.server for shell in self.tabs.shells()}
         shell = self.tabs.shell_on(node)
         if node not in known and self._drill is not None:
@@ -249,7 +249,7 @@ class Console(QWidget):
         self.result_expected.emit()
 
     def clear_expected(self) -> None:
-        """Note that the line of `expect` is on its way: a later refusal is about another line."""
+        """Forget the expected line: a later refusal belongs to another line."""
         self._sending = ""
 
     def _open_text(self, name: str, text: str) -> None:
@@ -277,7 +277,7 @@ class Console(QWidget):
     # --- a batch's way ------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Execute the window in front; where there is nothing to execute it says so."""
+        """Execute the front window; if it is empty, show a message."""
         window = self.current
         if self.tabs.current_shell is not None:
             self.tabs.current_shell.send()
@@ -389,12 +389,12 @@ class Console(QWidget):
         yield ConsoleTool("close", tr("C&lose window"), "", self._close_current)
 
     def _ask_who(self) -> None:
-        """Run sp_who as Ctrl+1 of Management Studio does: the text stays, and its result replaces the results."""
+        """Run sp_who as Ctrl+1 of Management Studio does: the text stays, and the result replaces the results."""
         if self.current is not None and not self.current.busy:
             self._send(self.current, "EXEC sp_who")
 
     def _ask_about(self) -> None:
-        """Run sp_help as Alt+F1 does, for the selection, or for all objects without one."""
+        """Run sp_help as Alt+F1 does, for the selection or for all objects."""
         if self.current is not None and not self.current.busy:
             name = " ".join(self.current.editor.selected_text().split()).replace("'", "''")
             self._send(self.current, f"EXEC sp_help N'{name}'" if name else "EXEC sp_help")
@@ -422,7 +422,7 @@ class Console(QWidget):
             action.triggered.connect(lambda _=False, number=number: self.tabs.reopen(number))
 
     def _pop_servers(self) -> None:
-        """Show the servers to which the front window can reconnect; none while a query runs in it."""
+        """Show the servers to which the front window can reconnect; empty while a query runs in it."""
         window = self.current
         if window is None or window.busy or self._world is None:
             return
@@ -477,7 +477,7 @@ class Console(QWidget):
             self._toggle_history()
 
     def _share_width(self) -> None:
-        """Place it next to the windows if there is room for both, else in their place."""
+        """Place the history next to the windows if both fit, else in their place."""
         narrow = self.width() < HISTORY_BESIDE_UNITS * self.fontMetrics().height()
         self.tabs.setVisible(self.history.isHidden() or not narrow)
 

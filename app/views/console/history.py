@@ -16,7 +16,7 @@ from engine.overrides import override
 
 
 def first_line(batch: QueryBatch) -> str:
-    """Return the first line that says something, and that there are more."""
+    """Return the first nonempty line, and whether there are more."""
     lines = [line.strip() for line in batch.text.splitlines() if line.strip()]
     return lines[0] + (" …" if len(lines) > 1 else "") if lines else ""
 

@@ -79,7 +79,7 @@ def summarize_outcome(outcome: BatchOutcome) -> BatchOutcome:
 
 
 def from_event(event: Event) -> BatchOutcome:
-    """Return the outcome that an event of kind "sql_done" tells."""
+    """Return the outcome in an event of kind "sql_done"."""
     return BatchOutcome(
         server=event.server or "",
         window=event.get("window"),
@@ -99,7 +99,7 @@ def from_event(event: Event) -> BatchOutcome:
 
 
 def message_lines(outcome: BatchOutcome) -> Iterator[tuple[str, str | None, int | None]]:
-    """Yield (text, tone, line of what was sent) as the Messages tab prints it: a red head and text for an error."""
+    """Yield (text, tone, line number) as in the Messages tab: a red heading and the text for an error."""
     for message in outcome.messages:
         if message.is_error and message.number:
             head = f"Msg {message.number}, Level {message.severity}, State {message.state}"
@@ -127,7 +127,7 @@ TEXT_LINES: Final = 5_000
 
 
 def as_text(outcome: BatchOutcome) -> str:
-    """Return messages and results in the order in which they came, as far as a person may want to read them there."""
+    """Return messages and results in order, up to the amount that a person reads."""
     lines = [text[:TEXT_MESSAGE_CHARACTERS] for text, _, _ in islice(message_lines(outcome), TEXT_MESSAGES)]
     parts: list[str] = []
     told, left, missing = 0, TEXT_CELLS, 0
@@ -187,7 +187,7 @@ class Batches:
         self._running: dict[str, QueryBatch] = {}
 
     def started(self, event: Event) -> QueryBatch | None:
-        """Return the batch that an event of kind "sql" begins; None if it is nobody's here."""
+        """Return the batch that an event of kind "sql" starts; None for a batch of another view."""
         for item in self._journal[self._read :]:
             if item.verb == "sql" and QUERY_WINDOW.fullmatch(item.args[0]):
                 self._awaited[item.args] += 1
@@ -200,7 +200,7 @@ class Batches:
         return batch
 
     def finish_batch(self, event: Event) -> QueryBatch | None:
-        """Return the batch that an event of kind "sql_done" ends, with its outcome; None if it is nobody's here."""
+        """Return the batch and outcome of an event of kind "sql_done"; None for a batch of another view."""
         batch = self._running.get(event.get("window"))
         if batch is None or batch.run != event.get("run"):
             return None

@@ -50,7 +50,7 @@ class DatabaseBox(QComboBox):
         self.textActivated.connect(self._choose)
 
     def show_databases(self, names: Sequence[str], current: str) -> None:
-        """Show the *names*; *current* is selected, also if it is none of them any more."""
+        """Show the *names*; select *current*, even if it no longer exists."""
         listed = [*names, *([current] if current and current not in names else [])]
         if listed != self._names:
             self._names = listed
@@ -219,7 +219,7 @@ class QueryWindow(QWidget):
         return self.state in ("sent", "running", "parsing")
 
     def show_sent(self) -> None:
-        """Show that the text was sent; the results are still those of the batch before it."""
+        """Show that the text was sent; the results still belong to the previous batch."""
         self._first_line = self.editor.first_line
         self.results.show_outcome(None)
         self.set_state("sent")
@@ -242,7 +242,7 @@ class QueryWindow(QWidget):
         self._announce(f"{tr(STATES[state][2])} {outcome.summary}".strip())
 
     def _announce(self, text: str) -> None:
-        """Say to who listens how a batch ended: the keyboard is still in the text."""
+        """Announce the end of a batch, because the focus stays in the text."""
         if QAccessible.isActive():
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.editor, text))
         self.announced.emit(text)
@@ -253,7 +253,7 @@ class QueryWindow(QWidget):
         self.set_state("failed")
 
     def parsing(self, parsing: ResumableComputation[list[Message]]) -> None:
-        """Parse without running: a long text takes many turns of the window."""
+        """Parse without running. A long text takes many event-loop turns."""
         self._first_line = self.editor.first_line
         self._parsing = parsing
         self.set_state("parsing")
@@ -286,7 +286,10 @@ class QueryWindow(QWidget):
         self.set_state("ready" if self._connection.login else "disconnected")
 
     def show_connection(self, connection: ConnectionStatus) -> None:
-        """Show the connection as the client knows it. An idle connection that breaks seems open until its next use."""
+        """Show the connection as the client knows it.
+
+        A broken idle connection seems open until its next use.
+        """
         before = self._connection
         if not connection.login and not self._is_current:
             connection = replace(connection, login=before.login, database=before.database)
@@ -333,7 +336,7 @@ class QueryWindow(QWidget):
             self.results.focus_page()
 
     def cycle_focus_back(self) -> None:
-        """Shift+F6: the same way back."""
+        """Handle Shift+F6: cycle in the opposite order."""
         self.cycle_focus(-1)
 
     # --- status line and band -----------------------------------------------------------------------------
@@ -345,7 +348,7 @@ class QueryWindow(QWidget):
         self._show_facts(facts)
 
     def _show_status(self, text: str) -> None:
-        """Show *text*, or the state when there is nothing to say."""
+        """Show *text*, or the state if *text* is empty."""
         sign, tone, words = STATES[self.state]
         if self._connection.paused and self.state in PAUSED:
             words = PAUSED[self.state]

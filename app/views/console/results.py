@@ -45,7 +45,7 @@ LINES_A_TURN: Final = 100
 
 
 def columns_of(result: Rowset) -> list[TableColumn]:
-    """Return columns of a grid, wide enough for what they hold, NULL in a quieter color."""
+    """Return the grid columns, wide enough for their contents, with NULL in a muted color."""
     looked_at = result.rows[: min(WIDTH_ROWS, 1 + WIDTH_CELLS // max(1, len(result.columns)))]
 
     def column(index: int, title: str) -> TableColumn:
@@ -125,7 +125,7 @@ class Results(QTabWidget):
         return grids
 
     def show_outcome(self, outcome: BatchOutcome | None) -> None:
-        """Show what a batch has brought; None empties both pages. The keyboard stays in them if it was."""
+        """Show the results of a batch; None clears both pages. The focus stays in them if it was there."""
         held = has_keys(self)
         self._outcome = outcome
         if self._grids.count():
@@ -169,7 +169,7 @@ class Results(QTabWidget):
         self._choose_page()
 
     def focus_page(self) -> None:
-        """Give the keyboard to what is seen."""
+        """Focus the visible page."""
         grids = self.grids
         if self.currentWidget() is self.messages:
             self.messages.setFocus()
@@ -229,7 +229,7 @@ class _Messages(QPlainTextEdit):
         self.moveCursor(QTextCursor.MoveOperation.Start)
 
     def _append_next_lines(self) -> None:
-        """Put in the next lines; the others when the window has had its turn."""
+        """Append more lines; the others follow in the next event-loop turn."""
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         colors = theme.tokens(self.palette())
@@ -260,7 +260,7 @@ class _Messages(QPlainTextEdit):
             super().keyPressEvent(event)
 
     def _choose_line(self, block: QTextBlock) -> bool:
-        """Lead to the line that an error is about; False for what is no error."""
+        """Go to the line of an error; return False if the text is not an error."""
         found = block.userState() > 0
         if found:
             self.line_chosen.emit(block.userState())
@@ -275,7 +275,7 @@ class _Messages(QPlainTextEdit):
 
 
 def _bounded(lines: list[Line]) -> list[Line]:
-    """Return as many lines as a person may want to read, and the number of others."""
+    """Return the lines that a person may read, and the number of the others."""
     shown: list[Line] = []
     characters = count = 0
     for number, (text, tone, line) in enumerate(lines):

@@ -99,7 +99,7 @@ SNIPPETS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
 
 
 def places(text: str) -> list[TemplateParameter]:
-    """Return the places of a text, each name once, in order."""
+    """Return the placeholders of a text, each name once, in order."""
     found: dict[str, TemplateParameter] = {}
     for name, kind, value in ([part.strip() for part in found] for found in PLACE.findall(text)):
         found.setdefault(name.lower(), TemplateParameter(name, kind, value))

@@ -91,7 +91,7 @@ class ToolBar(QWidget):
         self.more.hide()
 
     def fit(self, room: int) -> None:
-        """Take no more than *room* pixels, if it can be."""
+        """Shrink to at most *room* pixels if possible."""
         side = self.fontMetrics().height()
         for button in self.buttons.values():
             button.setIconSize(QSize(side, side))
@@ -226,14 +226,14 @@ class QueryTabs(QTabWidget):
             self.focus_front()
 
     def focus_front(self) -> None:
-        """Give the keyboard to the window in front."""
+        """Focus the front window."""
         if self.current is not None:
             self.current.editor.setFocus()
         elif self.current_shell is not None:
             self.current_shell.line.setFocus()
 
     def window_called(self, name: str) -> QueryWindow | None:
-        """Return the window of a name; None if there is none."""
+        """Return the window with this name; None without one."""
         return next((window for window in self.windows() if window.window_id == name), None)
 
     def open_another(self, server: str, text: str = "") -> QueryWindow:
@@ -243,7 +243,7 @@ class QueryTabs(QTabWidget):
         return self.open(next(name for name in numbers if name not in used), text)
 
     def open(self, name: str, text: str, take_focus: bool = True) -> QueryWindow:
-        """Return the window *name* with *text* in it, in front and ready for typing."""
+        """Open a window *name* with *text*, in front and focused, and return it."""
         window = QueryWindow(name, lambda text, position: self._complete(name, text, position))
         window.editor.setPlainText(text)
         window.text_changed.connect(self.drafts_changed)
@@ -261,7 +261,7 @@ class QueryTabs(QTabWidget):
         return window
 
     def close_window(self, window: QueryWindow) -> None:
-        """Close it; the text can be had back. The keyboard goes to the window that is in front then."""
+        """Close a window; its text can be reopened. The new front window gets the focus."""
         had_keys = has_keys(window)
         text = window.editor.toPlainText()
         self.closing.emit(window)
@@ -275,16 +275,16 @@ class QueryTabs(QTabWidget):
             self.text_closed.emit(window.window_id)
 
     def name_after(self, window: QueryWindow, file: str) -> None:
-        """Have the tab show the name of the file that its text came from or went to."""
+        """Show in the tab the name of the file that was opened or saved."""
         self._files[window.window_id] = file
         self.setTabText(self.indexOf(window), f"{file} – {window.window_id}")
         window.editor.document().setModified(False)
         self._lay_out_again()
 
     def change_connection(self, window: QueryWindow, server: str) -> QueryWindow:
-        """Return a window on *server* with the text of *window*, in its place; the connection of before is closed.
+        """Return a window on *server* with the text of *window*, in its place; the old connection is closed.
 
-        Cursor and selection stay, so that what was just chosen can be run over there.
+        Cursor and selection stay, so that the selected text can be run there.
         """
         place, text = self.indexOf(window), window.editor.toPlainText()
         chosen = window.editor.textCursor()
@@ -358,7 +358,7 @@ class QueryTabs(QTabWidget):
             self.setCurrentIndex(0)
 
     def keep_only(self, servers: Container[str]) -> None:
-        """Close the windows of servers that there are not, with their texts to be had back."""
+        """Close the windows of servers that no longer exist; their texts can be reopened."""
         for window in [window for window in self.windows() if window.server not in servers]:
             if window.editor.toPlainText().strip():
                 self.keep_closed([Closed(window.server, window.editor.toPlainText())])
@@ -424,7 +424,7 @@ class QueryTabs(QTabWidget):
         return self.square(window.server)
 
     def square(self, server: str) -> QIcon:
-        """Return a mark in the server's color."""
+        """Return a square in the server's color."""
         mark = QPixmap(12, 12)
         mark.fill(self.color(server, self.palette()))
         return QIcon(mark)

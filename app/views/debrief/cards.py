@@ -34,7 +34,7 @@ FIGURES_LINES: Final = 18
 
 
 def score_card(summary: Summary, narrow: bool) -> QFrame:
-    """Return the left card. *narrow*: it takes the whole width, and its text wraps."""
+    """Return the left card. *narrow*: it takes the full width, and its text wraps."""
     card = QFrame()
     card.setProperty("card", "true")
     if not narrow:
@@ -120,7 +120,7 @@ class VerdictCard(QFrame):
         column.addLayout(self._row)
 
     def show_verdict(self, verdict: Verdict | None, model: DebriefModel) -> None:
-        """Replace the text. None: it is not known yet, or cannot be."""
+        """Replace the text. None: it is not known yet, or cannot be determined."""
         while (item := self._text.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
@@ -133,13 +133,13 @@ class VerdictCard(QFrame):
         self.style().polish(self)
 
     def show_keys(self, text: str, primary: QPushButton) -> None:
-        """Show which keys do what, and put the primary button last."""
+        """Show the keys and their functions, and move the primary button to the end."""
         self._keys.setText(text)
         self._row.removeWidget(primary)
         self._row.addWidget(primary, 0, Qt.AlignmentFlag.AlignRight)
 
     def fit(self, width: int) -> None:
-        """Put the buttons below one another if *width* is too small, and hide the keys before that."""
+        """Stack the buttons if *width* is too small; hide the keys before that."""
         room = width - 2 * SIDE_PX - BORDER_PX
         shown = [button for button in self._buttons if not button.isHidden()]
         for widget in (self._keys, *shown):

@@ -123,7 +123,10 @@ def phases_of(failover: Row) -> list[tuple[str, float]]:
 
 
 def verdict(failover: Row, unlike: str = "") -> str:
-    """Return the time of a failover beside the published one. *unlike*: why it must not be compared."""
+    """Return the time of a failover next to the published one.
+
+    *unlike*: reason why they are not comparable.
+    """
     took = failover.get("failover_s")
     if took is None:
         return tr("The failover was not completed.")

@@ -24,7 +24,7 @@ Retry = Callable[[float, str], None]
 
 
 def retry_button(begin: Tick, due_tick: Tick, action: str, retry: Retry) -> QPushButton:
-    """Build a button for a retry from *begin* on, early enough to act by *at*; *what* is the due action."""
+    """Build a button for a retry from *begin* on, early enough to do *action* by *due_tick*."""
     left = formatting.seconds((due_tick - begin) / TICKS_PER_S, 0)
     text, said = tr("Retry from {moment}"), ""
     if due_tick > begin:
@@ -56,9 +56,10 @@ CAUSE_LENGTH_MAX: Final = 220
 def mistakes(
     mistake_list: Sequence[Mistake], can_retry: bool, retry: Retry, watch: Callable[[float], None]
 ) -> list[QWidget]:
-    """Return the costliest mistakes, what made the greatest difference first. *watch* is given seconds.
+    """Return the costliest mistakes, the biggest difference first.
 
-    What is a blunder says the comparison with the best possible, not a number of points.
+    *watch* receives seconds. A blunder is determined by comparison with the best possible result, not by
+    points.
     """
     worst = sorted(mistake_list, key=_rank_mistake, reverse=True)[:SHOWN]
     rows = build_marked_rows(
@@ -76,14 +77,14 @@ def mistakes(
 
 
 def _rank_mistake(mistake: Mistake) -> tuple[float, float]:
-    """Return the points that the run would have scored more (0 if unknown) and the points that the rules deducted."""
+    """Return the points that the run would have gained (0 if unknown) and the points that the rules deducted."""
     return (mistake.without.points if mistake.without is not None else 0.0, mistake.points)
 
 
 def format_counterfactual(action: ActionImpact) -> str:
-    """Return the result of the run without an action, with its figures beside those of the run.
+    """Return the result of the run without an action, next to that of the run.
 
-    Return an empty text if the run scores no more without the action: the action was not the mistake.
+    Return an empty text if the score is not higher: then the action was not the mistake.
     """
     if action.points <= 0.0:
         return ""

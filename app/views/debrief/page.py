@@ -122,7 +122,7 @@ class Debrief(QScrollArea):
         self.verticalScrollBar().setValue(0)
 
     def update_run(self, model: DebriefModel) -> None:
-        """Show what the analysis has found since; tabs, scroll bars and the keyboard stay where they are."""
+        """Show new results of the analysis; tabs, scroll bars and focus are unchanged."""
         before, self._model = self._model, model
         if before is None or self._asks:
             return
@@ -139,7 +139,7 @@ class Debrief(QScrollArea):
         self._show_state()
 
     def take_focus(self) -> None:
-        """Give the keyboard to the reflection form, or to the primary button."""
+        """Focus the reflection form, or the primary button."""
         if self._form is not None:
             self._form.setFocus()
         elif self._primary.isEnabled():
@@ -233,7 +233,7 @@ class Debrief(QScrollArea):
         return head
 
     def _menu(self, parent: QWidget, model: DebriefModel) -> QMenu:
-        """Return everything that is needed less often."""
+        """Return the menu with less frequent actions."""
         menu = QMenu(parent)
         reviewed, scored = model.scenario is not None, bool(model.report["score"]["scored"])
         for text, do, offered in (
@@ -288,7 +288,7 @@ class Debrief(QScrollArea):
         self._retry.setVisible(model.can_retry)
 
     def _choose_primary(self, button: QPushButton) -> None:
-        """Give one button color and Enter, and the keyboard unless the person has moved it."""
+        """Give one button the accent color and Enter, and the focus unless the person has moved it."""
         self._primary = button
         for each in (self._retry, self._next_button):
             each.setProperty("primary", "true" if each is button else "false")
@@ -364,7 +364,7 @@ class Debrief(QScrollArea):
             area.verticalScrollBar().setValue(at)
 
     def _show_state(self) -> None:
-        """Show in the corner how far the analysis is."""
+        """Show the state of the analysis in the corner."""
         model = self._model
         if model is None or self._asks:
             return
@@ -395,7 +395,7 @@ class Debrief(QScrollArea):
         self.ensureWidgetVisible(self._retry_here)
 
     def _begin_s(self) -> float:
-        """Return where the chosen moment is retried: early enough for a look before what happened there."""
+        """Return the start of the retry for the selected moment: early enough to look before the event."""
         at_s = self._moment_s or 0.0
         if not any(abs(at_s - event_s) < NEAR_S for event_s in self._marked_s()):
             return at_s
@@ -414,11 +414,11 @@ class Debrief(QScrollArea):
     # --- events ---------------------------------------------------------------------------------------------
 
     def _narrow(self) -> bool:
-        """Return True if there is no room for columns side by side."""
+        """Return True if columns do not fit side by side."""
         return self.width() < NARROW_UNITS * self.fontMetrics().height()
 
     def _fit_buttons(self) -> None:
-        """Give the buttons as much width as the page leaves beside the figures."""
+        """Give the buttons the width that the page leaves next to the figures."""
         if self._model is None or self._asks:
             return
         room = self.viewport().width() - 2 * MARGIN_PX
@@ -440,7 +440,7 @@ class Debrief(QScrollArea):
         self._fit_buttons()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Handle single keys that no widget has taken; a focused button gets its own Enter."""
+        """Handle single keys that no widget has handled; a focused button handles Enter itself."""
         key, plain = event.key(), not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if self._form is not None or not plain or not self._act_on(Qt.Key(key)):
             super().keyPressEvent(event)

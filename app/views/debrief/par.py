@@ -52,11 +52,11 @@ def show_account(
     provisional: bool = False,
     search_on: Callable[[], object] | None = None,
 ) -> list[QWidget]:
-    """Return the curve, and the costliest actions and waits with what would have been better.
+    """Return the curve, and the costliest actions and waits with the better alternatives.
 
-    *lessons*: the mistakes on the first screen, joined from several waits; they replace those waits here. *choose*: a
-    moment of the curve. *asked*: question -> its choices. *provisional*: more may be found; *search_on* searches for
-    it, None: that is being done.
+    *lessons*: mistakes of the first screen, each joined from several waits; they replace those waits here.
+    *choose*: selects a moment of the curve. *choices*: question -> its choices. *provisional*: more may be
+    found; *search_on* continues the search; None while it runs.
     """
     lossy = [move for move in _exclude_lessons(find_stops(account), lessons) if move.regret >= NOTED]
     worst = sorted([*lessons, *lossy], key=lambda move: (-move.regret, move.tick))[:SHOWN]
@@ -139,7 +139,7 @@ def _build_move_texts(
     watch: Callable[[Best], None],
     choices_by_question: Mapping[str, Sequence[str]],
 ) -> QVBoxLayout:
-    """Build the text about a move and the best alternative.
+    """Describe a move and the best alternative.
 
     *chance*: the move was the last one that could reach all goals.
     """

@@ -49,9 +49,10 @@ def muted(text: str) -> QLabel:
 def table(
     head: Sequence[str], rows: Sequence[Sequence[str | QWidget]], stretch: Sequence[int], narrow: bool = False
 ) -> QWidget:
-    """Return rows under headings; *stretch* shares the width out, 0 for columns that are as wide as their text.
+    """Return rows under headings.
 
-    *narrow*: what stands in a row is put below one another, behind its first column.
+    *stretch*: shares of the width; 0 for columns as wide as their text. *narrow*: the cells of a row are
+    stacked below its first column.
     """
     if narrow:
         return _list(head, rows)
@@ -71,7 +72,7 @@ def table(
 
 
 def _grid(across_px: int, down_px: int) -> tuple[QWidget, QGridLayout]:
-    """Return a widget with a grid of so much room between its cells, and none around them."""
+    """Return a widget with a grid with these gaps between cells and no margin."""
     box = QWidget()
     grid = QGridLayout(box)
     grid.setContentsMargins(0, 0, 0, 0)
@@ -106,7 +107,7 @@ def format_loss(points: float) -> str:
 
 
 def build_marked_rows(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWidget]:
-    """Return rows with a mark, such as the lost points, its name in a separate column, and a text next to it."""
+    """Return rows with a mark, such as lost points, with its name in a separate column and a text next to it."""
     sides = [_mark(mark, called) for mark, called, _ in rows]
     for side in sides:
         side.setFixedWidth(max(each.sizeHint().width() for each in sides))
@@ -143,7 +144,7 @@ def code(text: str) -> QLabel:
 
 
 def steps(rows: Sequence[tuple[str, str]]) -> QWidget:
-    """Show times and actions, each in as many lines as needed."""
+    """Show times and actions, each on as many lines as needed."""
     box, grid = _grid(14, 1)
     grid.setContentsMargins(12, 2, 0, 2)
     grid.setColumnStretch(1, 1)

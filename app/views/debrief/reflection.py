@@ -67,7 +67,7 @@ class ReflectionForm(QWidget):
 
 
 def build_reflection(reflection: Reflection, score: float | None) -> list[QWidget]:
-    """Build the view of the written reflection beside the result of the run."""
+    """Build the view of the reflection next to the result of the run."""
     found: list[QWidget] = []
     if reflection.expected_score is not None and score is not None:
         found.append(

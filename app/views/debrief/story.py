@@ -75,7 +75,7 @@ def goals(report: Report) -> list[QWidget]:
 
 
 def build_story(review: Review, report: Report) -> list[QWidget]:
-    """Return a sentence or two about each stretch without service, about clients that waited longer, and each loss."""
+    """Return one or two sentences about each outage, about clients that waited longer, and about each loss."""
     groups = _group_outages(review.outages)
     found: list[QWidget] = [_outage(review, group) for group in groups[:DATABASES_MAX]]
     if len(groups) > DATABASES_MAX:
@@ -89,7 +89,7 @@ def build_story(review: Review, report: Report) -> list[QWidget]:
 
 
 def _clients(report: Report) -> Iterator[QWidget]:
-    """Yield the databases whose clients were without service for noticeably longer than the database was down."""
+    """Yield the databases whose clients were disconnected noticeably longer than the database was down."""
     rows = report["clients"]["databases"] if "clients" in report else {}
     said = tr("Clients of {database} could not work for {length}. The database was down for {down}.")
     for name, row in list(rows.items())[:DATABASES_MAX]:
@@ -135,7 +135,7 @@ def _outage(review: Review, group: Sequence[Outage]) -> QWidget:
 def _format_obstacles(outage: Outage, review: Review) -> str:
     """Return the obstacles to an automatic failover, each with its start.
 
-    The table names the places that showed them.
+    The table names the views that showed them.
     """
     if outage.by in ("automatic", "manual"):
         return ""
@@ -196,7 +196,7 @@ def preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
 
 
 def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]:
-    """Return a row for each precondition, those that stood in the way first."""
+    """Return a row for each precondition, unmet ones first."""
     against = {(guard.name, guard.seen_in, guard.target): since for guard, since in outage.against}
     rows = []
     for guard in lanes.preconditions:

@@ -38,7 +38,10 @@ LINE_LENGTH_MAX: Final = 220
 def reference(
     solution: Reference, choices_by_question: Mapping[str, Sequence[str]], narrow: bool = False
 ) -> list[QWidget]:
-    """Return each step with its reason and when it was done here. *asked*: question -> its choices."""
+    """Return each step with its reason and the time at which the trainee did it.
+
+    *choices_by_question*: question -> its choices.
+    """
     rows: list[tuple[str | QWidget, ...]] = []
     for step in solution.steps:
         done = (
@@ -120,7 +123,7 @@ def build_calibration(calibration: Calibration, narrow: bool = False) -> list[QW
 
 
 def commands(report: Report, narrow: bool = False) -> QWidget | None:
-    """Return every batch with what the server said to it; None if nothing was typed."""
+    """Return every batch with the server's messages; None without batches."""
     rows = list(_batches(report))
     return table((tr("at"), tr("server"), tr("batch"), ""), rows, (0, 0, 1, 0), narrow) if rows else None
 
@@ -228,7 +231,7 @@ def timeline_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
 
 
 def points_tab(model: DebriefModel, actions: PageActions, narrow: bool, asks_first: bool) -> list[QWidget]:
-    """Return what each rule gave and took, and the questions."""
+    """Return the points per rule, and the questions."""
     report, review = model.report, model.review
     parts: list[QWidget] = []
     if model.reflection is not None:
@@ -251,7 +254,7 @@ def points_tab(model: DebriefModel, actions: PageActions, narrow: bool, asks_fir
 
 
 def commands_tab(model: DebriefModel, actions: PageActions, narrow: bool) -> list[QWidget]:
-    """Return what was typed, and the reference solution."""
+    """Return the typed commands and the reference solution."""
     parts: list[QWidget] = []
     listed = commands(model.report, narrow)
     parts.append(muted(tr("No commands were run.")) if listed is None else listed)
@@ -265,7 +268,7 @@ def commands_tab(model: DebriefModel, actions: PageActions, narrow: bool) -> lis
 
 
 def story_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
-    """Return goals, what happened and why, and the figures beside those of the reference."""
+    """Return goals, events with their causes, and the figures next to those of the reference."""
     report, review = model.report, model.review
     parts: list[QWidget] = []
     if report.get("failed_parts"):
@@ -321,7 +324,7 @@ def _row(button: QPushButton) -> QWidget:
 
 
 def _failovers(model: DebriefModel) -> list[QWidget]:
-    """Return each failover with its phases; those of many databases in a line of words."""
+    """Return each failover with its phases; failovers of many databases are summarized in one line."""
     rows = model.report["failovers"]
     reviews = model.review.failovers if model.review is not None else ()
     unlike = [one.unlike for one in reviews] + [""] * (len(rows) - len(reviews))

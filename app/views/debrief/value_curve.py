@@ -53,7 +53,7 @@ class ValueCurve(QWidget):
     """Seconds since the start."""
 
     def __init__(self, account: Account, choices_by_question: Mapping[str, Sequence[str]]) -> None:
-        """Create the curve; *asked*: question -> its choices."""
+        """Create the curve; *choices_by_question*: question -> its choices."""
         super().__init__()
         self._account, self._choices_by_question = account, choices_by_question
         self._moves, self._stops = of.merge_waits(account.moves), of.find_stops(account)
@@ -156,7 +156,7 @@ class ValueCurve(QWidget):
                 painter.drawEllipse(self.point(move.until, move.after), 1.8 * DOT_PX, 1.8 * DOT_PX)
 
     def _paint_losses(self, painter: QPainter, box: QRectF) -> None:
-        """Write the points beside the deepest falls."""
+        """Write the points next to the deepest drops."""
         colors, metrics = theme.tokens(self.palette()), QFontMetricsF(painter.font())
         worst = sorted(self._stops, key=lambda move: -move.regret)[:LABELS_MAX]
         for move in worst:

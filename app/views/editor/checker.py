@@ -91,9 +91,9 @@ def stoppable(stop: Flag) -> Begin:
 
 
 def try_out(scenario: Scenario, file: str, begin: Begin = Drill) -> SolutionTrial:
-    """Play *scenario* with its solution and left alone; takes as long as the drill takes to simulate.
+    """Play *scenario* with its solution and without any input; takes as long as the simulation.
 
-    Raises Unwanted if *begin* makes drills that do.
+    Raises CheckCancelledError if *begin* makes drills that do.
     """
     problems = tuple(lint(scenario, file, begin))
     if not scenario.scored:
@@ -144,7 +144,7 @@ class Checker(QObject):
             pool.waitForDone()
 
     def read_now(self, text: str, file: str) -> None:
-        """Read at once, for a click that means the text as it stands."""
+        """Parse at once, for a click that refers to the current text."""
         self._readings.clear()
         self.was_read.emit(read(text, file))
 

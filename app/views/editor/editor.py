@@ -72,7 +72,7 @@ class TomlEdit(CodeEdit):
         self.setAccessibleName(tr("Text of the scenario"))
 
     def move_cursor_to(self, line: int, column: int) -> None:
-        """Put the cursor at that character, both from 1, and bring it into sight; the keyboard stays where it is."""
+        """Move the cursor to a line and column, both from 1, and scroll there; the focus is unchanged."""
         block = self.document().findBlockByNumber(max(0, min(line, self.blockCount()) - 1))
         cursor = QTextCursor(block)
         before = utf16_length(block.text()[: column - 1])
@@ -81,9 +81,9 @@ class TomlEdit(CodeEdit):
         self.centerCursor()
 
     def follow(self, line: int) -> None:
-        """Go to that line, from 1, for an author who works elsewhere; the text moves only if it is out of sight.
+        """Go to a line, from 1, for an author who edits elsewhere; scroll only if it is not visible.
 
-        Nothing is selected: the next key in the text would write over it.
+        Nothing is selected, because the next key would replace it.
         """
         self.setTextCursor(
             QTextCursor(self.document().findBlockByNumber(max(0, min(line, self.blockCount()) - 1)))
@@ -230,7 +230,7 @@ class ScenarioEditor(QWidget):
     # --- the text -------------------------------------------------------------------------------------------
 
     def show_text(self, text: str, file: Path | None, saved: bool = True, name: str = "") -> None:
-        """Edit *text*; *file* is where it will be saved, None if that is still to be chosen: *name* is offered."""
+        """Edit *text*. *file*: where it will be saved; None if not chosen yet, then *name* is suggested."""
         self.file, self.draft_name = file, name
         self._saved_text = text if saved else ""
         self.text.setPlainText(text)
@@ -247,7 +247,7 @@ class ScenarioEditor(QWidget):
 
     @property
     def changed(self) -> bool:
-        """There is something here that no file has."""
+        """Return whether there are unsaved changes."""
         return self.text.toPlainText() != self._saved_text
 
     @property
@@ -264,19 +264,19 @@ class ScenarioEditor(QWidget):
         return f"{self.draft_name}.toml" if self.draft_name else DRAFT_FILE
 
     def check_now(self) -> None:
-        """Read the text; what comes of it is shown as soon as it is known."""
+        """Parse the text; results are shown when available."""
         self._check_timer.stop()
         self._checker.read(self.text.toPlainText(), self.file_name)
 
     def try_out(self) -> None:
-        """Play the solution, and nobody; the score of both is shown below."""
+        """Play the solution, and a run without inputs; both scores are shown below."""
         self.settle()
         if self.scenario is not None:
             self.findings.show_working()
             self._checker.try_out(self.scenario, self.file_name)
 
     def settle(self) -> None:
-        """Read at once: a click means what stands there, in the form's fields, too."""
+        """Parse at once, because a click refers to the current text and form fields."""
         self.form.finish()
         if self._reading is None or self._reading.text != self.text.toPlainText():
             self._check_timer.stop()
@@ -319,7 +319,7 @@ class ScenarioEditor(QWidget):
             self._mark_problems()
 
     def _mark_problems(self) -> None:
-        """Mark problems in the text, and at the fields of the form."""
+        """Mark problems in the text and at the form fields."""
         colors = theme.tokens(self.palette())
         text = self.text.toPlainText()
         problems = self.findings.problems
@@ -350,7 +350,7 @@ class ScenarioEditor(QWidget):
         self._split_by_hand = True
 
     def _share_height(self) -> None:
-        """Give the findings the height of their rows, unless the user has divided the page."""
+        """Give the problems the height of their rows, unless the user has moved the splitter."""
         if not self._split_by_hand or not self.findings.rows.count():
             wanted = min(self.findings.wanted_height, self._down.height() // 2)
             self._down.setSizes([max(1, self._down.height() - wanted), wanted])
@@ -396,7 +396,7 @@ class ScenarioEditor(QWidget):
             self.preview.show_scenario(self._reading.scenario)
 
     def _show_path(self, path: tuple[str | int, ...]) -> None:
-        """Show where something is written that was chosen elsewhere, or what it stands in."""
+        """Show where an element selected elsewhere is written, or its container."""
         try:
             found = find_positions(self.text.toPlainText())
         except (AssertionError, ValueError, IndexError):  # the text is currently not valid TOML

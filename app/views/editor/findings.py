@@ -59,7 +59,7 @@ def fix_of(problem: Problem) -> Fix | None:
 
 
 def apply_fix(text: str, fix: Fix) -> str:
-    """Return the scenario's *text* with the fix in it."""
+    """Return the scenario's *text* with the fix applied."""
     return text.rstrip("\n") + "\n" + fix.added
 
 
@@ -117,7 +117,7 @@ class ProblemList(QWidget):
 
     @property
     def wanted_height(self) -> int:
-        """In pixels: the heading alone, or with some rows."""
+        """Height in pixels: the heading alone, or with some rows."""
         inside = self.layout()
         margins = inside.contentsMargins() if inside is not None else self.contentsMargins()
         line = self.fontMetrics().height()
@@ -128,7 +128,10 @@ class ProblemList(QWidget):
         return height + min(self.rows.count(), ROWS_SHOWN) * round(line * 1.35) + line
 
     def step(self, offset: int) -> bool:
-        """Go to the next problem, or the one before; after the last comes the first. False if there is none."""
+        """Go to the next or previous problem, and from the last to the first.
+
+        Return False if there are none.
+        """
         with_problem = [row for row in range(self.rows.count()) if self.rows.item(row).data(_PROBLEM)]
         if not with_problem:
             return False
@@ -206,7 +209,7 @@ class ProblemList(QWidget):
             self.fix_wanted.emit(self._fix)
 
     def _fit(self) -> None:
-        """Shrink to one line while there is nothing to list."""
+        """Shrink to one line while the list is empty."""
         self._show_fix()
         empty = not self.rows.count()
         self.rows.setVisible(not empty)

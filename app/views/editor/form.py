@@ -114,7 +114,7 @@ class FormEntries(QWidget):
             self._fit()
 
     def show_entries(self, title: str, labels: Sequence[str], selected_index: int) -> None:
-        """Show one row for each of *said*; *chosen* is selected, or the last if there are fewer."""
+        """Show one row per label; select row *selected_index*, or the last one if there are fewer rows."""
         self.rows.blockSignals(True)
         while self.rows.count() > len(labels):
             self.rows.takeItem(self.rows.count() - 1)
@@ -138,7 +138,7 @@ class FormEntries(QWidget):
             self.doings[name].setEnabled(on)
 
     def order_behind(self, previous_widget: QWidget) -> QWidget:
-        """Set the Tab order from *before* to the list and its buttons; return the last of them."""
+        """Set the Tab order from *previous_widget* to the list and its buttons; return the last of them."""
         for widget in (self.rows, *self.doings.values()):
             self.setTabOrder(previous_widget, widget)
             previous_widget = widget
@@ -214,7 +214,10 @@ class Form(QWidget):
     # --- asked from outside ---------------------------------------------------------------------------------
 
     def show_text(self, text: str) -> None:
-        """Renew the fields from *text*; section, entry, focus and cursor stay. Fields rest while it is not TOML."""
+        """Refresh the fields from *text*; section, entry, focus and cursor stay.
+
+        While the text is invalid TOML, fields are disabled.
+        """
         if text == self._text:
             return
         self._text = text
@@ -230,11 +233,11 @@ class Form(QWidget):
         self._show_page()
 
     def show_problems(self, problems: Mapping[Path, str]) -> None:
-        """Mark the fields in which something is wrong, by their paths in the text, and say what."""
+        """Mark the fields with problems, by their paths in the text, and show the problems."""
         self.page.show_problems(problems)
 
     def show_path(self, path: Path, take_focus: bool = False) -> bool:
-        """Turn to the field of what stands at *path*, or to what is nearest; False where the form has no such place."""
+        """Show the field of the element at *path*, or the nearest one; return False if the form has no such place."""
         key = str(path[0]) if path else PLAIN
         keys = [section.key for section in self._sections]
         section = keys.index(key) if key in keys else keys.index(PLAIN)
@@ -256,7 +259,7 @@ class Form(QWidget):
         return key in keys
 
     def finish(self) -> None:
-        """Take what is typed and not yet in the text, as before saving; reports like any change."""
+        """Apply pending typing to the text, as before saving; signals it like any change."""
         self.page.finish()
 
     # --- shown ----------------------------------------------------------------------------------------------
@@ -273,7 +276,7 @@ class Form(QWidget):
 
     @property
     def path(self) -> Path:
-        """The table that is shown: that of the whole file, one of its tables, or an entry of one of its lists."""
+        """Path of the shown table: the whole file, one of its tables, or an entry of a list."""
         section = self.section
         if section.many:
             return (section.key, self.entries.currentRow())
@@ -356,7 +359,7 @@ class Form(QWidget):
             )
 
     def _change_entries(self, edit: Callable[[str, str], str], selected_index: int) -> bool:
-        """Change the list in sight; then entry *chosen* is the one that is shown. Whether it could be done."""
+        """Change the visible list and show entry *selected_index* afterwards; return whether that was possible."""
         key = self.section.key
         before = self._chosen_entries.get(key, 0)
         self.finish()
@@ -389,7 +392,7 @@ class Form(QWidget):
         self._change(edit, path)
 
     def _change(self, edit: Callable[[str], str], path: Path | None = None) -> bool:
-        """Put the text that *edit* makes of this one in its place, if it can; otherwise say why not."""
+        """Replace the text with the result of *edit*; if that fails, show the reason."""
         now = self.text_now()
         try:
             changed = edit(now)

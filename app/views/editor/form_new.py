@@ -19,10 +19,7 @@ SPARE: Final = {"database": "Sales", "goal": "goal-1"}
 
 
 def new_entry(section: Section, data: Mapping[str, object]) -> dict[str, object]:
-    """Return the keys that an entry of *section* must have, with values to begin from.
-
-    *data* is the scenario so far.
-    """
+    """Return the required keys of an entry of *section*, with initial values. *data*: the scenario so far."""
     made = build_initial_values(_model(section, data), section.key, data)
     if section.key == "timeline":
         made = {"at": "60s", **made}
@@ -52,7 +49,7 @@ def _model(section: Section, data: Mapping[str, object]) -> type[BaseModel]:
 
 
 def _find_names_without_entry(data: Mapping[str, object], key: str, other_key: str) -> list[str]:
-    """Return names of the list *key* without an entry in the list *of*; all of them if there is none."""
+    """Return names of the list *key* without an entry in the list *other_key*; all of them if there is none."""
     there = _collect_texts(data, other_key, key)
     found = _names(data, key) or [SPARE[key]]
     return [name for name in found if name not in there] or found
@@ -102,7 +99,7 @@ def _beginning(field: Field, key: str, data: Mapping[str, object]) -> object:
 
 
 def _to_write(field: Field) -> str:
-    """Return a text that only the author knows: marked, so that `check` names it until it is written."""
+    """Return a placeholder text that only the author can replace; `check` reports it until then."""
     about = field.about.partition(". ")[0].partition(": ")[0].rstrip(".")
     return f"{TO_WRITE}{about[:1].lower()}{about[1:]}"
 

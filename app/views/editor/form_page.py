@@ -63,7 +63,10 @@ class FormPage(QScrollArea):
     def show_table(
         self, data: Mapping[str, object], section: Section, model: type[BaseModel], path: Path, empty: bool
     ) -> bool:
-        """Show the table at *path* of *data*, or (*empty*) that there is none; return whether fields were rebuilt."""
+        """Show the table at *path* of *data*, or with *empty* that there is none.
+
+        Return whether fields were rebuilt.
+        """
         self._data = data
         shape = (path, model, self._shape_of(model, path), empty)
         made: bool = shape != self._shape
@@ -78,7 +81,7 @@ class FormPage(QScrollArea):
         return made
 
     def show_problems(self, problems: Mapping[Path, str]) -> None:
-        """Mark the fields in which something is wrong, by their paths in the text, and say what."""
+        """Mark the fields with problems, by their paths in the text, and show the problems."""
         self._problems = problems
         for place, row in self.rows.items():
             if not row.closed:
@@ -89,16 +92,16 @@ class FormPage(QScrollArea):
         return next((said for path, said in self._problems.items() if path[: len(prefix)] == prefix), "")
 
     def finish(self) -> None:
-        """Take what is typed and not yet told."""
+        """Apply pending typing."""
         for row in list(self.rows.values()):
             row.finish()
 
     def path_of(self, widget: QWidget) -> Path | None:
-        """Return the path in the text of the field whose widget is *widget*."""
+        """Return the path of a field in the text, from its widget."""
         return next((place for place, row in self.rows.items() if row.widget is widget), None)
 
     def show_field(self, path: Path, take_focus: bool) -> bool:
-        """Bring the field of what stands at *path*, or of what it stands in, into sight; False where there is none."""
+        """Scroll to the field of the element at *path*, or of its container; return False if there is none."""
         row = next((self.rows[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self.rows), None)
         if row is None:
             return False
@@ -110,7 +113,7 @@ class FormPage(QScrollArea):
         return True
 
     def begin(self, path: Path = ()) -> None:
-        """Put the keyboard into the first field of what stands at *path*, ready to write over what is there."""
+        """Focus the first field of the element at *path* and select its content."""
         row = next((row for place, row in self.rows.items() if place[: len(path)] == path), None)
         if row is not None:
             row.widget.setFocus(Qt.FocusReason.TabFocusReason)
@@ -118,7 +121,10 @@ class FormPage(QScrollArea):
     # --- made -----------------------------------------------------------------------------------------------
 
     def _shape_of(self, model: type[BaseModel], path: Path) -> object:
-        """Return the facts that decide the fields of the page: keys without a field and the number of inner tables."""
+        """Return the keys without a field and the number of inner tables.
+
+        They determine the fields of the page.
+        """
         inside = [
             len(self._get_list((*path, field.key)))
             for field in fields(model)
@@ -211,7 +217,7 @@ class FormPage(QScrollArea):
     # --- looks ----------------------------------------------------------------------------------------------
 
     def order_behind(self, previous_widget: QWidget) -> None:
-        """Set the Tab order from *before* through the fields; new ones would come last."""
+        """Set the Tab order from *previous_widget* through the fields; new ones would come last."""
         inside = self.widget()
         if inside is None:
             return

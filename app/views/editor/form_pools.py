@@ -47,7 +47,7 @@ class Pool:
 
 
 def pools(data: Mapping[str, object]) -> list[Pool]:
-    """Return the pools of a scenario's data, as far as they are pools."""
+    """Return the pools of a scenario's data, without invalid ones."""
     found = data.get(VARIANTS)
     made: list[Pool] = []
     for name, pool in found.items() if isinstance(found, Mapping) else ():
@@ -80,7 +80,10 @@ def create_pool(pools: Sequence[Pool]) -> Pool:
 
 
 def replace_pool(text: str, old_pool: Pool | None, new_pool: Pool | None) -> str:
-    """Return *text* with the pool *after* in place of *before*; None: no pool. Raises ScenarioEditError."""
+    """Return *text* with the pool *new_pool* in place of *old_pool*; None: no pool.
+
+    Raises ScenarioEditError.
+    """
     if old_pool is not None and (new_pool is None or new_pool.path != old_pool.path):
         text = _remove_pool(text, old_pool)
     if new_pool is None:
@@ -190,7 +193,7 @@ class Pools(QWidget):
         self.remove.setEnabled(bool(found))
 
     def choose(self, name: str) -> None:
-        """Select the row of the pool, or of the group, of that name."""
+        """Select the row of the pool or group with that name."""
         for row, pool in enumerate(self._pools):
             if name in (pool.name, pool.group):
                 self.table.setCurrentCell(row, 0)

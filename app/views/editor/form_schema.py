@@ -120,13 +120,13 @@ class Field:
 
     @property
     def label(self) -> str:
-        """The key in an author's words, its unit in brackets."""
+        """Label of the key, with its unit in parentheses."""
         words = LABELS.get(f"{self.table}.{self.key}", LABELS.get(self.key))
         return self.key if words is None else tr(words)
 
     @property
     def offered(self) -> str:
-        """Of what the names are that may stand there, or that it is an act or a condition; empty: anything may."""
+        """Kind of the names that the field offers, or "input" or "condition"; empty if any text is allowed."""
         return OFFERED.get(f"{self.table}.{self.key}", OFFERED.get(self.key, ""))
 
 
@@ -164,7 +164,7 @@ def _format_value(value: object) -> str:
 
 
 def read(field: Field, typed: str) -> object:
-    """Return the value that *typed* stands for; None: nothing. Raises Refused."""
+    """Parse the text *typed* in a field; None: no value. Raises FieldValueError."""
     if not typed.strip():
         return None
     if field.kind is FieldKind.WORDS:
@@ -204,7 +204,7 @@ def format_entry(entry: Mapping[str, object]) -> str:
 
 
 def _parse_scalar(kind: FieldKind, typed: str) -> object:
-    """Return a number if it is meant and is one, else the words as they are."""
+    """Return a number if the kind requires one and the text is one, else the text."""
     text = typed if kind is FieldKind.TEXT else typed.strip()
     if kind in (FieldKind.WHOLE, FieldKind.NUMBER, FieldKind.DURATION):
         for number in (int, float):
@@ -234,7 +234,7 @@ UNITS: Final = {
 
 
 def tip(field: Field) -> str:
-    """Return all of it, line by line."""
+    """Return the complete tooltip, line by line."""
     about, meant = _split_help(field)
     left_empty = tr("Left empty: {meaning}.").format(meaning=meant) if meant else ""
     if field.required:
@@ -328,10 +328,7 @@ def get_section_help(section: Section, model: type[BaseModel] | None) -> str:
 
 @cache
 def fields(model: type[BaseModel]) -> tuple[Field, ...]:
-    """Return the fields of a table in the order of the schema, its kind first.
-
-    Of a scenario those outside of tables.
-    """
+    """Return the fields of a table in schema order, its kind first; of a scenario only those outside tables."""
     whole = model is schema.Scenario
     found = [
         _field(model, name, info)
@@ -342,7 +339,7 @@ def fields(model: type[BaseModel]) -> tuple[Field, ...]:
 
 
 def model_of(section: Section, entry: Mapping[str, object]) -> type[BaseModel]:
-    """Return the table that *entry* is: where there are several, its `kind` says which."""
+    """Return the model of *entry*: if there are several, its `kind` decides."""
     for model in section.models:
         kind = model.model_fields.get("kind")
         if kind is not None and entry.get("kind") in get_args(kind.annotation):
@@ -351,7 +348,7 @@ def model_of(section: Section, entry: Mapping[str, object]) -> type[BaseModel]:
 
 
 def kinds(section: Section) -> tuple[str, ...]:
-    """Return the words that `kind` may have in *section*; none where it is but one table."""
+    """Return the values that `kind` may have in *section*; empty if it has only one model."""
     if len(section.models) == 1:
         return ()
     return tuple(get_args(model.model_fields["kind"].annotation)[0] for model in section.models)
@@ -450,7 +447,7 @@ def _strip_type(annotation: object) -> Any:
 
 
 def _rules(annotation: object) -> list[object]:
-    """Return the rules of a type and of what stands beside its `| None`."""
+    """Return the rules of a type, including those next to its `| None`."""
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *rules = get_args(annotation)
@@ -461,7 +458,7 @@ def _rules(annotation: object) -> list[object]:
 
 
 def _flat(rules: Iterable[object]) -> Iterator[object]:
-    """Yield the single rules: those that a Field() holds, one by one."""
+    """Yield the single rules, including those inside a Field()."""
     for rule in rules:
         if isinstance(rule, FieldInfo):
             yield from _flat(rule.metadata)
@@ -478,7 +475,7 @@ def _longest(rules: list[object]) -> int:
 
 
 def tables(annotation: object) -> tuple[tuple[type[BaseModel], ...], bool]:
-    """Return the tables that a field of the scenario may hold, and whether it may hold several."""
+    """Return the table models that a field of the scenario accepts, and whether it accepts several tables."""
     bare = _strip_type(annotation)
     many = get_origin(bare) is tuple
     inner = _strip_type(get_args(bare)[0]) if many else bare

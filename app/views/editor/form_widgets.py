@@ -59,7 +59,7 @@ class Completion(QObject):
 
     @cached_property
     def _completer(self) -> QCompleter:
-        """Made with the first words: a page has many fields, and few of them are written in."""
+        """Completer, created on first use: a page has many fields, and few of them are edited."""
         made = QCompleter(self._model, self)
         made.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         made.setWidget(self._field)
@@ -94,7 +94,7 @@ class Completion(QObject):
         return True
 
     def show_completions(self, explicit: bool = False) -> None:
-        """Show how what stands before the cursor may go on; by itself only behind something."""
+        """Show completions for the text before the cursor; unless *explicit*, only after some text."""
         before = self._get_text_before_cursor()
         found = self.words(before) if self._field.hasFocus() and (explicit or before.strip()) else ()
         word = self._extract_unfinished(before)
@@ -200,7 +200,7 @@ class NameBox(ChoiceBox):
 
 
 def write_over(field: QLineEdit | QPlainTextEdit, text: str, reason: Qt.FocusReason) -> None:
-    """Select a text that asks for another one; after the click that brought the keyboard has put the cursor."""
+    """Select a placeholder text so that typing replaces it; deferred until the click has placed the cursor."""
     if text.startswith(TO_WRITE) and reason != Qt.FocusReason.PopupFocusReason:
         QTimer.singleShot(0, field, field.selectAll)
 
@@ -245,7 +245,7 @@ class TextArea(QPlainTextEdit):
         self._fit()
 
     def show_lines(self, text: str) -> None:
-        """Show *text* with the cursor where it was; the line break at the end of the file's text is not shown."""
+        """Show *text* and keep the cursor; the line break at the end of the text is not shown."""
         self._ends = text[len(text.rstrip("\n")) :]
         self.pause.stop()
         place = self.textCursor().position()
@@ -320,7 +320,7 @@ class FieldRow:
         self.widget.setToolTip(tip(field))
 
     def show(self, value: object) -> None:
-        """Show *value*, or as if it were not there for None. What is being typed stays if it means the same."""
+        """Show *value*; None: no value. Text that is being typed stays if it means the same."""
         self.value = value
         widget, text = self.widget, format_field(self.field, value)
         widget.blockSignals(True)
@@ -341,7 +341,7 @@ class FieldRow:
         widget.blockSignals(False)
 
     def finish(self) -> None:
-        """Take what stands in the widget, if it is new."""
+        """Apply the content of the widget if it has changed."""
         widget = self.widget
         if self.closed or not isinstance(widget, (QLineEdit, NameBox, TextArea)):
             return
@@ -356,7 +356,7 @@ class FieldRow:
         self._commit(value)
 
     def show_problem(self, problem: str) -> None:
-        """Mark the field as wrong and say why; empty: all is well."""
+        """Mark the field as wrong with the reason; empty: no problem."""
         if problem == self._problem:
             return
         self._problem = problem

@@ -53,7 +53,7 @@ def complete_input(prefix: str, named: Named) -> list[str]:
 
 
 def complete_condition(prefix: str, named: Named) -> list[str]:
-    """Return the candidates for the unfinished word of a condition that begins with *prefix*, most likely first."""
+    """Return candidates for the unfinished word of a condition that begins with *prefix*, the most likely first."""
     words = _TOKEN.findall(UNFINISHED.sub("", prefix, count=1))
     if words and words[-1][0] in "\"'" and (len(words[-1]) < 2 or words[-1][-1] != words[-1][0]):
         return []  # inside a T-SQL text any input is allowed
@@ -94,7 +94,7 @@ def _complete_after_term(fact: Sequence[str], last_token: str, named: Named) -> 
 
 
 def _find_current_fact(tokens: Sequence[str]) -> list[str]:
-    """Return the words of the fact that is being written; none where one is still to begin."""
+    """Return the words of the current fact; empty at the start of a fact."""
     start = len(tokens)
     while start and tokens[start - 1].lower() not in _JOINED:
         start -= 1
@@ -112,7 +112,7 @@ def _facts(named: Named, negated: bool) -> list[str]:
 
 
 def _quantities(named: Named) -> list[str]:
-    """Return those of which the scenario has something to measure."""
+    """Return the quantities that the scenario can measure."""
     return [
         f"{name}("
         for name, quantity in quantities.QUANTITIES.items()
@@ -121,7 +121,7 @@ def _quantities(named: Named) -> list[str]:
 
 
 def _states(fact: Sequence[str], named: Named) -> list[str]:
-    """Return the states that the thing may have of which the fact speaks."""
+    """Return the possible states of the object of the fact."""
     low = [word.lower() for word in fact]
     if low[0] == "witness":
         return list(facts.WITNESS_WORDS)
@@ -141,7 +141,7 @@ def _is_named(token: str, names: Sequence[str]) -> bool:
 
 
 def _quote_names(names: Sequence[str]) -> list[str]:
-    """Return names as conditions write them: one that is more than a word in brackets."""
+    """Quote names as conditions require: names with several words in brackets."""
     return [name if _BARE.fullmatch(name) else f"[{name}]" for name in names]
 
 
@@ -190,7 +190,7 @@ def complete_field(data: Mapping[str, object], field_kind: str, prefix: str) -> 
 
 
 def names_in(text: str, kind: str) -> list[str]:
-    """Return the same of a scenario's text; none while that cannot be read."""
+    """Return the names in a scenario's text; empty while it is invalid."""
     try:
         return names(tomllib.loads(text), kind)
     except (ValueError, RecursionError):
@@ -241,7 +241,7 @@ def find_completions(text: str, position: int) -> list[str]:
 
 
 def _table_before(prefix: str) -> list[str]:
-    """Return path of the table in which the text *before* ends."""
+    """Return the path of the table in which the text *prefix* ends."""
     found = _TABLE.findall(prefix)
     return found[-1].split(".") if found else []
 
@@ -253,12 +253,12 @@ def _keys_before(prefix: str) -> list[str]:
 
 
 def _tables() -> list[str]:
-    """Return everything that is written as a table or an array of tables."""
+    """Return all keys that are written as a table or an array of tables."""
     return [name for name, place in _properties([]).items() if _inner(place).get("properties")]
 
 
 def _properties(path: list[str]) -> dict[str, JsonSchema]:
-    """Return key: its JSON Schema, in the table at *path*; nothing for a table that there is not."""
+    """Return key -> JSON Schema of the table at *path*; empty for an unknown table."""
     place: JsonSchema = _schema()
     for step in path:
         place = _inner(place.get("properties", {}).get(step, {}))

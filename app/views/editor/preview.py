@@ -58,7 +58,7 @@ class BriefPreview(QWidget):
         brief.hide()
 
     def show_scenario(self, scenario: Scenario | None) -> None:
-        """Show *scenario*; None: the text cannot be read just now."""
+        """Show *scenario*; None: the text is currently invalid."""
         if scenario is None:
             self.said.setText(
                 tr("Previous preview. It is updated when the problems below are fixed.")

@@ -199,7 +199,7 @@ class AddFault(QFrame):
 
     @property
     def line(self) -> str:
-        """The input line that the fields say."""
+        """Input line built from the fields."""
         words = [str(self.verb.currentData())]
         for parameter, name, field in self.fields:
             text = (field.currentText() if isinstance(field, QComboBox) else _text(field)).strip()

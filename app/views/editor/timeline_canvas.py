@@ -100,7 +100,7 @@ class TimelineCanvas(QWidget):
     def show_plan(
         self, plan: TimelinePlan, current_path: Path | None, selected: frozenset[Path] = frozenset()
     ) -> None:
-        """Show *plan* with this entry chosen, and others *selected* with it; a drag that goes on is given up."""
+        """Show *plan* with the entry at *current_path* and those *selected*; a drag in progress is canceled."""
         self._plan, self._chosen_path, self._selected = plan, current_path, selected
         self._dragged = self._spot = None
         entry = plan.find_entry(current_path)
@@ -132,7 +132,7 @@ class TimelineCanvas(QWidget):
 
     @property
     def _visible_rect(self) -> QRectF:
-        """The part that can be seen: names and what has no time stay in it, however far one has scrolled."""
+        """Visible part: names and entries without a time stay in it while scrolling."""
         parent = self.parentWidget()
         if parent is None or parent.width() >= self.width():
             return QRectF(self.rect())
@@ -216,7 +216,10 @@ class TimelineCanvas(QWidget):
         return box.translated(self._visible_rect.left(), 0.0) if entry.kind == WAIT else box
 
     def _find_entry(self, position: QPointF) -> tuple[TimelineEntry, str] | None:
-        """Return the entry at this place and what of it; the chosen one and steps drawn last go before others."""
+        """Return the entry at this position and its part.
+
+        The selected one and the last drawn steps take precedence.
+        """
         hits = [
             (entry, placed)
             for entry, box, placed in self._boxes
@@ -305,7 +308,7 @@ class TimelineCanvas(QWidget):
         self.menu_wanted.emit(event.globalPos(), found[0].path if found else None, at_s)
 
     def give_up(self) -> bool:
-        """Let go of what is being dragged; it stays where it was. Whether there was something."""
+        """Cancel a drag; the entry keeps its place. Return whether there was one."""
         if self._dragged is None:
             return False
         self._dragged = self._spot = None

@@ -56,7 +56,7 @@ class TimelineEntry:
 
     @property
     def group(self) -> str:
-        """Group of its verb; empty where there is no such verb."""
+        """Group of its verb; empty for an unknown verb."""
         verb = VERBS.get(self.act.partition(" ")[0].lower())
         return verb.group if verb else ""
 
@@ -84,7 +84,7 @@ class TimelinePlan:
 
 
 def read_plan(text: str) -> TimelinePlan:
-    """Return the plan in *text*; what no scenario can hold is left out. Raises ValueError for what is not TOML."""
+    """Parse the plan in *text*, ignoring invalid entries. Raises ValueError for invalid TOML."""
     try:
         data = tomllib.loads(text)
     except RecursionError as error:
@@ -101,7 +101,7 @@ def read_plan(text: str) -> TimelinePlan:
 
 
 def seconds_of(value: object) -> float | None:
-    """Return a duration as scenarios write it, in seconds; None for what is none."""
+    """Return a duration of a scenario in seconds; None if it is invalid."""
     try:
         return None if value is None else _ANY_DURATION.validate_python(value)
     except ValidationError:
@@ -138,7 +138,7 @@ def _collapse_spaces(value: object) -> str:
 
 
 def _raw_steps(data: Mapping[str, object]) -> Iterator[TimelineEntry]:
-    """Yield steps with the times that follow from the text alone: a condition takes as long as it takes."""
+    """Yield steps with the times known from the text; the duration of a condition is unknown."""
     before: float | None = 0.0
     for number, table in _tables(data, "solution"):
         do, when = table.get("do"), _collapse_spaces(table.get("when"))
@@ -188,7 +188,7 @@ def _in_order(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[Timel
 
 
 def spoken(entry: TimelineEntry) -> str:
-    """Return the entry as a line of a list, and as a screen reader says it."""
+    """Return the entry as a line of a list and for a screen reader."""
     start, end = (formatting.run_time(t_s, _decimals(t_s)) for t_s in entry.spot)
     act = entry.act or tr("empty")
     if entry.kind == AT:
@@ -275,7 +275,7 @@ class Scale:
 
     @property
     def step_s(self) -> float:
-        """To what a drag snaps."""
+        """Step of a drag in seconds."""
         return 1.0 if self.width / self.length_s >= FINE_PX_PER_S else COARSE_S
 
 
@@ -319,7 +319,7 @@ def layout_faults(spots: Sequence[Spot], widths: Sequence[float], scale: Scale) 
 
 
 def _label_x(start: float, end: float, width: float, scale: Scale) -> float:
-    """Return the left side of a label, within a wide window, or right or left at the end of the axis."""
+    """Return the left side of a label: within a wide window, or right or left of it at the end of the axis."""
     if end - start >= width + 4 * GRIP_PX:
         return start + (end - start - width) / 2.0
     right = end + 1.7 * GRIP_PX
@@ -329,7 +329,7 @@ def _label_x(start: float, end: float, width: float, scale: Scale) -> float:
 
 
 def flow(widths: Sequence[float], room: float, gap: float) -> list[tuple[int, float]]:
-    """Return row and left side of items that are set like words."""
+    """Return row and left side of items that wrap like words."""
     found, row, x = [], 0, 0.0
     for width in widths:
         if x and x + width > room:
@@ -340,7 +340,7 @@ def flow(widths: Sequence[float], room: float, gap: float) -> list[tuple[int, fl
 
 
 def spread_out(xs: Sequence[float], pitch: float, left_x: float, right_x: float) -> list[float]:
-    """Move *xs*, in their order, at least *pitch* apart, within *left* to *right* if possible."""
+    """Move *xs*, in their order, at least *pitch* apart, within *left_x* to *right_x* if possible."""
     pitch = min(pitch, (right_x - left_x) / max(1, len(xs) - 1))
     found: list[float] = []
     for x in xs:
@@ -407,7 +407,7 @@ def find_latest_s(entry: TimelineEntry, plan: TimelinePlan) -> float:
 def move_entries(
     text: str, plan: TimelinePlan, entry: TimelineEntry, spot: Spot, selected: Sequence[TimelineEntry]
 ) -> str:
-    """Return *text* with the entry at *spot*; others that are *chosen* move equally, unless only its end moves.
+    """Return *text* with the entry at *spot*; others that are *selected* move equally, unless only its end moves.
 
     Raises ScenarioEditError.
     """
@@ -463,7 +463,7 @@ def move_entry(text: str, entry: TimelineEntry, spot: Spot) -> str:
 
 
 def format_time(t_s: float, sample: object) -> int | float | str:
-    """Return *t_s* in the style of *like*: 95, "95s", "95", "2min" for whole minutes."""
+    """Return *t_s* in the style of *sample*: 95, "95s", "95", "2min" for whole minutes."""
     if not isinstance(sample, str):
         return int(t_s) if t_s == int(t_s) else round(t_s, 2)
     match = _WRITTEN.match(sample)

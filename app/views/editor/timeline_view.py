@@ -89,7 +89,7 @@ class TimelineList(QListWidget):
         self.blockSignals(False)
 
     def choose(self, path: Path, extend_selection: bool = False) -> None:
-        """Select the row of *path*, alone or (*also*) in addition."""
+        """Select the row of *path*, alone or (*extend_selection*) in addition."""
         flags = QItemSelectionModel.SelectionFlag
         self.blockSignals(True)
         for row in range(self.count()):
@@ -285,7 +285,7 @@ class TimelineView(QWidget):
 
     @Slot(str)
     def show_text(self, text: str) -> None:
-        """Show *text*; the chosen entry stays chosen while there is one at its place. Emits nothing."""
+        """Show *text*; the selection stays if an entry exists at its place. Emits no signal."""
         try:
             plan = read_plan(text)
         except ValueError:
@@ -321,7 +321,7 @@ class TimelineView(QWidget):
     # --- choosing -------------------------------------------------------------------------------------------
 
     def show_path(self, path: Path) -> None:
-        """Choose the entry at *path*, if there is one; emits nothing."""
+        """Select the entry at *path*, if it exists; emits no signal."""
         if self._plan.find_entry(path) is not None:
             blocked = self.blockSignals(True)
             self._choose(path)
@@ -335,7 +335,7 @@ class TimelineView(QWidget):
 
     @Slot(object)
     def _choose(self, path: Path, extend_selection: bool = False) -> None:
-        """Choose the entry at *path*, alone or (*also*) beside those that are chosen."""
+        """Select the entry at *path*, alone or, with *extend_selection*, in addition to the selected ones."""
         if self._plan.find_entry(path) is None:
             return
         self._path = path
@@ -377,7 +377,7 @@ class TimelineView(QWidget):
     # --- changing -------------------------------------------------------------------------------------------
 
     def _change(self, text: str) -> None:
-        """Change the text for the user, and show it at once, with or without listeners."""
+        """Apply a change of the user to the text and show it at once."""
         if text == self._text:
             self._show_chosen()
             return
@@ -387,7 +387,7 @@ class TimelineView(QWidget):
 
     @Slot(object, object)
     def _move(self, entry: TimelineEntry, spot: Spot) -> None:
-        """Put the entry there; others that are chosen go with it, unless only its end is moved."""
+        """Move the entry to *spot*; other selected ones move along, unless only its end is moved."""
         try:
             self._change(move_entries(self.text_now(), self._plan, entry, spot, self.selected))
         except ScenarioEditError as problem:
@@ -475,7 +475,7 @@ class TimelineView(QWidget):
     @Slot()
     @Slot(float)
     def begin_adding(self, at_s: float | None = None) -> None:
-        """Open the form for one more fault at *at_s*, else at the cursor, else after the chosen entry."""
+        """Open the form for a new fault at *at_s*, else at the cursor, else after the selected entry."""
         if not self.body.isEnabled():
             return
         entry = self._plan.find_entry(self._path)

@@ -38,7 +38,7 @@ class StageStyle:
 
     @property
     def scene(self) -> SceneStyle:
-        """The style for the marks and chips of the topology."""
+        """Style for the symbols and chips of the topology."""
         return SceneStyle(
             self.colors, self.fonts["body"], self.fonts["small"], self.fonts["bold"], self.fonts["server"]
         )
@@ -110,11 +110,11 @@ class CanvasPainter:
         return QFontMetricsF(self.style.fonts[font]).height()
 
     def find_box(self, technology: str, name: str) -> QRectF | None:
-        """Return the place of a part; None if the technology has none."""
+        """Return the rectangle of a part; None if the technology has none."""
         return places.find_box(technology, name, self.height)
 
     def title(self, heading: str, sentence: str, tone: QColor) -> QRectF:
-        """Draw heading and sentence of the stage next to a disk of color *tone*; return the place of the disk."""
+        """Draw heading and sentence of the stage next to a disk of color *tone*; return the rectangle of the disk."""
         disk = QRectF(24, 24, 36, 36)
         self.painter.setPen(Qt.PenStyle.NoPen)
         self.painter.setBrush(tone)
@@ -126,7 +126,7 @@ class CanvasPainter:
         return disk
 
     def halo(self, box: QRectF, succeeded: bool) -> None:
-        """Draw the halo of a place that takes part."""
+        """Draw the halo of a part that takes part in the phase."""
         color = self.colors.ok if succeeded else self.colors.focus
         self.painter.setBrush(Qt.BrushStyle.NoBrush)
         self.painter.setPen(QPen(theme.with_alpha(color, 70), 4))

@@ -31,7 +31,7 @@ class StagePainter(PanelPainter):
     """Draws the whole stage."""
 
     def draw_still(self, view: StageView) -> None:
-        """Draw everything that stays while the phase runs."""
+        """Draw everything that does not move during the phase."""
         self.painter.fillRect(QRectF(0, 0, WIDTH, self.height), self.colors.surface)
         self._draw_heading(view)
         self._draw_frame_of_cluster(view)
@@ -427,7 +427,7 @@ def _length(a: QPointF, b: QPointF) -> float:
 
 
 def _along(corners: list[QPointF], share: float) -> QPointF | None:
-    """Return the point at *share* of the way."""
+    """Return the point at *share* of the path."""
     legs = list(itertools.pairwise(corners))
     whole = sum(_length(*leg) for leg in legs)
     if not legs or not whole:

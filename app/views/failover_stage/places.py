@@ -74,7 +74,7 @@ ROUTES: Final[Mapping[tuple[str, str, str], tuple[str, str]]] = {
 
 
 def find_box(technology: str, name: str, height: float) -> QRectF | None:
-    """Return the box of a place on a canvas of *height* units; None if there is none."""
+    """Return the rectangle of a part on a canvas of *height* units; None if there is none."""
     box = PLACES[technology].get(name)
     if box is None:
         return None

@@ -17,7 +17,7 @@ KINDS = (FigureClass.CALIBRATED, FigureClass.SHARED, FigureClass.PREDICTED, Figu
 
 
 def figures_of(rows: Sequence[FigureRow]) -> dict[str, Figure]:
-    """Return those that *rows* suffice for."""
+    """Return the figures that can be drawn from *rows*."""
     made = {ERRORS: _errors(rows), TABLE_6: _table_6(rows), MANY: _build_many_databases(rows)}
     return {name: figure for name, figure in made.items() if figure is not None}
 

@@ -133,7 +133,7 @@ class FigurePlot(QWidget):
         return plot
 
     def _bars(self, plot: pg.PlotItem, line: FigureLine, bar_offset: float, colors: ThemeTokens) -> None:
-        """Draw bars next to those of the other lines, *place* bars from the middle."""
+        """Draw bars next to those of the other lines, *bar_offset* bars from the middle."""
         x = np.array(line.x) + bar_offset * BAR
         plot.addItem(
             pg.BarGraphItem(

@@ -42,7 +42,7 @@ CLASSES: Final = ((mark("All classes"), None), *((words, kind) for kind, words i
 
 
 def value(row: FigureRow, figure: float | str) -> str:
-    """Return a number with its unit, or the words."""
+    """Return a figure with its unit, or its text if it is not a number."""
     if isinstance(figure, str):
         return figure
     return f"{formatting.significant(figure, 4)} {row.unit}".rstrip()
@@ -190,7 +190,7 @@ class RowsPage(QWidget):
         self._show_detail()
 
     def _count(self) -> None:
-        """Pass and all beside the name of each section."""
+        """Show passed and total rows next to the name of each section."""
         colors = theme.tokens(self.palette())
         for place in range(self.sections.count()):
             name = self._order[place - 1] if place > 0 else None

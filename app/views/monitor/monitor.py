@@ -77,7 +77,7 @@ def alert_at(world: World, server: str, database: str, alert_id: int) -> Alert |
 def lines_of(
     world: World, database: str, servers: Sequence[str], raised: dict[int, str]
 ) -> list[ThresholdLine]:
-    """Return the page for one database; what cannot be asked is unknown."""
+    """Return the page for one database; values of unreachable servers are unknown."""
     return [
         ThresholdLine(
             alert_id,
@@ -182,7 +182,7 @@ class Warnings(QWidget):
 
 
 def _build_wrapped_label(text: str) -> QLabel:
-    """Return a label of as many lines as it takes: in a grid of one-line fields Qt would give it one line's room."""
+    """Return a label that wraps; in a grid of one-line fields Qt would give it only one line."""
     label = QLabel(text, wordWrap=True)
     width = min(label.fontMetrics().horizontalAdvance(text) + 2, WORDS_UNITS * label.fontMetrics().height())
     label.setMinimumSize(width, label.heightForWidth(width))
@@ -351,7 +351,7 @@ class Monitor(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Take new events."""
+        """Add new events."""
         for event in events:
             if event.kind == "alert":
                 self.warnings.note(event)
@@ -371,7 +371,7 @@ class Monitor(QWidget):
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
-        """Select what was recorded by then in the history."""
+        """Select the row of the history that was recorded by then."""
         self.history.show_time(t_s)
 
     @Slot(object)
@@ -386,7 +386,7 @@ class Monitor(QWidget):
             self.time_selected.emit(self.history.model.rows[index.row()][1].tick / TICKS_PER_S)
 
     def refresh(self) -> None:
-        """Have every partner that can be reached record its state, and show what it says."""
+        """Let every reachable partner record its state, and show the rows."""
         if self._world is None or self.database is None:
             return
         self._asked_tick = self._world.tick

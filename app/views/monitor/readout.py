@@ -62,7 +62,7 @@ class Partner:
 
     @property
     def state(self) -> tuple[str, str]:
-        """Words and token."""
+        """Text and theme token of the state."""
         if not self.connected:
             return tr("Not connected to {server}").format(server=self.server), "muted"
         words, tone = STATES[self.row.state] if self.row else (WAITING, "muted")
@@ -106,7 +106,7 @@ class Readout:
 
     @property
     def age_s(self) -> float | None:
-        """Age of the older of the rows that are shown, whatever role they tell of; None if there are none."""
+        """Age of the older of the shown rows, independent of the role; None without rows."""
         ticks = [p.row.tick for p in self.partners if p.connected and p.row is not None]
         return (self.now_tick - min(ticks)) / TICKS_PER_S if ticks else None
 
@@ -169,7 +169,7 @@ def mode_of(copy: DatabaseCopy | None) -> str:
 
 
 def _find_latest_partner(partners: list[Partner], role: Role) -> Partner | None:
-    """Return the partner whose last row says that it is *role*; the later one if both say so."""
+    """Return the partner whose last row reports *role*; the later one if both do."""
     fitting = [(p.row.tick, p) for p in partners if p.connected and p.row is not None and p.row.role is role]
     return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
 

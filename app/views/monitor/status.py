@@ -97,7 +97,7 @@ class LabeledValues(QWidget):
         return dict(self._shown_lines)
 
     def needed_px(self) -> int:
-        """Return width at which every label and a large value beside it stand in one line."""
+        """Width at which every label and a large value fit on one line."""
         metrics = self.fontMetrics()
         label = max((metrics.horizontalAdvance(f"{label}:") for label in self._values), default=0)
         return label + metrics.horizontalAdvance(LARGE_VALUE) + 2 * metrics.height()
@@ -124,7 +124,7 @@ class LabeledValues(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Give a label two lines if it is longer than one; Qt would do so for shorter ones as well."""
+        """Give a label two lines if it does not fit on one; Qt would do so for shorter ones too."""
         margins = self._form.contentsMargins()
         room = self.width() - margins.left() - margins.right()
         for field in self._values.values():
@@ -227,7 +227,10 @@ def _time(title: str, value: Callable[[MonitorRow], float | None]) -> TableColum
 
 
 def columns() -> list[TableColumn]:
-    """Return the columns of the history dialog, then the transactions; rows are (date, recorded row). Documented."""
+    """Return the columns of the history dialog, followed by the transactions; rows are (date, recorded row).
+
+    Documented.
+    """
     return [
         TableColumn(title=mark("Time recorded"), text=lambda found: found[0], sample="2005-10-22 12:00:41"),
         TableColumn(

@@ -64,9 +64,9 @@ TIMEOUT, REFUSED, NOT_FOUND = -2, 2, 53
 
 
 def no_answer(world: World, name: str) -> int | None:
-    """Return the number of the error that asking *name* meets; TIMEOUT only after the login timeout.
+    """Return the error number for a connection to *name*; TIMEOUT only after the login timeout.
 
-    None: it answers.
+    None: it responds.
     """
     server = world.instances[name]
     if tsql.reachable(world, name):
@@ -79,7 +79,7 @@ def no_answer(world: World, name: str) -> int | None:
 
 
 def format_client_message(number: int, name: str) -> str:
-    """Return the client's message of that number."""
+    """Format the client message with that number."""
     return fill_message(number, name)[1]
 
 
@@ -115,7 +115,10 @@ _ROLE: Final = {Role.PRINCIPAL: mark("Principal"), Role.MIRROR: mark("Mirror")}
 
 
 def database_item(copy: DatabaseCopy) -> ExplorerItem:
-    """Return `Sales (Mirror, Synchronized / Restoring...)`: role and session, then sys.databases. Facts 3.4."""
+    """Return `Sales (Mirror, Synchronized / Restoring...)`: role and session, then the state in sys.databases.
+
+    Facts 3.4.
+    """
     state_words, tone = _STATE[DbState.RECOVERING if copy.recovering else copy.db_state]
     state, session = tr(state_words), ""
     if copy.mirroring.role is not None and copy.mirroring.state is not None:
@@ -282,7 +285,7 @@ FOLDERS: Final = (
 
 
 def folder_title(folder: Folder, server: Instance) -> str:
-    """Return the title of the agent's folder, which says whether it runs."""
+    """Return the title of the agent's folder, which shows whether the agent runs."""
     title = tr(folder.title)
     stopped = folder.name == "agent" and not server.agent_running
     return tr("{name} (stopped)").format(name=title) if stopped else title

@@ -141,7 +141,7 @@ class ObjectExplorer(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Take answers to queries of this tree; nothing else changes it."""
+        """Handle results of queries from this tree; nothing else changes it."""
         events = list(events)
         for page in self.pages:
             page.add_events(events)
@@ -173,7 +173,7 @@ class ObjectExplorer(QWidget):
         return self.node.path if self.node is not None else ()
 
     def _select_path(self, path: tuple[str, ...]) -> None:
-        """Make the row of *path* the current one, or the nearest row above it that there is."""
+        """Select the row of *path*, or the nearest existing row above it."""
         while path:
             item = self.tree.find(path)
             if item is not None:
@@ -248,7 +248,7 @@ class ObjectExplorer(QWidget):
             menu.popup(self.view.viewport().mapToGlobal(position))
 
     def _fill_for_button(self, menu: QMenu) -> None:
-        """Fill the context menu and actions to expand and collapse, which screen readers cannot do themselves."""
+        """Fill the context menu, with actions to expand and collapse, which screen readers lack."""
         index = self.view.currentIndex()
         if self.node is None:
             return
@@ -298,7 +298,7 @@ class ObjectExplorer(QWidget):
         menu.addAction(self.tools["explorer.refresh"])
 
     def _add_scripts(self, menu: QMenu, node: TreeNode) -> None:
-        """Add scripts, which the server provides; without its answer there are none."""
+        """Add scripts, which need data of the server; without its response there are none."""
         if self._world is None or answers.no_answer(self._world, node.server) is not None:
             return
         found = scripts.scripts(self._world, node.server, node.kind, node.name)

@@ -84,7 +84,7 @@ FIELDS: Final = (
 
 
 def values(copy: DatabaseCopy | None) -> dict[str, str]:
-    """Return the values of the page by the names of `FIELDS`; only a status for a database without mirroring."""
+    """Return the values of the page by the names of `FIELDS`; a database without mirroring has only a status."""
     if copy is None:
         return {"Status": tr("This server has no database with this name.")}
     if copy.mirroring.guid is None or copy.mirroring.role is None or copy.mirroring.state is None:
@@ -187,7 +187,7 @@ class MirroringPage(QDialog):
     # --- what is shown ------------------------------------------------------------------------------------
 
     def show_world(self, world: World) -> None:
-        """Time goes on; what the server said stays until it is asked again."""
+        """Update the time; displayed values stay until they are queried again."""
         first = self._world is None
         self._world = world
         if first:
@@ -195,7 +195,7 @@ class MirroringPage(QDialog):
         self._show_age()
 
     def refresh(self) -> None:
-        """Ask the server again; what it said before stays if it does not answer."""
+        """Query the server again; displayed values stay if it does not respond."""
         if self._world is None:
             return
         number = answers.no_answer(self._world, self.server)

@@ -192,7 +192,7 @@ def _login(world: World, server: str, name: str) -> Iterable[Script]:
 
 
 def _create_login(login: Login, called: str) -> str:
-    """Return CREATE LOGIN as Management Studio does, without the SID."""
+    """Return CREATE LOGIN as Management Studio scripts it, without the SID."""
     default = f"DEFAULT_DATABASE = {quoted(login.default_database)}"
     if login.kind == "WINDOWS":
         return f"CREATE {called} FROM WINDOWS WITH {default}\nGO\n"

@@ -52,7 +52,7 @@ _SHAPES: Final = {
 
 @lru_cache(maxsize=256)
 def icon(kind: str, tone: str, dark: bool) -> QIcon:
-    """Return the icon of *kind* with the sign of *tone*, none for the tones text and idle."""
+    """Return the icon of *kind* with the symbol of *tone*; no symbol for the tones text and idle."""
     colors = theme.dark() if dark else theme.light()
     ground = colors.idle if tone == "idle" else colors.accent if kind == "folder" else colors.text
     found = QIcon()
@@ -119,7 +119,7 @@ class TreeNode:
 
 
 class Tree(QStandardItemModel):
-    """Rows of all servers. *opened* are the paths of open rows, updated by the view."""
+    """Rows of all servers; the view updates the paths of expanded rows."""
 
     failed = Signal(str, int)
     """Signal: (server, number) of a failed request."""
@@ -152,7 +152,7 @@ class Tree(QStandardItemModel):
     # --- time ---------------------------------------------------------------------------------------------
 
     def start(self, world: World) -> None:
-        """Connect to every server of *world* anew."""
+        """Connect to every server of *world* again."""
         self._world = world
         self._waiting.clear()
         known = {path[0] for path in self.opened}
@@ -166,7 +166,7 @@ class Tree(QStandardItemModel):
             self._ask(self.item(place))
 
     def show_world(self, world: World) -> None:
-        """Time goes on: nothing changes, but for rows that wait for a server that is there and says nothing."""
+        """Update the time; only rows that wait for an unresponsive server change."""
         self._world = world
         for path, due in list(self._waiting.items()):
             number = answers.no_answer(world, path[0])
@@ -180,7 +180,7 @@ class Tree(QStandardItemModel):
     # --- asking -------------------------------------------------------------------------------------------
 
     def refresh(self, index: QModelIndex) -> None:
-        """Ask the server of this row again, for the row and all that is open below it."""
+        """Query the server of this row again, for the row and all expanded rows below it."""
         item = self.itemFromIndex(index)
         if item is not None and node_of(item).kind == "problem":
             item = item.parent()
@@ -283,7 +283,7 @@ class Tree(QStandardItemModel):
 
     @property
     def world(self) -> World:
-        """The moment at which a question would be asked now."""
+        """World for the next query."""
         assert self._world is not None, "nothing can be asked before `start`"
         return self._world
 
@@ -292,7 +292,7 @@ class Tree(QStandardItemModel):
         return next((item for item in self._all() if node_of(item).path == path), None)
 
     def find_query(self, index: QModelIndex) -> tuple[str, int] | None:
-        """Return (what, tick): which row's answer this row stands in, and of when it is."""
+        """Return (what, tick): the row whose response contains this row, and the time of that response."""
         item = self.itemFromIndex(index)
         while item is not None:
             node = node_of(item)

@@ -141,7 +141,7 @@ class Cell(QObject):
     # --- what is shown --------------------------------------------------------------------------------------
 
     def draw(self, sweeps: Mapping[SafetyMode, Sweep], bottom: float, top: float) -> None:
-        """Draw curves of the sweeps; the axis runs from *bottom* to *top*, as logarithms on a logarithmic axis."""
+        """Draw the curves of the sweeps; the axis runs from *bottom* to *top* (logarithms on a logarithmic axis)."""
         for mode, curve in self.curves.items():
             found = sweeps.get(mode)
             if found is None or (mode is SafetyMode.NONE and self.counter.name in ON_THE_LINK):
@@ -158,7 +158,7 @@ class Cell(QObject):
     def put_plan(
         self, axis_value: float, values: Mapping[SafetyMode, float], selected_mode: SafetyMode
     ) -> None:
-        """Mark the plan by a dot on each curve."""
+        """Mark the plan with a dot on each curve."""
         self._chosen_safety = selected_mode
         self.mark.setValue(float(np.log10(axis_value)))
         for mode, dots in self.dots.items():
@@ -310,7 +310,10 @@ class PlanCurves(QWidget):
     def show_plan(
         self, plan: MirroringPlan, sweeps: Mapping[str, Sweeps], plan_figures: Mapping[SafetyMode, Steady]
     ) -> None:
-        """Show the plan: *sweeps* by axis; *here* are the figures of the plan itself at each level."""
+        """Show the plan.
+
+        *sweeps*: by axis; *plan_figures*: figures of the plan itself at each safety level.
+        """
         self._shown_plan = plan, sweeps, plan_figures
         for name in self.counters:
             modes = [mode for mode in MODES if mode is not SafetyMode.NONE or name not in ON_THE_LINK]

@@ -97,7 +97,7 @@ class FailoverTimesDialog(QDialog):
 
     @property
     def cells(self) -> list[str]:
-        """All that the table says, for tests."""
+        """All cells of the table, for tests."""
         items = filter(None, (self._rows.itemAt(place) for place in range(self._rows.count())))
         return [label.text() for item in items if isinstance(label := item.widget(), QLabel)]
 

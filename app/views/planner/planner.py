@@ -82,13 +82,13 @@ class PlannerFindings(QScrollArea):
         self.setWidget(inside)
 
     def show_findings(self, findings: Sequence[PlanFinding]) -> None:
-        """Show findings, of which the first is the verdict; none clears all."""
+        """Show findings, of which the first is the verdict; an empty list clears them."""
         self._shown_findings = list(findings)
         self._write()
 
     @property
     def text(self) -> str:
-        """All that is said, for reading aloud and for tests."""
+        """All findings as text, for screen readers and tests."""
         return "\n".join(f"{localize(each.topic)}: {localize(each.text)}" for each in self._shown_findings)
 
     def _write(self) -> None:

@@ -237,7 +237,7 @@ class _CardDelegate(QStyledItemDelegate):
 
 
 def _fitting_sentences(text: str, font_text: str, width: float) -> tuple[str, ...]:
-    """Return all of *text* if it fits, else its first sentence: the situation, without the task."""
+    """Return all of *text* if it fits, else its first sentence, which states the situation."""
     lines = cached_lines(text, font_text, width, _LINES - 2)
     if lines[-1].endswith("…") and ". " in text:
         return cached_lines(text.partition(". ")[0] + ".", font_text, width, _LINES - 2)

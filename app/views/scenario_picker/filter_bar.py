@@ -70,7 +70,7 @@ class FilterBar(QWidget):
         self.show_filters()
 
     def set_filters(self, filters: Filters) -> None:
-        """Choose these filters, and tell the page."""
+        """Select these filters and notify the page."""
         self.filters = filters
         self.show_filters()
         self.changed.emit(filters)
@@ -116,7 +116,7 @@ class Choice(QToolButton):
         self._group = QActionGroup(self._menu)
 
     def offer(self, values: Sequence[tuple[str, object]]) -> None:
-        """Put these titles and values into the menu, after the one that accepts anything."""
+        """Add these titles and values to the menu, after the entry that accepts anything."""
         every = ([(self._anything, None)] if self._anything else []) + list(values)
         if {value: title for title, value in every} == self._titles:
             return

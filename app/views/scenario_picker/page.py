@@ -153,7 +153,7 @@ class ScenarioPicker(QWidget):
         self._show_drills()
 
     def _show_placeholder(self) -> None:
-        """Show as much of what the search finds as there is room for."""
+        """Show as much of the search hint as fits."""
         count = len(self._cards)
         short = trn("Search {n} drill", "Search {n} drills", count).format(n=count)
         what = tr("symptom, error number, view or command")
@@ -165,7 +165,7 @@ class ScenarioPicker(QWidget):
         self.search.setToolTip(texts[0])
 
     def show_recommendation(self, recommendation: NextDrill | None, newcomer: bool = False) -> None:
-        """Show the drill to take next; a *newcomer* is offered the first run, too."""
+        """Show the recommended drill; a *newcomer* is also offered the first run."""
         self.top.show_recommendation(recommendation, newcomer)
         self._show_drills()
         if recommendation is not None and self.grid.current() is None:
@@ -187,7 +187,7 @@ class ScenarioPicker(QWidget):
             self.grid.choose(name)
 
     def take_focus(self) -> None:
-        """Give the keyboard to the button that Enter should press, unless a search is being typed."""
+        """Focus the button for Enter, unless a search is being typed."""
         if self.search.hasFocus() and self.search.text():
             return
         button = self.top.first_button()

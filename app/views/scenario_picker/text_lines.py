@@ -9,7 +9,7 @@ from PySide6.QtGui import QFont, QFontMetricsF
 
 
 def wrapped(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -> list[str]:
-    """Break *text* into at most *lines_max* lines of that *width*; the last one is elided."""
+    """Wrap *text* into at most *lines_max* lines of that *width*; the last one is elided."""
     if metrics.horizontalAdvance(text) <= width:
         return [text]
     lines, words = [""], text.split()
@@ -27,7 +27,7 @@ def wrapped(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -> 
 
 @lru_cache(maxsize=2048)
 def cached_lines(text: str, font_text: str, width: float, lines_max: int) -> tuple[str, ...]:
-    """Return `wrapped` lines; the list asks for its rows again whenever anything of it changes."""
+    """Return the lines of `wrapped` from a cache, because the list requests its rows on each change."""
     font = QFont()
     font.fromString(font_text)
     return tuple(wrapped(text, QFontMetricsF(font), width, lines_max))

@@ -69,7 +69,7 @@ class TopCard(QFrame):
         self.set_primary(primary)
 
     def set_primary(self, primary: bool) -> None:
-        """Make this the one card of the two that stands out."""
+        """Make this card the highlighted one of the two."""
         self.primary = primary
         self.button.setProperty("primary", "true" if primary else "false")
         self.button.setDefault(primary)
@@ -144,7 +144,7 @@ class TopCards(QWidget):
         self.next.button.setEnabled(False)
 
     def show_recommendation(self, recommendation: NextDrill | None, newcomer: bool) -> None:
-        """Show the drill to take next; a *newcomer* is offered the first run, too."""
+        """Show the recommended drill; a *newcomer* is also offered the first run."""
         self.recommendation = recommendation
         self.first_run.setVisible(newcomer)
         self.next.set_primary(not newcomer)
@@ -169,7 +169,7 @@ class TopCards(QWidget):
         )
 
     def show_interrupted(self, runs: Sequence[Interrupted]) -> None:
-        """Offer the newest of these runs; the others are in its menu."""
+        """Offer the newest of these runs; the others are in the card's menu."""
         self._runs = list(runs)
         card = self.resume
         card.setVisible(bool(runs))

@@ -58,7 +58,10 @@ class Perf:
     since: int = 2005
 
     def values(self, role: LogRole, get: Get, compression: float) -> Array | None:
-        """Return values on one side; None where the counter stays 0. *compression*: wire bytes per byte of log."""
+        """Return values on one side; None if the counter stays 0.
+
+        *compression*: wire bytes per byte of log.
+        """
         make = {LogRole.OWNER: self.owner, LogRole.MIRROR: self.mirror}.get(role)
         return make(get, compression) if make is not None else None
 
@@ -137,7 +140,7 @@ BY_NAME: Final = {(perf.group, perf.name): perf for perf in PERFS}
 
 
 def names_of(group: str, version: int) -> list[str]:
-    """Return counters of an object on a server of that version."""
+    """Return the counters of an object on a server of that version."""
     return [perf.name for perf in PERFS if perf.group == group and perf.since <= version]
 
 
@@ -220,13 +223,13 @@ class SampleHistory:
     """Rows and sides of the copies that the user watches, for each sample."""
 
     def __init__(self, run: SampledRun, previous_history: SampleHistory | None = None) -> None:
-        """Create the history; *before*: of another time, or run; common samples are not read again."""
+        """Create the history; *previous_history*: of another time, or run; common samples are not read again."""
         self._run = run
         self._sides: dict[Key, _Sides] = previous_history._sides if previous_history is not None else {}
 
     @property
     def count(self) -> int:
-        """Samples whose circumstances are known."""
+        """Number of samples with known context."""
         return min(self._run.samples.count, len(self._run.standings))
 
     @property
@@ -244,7 +247,10 @@ class SampleHistory:
         return int(np.searchsorted(self._run.samples.ticks[: self.count], t_s * TICKS_PER_S - 0.5))
 
     def values(self, choice: CounterChoice, start_index: int, end_index: int) -> Array:
-        """Return the counter from sample *first* to before *last*; NaN where the server could not be asked."""
+        """Return the counter from sample *start_index* to before *end_index*.
+
+        NaN where the server could not be asked.
+        """
         key = (choice.server, choice.database)
         known = self._sides.setdefault(key, _Sides(key))
         known.follow(self._run, self.count)
@@ -292,7 +298,7 @@ class _Sides:
         self.sides = np.zeros(64, dtype=np.int8)
 
     def follow(self, run: SampledRun, count: int) -> None:
-        """Take in what *run* has beyond what is known."""
+        """Add the new part of *run*."""
         if count > len(self.sides):
             self.sides = np.resize(self.sides, 2 * count)
         places = []
@@ -317,5 +323,5 @@ def _find_role(standing: SampledState, key: Key) -> tuple[Place, LogRole]:
 
 
 def _matches(key: Key, copy: Key) -> bool:
-    """Return whether the copy is meant, or any copy of the server."""
+    """Return whether the copy matches, or whether any copy of the server is meant."""
     return key[0] == copy[0] and key[1] in ("", copy[1])

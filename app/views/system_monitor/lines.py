@@ -43,7 +43,7 @@ class CounterPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not type
         self.scene().sigMouseClicked.connect(self._choose_time)
 
     def put(self, choices: Sequence[CounterChoice]) -> None:
-        """Show a line for each of these and for no other."""
+        """Show a line for each of these counters and no others."""
         for choice in set(self.curves) - set(choices):
             self.removeItem(self.curves.pop(choice))
         for choice in choices:
@@ -52,7 +52,7 @@ class CounterPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not type
                 self.addItem(curve)
 
     def show_time(self, t_s: float | None) -> None:
-        """Put the cursor at *t_s* (seconds since the start), or take it away."""
+        """Move the cursor to *t_s* (seconds since the start); None hides it."""
         self._cursor.setVisible(t_s is not None)
         if t_s is not None:
             self._cursor.setValue(t_s)

@@ -116,7 +116,7 @@ class AddCounters(QDialog):
         grid.setRowMinimumHeight(4, 2 * self.fontMetrics().lineSpacing())
 
     def show_world(self, world: World) -> None:
-        """Offer what this world has."""
+        """Offer the counters of this world."""
         self._world = world
         before = self.computer.currentText()
         self.computer.clear()
@@ -394,14 +394,14 @@ class SystemMonitor(QWidget):
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
-        """Put the cursor at *t_s* (seconds since the start), or take it away."""
+        """Move the cursor to *t_s* (seconds since the start); None hides it."""
         self._time_s = t_s
         if self._lines is not None:
             self._lines.show_time(t_s)
 
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
-        """Draw and count only this span (seconds since the start), or time as it goes by again."""
+        """Draw and summarize only this time range (seconds since the start); None: follow the current time."""
         self._shown_span = span
         self._draw()
 
@@ -412,7 +412,7 @@ class SystemMonitor(QWidget):
     # --- drawing ------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
-        """Draw lines and figures up to the last sample."""
+        """Draw lines and statistics up to the last sample."""
         history, lines = self._history, self._lines
         if history is None or lines is None:
             return

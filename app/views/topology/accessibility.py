@@ -100,5 +100,5 @@ def _interface_of(_: str, target: QObject) -> QAccessibleInterface | None:
 
 @cache
 def install() -> None:
-    """Have Qt ask here as well; once for the program."""
+    """Register this factory with Qt; once per process."""
     register_factory(_interface_of)

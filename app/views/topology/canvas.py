@@ -46,7 +46,7 @@ class TopologyCanvas(QGraphicsView):
 
     @Slot()
     def fit(self) -> None:
-        """Show everything, and keep doing so when the panel changes its size."""
+        """Show everything, and continue to do so when the panel is resized."""
         self._fitted = True
         if self._scene.extent().isEmpty() or self.viewport().width() < 20:
             self.setSceneRect(self._scene.extent())
@@ -64,7 +64,7 @@ class TopologyCanvas(QGraphicsView):
         self._fitting = False
 
     def _fit_all_cards(self) -> None:
-        """Show all of the cards as they are now, and none of them below what lies over the lower edge."""
+        """Show all cards in their present positions, none of them below the overlay at the lower edge."""
         extent = self._scene.extent()
         self._fit_extent(extent, 0)
         over = self.covered()

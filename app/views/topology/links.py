@@ -85,7 +85,7 @@ class LinkItem(QGraphicsItem):
         self.update()
 
     def show_line(self, a: QRectF, b: QRectF, centre: QPointF) -> None:
-        """Run from card *a* to card *b*; words stand on the side away from *centre*, and beside the cards."""
+        """Draw the line from card *a* to card *b*; text is on the side away from *centre* and next to the cards."""
         self.prepareGeometryChange()
         self._line = line = clipped(a, b)
         self._ends = (a, b)
@@ -110,7 +110,7 @@ class LinkItem(QGraphicsItem):
         self._cards, self._crossing, self._cached_place = cards, lines, None
 
     def show_traffic(self, moving: bool, phase_s: float, ping_s: float) -> None:
-        """Put blocks and pings where they are *phase_s* after the start; nothing moves unless *moving*."""
+        """Move blocks and pings to their positions *phase_s* after the start; without *moving* nothing moves."""
         was, self._moving = self._moving, moving
         self._phase_s, self._ping_s = phase_s, ping_s
         if (moving and self._has_traffic()) or was != moving:
@@ -179,7 +179,7 @@ class LinkItem(QGraphicsItem):
     # --- words ----------------------------------------------------------------------------------------------
 
     def _label(self) -> tuple[StatusSign | None, tuple[str, ...]]:
-        """Return status and notes that add to the cards; all of a selected link."""
+        """Return status and notes beyond those on the cards; everything for a selected link."""
         face = self.face
         plain = face.status.text in ("ok", "power off", "cable pulled", "not queried")
         notes = () if self._crowded and not self.isSelected() else face.notes
@@ -222,7 +222,7 @@ class LinkItem(QGraphicsItem):
     def _box_at(
         self, share: float, outward: QPointF, status: StatusSign | None, notes: tuple[str, ...]
     ) -> QRectF:
-        """Return words beside a point of the line, on the side of *outward*."""
+        """Return the rectangle of the text next to a point of the line, on the side of *outward*."""
         style = self.style
         width = max([style.width(note, style.small) for note in notes], default=0.0)
         width = max(width, sign_width(status, style) if status else 0.0)
@@ -264,7 +264,7 @@ class LinkItem(QGraphicsItem):
         return [below, above]
 
     def _move_off_break(self, box: QRectF) -> list[QRectF]:
-        """Return *box* moved right and left of the first break mark that hides it."""
+        """Move *box* right or left of the first break mark that hides it."""
         hidden_by = next((mark for mark in map(self._middle, self._crossing) if box.intersects(mark)), None)
         if hidden_by is None:
             return []
@@ -275,7 +275,7 @@ class LinkItem(QGraphicsItem):
         return [right, left]
 
     def _measure_overlap(self, box: QRectF) -> int:
-        """Return links that run through it; marks of broken ones and cards that hide it, which are worse."""
+        """Count links that cross it; break marks and cards that hide it count more."""
         diagonals = QLineF(box.topLeft(), box.bottomRight()), QLineF(box.topRight(), box.bottomLeft())
         cards = sum(box.intersects(card) for card in self._cards)
         lines = sum(any(_meet(line, diagonal) for diagonal in diagonals) for line in self._crossing)
@@ -327,7 +327,7 @@ class LinkItem(QGraphicsItem):
         return [(start + index / count) % 1.0 for index in range(count)]
 
     def _compute_offset_point(self, share: float, units: float) -> QPointF:
-        """Return the point at *share* of the line, *units* line heights beside it."""
+        """Return the point at *share* of the line, *units* line heights next to it."""
         normal = self._line.normalVector().unitVector()
         return self._line.pointAt(share) + QPointF(normal.dx(), normal.dy()) * units * self.style.unit
 
@@ -346,12 +346,12 @@ def _meet(a: QLineF, b: QLineF) -> bool:
 
 
 def _sign(value: float) -> float:
-    """Return -1, 0 or 1: where something lies, if it clearly lies to one side."""
+    """Return -1, 0 or 1: the side of the value, if it is clearly to one side."""
     return 0.0 if abs(value) < 0.2 else math.copysign(1.0, value)
 
 
 def clipped(a: QRectF, b: QRectF) -> QLineF:
-    """Return the part of the line between the centres of two cards that lies outside both."""
+    """Return the part of the line between two card centers that is outside both."""
     line = QLineF(a.center(), b.center())
     start, end = _leaves(a, line), _leaves(b, QLineF(line.p2(), line.p1()))
     return QLineF(start, end)

@@ -112,7 +112,7 @@ class NodeItem(QGraphicsItem, Generic[Face]):
         return super().itemChange(change, value)
 
     def _draw_frame(self, painter: QPainter, status: StatusSign) -> None:
-        """Ground (flat when nothing runs), border in the tone of what is wrong, and a ring when chosen."""
+        """Draw background (flat if nothing runs), border in the tone of the problem, and a ring if selected."""
         tone = status.tone if status.tone in ("bad", "warn") else None
         style, box = self.style, self.card()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -195,7 +195,7 @@ class ServerNode(NodeItem[ServerFace]):
         return self.card().top() + self.style.unit * rows
 
     def cell_at(self, position: QPointF) -> tuple[str, StatusSign] | None:
-        """Return the database and state whose cell lies at *place* (in the item's coordinates)."""
+        """Return the database and state of the cell at *position* (in the item's coordinates)."""
         if not self.face.grid:
             return None
         step = CELL_UNITS * 1.15 * self.style.unit
@@ -206,9 +206,9 @@ class ServerNode(NodeItem[ServerFace]):
         return self.face.grid[index] if inside else None
 
     def neighbour(self, database: str, direction: tuple[float, float]) -> str:
-        """Return the database beside *database* in the grid, (1, 0) being right.
+        """Return the database next to *database* in the grid, (1, 0) being right.
 
-        The first one for one that is not there.
+        The first one for an unknown database.
         """
         names = [name for name, _ in self.face.grid]
         if database not in names:
@@ -322,7 +322,7 @@ def _choose_signs(signs: Sequence[StatusSign], width: float, style: SceneStyle) 
 def _draw_name(
     painter: QPainter, copy: CopyFace, box: QRectF, down: float, room: float, style: SceneStyle
 ) -> float:
-    """Return a line above, the mark of the role and the name, no wider than *room*; returns its base line."""
+    """Draw a line above, the mark of the role and the name, at most *room* wide; return its base line."""
     unit = style.unit
     painter.setPen(QPen(style.colors.border, 1.0))
     painter.drawLine(QPointF(box.left(), box.top()), QPointF(box.right(), box.top()))

@@ -77,7 +77,7 @@ class NoteItem(QGraphicsTextItem):
         self.setTextWidth(WIDTH_UNITS * style.unit)
 
     def write(self) -> None:
-        """Let the user write on it."""
+        """Let the user edit the note."""
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextEditorInteraction)
         self.setFocus(Qt.FocusReason.OtherFocusReason)
         cursor = self.textCursor()

@@ -109,7 +109,7 @@ def _arrange_square(
 def _arrange_around_center(
     partners: Sequence[Card], witnesses: Sequence[Card], clients: Sequence[Card], gap: float
 ) -> dict[str, Place]:
-    """Return the first two partners, which mostly fail over to one another, left and right.
+    """Arrange the first two partners, which usually fail over to each other, left and right.
 
     The others above and below.
     """
@@ -140,7 +140,7 @@ def _row(items: Sequence[Card], y: float, gap: float) -> dict[str, Place]:
 
 
 def nearest(places: dict[str, Place], start: str, direction: Place) -> str | None:
-    """Return the thing that lies from *start* in *direction*, (1, 0) being right; the nearest by angle and distance."""
+    """Return the object from *start* in *direction*, (1, 0) being right; the nearest by angle and distance."""
     x0, y0 = places[start]
     best: tuple[float, str] | None = None
     for name, (x, y) in places.items():

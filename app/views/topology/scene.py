@@ -52,7 +52,7 @@ class TopologyScene(QGraphicsScene):
     # --- content --------------------------------------------------------------------------------------------
 
     def show_picture(self, picture: Picture) -> None:
-        """Bring the items in step: new ones are made, those that are gone are removed."""
+        """Update the items: create new ones and remove obsolete ones."""
         sizes = self._sizes()
         self._show_nodes(picture)
         ends = {pair: (link.face.a, link.face.b) for pair, link in self.links.items()}
@@ -117,7 +117,7 @@ class TopologyScene(QGraphicsScene):
     # --- notes and light ------------------------------------------------------------------------------------
 
     def add_note(self, text: str, x: float, y: float) -> NoteItem:
-        """Stick a note there."""
+        """Add a note at this position."""
         note = NoteItem(text, self._style, self._on_note_changed)
         note.setPos(x, y)
         self.notes.append(note)
@@ -151,7 +151,7 @@ class TopologyScene(QGraphicsScene):
         return frozenset(self._lit)
 
     def light(self, targets: Iterable[ActionTarget]) -> None:
-        """Dim everything but *targets*, the links between them, and notes; nothing is dimmed without any."""
+        """Dim everything except *targets*, the links between them, and notes; without *targets* nothing is dimmed."""
         self._lit = set(targets)
         self._show_light()
 
@@ -165,7 +165,7 @@ class TopologyScene(QGraphicsScene):
     # --- places ---------------------------------------------------------------------------------------------
 
     def arrange(self) -> None:
-        """Put every card where the user has left it, or else where it belongs."""
+        """Put every card where the user left it, or else in its default position."""
         named: dict[str, list[tuple[str, Size]]] = {"partner": [], "witness": [], "client": []}
         for name, node in self.nodes.items():
             kind = "client"
@@ -226,7 +226,7 @@ class TopologyScene(QGraphicsScene):
         return QRectF(box.left(), box.top(), box.width(), HEAD_UNITS * self._style.unit)
 
     def extent(self) -> QRectF:
-        """Return everything, with a margin."""
+        """Return the rectangle of all items, with a margin."""
         boxes = {name: node.card().translated(node.pos()) for name, node in self.nodes.items()}
         margin = MARGIN_UNITS * self._style.unit
         box: QRectF = self._extent(boxes)

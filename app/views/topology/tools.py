@@ -62,7 +62,7 @@ class CanvasTools(QFrame):
         return button
 
     def show_target(self, title: str | None) -> None:
-        """Name the thing that is selected."""
+        """Show the name of the selected object."""
         self._act.setEnabled(title is not None)
         self._label_texts = tr("Actions: {title} ▾").format(title=title) if title else tr("No selection")
         self._act.setAccessibleName(self._label_texts)
@@ -79,7 +79,7 @@ class CanvasTools(QFrame):
         self.move_to_corner()
 
     def move_to_corner(self) -> None:
-        """Go to the lower right corner, which cards leave free; words that have no room are left out."""
+        """Move to the lower right corner, which cards leave free; texts without room are hidden."""
         parent = self.parentWidget()
         self._act.setText(self._label_texts)
         self.adjustSize()

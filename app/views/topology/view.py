@@ -206,7 +206,7 @@ class Topology(TopologyCanvas):
 
     @Slot(str)
     def open_database(self, name: str) -> None:
-        """Show the copies of the database *name* in full where servers have only cells; empty: of none."""
+        """Show the copies of database *name* in full on servers with cells; empty: of no database."""
         self._opened = self.acts.opened = name
         if self._world is not None:
             self.show_world(self._world)
@@ -231,7 +231,7 @@ class Topology(TopologyCanvas):
         return self.acts.actions_for(self._world, target, self.palette()) if self._world else []
 
     def fill_menu(self, menu: QMenu, target: ActionTarget) -> None:
-        """Put the acts for *target* into *menu*."""
+        """Add the actions for *target* to *menu*."""
         if self._world is not None:
             self.acts.fill_menu(menu, self._world, target)
 
@@ -373,7 +373,7 @@ class Topology(TopologyCanvas):
 
     @Slot()
     def add_note(self) -> None:
-        """Stick a new note beside what is selected, or in the middle, and let the user write on it."""
+        """Add a note next to the selected object, or in the middle, and let the user edit it."""
         if len(self._scene.notes) >= COUNT_MAX:
             return
         item = self._selected()
@@ -387,13 +387,13 @@ class Topology(TopologyCanvas):
 
     @Slot()
     def remove_note(self) -> None:
-        """Take the selected note away."""
+        """Remove the selected note."""
         item = self._selected()
         if isinstance(item, NoteItem):
             self._scene.remove_note(item)
 
     def notes(self) -> list[Note]:
-        """Return every note, to be remembered."""
+        """Return all notes for storage."""
         return [note.note for note in self._scene.notes if note.face.text]
 
     def put_notes(self, notes: Iterable[Note]) -> None:
@@ -410,12 +410,12 @@ class Topology(TopologyCanvas):
         announce(self, tr("Highlighted: {things}").format(things=told) if told else tr("Highlight removed"))
 
     def light(self, targets: Iterable[ActionTarget]) -> None:
-        """Dim everything but *targets*; nothing is dimmed without any."""
+        """Dim everything except *targets*; without *targets* nothing is dimmed."""
         self._scene.light(targets)
 
     @Slot()
     def find_thing(self) -> None:
-        """Ask for the name of something."""
+        """Ask for the name of an object."""
         self._finder.open()
 
     def _names(self) -> list[str]:
@@ -425,7 +425,7 @@ class Topology(TopologyCanvas):
 
     @Slot(str)
     def select_object(self, name: str) -> None:
-        """Select the thing called *name*; of a database the server that has it, with its copies shown in full."""
+        """Select the object *name*; for a database the server that has it, with its copies shown in full."""
         node = self._scene.nodes.get(name)
         if node is not None:
             self._select(node)
@@ -439,7 +439,7 @@ class Topology(TopologyCanvas):
 
     @Slot(str)
     def show_preview(self, line: str) -> None:
-        """Mark what *line* would touch; nothing for an empty one."""
+        """Mark the objects that *line* would affect; none for an empty line."""
         found = None
         if line and self._world is not None:
             found = preview(self._world, line, truth=not self._veiled)
@@ -494,12 +494,12 @@ class Topology(TopologyCanvas):
         return self._scene.moved_places()
 
     def put(self, places: Mapping[str, Place]) -> None:
-        """Put cards where they were last time; without *places* where they belong."""
+        """Put cards in the stored positions; without *places* in the default ones."""
         self._scene.put(places)
 
     @Slot()
     def rearrange(self) -> None:
-        """Put everything back where it belongs."""
+        """Put everything in its default position."""
         self._scene.put({})
         self.fit()
 
@@ -531,7 +531,7 @@ class Topology(TopologyCanvas):
             grabbed.setPos(round(grabbed.x() / NUDGE) * NUDGE, round(grabbed.y() / NUDGE) * NUDGE)
 
     def _cell_at(self, position: QPoint) -> tuple[str, StatusSign] | None:
-        """Return database and state of the cell at *place*, if a server shows a grid."""
+        """Return database and state of the cell at *position*, if a server shows a grid."""
         item = self._item_at(position)
         return (
             item.cell_at(item.mapFromScene(self.mapToScene(position)))

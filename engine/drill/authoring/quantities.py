@@ -54,7 +54,7 @@ class Quantity:
 def _build_flow_quantity(
     text: str, name: str, read_total: Callable[[Facts, str], float] | None = None
 ) -> Quantity:
-    """Build a quantity for a counter of the flow, or for its percentage of the *whole*."""
+    """Build a quantity for a counter of the flow, or for its percentage of *read_total*."""
 
     def read(facts: Facts, database: str) -> float:
         return streams.read_counter(facts.world, facts.log(database), name)

@@ -256,7 +256,7 @@ def _facts(world: World) -> Iterator[tuple[str, str]]:
 
 
 def slug(text: str) -> str:
-    """Return *words* as a valid name of a scenario or a goal."""
+    """Return *text* as a valid name of a scenario or a goal."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-")
 
 

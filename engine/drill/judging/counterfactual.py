@@ -146,7 +146,7 @@ def _measure_impact(drill: Drill, counterfactual: Drill, index: int) -> ActionIm
 
 
 def _play_on(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None]:
-    """Play the journal from *place* to the drill's end, without consequences of the action itself."""
+    """Play the journal from *index* to the drill's end, without consequences of the action itself."""
     for item in drill.journal[index:]:
         yield from _advance(counterfactual, drill, item.tick)
         if counterfactual.finished:

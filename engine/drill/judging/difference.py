@@ -39,7 +39,7 @@ class StateRow:
 
     @property
     def is_equal(self) -> bool:
-        """Return whether both runs have the same value."""
+        """Return whether both runs have equal values."""
         return self.left == self.right
 
 

@@ -52,7 +52,7 @@ class LaneRecorder:
         self._changes: list[tuple[Tick, str]] = []
 
     def note(self, tick: Tick, state: str, keep_instant: bool = False) -> None:
-        """Note that it is *what* from *tick* on; *keep_instant* keeps what was noted at the same tick before."""
+        """Note that it is *state* from *tick* on; *keep_instant* keeps what was noted at the same tick before."""
         if self._changes and self._changes[-1][1] == state:
             return
         if self._changes and self._changes[-1][0] == tick and not keep_instant:

@@ -292,7 +292,7 @@ ALL_UNPROTECTED: Final = mark(
 def _score_duration(
     run: ScoredRun, rule: DowntimeRule | ExposedRule, t_s: float, templates: tuple[str, str]
 ) -> tuple[float, LocalizableMessage]:
-    """Return points and reason for a duration in seconds; *said*: the text for one and for several databases."""
+    """Return points and reason for a duration in seconds; *templates*: the text for one and for several databases."""
     only = _find_single_database(run, rule.database)
     why = say(
         templates[0] if only else templates[1],

@@ -127,8 +127,8 @@ class CertificateBuilder:
     def certificate(self, is_expired: Over = _never_expires) -> dict[str, Any]:
         """Return the certificate in the form of `mirrordrill par --json`.
 
-        Scores and hashes come from full drills that replay the plans. Parts that take time stop when their
-        share is *over*, and report their state.
+        Scores and hashes come from full drills that replay the plans. Parts that take time stop when
+        *is_expired* returns True for their share, and report their state.
         """
         par, upper_bound, reference = self.fair.best, self.clairvoyant.best, self.fair.reference
         assert par is not None and upper_bound is not None, "doing nothing is a plan, and fair"
@@ -223,7 +223,7 @@ class CertificateBuilder:
     def _select_better_entry(
         self, name: str, entry: dict[str, Any] | None, value_key: str, weighed: Mapping[SearchPlan, object]
     ) -> dict[str, Any] | None:
-        """Return *found* or the earlier entry, if that has more value and was not *weighed* again."""
+        """Return *entry* or the earlier entry, if that has more value and was not *weighed* again."""
         earlier = self._read_earlier_entry(name)
         if earlier is None or all(plan in weighed for plan in self._find_earlier_plans(name)):
             return entry
@@ -270,7 +270,7 @@ class CertificateBuilder:
         return self._play_delayed(plan.acts, delay).total()
 
     def _play_delayed(self, acts: Sequence[Input], delay: Tick = 0) -> SearchDrill:
-        """Return the end of the run with all actions delayed by *late*."""
+        """Return the end of the run with all actions delayed by *delay*."""
         run = SearchDrill(self.fair.scenario, self.fair.seed)
         for item in acts:
             run.advance_to(item.tick + delay)
@@ -314,7 +314,7 @@ def _key(plan: SearchPlan) -> tuple[object, ...]:
 
 
 def _merge_previous(previous: Mapping[str, Any], certificate: dict[str, Any]) -> dict[str, Any]:
-    """Merge *found* with proofs of the same bounds from an earlier search that this one had no time for."""
+    """Merge *certificate* with proofs of the same bounds from an earlier search that this one had no time for."""
     if any(previous[name].get("score") != certificate[name]["score"] for name in ("par", "clairvoyant")):
         return certificate
     certificate["nodes"] = max(previous.get("nodes", 0), certificate["nodes"])

@@ -362,7 +362,10 @@ def list_repair_inputs(moment: SearchDrill) -> list[Input]:
 def list_suffixes(
     moment: SearchDrill, plans: Iterable[Sequence[Input]], include_undelayed: bool = True
 ) -> Iterator[Continuation]:
-    """Yield every remaining part of *plans* and of the reference; *early*: also without the first delay."""
+    """Yield every remaining part of *plans* and of the reference.
+
+    *include_undelayed*: also without the first delay.
+    """
     ends = {tuple(plan[first:]): None for plan in plans for first in range(len(plan))}
     yield from map(build_plan_continuation, ends)
     left = list_remaining_steps(moment)
@@ -371,7 +374,10 @@ def list_suffixes(
 
 
 def build_plan_continuation(plan: Sequence[Input], start_tick: Tick | None = None) -> Continuation:
-    """Build a continuation: the first action now or at its time (or *at*), the others at their planned distance."""
+    """Build a continuation of a plan.
+
+    Its first action comes now, at its planned time or at *start_tick*; the others keep their distances.
+    """
     if not plan:
         return build_idle_continuation()
     begins = plan[0].tick

@@ -113,7 +113,7 @@ class WaitingCost:
         return [tick for tick in stops if tick < end][:STOPS_MAX]
 
     def _seek_no_return(self, end: Tick, candidates: Iterable[continuations.Continuation]) -> Slices[None]:
-        """Seek the point of no return by shifts of the *known* ways."""
+        """Find the point of no return by shifting the known *candidates*."""
         for step in continuations.find_last_chances(
             self._idle_run, self.last_chance[0].tick, end, candidates
         ):

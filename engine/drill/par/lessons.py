@@ -77,7 +77,7 @@ def pace_plan(run: SearchDrill, lesson: RunSegment, reference: Sequence[Input]) 
 
 
 def choose_steps(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
-    """Return up to *most* inputs of *plan* that explain it: actions first, then the looks before them."""
+    """Return up to *limit* inputs of *plan* that explain it: actions first, then the looks before them."""
     done = [item for item in plan if item.verb not in REMARKS]
     actions = [item for item in done if not is_inspection(item)][:limit]
     last = actions[-1].tick if actions else 0

@@ -92,11 +92,11 @@ def build_account(
     on_progress: Callable[[Account], None] = lambda _: None,
     node_limit: int = HARDER,
 ) -> Slices[Account]:
-    """Build the account of a run that has ended, in slices.
+    """Build the account of a finished run, in slices.
 
-    *plans*: plans found by a search for its scenario and seed. *doubting*: where V is low, search for more,
-    with *harder* plans from a moment. *drawn* receives the first result, before that search and before the last
-    chance is made exact to the second. The run is replayed as practice without charts and is not changed.
+    *plans*: plans found by a search for its scenario and seed. *doubting*: if V is low, search again from
+    that moment with larger limits. *on_progress* receives the first result, before that search and before the
+    last chance is exact to the second.
     """
     moments = yield from _collect_moments(drill)
     doubting = doubting and (node_limit > HARDER or len(drill.world.availability) <= DATABASES_MAX)
@@ -113,7 +113,7 @@ def build_account(
 
 
 def exclude_finish(account: Account) -> Account:
-    """Return *found* for a run that somebody else has ended: nobody gave up, so the end costs nothing."""
+    """Return *account* for a run that somebody else has ended: nobody gave up, so the end costs nothing."""
     chance = account.last_chance
     still = chance is not None and chance.line == FINISH
     found = exclude_moves(account, lambda move: move.line == FINISH)
@@ -157,7 +157,7 @@ def compute_accuracy(regret: float) -> float:
 def _build_account(
     moments: Sequence[RunMoment], rollouts: Sequence[Rollout], plans: Sequence[Sequence[Input]] | None = None
 ) -> Slices[Account]:
-    """Build the account from what is *known* at each moment.
+    """Build the account from what is *rollouts* at each moment.
 
     Shifts of *plans*, if there are any, make the last chance exact to the second.
     """
@@ -272,7 +272,7 @@ def _find_best_rollout(
     earlier_rollout: Rollout | None = None,
     quick: bool = False,
 ) -> Slices[Rollout]:
-    """Find the best known rollout from *moment*; the one *before*, from an earlier moment, is tried first."""
+    """Find the best known rollout from *moment*; *earlier_rollout*, from an earlier moment, is tried first."""
     known = (
         continuations.list_whole_continuations(moment.run, plans)
         if quick
@@ -292,11 +292,11 @@ def _improve_rollouts(
     plans: Sequence[Sequence[Input]],
     node_limit: int,
 ) -> Slices[list[Rollout]]:
-    """Improve the *known* rollouts.
+    """Improve the known *rollouts*.
 
-    Where V fell, try to return to the previous continuation. Where V still rises, or is far below what is not
-    yet lost, search from there. Try each find from earlier moments of lower value, alone and after each action
-    on offer.
+    Where V fell, try to return to the previous continuation. Where V still rises, or is far below the points
+    that are not yet lost, search from there. Try each result from earlier moments of lower value, alone and
+    after each available action.
     """
     improved = yield from _bridge_back(moments, rollouts)
     looked = set[int]()
@@ -333,13 +333,13 @@ def _find_doubtful_moments(moments: Sequence[RunMoment], rollouts: Sequence[Roll
 
 
 def _compute_shortfall(moment: RunMoment, rollout: Rollout) -> float:
-    """Return the shortfall of *way* in points against all that is not lost for good; 0 if it is small."""
+    """Return the shortfall of *rollout* in points against all that is not lost for good; 0 if it is small."""
     short = moment.run.compute_upper_bound() - rollout.score
     return short if short >= LABELS[0][0] else 0.0
 
 
 def _bridge_back(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> Slices[list[Rollout]]:
-    """Return *known*, improved by one action on offer that leads back to the continuation before a loss."""
+    """Return *rollouts*, improved by one action on offer that leads back to the continuation before a loss."""
     improved, tries = list(rollouts), 0
     for place, moment in enumerate(moments[:-1]):
         rollout_before, next_index = improved[place], place + 1
@@ -358,7 +358,7 @@ def _bridge_back(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> S
 
 
 def _propagate_forward(moments: Sequence[RunMoment], rollouts: list[Rollout], index: int) -> Slices[None]:
-    """Try the continuation found at *place* at later moments."""
+    """Try the continuation found at *index* at later moments."""
     for later in range(index + 1, len(rollouts)):
         way = rollouts[later - 1]
         if rollouts[later].score >= way.score:
@@ -368,7 +368,7 @@ def _propagate_forward(moments: Sequence[RunMoment], rollouts: list[Rollout], in
 
 
 def _propagate_backward(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> Slices[list[Rollout]]:
-    """Return *known*, with the continuation from after a rise of V tried at the moment before it."""
+    """Return *rollouts*, with the continuation from after a rise of V tried at the moment before it."""
     found = list(rollouts)
     for place in range(len(found) - 2, -1, -1):
         here, then = moments[place], found[place + 1]
@@ -383,7 +383,7 @@ def _propagate_backward(moments: Sequence[RunMoment], rollouts: Sequence[Rollout
 def _bridge_rollout(
     moment: RunMoment, rollout: Rollout, target_rollout: Rollout, patient: bool = False
 ) -> Slices[Rollout]:
-    """Return *way*, or a better rollout that follows *other*, at once or after one action on offer."""
+    """Return *rollout*, or a better rollout that follows *target_rollout*, at once or after one action on offer."""
     run, rest = moment.run, target_rollout.acts[target_rollout.done :]
     on_offer = list_candidates(run, list_scenario_lines(run.scenario))
     lines = dict.fromkeys(
@@ -402,7 +402,7 @@ def _improve_rollout(
     threshold: float = math.inf,
     patient: bool = False,
 ) -> Slices[Rollout]:
-    """Return *way*, or the best of the *known* rollouts, or the first whose value is *enough*."""
+    """Return *rollout*, or the best of the *candidates* rollouts, or the first whose value is *threshold*."""
     for play in candidates:
         other = yield from moment.still.evaluate(moment.run, play, rollout.score, patient)
         if isinstance(other, Rollout):
@@ -413,7 +413,7 @@ def _improve_rollout(
 
 
 def _apply_waiting(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> list[Rollout]:
-    """Return *known*, with waiting as in the run as a further continuation."""
+    """Return *rollouts*, with waiting as in the run as a further continuation."""
     found = list(rollouts)
     for place in range(len(found) - 2, -1, -1):
         if moments[place].line == WAITING and found[place].score < found[place + 1].score:
@@ -424,7 +424,7 @@ def _apply_waiting(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) ->
 def _search_from_moment(
     moment: RunMoment, rollout: Rollout, plans: Sequence[Sequence[Input]], node_limit: int
 ) -> Slices[Rollout]:
-    """Return *way*, or a better continuation that waiting or a search finds from its moment.
+    """Return *rollout*, or a better continuation that waiting or a search finds from its moment.
 
     The search also begins with all repairs applied at once.
     """
@@ -496,9 +496,10 @@ Worth = tuple[Tick, Rollout]
 def _find_last_chance(
     moment: RunMoment, later_run: SearchDrill, rollout: Rollout, plans: Sequence[Sequence[Input]]
 ) -> Slices[tuple[LastChance, tuple[Worth, Worth]]]:
-    """Find the last chance to reach every goal: after *moment*, from which *way* does, and before *after*.
+    """Find the last chance to reach every goal.
 
-    Also find the best continuation from there and from soon after it.
+    It lies after *moment*, from which *rollout* reaches them, and before *later_run*. Also find the best
+    continuation from there and from soon after it.
     """
     baseline, low = moment.still, moment.run.tick
     own = continuations.build_plan_continuation(rollout.acts[rollout.done :])
@@ -520,7 +521,7 @@ def _find_last_chance(
 
 
 def _build_last_chance(moment: RunMoment, later_run: SearchDrill, rollout: Rollout) -> Slices[LastChance]:
-    """Build the last chance: *way* from *moment*, which misses a goal after *after*."""
+    """Build the last chance: *rollout* from *moment*, which misses a goal after *later_run*."""
     missed = yield from _find_missed_goals(later_run.fork(), rollout.acts[rollout.done :])
     return LastChance(moment.run.tick, rollout.acts, rollout.done, moment.line, missed)
 

@@ -68,10 +68,11 @@ class ParSearch:
     def steps(
         self, seeds: Iterable[Sequence[Input]] = (), narrower_search: ParSearch | None = None
     ) -> Iterator[None]:
-        """Search until nothing is left, with a pause after each node (a plan played to its end), and some between.
+        """Search until nothing is left.
 
-        *seeds*: further plans to begin with, beside doing nothing and the reference solution. *after*: a search with
-        narrower rules, whose plans are played already.
+        It pauses after each node (a plan played to its end), and sometimes in between. *seeds*: further
+        initial plans, in addition to doing nothing and the reference solution. *narrower_search*: a search
+        with narrower rules, whose plans are already played.
         """
         trials = None if narrower_search is None else narrower_search._trials
         trials = self._trials = trials or Trials(self.scenario, self.seed, self.start)

@@ -299,7 +299,10 @@ def _move_input(item: Input, tick: Tick) -> Input:
 
 
 def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, ...]:
-    """Return the decision points from *first* on: the whole second after each observation, and some waits after it."""
+    """Return the decision points from *first_tick* on.
+
+    They are the second after each observation, and some waits after it.
+    """
     moments = {first_tick} | {next_whole_second(event.tick) for event in drill.events if is_observable(event)}
     shown = sorted(moment for moment in moments if moment >= first_tick)
     for moment, following in zip(shown, [*shown[1:], drill.tick], strict=True):
@@ -334,7 +337,7 @@ def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
 
 
 def _list_changes(old_value: object, new_value: object) -> Iterator[str]:
-    """Yield the fields without numbers that differ between *now* and *before*."""
+    """Yield the fields without numbers that differ between *new_value* and *old_value*."""
     if isinstance(new_value, bool | str | Enum) or new_value is None:
         yield str(new_value)
     elif isinstance(new_value, tuple):

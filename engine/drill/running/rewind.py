@@ -40,7 +40,10 @@ class LearnedFact:
 def format_rewind_line(
     abandoned_run: DrillState, resumed_run: DrillState, other_runs: Iterable[DrillState] = ()
 ) -> str:
-    """Format the input line for a rewind from *there* to *here*, with the knowledge from there and from *seen*."""
+    """Format the input line for a rewind from *abandoned_run* to *resumed_run*.
+
+    It contains the hints and answers revealed there and in *other_runs*.
+    """
     known = [
         fact for drill in (abandoned_run, *other_runs) for fact in _find_learned_facts(drill, resumed_run)
     ]

@@ -51,8 +51,8 @@ def parse_right(line: str) -> Input:
 def assign_role(team: Sequence[StoryRole], item: Input, team_calls: Calls, allow_unassigned: bool) -> Input:
     """Return *item* with the role that performs it; raises InputError.
 
-    Without a role it is the first one that may do it: one person may play all. *free*: actions that no role may
-    do are done without one.
+    Without a role, use the first role that may perform it: one person may play all roles. *allow_unassigned*:
+    actions that no role may perform are applied without one.
     """
     if not team:
         if item.by or item.verb in HEARS:

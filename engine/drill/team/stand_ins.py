@@ -25,9 +25,9 @@ ANSWER_TICKS: Final = ticks(5.0)
 def find_due_line(
     drill: DrillState, role_keys: Collection[str], failed_lines: Collection[str] = ()
 ) -> str | None:
-    """Return the due line of one of the roles *played*, with its role; None if no line is due.
+    """Return the due line of one of the roles *role_keys*, with its role; None if no line is due.
 
-    *vain*: lines that are impossible.
+    *failed_lines*: lines that are impossible.
     """
     return next((line for line in _list_due_lines(drill, role_keys) if line not in failed_lines), None)
 

@@ -98,13 +98,16 @@ class EventLog(Sequence[Event]):
         return self._copy_columns(columns[self._match_kinds(columns["kind"], kinds)])
 
     def prepend(self, earlier_events: Iterable[Event]) -> EventLog:
-        """Return the events *before* and then these, as a separate log."""
+        """Return *earlier_events* followed by these events, as a separate log."""
         return self._copy_columns(
             np.concatenate([EventLog(earlier_events, self._words).columns, self.columns])
         )
 
     def select(self, *kinds: str, database_name: str | None = None) -> Iterator[Event]:
-        """Yield the events of these *kinds* in their order; *about*: only those of this database, or of none."""
+        """Yield the events of these *kinds* in order.
+
+        With *database_name* only its events and those without a database.
+        """
         columns = self.columns
         columns = columns[self._match_kinds(columns["kind"], kinds)]
         if database_name is not None:
@@ -129,7 +132,7 @@ class EventLog(Sequence[Event]):
         start: int = 0,
         stop: int | None = None,
     ) -> Array:
-        """Return the indexes in [*first*, *until*) of the events of these *kinds* on *server*; None: on any."""
+        """Return the indexes in [*start*, *stop*) of the events of these *kinds* on *server*; None: on any."""
         columns = self.columns[start:stop]
         wanted = np.ones(len(columns), dtype=bool)
         if kinds is not None:
@@ -213,7 +216,7 @@ class EventLog(Sequence[Event]):
 
 
 def select_events(events: Iterable[Event], *kinds: str, database_name: str | None = None) -> Iterator[Event]:
-    """Select the events of *kinds*, *about* a database or none if one is named; fast for a log."""
+    """Select the events of *kinds*, for *database_name* or no database if a name is given; fast for a log."""
     if isinstance(events, EventLog):
         return events.select(*kinds, database_name=database_name)
     return (

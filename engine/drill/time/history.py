@@ -125,7 +125,7 @@ class History:
     # --- looking back ---------------------------------------------------------------------------------------
 
     def seek(self, tick: Tick, before_inputs: bool = False) -> Drill:
-        """Return an independent drill at *tick*, after all inputs of that tick, or *before* them.
+        """Return an independent drill at *tick*, after the inputs of that tick or before them (*before_inputs*).
 
         Raises InputError in an exam that is not over.
         """
@@ -164,8 +164,8 @@ class History:
     def fork(self, tick: Tick, before_inputs: bool = False, other_runs: Iterable[Drill] = ()) -> History:
         """Fork the history at *tick*; the new journal says so.
 
-        Hints and answers revealed in this run and those in *seen* stay known. Raises InputError in an exam that
-        is not over; a branch of a finished exam is practice.
+        Hints and answers revealed in this run and those in *other_runs* stay known. Raises InputError in an
+        exam that is not over; a branch of a finished exam is practice.
         """
         return run_to_completion(self.forking(tick, before_inputs, other_runs))
 

@@ -92,7 +92,7 @@ class Blocks:
 def split_into_blocks(
     collection: Mapping[Any, object] | Sequence[object], previous: Blocks | None = None
 ) -> Blocks:
-    """Split *whole* into blocks; blocks that are equal in the earlier *before* are the same objects."""
+    """Split *collection* into blocks; blocks that are equal in the earlier *previous* are the same objects."""
     keys = (
         _split_entries(collection, previous.keys if previous is not None else ())
         if isinstance(collection, dict)
@@ -123,7 +123,7 @@ def pack_array(array: Array) -> bytes:
 
 
 def unpack_array(packed: bytes, template: Array) -> Array:
-    """Return the array that was packed, of the same kind and row shape as *like*."""
+    """Return the array that was packed, of the same kind and row shape as *template*."""
     flat = np.frombuffer(bytearray(zlib.decompress(packed)), dtype=template.dtype)
     return flat.reshape(-1, *template.shape[1:])
 
@@ -201,7 +201,10 @@ class RunSnapshot(Generic[Taken]):
         return self.lengths.events
 
     def restore(self, history_source: Taken) -> Taken:
-        """Restore an independent drill; *past* is any drill that has passed this time, and does not change."""
+        """Restore an independent drill.
+
+        *history_source* is any drill that has passed this time, and does not change.
+        """
         drill = self.drill.fork_shallow()
         held = iter(self.parts)
         for name in OF_THE_WORLD:
@@ -233,7 +236,7 @@ def lengths_of(drill: DrillState) -> Lengths:
 
 
 def attach_history(drill: Taken, history_source: Taken, lengths: Lengths) -> None:
-    """Let *drill* have the beginning of what *past* has gone through, to add to it on its own."""
+    """Give *drill* the beginning of the history of *history_source*, which it then extends independently."""
     for name, length in zip(LOGS, lengths.logs, strict=True):
         setattr(drill, name, getattr(history_source, name)[:length])
     drill.events = history_source.events.take_first(lengths.events)
@@ -242,7 +245,7 @@ def attach_history(drill: Taken, history_source: Taken, lengths: Lengths) -> Non
 
 
 def take_snapshot(drill: Taken, previous: RunSnapshot[Taken] | None = None) -> RunSnapshot[Taken]:
-    """Take a snapshot of *drill*; parts unchanged since the snapshot *before* are shared."""
+    """Take a snapshot of *drill*; parts unchanged since the snapshot *previous* are shared."""
     twin = drill.fork_shallow()
     for name in LOGS:
         setattr(twin, name, [])

@@ -68,10 +68,10 @@ def find_column_positions(table: Table, columns: Iterable[str], owner: str) -> l
 def check_definition(
     machine: Machine, ref: TableRef, table: Table, new_constraints: Sequence[Constraint]
 ) -> None:
-    """Check that every column and table that *new* names exists. Raises 1911, 1909, 1919, 1767 or 1776, and 1750.
+    """Check that every column and table that *new_constraints* names exists.
 
-    Raises Unsimulated for a CHECK, DEFAULT or computed column that could not be evaluated when a row is
-    inserted.
+    Raises 1911, 1909, 1919, 1767 or 1776, and 1750. Raises UnsimulatedFeatureError for a CHECK, DEFAULT or
+    computed column that could not be evaluated when a row is inserted.
     """
     texts = [
         f"CASE WHEN NOT ({item.text}) THEN 1 ELSE 0 END"
@@ -187,9 +187,9 @@ def _find_referenced_columns(parent: Table, item: ForeignKey) -> list[int] | Non
 def enforce_constraints(
     machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str
 ) -> Table:
-    """Return *after* with computed columns, if it satisfies every constraint. Raises 2627, 2601, 547.
+    """Return *new_table* with computed columns, if it satisfies every constraint.
 
-    IGNORE_DUP_KEY leaves a duplicate out, with 3604.
+    Raises 2627, 2601, 547. IGNORE_DUP_KEY leaves a duplicate out, with 3604.
     """
     old = dict(zip(old_table.ids, old_table.rows, strict=True))
     new = [

@@ -20,7 +20,7 @@ AGENT_MARK: Final = "#agent:"
 
 
 class ConnectionLostError(Exception):
-    """The connection of the window is lost; *numbers* are the messages of the client."""
+    """Error for a window that lost its connection; `numbers` are the client's messages."""
 
     def __init__(self, *numbers: int) -> None:
         super().__init__(*numbers)

@@ -77,7 +77,10 @@ def _object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
 
 
 def _make_principal_lookup(key_column: str, wanted: str) -> Callable[..., Scalar]:
-    """Return a function that finds a login by its column *known*; without an argument it is about one's own login."""
+    """Return a function that finds a login by its column *key_column*.
+
+    Without an argument it is about one's own login.
+    """
 
     def find(context: Context, *given: Scalar) -> Scalar:
         if len(given) > 1:

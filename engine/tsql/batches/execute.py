@@ -48,7 +48,7 @@ Outcome = statements.Outcome
 
 
 def perform(machine: Machine, statement: s.Statement) -> None:
-    """Carry out one statement. Raises SqlError, Unsimulated or ConnectionLostError."""
+    """Carry out one statement. Raises SqlError, UnsimulatedFeatureError or ConnectionLostError."""
     kind = type(statement)
     if isinstance(statement, _BEGINS) and not machine.session.transactions:
         transactions.begin_implicitly(machine, statement)

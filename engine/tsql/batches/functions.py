@@ -48,7 +48,10 @@ _SOURCES: Final = frozenset({"FROM", "JOIN", "APPLY"})
 
 
 def expand_calls(machine: Machine, text: str) -> str:
-    """Return the text of a query or value with what stands for its calls. Raises 217, 313, 8144 or Unsimulated."""
+    """Return the text of a query or value with what stands for its calls.
+
+    Raises 217, 313, 8144 or UnsimulatedFeatureError.
+    """
     for _ in range(NESTING_MAX):
         if _MAY_CALL.search(text) is None:
             return text
@@ -138,7 +141,7 @@ def _expand_call(
 def _check_apart(argument: list[Token], body: Sequence[Token]) -> None:
     """Check that a column as an argument cannot be taken for one of the inner query.
 
-    Raises Unsimulated if it could.
+    Raises UnsimulatedFeatureError if it could.
     """
     names = [
         token

@@ -86,7 +86,7 @@ def change(
 
 
 def remove(world: World, server: str, table: str, predicate: Callable[[Record], bool]) -> int:
-    """Take out the rows that are *wanted*; how many there were."""
+    """Delete the rows for which *predicate* is true; return their number."""
     ledger = _find_ledger(world, server, table)
     kept = tuple(row for row in ledger.rows if not predicate(dict(row)))
     world.objects[_key(server, table)] = Ledger(kept, ledger.last_id)
@@ -141,10 +141,10 @@ def start(
     tokens: dict[str, str] | None = None,
     step_name: str = "",
 ) -> None:
-    """Begin a job at its start step or *step_name*; *by* names who asks: `User sa`, `Alert 1 (name)`.
+    """Begin a job at its start step or *step_name*; *requester* names who asks: `User sa`, `Alert 1 (name)`.
 
-    Raises 22022 while the agent does not run or the job runs already, 14262 for an unknown step, Unsimulated for a job
-    without steps. [DOC: sp_start_job]
+    Raises 22022 while the agent does not run or the job runs already, 14262 for an unknown step,
+    UnsimulatedFeatureError for a job without steps. [DOC: sp_start_job]
     """
     if not jobs.agent_runs(world, server):
         raise SqlError(22022, NOT_RUNNING)

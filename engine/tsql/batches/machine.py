@@ -241,7 +241,10 @@ class Machine(SubmissionOutput):
         return None if kind.name == "sql_variant" else kind
 
     def check_capacity(self, new_item: Table | SqlCursor) -> None:
-        """Raise Unsimulated if the connection would hold too much with one more table or cursor like *new*."""
+        """Check that the connection can hold one more table or cursor like *new_item*.
+
+        Raises UnsimulatedFeatureError.
+        """
         held: list[Table | SqlCursor] = [new_item, *dict(self.session.tables).values()]
         held += dict(self.session.cursors).values()
         for scope in self.scopes:
@@ -261,7 +264,10 @@ class Machine(SubmissionOutput):
         return self.run.acts < ACTS_MAX
 
     def count_act(self) -> None:
-        """Count one more statement that changes the world. Raises Unsimulated after too many in a submission."""
+        """Count one more statement that changes the world.
+
+        Raises UnsimulatedFeatureError after too many in a submission.
+        """
         if not self.may_act:
             raise UnsimulatedFeatureError(f"more than {ACTS_MAX} commands of one submission")
         self.run = replace(self.run, acts=self.run.acts + 1)

@@ -113,7 +113,7 @@ _CONTENTS: OrderedDict[Commit, dict[str, StoredObject]] = OrderedDict()
 
 
 def contents(last_commit: Commit | None) -> Mapping[str, StoredObject]:
-    """Return all objects, by name in small letters, as the commit *last* and those before it have left them."""
+    """Return all objects by lowercase name, as *last_commit* and the commits before it left them."""
     later: list[Commit] = []
     known, commit = None, last_commit
     while commit is not None and (known := _CONTENTS.get(commit)) is None:

@@ -183,9 +183,9 @@ def _insert(machine: Machine, plan: QueryPlan) -> None:
 def _convert_for_target(
     machine: Machine, plan: QueryPlan, rows: list[Row], prefix_count: int = 0
 ) -> list[Row]:
-    """Return the rows as the columns of the target take them, by the types they come from.
+    """Convert the rows to the column types of the target.
 
-    *before* values are no columns.
+    The first *prefix_count* values of a row are not columns.
     """
     assert plan.target is not None
     columns = sources.table(machine, plan.target).columns
@@ -216,9 +216,9 @@ def _convert_for_target(
 def _fill_defaults(
     machine: Machine, plan: QueryPlan, named: Sequence[str], rows: list[Row], prefix_count: int = 0
 ) -> list[Row]:
-    """Return the rows with the defaults of their columns where the statement says DEFAULT.
+    """Return the rows with column defaults where the statement says DEFAULT.
 
-    *before* values are no columns.
+    The first *prefix_count* values are not columns.
     """
     assert plan.target is not None
     known = {column.name.lower(): column.default for column in sources.table(machine, plan.target).columns}

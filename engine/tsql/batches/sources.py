@@ -49,7 +49,7 @@ INSERT_WORK: Final = 3
 def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
     """Return columns and rows of the source that a name in a query means.
 
-    Raises 208, 1087, 7202 and others, or Unsimulated.
+    Raises 208, 1087, 7202 and others, or UnsimulatedFeatureError.
     """
     if ref.query:
         return _read_remote_rows(machine, ref)
@@ -143,7 +143,7 @@ def columns(machine: Machine, ref: TableRef) -> names.Columns | None:
 
 
 def describe_columns(machine: Machine, ref: TableRef) -> names.Columns | None:
-    """Return the same; raises 208, 1087, 7202 … and Unsimulated where *columns* is silent."""
+    """Return the columns of the table; raises 208, 1087, 7202 … and UnsimulatedFeatureError if they are unknown."""
     if ref.query or ref.call:
         return None
     context, parts = machine.context, ref.parts
@@ -292,7 +292,7 @@ def change_table(machine: Machine, ref: TableRef, old_table: Table, new_table: T
 def qualify_table_name(machine: Machine, ref: TableRef, problem: SqlError) -> None:
     """Add database and schema to the table name in 515.
 
-    Raises Unsimulated for a text that ANSI_WARNINGS OFF would cut.
+    Raises UnsimulatedFeatureError for a text that ANSI_WARNINGS OFF would cut.
     """
     if problem.number == 8152 and dict(machine.session.options).get("ANSI_WARNINGS") == "OFF":
         raise UnsimulatedFeatureError(

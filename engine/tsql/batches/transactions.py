@@ -166,7 +166,7 @@ def note_holders(world: World, sessions: list[SqlSession], servers: Collection[s
 def after_statement(machine: Machine, message_index: int | None = None) -> None:
     """Note what the statement wrote; outside a transaction it is committed now, and its client waits for the log.
 
-    While it waits, the client is not told the counts of rows among the messages from *said* on.
+    While it waits, the client is not told the counts of rows among the messages from *message_index* on.
     """
     context, session = machine.context, machine.session
     writes = tuple(context.writes.items())

@@ -46,7 +46,8 @@ _PARTS: Final = (
 def find(context: Context, parts: tuple[str, ...]) -> CatalogView:
     """Return the view that a name of up to three parts means.
 
-    Raises 208, 7202, the error of opening its database, or Unsimulated for a view that only the product has.
+    Raises 208, 7202, the error of opening its database, or UnsimulatedFeatureError for a view that only the
+    product has.
     """
     names = [part.lower() for part in parts]
     if len(names) > 3:

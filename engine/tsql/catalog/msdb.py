@@ -218,7 +218,7 @@ def _latest(context: Context, job: Scalar, step_id: Scalar) -> Record | None:
 
 
 def _last_run(context: Context, job: Scalar, step_id: Scalar, default_outcome: int) -> Record:
-    """Return the columns about the last run; *never* is the outcome before the first one."""
+    """Return the columns about the last run; *default_outcome* is the outcome before the first one."""
     row = _latest(context, job, step_id) or {}
     return {
         "last_run_outcome": row.get("run_status", default_outcome),

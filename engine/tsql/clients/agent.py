@@ -86,8 +86,8 @@ def step_done(
 ) -> None:
     """Handle a timer: the batch of a job step has ended.
 
-    *error* is its first error, empty for none; *said* its messages as the history has them; *number_of* the
-    number of its last error.
+    *error* is its first error, empty for none; *message_text* its messages as the history has them;
+    *number_of* the number of its last error.
     """
     server, _, rest = name.partition(AGENT_MARK)
     number, _, job = rest.partition(":")

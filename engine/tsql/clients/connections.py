@@ -84,12 +84,15 @@ def closed_database(world: World, session: SqlSession) -> str | None:
 
 
 def name_of(world: World, program_name: str) -> str:
-    """Return the scenario's program with the login name *said*, in any case; empty if it does not ask for one."""
+    """Return the scenario's program with the login name *program_name*, in any case.
+
+    Empty if it does not ask for one.
+    """
     return next((name for name in world.programs if name.lower() == program_name.lower()), "")
 
 
 def count(world: World, program: str, counter: str) -> None:
-    """Add to *what*, a counting field of Program, if the scenario asks for the program."""
+    """Add to *counter*, a counting field of Program, if the scenario asks for the program."""
     name = name_of(world, program)
     if name:
         known = world.programs[name]

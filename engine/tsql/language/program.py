@@ -97,7 +97,7 @@ class _Compiler(Definitions):
         return len(self.actions)
 
     def set_jump_target(self, index: int) -> None:
-        """Let the jump or branch at *place* end here."""
+        """Let the jump or branch at *index* end here."""
         jump, here = self.actions[index], self.next_index
         self.actions[index] = (
             BranchIfFalse(jump.condition, here) if isinstance(jump, BranchIfFalse) else Jump(here)
@@ -199,7 +199,7 @@ class _Compiler(Definitions):
         self.do(line, statement)
 
     def check_variables(self, start: int, execute: bool = False) -> None:
-        """Check that every variable from token *first* on has been declared; 137 or 1087 if not.
+        """Check that every variable from token *start* on has been declared; 137 or 1087 if not.
 
         In EXEC a name before `=` is a parameter of the procedure, unless it takes the return value directly
         after the word EXEC.
@@ -263,7 +263,7 @@ class _Compiler(Definitions):
         self.do(line, s.UnsimulatedStatement("WITH XMLNAMESPACES"))
 
     def do_query(self, line: int, start: int) -> None:
-        """Parse the text from token *first* on as a query."""
+        """Parse the text from token *start* on as a query."""
         text = self.text_between(start, self.place)
         self.check_variables(start)
         if self.version < 2008 and self.tokens[start].upper == "INSERT":

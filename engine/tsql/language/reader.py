@@ -105,16 +105,16 @@ class TokenReader:
                 yield STATEMENT_TOKENS_MAX
 
     def text_between(self, start: int, end: int) -> str:
-        """Return the text from token number *first* up to, not including, token number *end*."""
+        """Return the text from token number *start* up to, not including, token number *end*."""
         if end <= start:
             return ""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end]
 
     def skim(self, commas: bool = False, assign: bool = False, in_brackets: bool = False) -> int:
-        """Move to the end of an expression or statement; the number of the token where it began.
+        """Skip to the end of an expression or statement; return the number of its first token.
 
-        It ends before a semicolon, a closing bracket, or a word that begins the next statement; with *commas*
-        also before a comma, with *assign* also before `=`; *inside* brackets no word begins a statement.
+        It ends before a semicolon, a closing bracket, or a word that begins the next statement. With *commas*
+        it also ends before a comma, with *assign* before `=`. With *in_brackets* no word begins a statement.
         """
         first, level, cases = self.place, 0, 0
         seen: set[str] = set()
@@ -152,9 +152,9 @@ class TokenReader:
         return first if self.token.upper in STOP_WORDS else self.skim(commas)
 
     def next_statement_begins(self, start: int, seen_keywords: Container[str]) -> bool:
-        """Return whether the word here begins another statement than the one that began at token number *first*.
+        """Return whether the word here begins another statement than the one that began at token number *start*.
 
-        *seen* are the words between the two.
+        *seen_keywords* are the words between the two.
         """
         word = self.token.upper
         if self.place == start:
@@ -197,7 +197,7 @@ class TokenReader:
         return True
 
     def is_inner_keyword(self, start: int, keyword: str, seen_keywords: Container[str]) -> bool:
-        """Return whether *word* may follow *seen* inside the statement that began at token *first*."""
+        """Return whether *keyword* may follow *seen_keywords* inside the statement that began at token *start*."""
         head = self.tokens[start].upper
         pair = f"{head} {self.tokens[start + 1].upper}"
         if keyword not in INNER_WORDS.get(pair, INNER_WORDS.get(head, ())):

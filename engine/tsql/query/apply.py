@@ -375,7 +375,7 @@ def _nodes_of(xml: exp.Expr, call: exp.Anonymous, alias: str) -> exp.Lateral:
 
 
 def check_path(text: str) -> None:
-    """Raise Unsimulated for XQuery that is not simulated (xpath.py)."""
+    """Raise UnsimulatedFeatureError for XQuery that is not simulated (xpath.py)."""
     try:
         xpath.compile_path(text)
     except xpath.UnsimulatedPathError:

@@ -69,7 +69,7 @@ MADE: Final = "made"
 def wrap_in_call(
     node: exp.Expr, name: str, *before: exp.Expr, trailing_arguments: Sequence[exp.Expr] = ()
 ) -> exp.Expr:
-    """Put the call *name*(*before*, node, *after*) in the place of *node*; the call."""
+    """Replace *node* with the call *name*(*before*, node, *trailing_arguments*) and return the call."""
     call = exp.Anonymous(this=name, expressions=[])
     call.meta[MADE] = True
     node.replace(call)

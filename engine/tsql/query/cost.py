@@ -144,7 +144,7 @@ class Sizes:
         return self._commonest[key]
 
     def count_matches(self, table: str, column: str, other_table: str, other_column: str) -> int:
-        """Return the number of rows with the most common value that column *there* of table *other* also has."""
+        """Return the number of rows with the most common value that *other_column* of *other_table* also has."""
         mine, theirs = self._values(table, column), self._values(other_table, other_column)
         if mine is None or theirs is None:
             return self.commonest(table, column)

@@ -40,7 +40,10 @@ def find_grouping_function(node: exp.Expr) -> str:
 
 
 def expand_grouping_clauses(tree: exp.Expr) -> exp.Expr:
-    """Return the tree with every such GROUP BY written out. Raises 8160, 8161, Unsimulated for more than SETS_MAX."""
+    """Return the tree with every such GROUP BY written out.
+
+    Raises 8160, 8161, UnsimulatedFeatureError for more than SETS_MAX.
+    """
     for select in reversed(list(tree.find_all(exp.Select))):
         group = select.args.get("group")
         if group is not None and group.find(*SEVERAL) is not None:

@@ -425,7 +425,10 @@ _TYPED_LAST: Final = {"dateadd": (3,), "datetrunc": (2,), "date_bucket": (3, 4),
 
 
 def _variant_property(node: exp.Expr, kind: Kind) -> None:
-    """Give SQL_VARIANT_PROPERTY its type. Raises Unsimulated for a value without its own type here."""
+    """Give SQL_VARIANT_PROPERTY its type.
+
+    Raises UnsimulatedFeatureError for a value without its own type here.
+    """
     if kind is not None and kind.name == "sql_variant":
         raise UnsimulatedFeatureError("the type of a value in a sql_variant")
     if node.expressions[1].name.lower() == "totalbytes":

@@ -46,7 +46,7 @@ def references(kind: str, text: str) -> References:
 def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
     """Return the plan of a statement, or of the value of an expression or condition, read against *names*.
 
-    Raises SqlSyntaxError, SqlError or Unsimulated.
+    Raises SqlSyntaxError, SqlError or UnsimulatedFeatureError.
     """
     from engine.tsql.query import translate
 

@@ -20,7 +20,7 @@ RESHAPED: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot,
 def reshape_tree(tree: exp.Expr) -> exp.Expr:
     """Return the tree with every APPLY, PIVOT and table function in it replaced.
 
-    Raises Unsimulated for what cannot be.
+    Raises UnsimulatedFeatureError for what cannot be.
     """
     if sum(1 for _ in tree.find_all(exp.Lateral)) > APPLIES_MAX:
         raise SqlError(8623)

@@ -227,7 +227,7 @@ class Scratch:
     ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
         """Return column names and rows of the plan's query; *values* gives each variable's value.
 
-        Raises SqlError for errors of the player, Unsimulated for a query that SQLite cannot run.
+        Raises SqlError for errors of the player, UnsimulatedFeatureError for a query that SQLite cannot run.
         """
         self._meter.translate(QUERY_WORK + CHARACTER_WORK * min(len(plan.sql), TRANSLATED_MAX))
         if len(plan.sql) < LONG and not (plan.tables or plan.variables or CALL in plan.sql):
@@ -470,7 +470,10 @@ def _with_context(scratch: Scratch, function: Call, *arguments: Scalar) -> Scala
 
 
 def _read(cursor: sqlite3.Cursor, meter: Meter) -> list[tuple[Scalar, ...]]:
-    """Return all rows, up to ROWS_MAX, CELLS_MAX and CHARACTERS_MAX. Raises Unsimulated for more."""
+    """Return all rows, up to ROWS_MAX, CELLS_MAX and CHARACTERS_MAX.
+
+    Raises UnsimulatedFeatureError for more.
+    """
     rows: list[tuple[Scalar, ...]] = []
     characters = 0
     for row in cursor:

@@ -15,7 +15,7 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 
 
 def find_end_of_brackets(tokens: Sequence[Token], index: int) -> int:
-    """Return number of the token behind the brackets that open at number *place*."""
+    """Return number of the token behind the brackets that open at number *index*."""
     level = 0
     while tokens[index].kind != "end":
         level += tokens[index].is_op("(") - tokens[index].is_op(")")

@@ -428,7 +428,7 @@ def _row_numbers(
 def _rows_of(
     tree: exp.Expr, table: exp.Expr, projections: list[exp.Expr], names: BindingContext, target: TableRef
 ) -> Generator[int, None, tuple[str, Rewritten, TableRef]]:
-    """SELECT *shown* FROM *table* with the WHERE and WITH of an UPDATE or DELETE of *target*."""
+    """Build a SELECT of *projections* from *table* with the WHERE and WITH of an UPDATE or DELETE of *target*."""
     select = exp.Select(expressions=projections, from_=exp.From(this=table), where=tree.args.get("where"))
     if tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"])

@@ -179,7 +179,10 @@ def _stuff(text: Scalar, start: Scalar, length: Scalar, replacement: Scalar) -> 
 
 @strict
 def _replicate(text: Scalar, count: Scalar, max_length: Scalar = 8000) -> Scalar:
-    """Cut at *most* characters: 8,000 bytes unless the text is of a (max) type. Documented [DOC: REPLICATE]."""
+    """Cut at *max_length* characters: 8,000 bytes unless the text is of a (max) type.
+
+    Documented [DOC: REPLICATE].
+    """
     body, size = to_text(text), TEXT_LIMIT if max_length == -1 else to_integer(max_length)
     if to_integer(count) < 0:
         return None
@@ -556,7 +559,10 @@ SINCE: Final = {
 
 @lru_cache(maxsize=512)
 def arity(function: Callable[..., object], takes_context: bool) -> tuple[int, int]:
-    """Return least and most arguments of a function, without the context if it is *bound* to one; -1 for any number."""
+    """Return least and most arguments of a function, without the context if it is *takes_context* to one.
+
+    -1 for any number.
+    """
     parameters = list(inspect.signature(function).parameters.values())[int(takes_context) :]
     least = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)
     endless = any(p.kind is p.VAR_POSITIONAL for p in parameters)

@@ -226,7 +226,7 @@ _SIZED: Final = _WIDTHS.keys() | DECIMALS | SCALED | {"float"}
 def check_type_text(text: str, item_kind: str, name: str = "", number: int = 1) -> None:
     """Raise 1001, 131, 2717, 2716, 2750, 183 or 192 for a length or precision that the type may not have.
 
-    *what* and *name* are what messages call it: a column and its name, or a type and its own.
+    *item_kind* and *name* are what messages call it: a column and its name, or a type and its own.
     """
     match = _WRITTEN.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
     if match is None or match[2] in (None, "max"):

@@ -12,7 +12,7 @@ INSTRUCTION = "number, part, seat_id, group_name, tick, kind, text"
 
 
 def upgrade() -> None:
-    """Allow marks among the instructions."""
+    """Allow marks in the table of instructions."""
     if op.get_bind().dialect.name == "sqlite":  # it changes no constraint of a table that is there
         op.rename_table("instruction", "instruction_before")
         op.create_table(

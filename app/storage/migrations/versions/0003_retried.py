@@ -10,7 +10,7 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Add the mark of retried runs."""
+    """Add the column that marks retried runs."""
     op.add_column("result", sa.Column("retried", sa.Boolean, nullable=False, server_default=sa.false()))
     op.add_column("result", sa.Column("hints", sa.Integer, nullable=False, server_default="0"))
     connection = op.get_bind()
