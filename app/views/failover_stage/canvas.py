@@ -25,7 +25,10 @@ BOLD: Final = {"bold", "server", "heading", "watch", "second", "chip"}
 FIXED: Final = {"watch", "second", "mono"}
 SHRINK: Final = 0.8
 """Text that is too wide becomes so much smaller before it is cut, but not smaller than TEXT_MIN units."""
-TEXT_MIN: Final = 11
+CONDENSE: Final = 0.8
+"""Factor by which text is condensed before it is cut."""
+TEXT_MIN: Final = (11.0, 17.2)
+"""Normal, and for presentation: 24 pixels at 1920×1080."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,10 @@ class StageStyle:
     colors: ThemeTokens
     fonts: dict[str, QFont]
     far: bool
+
+    def least_share(self, font: str) -> float:
+        """Return the factor by which text in *font* may become smaller."""
+        return min(1.0, max(SHRINK, TEXT_MIN[self.far] / self.fonts[font].pixelSize()))
 
     @property
     def scene(self) -> SceneStyle:
@@ -78,7 +85,7 @@ class CanvasPainter:
         self, content: str, box: QRectF, font: str, color: QColor,
         align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft, wrap: bool = False,
     ) -> None:  # fmt: skip
-        """Draw *content* into *box*, smaller and then cut if they are too wide, or wrapped."""
+        """Draw *content* into *box*: smaller, then condensed and then cut if it is too wide; or wrapped."""
         painter, used = self.painter, self.style.fonts[font]
         painter.setFont(used)
         painter.setPen(color)
@@ -90,11 +97,12 @@ class CanvasPainter:
         flags = int(align.value) | int(Qt.AlignmentFlag.AlignVCenter.value)
         width = metrics.horizontalAdvance(content)
         if width > box.width() > 0:
-            scale = min(1.0, max(box.width() / (width + 2), SHRINK, TEXT_MIN / used.pixelSize()))
-            wide, tall = box.width() / scale, box.height() / scale
+            scale = max(box.width() / (width + 2), self.style.least_share(font))
+            across = scale * min(1.0, max(box.width() / scale / (width + 2), CONDENSE))
+            wide, tall = box.width() / across, box.height() / scale
             painter.save()
             painter.translate(box.left(), box.top())
-            painter.scale(scale, scale)
+            painter.scale(across, scale)
             cut = metrics.elidedText(content, Qt.TextElideMode.ElideRight, wide)
             painter.drawText(QRectF(0, 0, wide, tall), flags, cut)
             painter.restore()

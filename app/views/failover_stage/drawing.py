@@ -139,11 +139,13 @@ class StagePainter(PanelPainter):
             self._draw_copy(view, name, card, QRectF(left, y, right - left, box.bottom() - y - 8))
         words, tone = view.lines.get(name, ("", ""))
         if words and not (name == TO and view.resources):
-            tall = self.line_height("body")
-            row = QRectF(left, box.bottom() - tall - 8, right - left, tall)
+            tall, room = self.line_height("body"), right - left
+            wraps = self.width_of(words, "body") > room and box.bottom() - 2 * tall - 8 >= y - 2
+            tall *= 2 if wraps else 1
+            row = QRectF(left, box.bottom() - tall - 8, room, tall)
             ink = colors.text if tone == "text" else style.scene.tone(tone)
             if row.top() >= y - 2:
-                self.text(words, row, "body", ink)
+                self.text(words, row, "body", ink, wrap=wraps)
         if name == CLIENT and view.facts.more_clients:
             words = tr("and {n} more").format(n=view.facts.more_clients)
             self.text(words, QRectF(left, y, right - left, self.line_height("body")), "body", colors.muted)

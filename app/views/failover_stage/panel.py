@@ -156,7 +156,7 @@ class PanelPainter(CanvasPainter):
             named, wide = self.width_of(row.name, "bold"), self.width_of(row.text, "body") + 2
             room = right - left - indent - 8
             share = min(1.0, room / (named + wide))
-            beside = share >= (SHRINK if self.style.far else 0.9)  # small text must not shrink that far
+            beside = share >= max(0.9, self.style.least_share("body"))
             if y + tall * (1 if beside else 2) > box.bottom():
                 return
             name = QRectF(left + indent, y, named * share if beside else room, tall)

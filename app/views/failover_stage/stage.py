@@ -41,6 +41,10 @@ BUTTONS: Final = (
 )
 
 
+REQUIREMENT_WORDS: Final = {BACK: mark("Previous requirement"), FORTH: mark("Next requirement")}
+"""Text of buttons while requirements are on stage."""
+
+
 def draw_view(view: StageView, size: QSize, colors: theme.ThemeTokens, large_text: bool) -> QImage:
     """Return the stage as a picture of *size*, for exports."""
     picture = QImage(size, QImage.Format.Format_RGB32)
@@ -155,9 +159,8 @@ class FailoverStage(QWidget):
         row = FlowLayout(8)
         row.setContentsMargins(24, 4, 24, 6)
         for name, text, key in BUTTONS:
-            button = QPushButton(f"{tr(text)}   {keys.format_native(key)}")
-            button.setProperty("words", text)
-            button.setToolTip(tr(text))
+            button = QPushButton()
+            _label(button, text, key)
             button.clicked.connect(lambda _=False, name=name: self.wanted.emit(name))
             button.installEventFilter(self)
             self.buttons[name] = button
@@ -179,7 +182,12 @@ class FailoverStage(QWidget):
     def show_view(self, view: StageView | WhyNotView) -> None:
         """Show another state."""
         self.canvas.show_view(view)
-        self.buttons[EXPORT].setVisible(isinstance(view, StageView))
+        staged = isinstance(view, StageView)
+        if staged == self.buttons[EXPORT].isHidden():
+            self.buttons[EXPORT].setVisible(staged)
+            for name, text, key in BUTTONS:
+                if name in REQUIREMENT_WORDS:
+                    _label(self.buttons[name], text if staged else REQUIREMENT_WORDS[name], key)
 
     def show_running(self, running: bool) -> None:
         """Set the middle button to "Pause" or "Continue"."""
@@ -215,3 +223,9 @@ class FailoverStage(QWidget):
         self.wanted.emit(name)
         event.accept()
         return True
+
+
+def _label(button: QPushButton, text: str, key: str) -> None:
+    """Write text and key on a button."""
+    button.setText(f"{tr(text)}   {keys.format_native(key)}")
+    button.setToolTip(tr(text))

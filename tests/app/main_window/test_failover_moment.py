@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import settings
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.view_models.failover_moment import moment
+from app.view_models.failover_moment.view import StageView
+from app.view_models.failover_moment.why_not import WhyNotView, explain_failover
+from app.views.failover_stage import stage
+from app.views.failover_stage.canvas import make_style
+from app.views.failover_stage.drawing import StagePainter
+from app.views.failover_stage.requirements import draw_why_not
+from app.widgets import theme
+from app.words import language
+from tests import painted
 from tests.app.main_window.conftest import Hands, shown
 from tests.open_window import OpenWindow
 
@@ -175,6 +186,7 @@ def test_the_reason_for_no_failover_is_revealed_by_keys(staged: OpenWindow, qtbo
     view = staged.failover_moment.stage.view
     assert view.heading == "No automatic failover: 2 requirements are not met"
     assert view.revealed == 0
+    assert staged.failover_moment.stage.buttons["forth"].text().startswith("Next requirement")
     for _ in view.rows:
         press(qtbot, Qt.Key.Key_Right)
     view = staged.failover_moment.stage.view
@@ -183,3 +195,76 @@ def test_the_reason_for_no_failover_is_revealed_by_keys(staged: OpenWindow, qtbo
     press(qtbot, Qt.Key.Key_Escape)
     assert staged.desk.isVisible()
     assert staged.session.running
+
+
+@pytest.fixture(params=[language.ENGLISH, language.GERMAN])
+def locale(request: pytest.FixtureRequest) -> Iterator[None]:
+    language.use(request.param)
+    yield
+    language.use(language.ENGLISH)
+
+
+class Bare(QWidget):
+    """One state of the stage, drawn as text without the cached picture."""
+
+    def __init__(self, size: QSize, large_text: bool) -> None:
+        super().__init__()
+        self.resize(size)
+        self.view: StageView | WhyNotView | None = None
+        self.style_of_stage = make_style(theme.light(), large_text)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        scale, height = stage._fit(self.size())
+        painter.scale(scale, scale)
+        if isinstance(self.view, WhyNotView):
+            draw_why_not(painter, self.style_of_stage, height, self.view)
+        elif self.view is not None:
+            canvas = StagePainter(painter, self.style_of_stage, height)
+            canvas.draw_still(self.view)
+            canvas.draw_moving(self.view, -1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "line"),
+    [
+        ("automatic-failover", "practice", ""),
+        ("ag-automatic-failover", "practice", ""),
+        ("fci-lab", "lab", "power-off NODE_1"),
+        ("forced-service", "practice", "why"),
+    ],
+)
+@pytest.mark.usefixtures("locale")
+def test_text_of_the_stage_is_read_from_the_back_row(
+    staged: OpenWindow, qtbot: QtBot, name: str, mode: str, line: str
+) -> None:
+    """At least 24 pixels at 1920×1080 for presentation, 11 at 1366×768; nothing is cut."""
+    begin(staged, name, mode)
+    views: list[StageView | WhyNotView] = []
+    if line == "why":
+        assert staged.session.history is not None
+        why = explain_failover(staged.session.history)
+        assert why is not None
+        views.append(why.reveal(len(why.rows)))
+    else:
+        if line:
+            for _ in range(200):
+                staged.session.on_frame(50.0)
+            staged.session.do(line)
+        wait_for(staged, "over")
+        replay = staged.failover_moment._prepare_replay()
+        assert replay is not None
+        views += [replay.view_of(number) for number in range(replay.begun_count)]
+    small: dict[str, float] = {}
+    cut: set[str] = set()
+    for size, large_text, least in ((QSize(1920, 930), True, 24.0), (QSize(1366, 640), False, 11.0)):
+        bare = Bare(size, large_text)
+        qtbot.addWidget(bare)
+        bare.show()
+        for bare.view in views:
+            found = list(painted.texts(bare))
+            assert len(found) >= 10
+            small |= {text.words: round(text.size_px, 1) for text in found if text.size_px < least}
+            cut |= {text.words for text in found if painted.ELLIPSIS in text.words}
+    assert not small
+    assert not cut
