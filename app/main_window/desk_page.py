@@ -8,7 +8,7 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QToolButton, QWidget
 
 from app.main_window import actions
 from app.main_window.confirmations import UNDO_S, Confirmations
@@ -31,6 +31,7 @@ from app.views.topology_table import TopologyTable
 from app.views.transport import Transport
 from app.widgets import theme
 from app.widgets.docks import DOCKS, LEARNER, MIDDLE
+from app.widgets.layouts import lay_column
 from app.widgets.notice import NoticeBar
 from app.words import formatting
 from app.words.language import tr
@@ -72,11 +73,7 @@ class DeskPage(QWidget):
         self._bar.setContentsMargins(0, 0, 8, 0)
         self._bar.setColumnStretch(1, 1)
         self._two_rows: bool | None = None
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
-        self._column.addWidget(bar)
-        self._column.addWidget(desk)
+        self._column = lay_column(bar, desk, on=self, margins=0, spacing=0)
         self._fit()
 
     def _fit(self) -> None:

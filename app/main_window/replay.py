@@ -6,12 +6,13 @@ import math
 from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QProgressBar, QToolButton, QWidget
 
 from app.main_window.desk_page import DeskPage
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
 from app.views.look_back import LookBack
+from app.widgets.layouts import lay_row
 from app.widgets.notice import NoticeBar
 from app.words import formatting
 from app.words.language import tr
@@ -41,10 +42,7 @@ class Loading(QWidget):
         self.stop = QToolButton()
         self.stop.setText(tr("Cancel"))
         self.stop.clicked.connect(self._session.cancel)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 0, 0, 0)
-        for part in (words, self.bar, self.stop):
-            row.addWidget(part)
+        lay_row(words, self.bar, self.stop, on=self, margins=(8, 0, 0, 0))
         self._session.progress.connect(self._show)
         self.hide()
 

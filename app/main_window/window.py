@@ -8,7 +8,7 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QMainWindow, QSizeGrip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QSizeGrip, QWidget
 
 from app import settings
 from app.files import folders, summary
@@ -16,6 +16,7 @@ from app.main_window.menus import MENUS
 from app.settings import WindowSettings
 from app.view_models.drill_cards import Card
 from app.views.scenario_picker import ScenarioPicker
+from app.widgets.layouts import lay_column
 from app.widgets.notice import NoticeBar
 from app.widgets.scroll_container import Pages, fit_on_screen, keep_readable, scrolling
 from app.words.language import tr
@@ -116,10 +117,7 @@ class MainWindow(QMainWindow):
         self.pages.went_to.connect(self._show_title)
         middle = QWidget()
         self.notice = NoticeBar(middle)
-        column = QVBoxLayout(middle)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(scrolling(self.pages))
+        lay_column(scrolling(self.pages), on=middle, margins=0, spacing=0)
         self.setCentralWidget(middle)
         self.setWindowTitle(TITLE)
         self.statusBar().hide()

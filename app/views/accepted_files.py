@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QWidget
 
+from app.widgets.layouts import lay_column
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr
@@ -86,11 +87,7 @@ class AcceptedFiles(QDialog):
         row.addWidget(self.forget_all)
         row.addStretch()
         row.addWidget(close)
-        layout = QVBoxLayout(self)
-        layout.setSpacing(10)
-        layout.addWidget(said)
-        layout.addWidget(self.list, 1)
-        layout.addLayout(row)
+        lay_column(said, (self.list, 1), row, on=self, spacing=10)
         em = self.fontMetrics().height()
         fit_on_screen(self, 44 * em, 24 * em)
 

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QPushButton,
@@ -31,6 +30,7 @@ from PySide6.QtWidgets import (
 from app.widgets import theme
 from app.widgets.ask_text import ask_text
 from app.widgets.axes import TimeAxis, ValueAxis, value_range
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import follow_selection, name_box
 from app.words import formatting
 from app.words.counters import KB, PER_S
@@ -155,9 +155,7 @@ class BranchCurves(QWidget):
         self._curves: Sequence[CounterCurve] = ()
         self._redraw_timer = QTimer(self, singleShot=True)
         self._redraw_timer.timeout.connect(self._show_theme)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._view)
+        lay_column(self._view, on=self, margins=0)
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._show_theme()
 
@@ -247,22 +245,15 @@ class BranchComparison(QScrollArea):
 
     def _lay_out(self) -> None:
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(8, 14, 18, 14)
-        column.setSpacing(12)
-        pair = QHBoxLayout()
-        pair.addWidget(_label(tr("Side by side"), 1.15, bold=True))
-        pair.addStretch()
+        column = lay_column(on=inside, margins=(8, 14, 18, 14), spacing=12)
+        pair = lay_row(_label(tr("Side by side"), 1.15, bold=True), 0)
         for box in (self.left, self.right):
             box.setMinimumContentsLength(8)
             pair.addWidget(box)
         column.addLayout(pair)
         column.addWidget(self._parted)
         column.addLayout(self._tables)
-        over = QHBoxLayout()
-        over.addWidget(_label(tr("Queues and load"), 1.05, bold=True))
-        over.addWidget(self._legend, 1)
-        over.addWidget(self.database)
+        over = lay_row(_label(tr("Queues and load"), 1.05, bold=True), (self._legend, 1), self.database)
         column.addLayout(over)
         column.addWidget(self.curves)
         column.addStretch()
@@ -335,9 +326,7 @@ def _table(
     """Return rows under a title; those that differ are bold."""
     card = QFrame()
     card.setProperty("card", "true")
-    layout = QVBoxLayout(card)
-    layout.setContentsMargins(14, 10, 14, 12)
-    layout.addWidget(_label(title, 1.05, bold=True))
+    layout = lay_column(_label(title, 1.05, bold=True), on=card, margins=(14, 10, 14, 12))
     grid = QGridLayout()
     grid.setHorizontalSpacing(20)
     grid.setVerticalSpacing(4)
@@ -417,28 +406,16 @@ class BranchPage(QWidget):
     def _lay_out(self) -> None:
         title = QLabel(tr("Branches of this run"))
         title.setFont(theme.sized(title.font(), 1.5, bold=True))
-        buttons = QHBoxLayout()
-        for button in (self.go_on, self.rename, self.prune):
-            buttons.addWidget(button)
-        buttons.addStretch()
-        buttons.addWidget(self.back)
+        buttons = lay_row(self.go_on, self.rename, self.prune, 0, self.back)
         side = QWidget()
-        column = QVBoxLayout(side)
-        column.setContentsMargins(18, 14, 8, 14)
-        column.setSpacing(8)
-        column.addWidget(title)
-        column.addWidget(self._note)
-        column.addWidget(self.tree, 1)
-        column.addLayout(buttons)
+        lay_column(title, self._note, (self.tree, 1), buttons, on=side, margins=(18, 14, 8, 14), spacing=8)
         split = self._split = QSplitter(Qt.Orientation.Horizontal)
         split.addWidget(side)
         split.addWidget(self.comparison)
         split.setStretchFactor(0, 4)
         split.setStretchFactor(1, 6)
         split.setChildrenCollapsible(False)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(split)
+        lay_row(split, on=self, margins=0)
 
     # --- what is shown --------------------------------------------------------------------------------------
 

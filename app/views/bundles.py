@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QListWidget,
@@ -19,10 +18,10 @@ from PySide6.QtWidgets import (
     QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.scroll_container import fit_on_screen
 from app.words.language import tr, trn
 from engine.drill.authoring.contents import escape_invisible
@@ -72,16 +71,8 @@ class KeptBundles(QDialog):
         close.clicked.connect(self.close)
         for button in (self.open_button, self.remove, close):
             button.setAutoDefault(False)
-        row = QHBoxLayout()
-        row.addWidget(self.remove)
-        row.addStretch()
-        row.addWidget(self.open_button)
-        row.addWidget(close)
-        layout = QVBoxLayout(self)
-        layout.setSpacing(10)
-        layout.addWidget(self._empty_label)
-        layout.addWidget(self.tree, 1)
-        layout.addLayout(row)
+        row = lay_row(self.remove, 0, self.open_button, close)
+        lay_column(self._empty_label, (self.tree, 1), row, on=self, spacing=10)
         em = self.fontMetrics().height()
         fit_on_screen(self, 34 * em, 24 * em)
 
@@ -168,11 +159,7 @@ class BundleMaker(QDialog):
         self.save = self.buttons.addButton(tr("Save as…"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(said)
-        layout.addLayout(form)
-        layout.addWidget(self.drills, 1)
-        layout.addWidget(self.buttons)
+        lay_column(said, form, (self.drills, 1), self.buttons, on=self)
         em = self.fontMetrics().height()
         fit_on_screen(self, 32 * em, 26 * em)
         self._show_button()

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QMessageBox, QWidget
 
 from app.view_models import cluster_manager
 from app.view_models.cluster_manager import Action, ClusterRow
 from app.widgets.bars import menu_button, open_menu_on
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import name_box
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr
@@ -57,16 +58,12 @@ class ClusterManager(QWidget):
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
         open_menu_on(self.table, self.fill_menu)
         self.setFocusProxy(self.table)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(6, 4, 6, 0)
-        bar.addWidget(self.nodes, 1)
-        bar.addWidget(menu_button(tr("Actions ▾"), tr("Actions for this row"), self.fill_menu))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(3)
-        layout.addLayout(bar)
-        layout.addWidget(self.title)
-        layout.addWidget(self.table, 1)
+        bar = lay_row(
+            (self.nodes, 1),
+            menu_button(tr("Actions ▾"), tr("Actions for this row"), self.fill_menu),
+            margins=(6, 4, 6, 0),
+        )
+        lay_column(bar, self.title, (self.table, 1), on=self, margins=0, spacing=3)
 
     # --- contract of views --------------------------------------------------------------------------------
 

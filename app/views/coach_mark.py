@@ -7,9 +7,10 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QPen, QShortcut
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from app.widgets import theme
+from app.widgets.layouts import lay_column
 from app.widgets.reader import announce
 from app.words.language import tr
 from engine.overrides import override
@@ -74,12 +75,7 @@ class CoachMark(QFrame):
         buttons.addWidget(self.skip)
         buttons.addStretch(1)
         buttons.addWidget(self.next)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 12)
-        column.setSpacing(8)
-        column.addLayout(head)
-        column.addWidget(self.text)
-        column.addLayout(buttons)
+        column = lay_column(head, self.text, buttons, on=self, margins=(16, 12, 16, 12), spacing=8)
         self._column, self._buttons = column, buttons
         self._placing = QTimer(self, singleShot=True, interval=0)
         """Timer that places the bubble again when the layout is stable."""

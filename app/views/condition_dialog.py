@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QLabel, QWidget
 
+from app.widgets.layouts import lay_column
 from app.widgets.reader import announce, name_box
 from app.words.language import tr
 
@@ -49,9 +50,7 @@ class ConditionDialog(QDialog):
         self.run.setText(tr("Run"))
         self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        for part in (label, self.text, self.problem, hint, self.buttons):
-            column.addWidget(part)
+        lay_column(label, self.text, self.problem, hint, self.buttons, on=self)
         self._check()
         edit = self.text.lineEdit()
         assert edit is not None

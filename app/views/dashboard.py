@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QSplitter, QWidget
 
 from app.view_models import dashboard
 from app.view_models.dashboard import TONES, DatabaseRow, GroupDashboard, format_issues, worst
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import name_box
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
@@ -147,20 +148,12 @@ class Dashboard(QWidget):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(6, 4, 6, 0)
-        bar.addWidget(self.servers, 1)
-        bar.addWidget(self.groups, 1)
+        bar = lay_row((self.servers, 1), (self.groups, 1), margins=(6, 4, 6, 0))
         split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
         self._split, self._rows = split, list[int]()
         for table in self.tables:
             split.addWidget(table)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(3)
-        layout.addLayout(bar)
-        layout.addWidget(self.summary)
-        layout.addWidget(split, 1)
+        lay_column(bar, self.summary, (split, 1), on=self, margins=0, spacing=3)
 
     # --- contract of views --------------------------------------------------------------------------------
 

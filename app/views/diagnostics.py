@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QHeaderView, QLabel, QPushButton, QWidget
 
+from app.widgets.layouts import lay_column
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr, trn
@@ -64,10 +65,7 @@ class Diagnostics(QDialog):
             row.addWidget(button)
         row.addStretch()
         row.addWidget(close)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self._message)
-        layout.addWidget(self.lines, 1)
-        layout.addLayout(row)
+        lay_column(self._message, (self.lines, 1), row, on=self)
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 130, self.fontMetrics().height() * 20)
 
     def begin(self) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
 
 from app.widgets import theme
+from app.widgets.layouts import lay_column
 from app.widgets.prose import Prose
 from app.words import formatting
 from app.words.language import tr
@@ -37,10 +38,7 @@ class Facilitator(QScrollArea):
         self._coming.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
         self._coming.setWordWrap(True)
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        for part in (self._notes, self._coming_title, self._coming):
-            column.addWidget(part)
-        column.addStretch()
+        lay_column(self._notes, self._coming_title, self._coming, 0, on=inside)
         self.setWidget(inside)
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)

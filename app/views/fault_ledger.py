@@ -7,10 +7,11 @@ from typing import Final, Protocol
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QFocusEvent, QResizeEvent
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app.widgets import keys, theme
 from app.widgets.bars import Bar
+from app.widgets.layouts import lay_column
 from app.widgets.tables import CELL_PADDING_PX, TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
@@ -207,12 +208,7 @@ class FaultLedger(QWidget):
     def _lay_out(self) -> None:
         bar = Bar(tr("Faults"))
         bar.put([*self.tools.values(), self.revert_all, None, self.only_active])
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(bar)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(self.detail)
+        lay_column(bar, (self.table, 1), self.detail, on=self, margins=0, spacing=0)
 
     # --- contract of views --------------------------------------------------------------------------------
 

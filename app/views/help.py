@@ -7,9 +7,10 @@ from importlib.resources import files
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QStyle, QWidget
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QStyle, QWidget
 
 from app.widgets.docks import DOCKS
+from app.widgets.layouts import lay_row
 from app.widgets.prose import Prose
 from app.widgets.reader import follow_selection
 from app.widgets.scroll_container import fit_on_screen, keep_readable
@@ -71,9 +72,7 @@ class Help(QDialog):
         self._page.document().setDocumentMargin(16.0)
         self._page.link_chosen.connect(lambda link: self.show_page(link.removesuffix(".md")))
         self._contents.currentItemChanged.connect(lambda item, _: self._show(item))
-        row = QHBoxLayout(self)
-        row.addWidget(self._contents, 1)
-        row.addWidget(self._page, 3)
+        lay_row((self._contents, 1), (self._page, 3), on=self)
         keep_readable(self, *LEAST_UNITS)
         fit_on_screen(self, 120 * self.fontMetrics().averageCharWidth(), 36 * self.fontMetrics().height())
         self._contents.setCurrentRow(0)

@@ -20,17 +20,16 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QComboBox,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.widgets import theme
 from app.widgets.axes import draw_levels
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import name_box
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
@@ -246,28 +245,20 @@ class RunHistoryPage(QWidget):
         self._add_key("Del", tr("Delete…"), self._delete)
         back = QPushButton(tr("All drills"))
         back.clicked.connect(self.left)
-        head = QHBoxLayout()
-        head.addWidget(self._title)
-        head.addWidget(self._count, 1, Qt.AlignmentFlag.AlignBottom)
-        choices = QHBoxLayout()
-        choices.addWidget(self.drill, 3)
-        choices.addWidget(self.outcome, 2)
-        choices.addWidget(self.date, 2)
-        choices.addStretch(2)
-        buttons = QHBoxLayout()
-        buttons.addWidget(back)
-        buttons.addStretch()
-        for button in (self.delete, self.compare, self._open_button):
-            buttons.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(28, 18, 28, 20)
-        layout.setSpacing(12)
-        layout.addLayout(head)
-        layout.addLayout(choices)
-        layout.addWidget(self._table, 1)
-        layout.addWidget(self._chart_title)
-        layout.addWidget(self._chart)
-        layout.addLayout(buttons)
+        head = lay_row(self._title, (self._count, 1, Qt.AlignmentFlag.AlignBottom))
+        choices = lay_row((self.drill, 3), (self.outcome, 2), (self.date, 2), 2)
+        buttons = lay_row(back, 0, self.delete, self.compare, self._open_button)
+        lay_column(
+            head,
+            choices,
+            (self._table, 1),
+            self._chart_title,
+            self._chart,
+            buttons,
+            on=self,
+            margins=(28, 18, 28, 20),
+            spacing=12,
+        )
         self._show_font()
 
     def show_runs(self, runs: Sequence[FinishedRun]) -> None:

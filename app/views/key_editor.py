@@ -12,17 +12,16 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QGridLayout,
-    QHBoxLayout,
     QKeySequenceEdit,
     QLabel,
     QLineEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.widgets import keys, theme
 from app.widgets.keys import COMMANDS, SCHEMES, SCOPES, SSMS, Clash, Command, Keys
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting, fuzzy
@@ -112,15 +111,11 @@ class KeyEditor(QDialog):
         self.show_keys(SSMS, {})
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
         label = QLabel(tr("S&cheme"))
         label.setBuddy(self.scheme)
         reset = QPushButton(tr("&Reset all"))
         reset.clicked.connect(self.reset_all)
-        top.addWidget(label)
-        top.addWidget(self.scheme)
-        top.addWidget(reset)
-        top.addWidget(self.field, 1)
+        top = lay_row(label, self.scheme, reset, (self.field, 1))
         self.set_button.clicked.connect(lambda: self._put(add=False))
         self.add_button.clicked.connect(lambda: self._put(add=True))
         self.none_button.clicked.connect(self._remove_keys)
@@ -145,11 +140,7 @@ class KeyEditor(QDialog):
             if isinstance(button, QPushButton):
                 button.setAutoDefault(False)  # Enter belongs to the table and the field
                 button.setIcon(QIcon())
-        layout = QVBoxLayout(self)
-        layout.addLayout(top)
-        layout.addWidget(self.table, 1)
-        layout.addLayout(bottom)
-        layout.addWidget(box)
+        lay_column(top, (self.table, 1), bottom, box, on=self)
 
     # --- what is chosen -----------------------------------------------------------------------------------
 

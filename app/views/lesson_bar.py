@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from app.view_models.debrief import model as names
 from app.view_models.debrief.model import LessonCard
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
+from app.widgets.layouts import lay_column
 from app.words.language import mark, tr
 
 BUTTONS: Final[Mapping[str, str]] = {
@@ -52,12 +53,7 @@ class LessonBar(QFrame):
         self.leave.setProperty("small", "true")
         self.leave.clicked.connect(lambda _=False: self.pressed.emit(names.BACK))
         row.addWidget(self.leave)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(14, 6, 12, 8)
-        column.setSpacing(3)
-        for part in (self.heading, self.text, self.steps):
-            column.addWidget(part)
-        column.addLayout(row)
+        lay_column(self.heading, self.text, self.steps, row, on=self, margins=(14, 6, 12, 8), spacing=3)
         self.hide()
 
     def show_card(self, card: LessonCard) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 
 from app.widgets import theme
+from app.widgets.layouts import lay_row
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import short
@@ -42,10 +43,7 @@ class LookBack(QFrame):
         self.previous = self._button(tr("Previous step"), lambda: self.step_wanted.emit(-1))
         self.next = self._button(tr("Next step"), lambda: self.step_wanted.emit(1), primary=True)
         self.leave = self._button(tr("Leave"), self.left.emit)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        for button in (self.previous, self.next, self.now, self.go_on, self.leave):
-            buttons.addWidget(button)
+        buttons = lay_row(self.previous, self.next, self.now, self.go_on, self.leave, spacing=8)
         grid = QGridLayout(self)
         grid.setContentsMargins(14, 6, 10, 6)
         grid.setHorizontalSpacing(12)

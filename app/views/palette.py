@@ -39,11 +39,11 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.widgets import theme
+from app.widgets.layouts import lay_column
 from app.words import fuzzy
 from app.words.language import tr
 from engine.overrides import override
@@ -131,11 +131,7 @@ class Palette(QFrame):
         self._empty_label = QLabel(tr("No matching commands."))
         self._empty_label.setProperty("muted", True)
         self._empty_label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 8)
-        layout.setSpacing(6)
-        for widget in (self.field, self.list, self._empty_label):
-            layout.addWidget(widget)
+        lay_column(self.field, self.list, self._empty_label, on=self, margins=8, spacing=6)
         shadow = QGraphicsDropShadowEffect(self)
         shadow.setBlurRadius(32.0)
         shadow.setOffset(0.0, 6.0)

@@ -11,7 +11,6 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QPushButton,
@@ -20,13 +19,13 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.learning.memory import SkillStanding
 from app.learning.next_drills import Recommendation
 from app.widgets import theme
+from app.widgets.layouts import Gap, lay_column, lay_row
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr, trn
@@ -204,9 +203,7 @@ class ProgressPage(QWidget):
         header.setStretchLastSection(False)
         header.setSectionResizeMode(BAR_COLUMN, QHeaderView.ResizeMode.Stretch)
         self._next_title = QLabel(tr("Recommended"))
-        self._cards = QVBoxLayout()
-        self._cards.setContentsMargins(0, 0, 6, 0)
-        self._cards.setSpacing(10)
+        self._cards = lay_column(margins=(0, 0, 6, 0), spacing=10)
         self._lay_out()
         self._show_font()
 
@@ -219,34 +216,17 @@ class ProgressPage(QWidget):
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setAccessibleName(tr("Recommended"))
-        head = QHBoxLayout()
-        head.addWidget(self._title)
-        head.addWidget(self._summary, 1, Qt.AlignmentFlag.AlignBottom)
-        right = QVBoxLayout()
-        right.setSpacing(8)
-        right.addWidget(self._next_title)
-        right.addWidget(scroll, 1)
-        body = QHBoxLayout()
-        body.setSpacing(20)
-        body.addWidget(self._table, 8)
-        body.addLayout(right, 5)
+        head = lay_row(self._title, (self._summary, 1, Qt.AlignmentFlag.AlignBottom))
+        right = lay_column(self._next_title, (scroll, 1), spacing=8)
+        body = lay_row((self._table, 8), (right, 5), spacing=20)
         back, history = QPushButton(tr("All drills")), QPushButton(tr("History"))
         back.clicked.connect(self.left)
         history.clicked.connect(self.history_wanted)
         note = QLabel(tr("Rewound runs do not count. Mastery fades if you do not practice."))
         note.setProperty("muted", "true")
         note.setWordWrap(True)
-        buttons = QHBoxLayout()
-        buttons.addWidget(back)
-        buttons.addWidget(history)
-        buttons.addSpacing(12)
-        buttons.addWidget(note, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(28, 18, 28, 20)
-        layout.setSpacing(12)
-        layout.addLayout(head)
-        layout.addLayout(body, 1)
-        layout.addLayout(buttons)
+        buttons = lay_row(back, history, Gap(12), (note, 1))
+        lay_column(head, (body, 1), buttons, on=self, margins=(28, 18, 28, 20), spacing=12)
 
     def show_progress(
         self,
@@ -327,14 +307,8 @@ class _NextCard(QFrame):
         self.start.setAccessibleName(tr("Open {drill}").format(drill=title))
         self.start.setProperty("primary", "true")
         self.start.clicked.connect(lambda: self.started.emit(recommendation.scenario))
-        texts = QVBoxLayout()
-        texts.setSpacing(3)
-        for label in (name, why, skills):
-            texts.addWidget(label)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, 10, 12, 10)
-        row.addLayout(texts, 1)
-        row.addWidget(self.start, 0, Qt.AlignmentFlag.AlignVCenter)
+        texts = lay_column(name, why, skills, spacing=3)
+        lay_row((texts, 1), (self.start, 0, Qt.AlignmentFlag.AlignVCenter), on=self, margins=(14, 10, 12, 10))
 
 
 def _calibration(answers: Calibration) -> QFrame:
@@ -355,16 +329,8 @@ def _calibration(answers: Calibration) -> QFrame:
             numbers.addWidget(label, place, column, Qt.AlignmentFlag.AlignRight)
     numbers.setHorizontalSpacing(14)
     numbers.setRowStretch(len(rows) + 1, 1)
-    beside = QHBoxLayout()
-    beside.addLayout(numbers)
-    beside.addSpacing(14)
-    beside.addWidget(CalibrationCurve(answers), 1)
-    layout = QVBoxLayout(card)
-    layout.setContentsMargins(14, 10, 12, 12)
-    layout.setSpacing(8)
-    layout.addWidget(title)
-    layout.addWidget(score)
-    layout.addLayout(beside)
+    beside = lay_row(numbers, Gap(14), (CalibrationCurve(answers), 1))
+    lay_column(title, score, beside, on=card, margins=(14, 10, 12, 12), spacing=8)
     return card
 
 

@@ -11,7 +11,6 @@ from PySide6.QtGui import QFontMetrics, QIcon, QKeySequence, QPainter, QPalette,
 from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QPlainTextEdit,
@@ -23,11 +22,11 @@ from PySide6.QtWidgets import (
     QTableView,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.widgets import theme
+from app.widgets.layouts import Gap, lay_column, lay_row
 from app.widgets.tables import TableColumn, TableModel, TableView, plain_tip
 from app.words import formatting
 from app.words.language import mark, tr, trn
@@ -168,13 +167,8 @@ class Items(QWidget):
         self.chosen.connect(self._show_count)
         self.controls = QWidget()
         """Space for the row of buttons of the page."""
-        row = QHBoxLayout(self.controls)
-        row.setContentsMargins(0, 0, 0, 0)
-        for widget in (every, none, self._count):
-            row.addWidget(widget)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.tree)
+        lay_row(every, none, self._count, on=self.controls, margins=0)
+        lay_column(self.tree, on=self, margins=0)
 
     def show_items(self, items: Sequence[BundleItem]) -> None:
         """List these items; all importable ones are selected."""
@@ -340,20 +334,17 @@ class Quarantine(QWidget):
         self.decline.clicked.connect(self.declined)
         inside = Qt.ShortcutContext.WidgetWithChildrenShortcut
         QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self.declined.emit, context=inside)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.decline)
-        buttons.addSpacing(12)
-        buttons.addWidget(self.items.controls)
-        buttons.addStretch()
-        buttons.addWidget(self.accept)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(28, 18, 28, 20)
-        layout.setSpacing(12)
-        layout.addWidget(self._title)
-        layout.addWidget(self._message)
-        layout.addWidget(self._all, 1)
-        layout.addWidget(self.author)
-        layout.addLayout(buttons)
+        buttons = lay_row(self.decline, Gap(12), self.items.controls, 0, self.accept)
+        lay_column(
+            self._title,
+            self._message,
+            (self._all, 1),
+            self.author,
+            buttons,
+            on=self,
+            margins=(28, 18, 28, 20),
+            spacing=12,
+        )
         self._show_font()
 
     def show_file(self, file: str, facts: Sequence[Fact], text: str) -> None:

@@ -7,10 +7,11 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QWidget
 
 from app.view_models.run_comparison import BETTER, WORSE, ComparedAction, ComparisonRow
 from app.widgets import theme
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
@@ -81,18 +82,18 @@ class RunComparison(QWidget):
         back = QPushButton(tr("Back to the history"))
         back.setToolTip(tr("Back to the history (Esc)"))
         back.clicked.connect(self.left)
-        row = QHBoxLayout()
-        row.addWidget(back)
-        row.addStretch()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(28, 18, 28, 20)
-        layout.setSpacing(10)
-        for part in (self._title, self._note):
-            layout.addWidget(part)
-        layout.addWidget(self.figures, 3)
-        layout.addWidget(_heading(tr("Actions")))
-        layout.addWidget(self.acts, 2)
-        layout.addLayout(row)
+        row = lay_row(back, 0)
+        lay_column(
+            self._title,
+            self._note,
+            (self.figures, 3),
+            _heading(tr("Actions")),
+            (self.acts, 2),
+            row,
+            on=self,
+            margins=(28, 18, 28, 20),
+            spacing=10,
+        )
         self._show_font()
 
     def show_pair(

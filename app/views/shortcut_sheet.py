@@ -16,12 +16,12 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QTextBrowser,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.widgets import keys, theme
 from app.widgets.keys import COMMANDS, Command, Keys
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.scroll_container import fit_on_screen
 from app.words import fuzzy
 from app.words.language import mark, tr
@@ -65,15 +65,11 @@ class ShortcutSheet(QDialog):
         self.sheet.document().setDocumentMargin(14.0)
         self._count = QLabel()
         self._count.setProperty("muted", True)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.field)
-        layout.addWidget(self.sheet, 1)
-        layout.addLayout(self._buttons())
+        lay_column(self.field, (self.sheet, 1), self._buttons(), on=self)
         fit_on_screen(self, 62 * self.fontMetrics().height(), 40 * self.fontMetrics().height())
 
     def _buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.addWidget(self._count, 1)
+        row = lay_row((self._count, 1))
         for text, act in (
             (tr("&Print…"), self._ask_printer),
             (tr("C&hange shortcuts…"), self.change_wanted.emit),

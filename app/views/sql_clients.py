@@ -12,16 +12,15 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QFormLayout,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QPlainTextEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.widgets import theme
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
@@ -139,16 +138,9 @@ class SqlClients(QDialog):
             (tr("&Tool"), self.tool),
         ):
             chosen.addRow(title, box)
-        strings = QHBoxLayout()
-        strings.addWidget(self.text, 1)
-        strings.addWidget(self.copy)
-        bottom = QHBoxLayout()
-        bottom.addStretch()
-        bottom.addWidget(self.end)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.state)
-        layout.addLayout(chosen)
-        layout.addLayout(strings)
+        strings = lay_row((self.text, 1), self.copy)
+        bottom = lay_row(0, self.end)
+        layout = lay_column(self.state, chosen, strings, on=self)
         for title, table, share in (
             (tr("Connected"), self.connected, 2),
             (tr("Statements of clients"), self.deeds, 3),

@@ -11,19 +11,18 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
     QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.classroom.team.server_messages import MemberWelcome, RoleView, TeamRole
 from app.widgets import theme
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
@@ -296,16 +295,8 @@ class TeamSeat(QDialog):
                 splitter.addWidget(part)
             splitter.setStretchFactor(0, 1)
             splitter.setStretchFactor(1, 1)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.state)
-        layout.addWidget(self.now)
-        layout.addWidget(left, 1)
-        layout.addWidget(right, 1)
-        row = QHBoxLayout()
-        row.addWidget(self.begin)
-        row.addWidget(self.line, 1)
-        for button in (self.send, self.read_back, self.confirm, self.hand):
-            row.addWidget(button)
+        layout = lay_column(self.state, self.now, (left, 1), (right, 1), on=self)
+        row = lay_row(self.begin, (self.line, 1), self.send, self.read_back, self.confirm, self.hand)
         layout.addLayout(row)
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 140, self.fontMetrics().height() * 34)
         self.line.setFocus()

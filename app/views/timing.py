@@ -16,13 +16,13 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.view_models.failover_moment.moment import FailoverPhase, measure_phases
 from app.view_models.failover_moment.phases import PHASES, PhaseKind
 from app.widgets import theme
+from app.widgets.layouts import lay_column
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
@@ -290,11 +290,7 @@ class Phases(QWidget):
         self._row: TimingRow | None = None
         self._bar = _Bar()
         self._text = QLabel(wordWrap=True)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(6, 3, 6, 2)
-        layout.setSpacing(2)
-        layout.addWidget(self._bar)
-        layout.addWidget(self._text)
+        lay_column(self._bar, self._text, on=self, margins=(6, 3, 6, 2), spacing=2)
         self.show_row(None)
 
     def show_row(self, row: TimingRow | None) -> None:
@@ -393,20 +389,13 @@ class Timing(QWidget):
         steps.show_rows(max(map(len, PHASES.values())) - 1)
         self._compared = TableView(self.comparison, tr("Published times"))
         self._compared.show_rows(3)
-        beside = QVBoxLayout()
-        beside.setSpacing(2)
-        beside.addWidget(self._compared)
-        beside.addWidget(self.verdict, 1)
+        beside = lay_column(self._compared, (self.verdict, 1), spacing=2)
         self._tables = tables = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         tables.setSpacing(4)
         tables.addWidget(steps, 1, Qt.AlignmentFlag.AlignTop)
         tables.addLayout(beside, 1)
         inside = QWidget()
-        below = QVBoxLayout(inside)
-        below.setContentsMargins(0, 0, 0, 0)
-        below.setSpacing(2)
-        below.addWidget(self.phases)
-        below.addLayout(tables, 1)
+        lay_column(self.phases, (tables, 1), on=inside, margins=0, spacing=2)
         details = QScrollArea(widgetResizable=True)
         details.setFrameShape(QScrollArea.Shape.NoFrame)
         details.setWidget(inside)
@@ -418,11 +407,7 @@ class Timing(QWidget):
         self._empty.setProperty("muted", True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setMargin(24)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
-        layout.addWidget(self._split, 1)
-        layout.addWidget(self._empty, 1)
+        lay_column((self._split, 1), (self._empty, 1), on=self, margins=0, spacing=2)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

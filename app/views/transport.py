@@ -11,18 +11,17 @@ from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QFocusEvent, QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QProgressBar,
     QSlider,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.view_models.picture import HasWorld
 from app.widgets import theme
+from app.widgets.layouts import Gap, lay_column, lay_row
 from app.words import formatting
 from app.words.language import tr
 from engine.model import World
@@ -133,10 +132,7 @@ class _SliderArea(QWidget):
 
     def __init__(self, *bars: QWidget) -> None:
         super().__init__()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        for bar in bars:
-            column.addWidget(bar)
+        lay_column(*bars, on=self, margins=0)
 
     def sizeHint(self) -> QSize:
         return QSize(BAR_UNITS[1] * self.fontMetrics().height(), super().sizeHint().height())
@@ -199,27 +195,19 @@ class Transport(QWidget):
         return button
 
     def _lay_out(self) -> None:
-        clock = QVBoxLayout()
-        clock.setSpacing(0)
-        clock.addWidget(self._clock)
-        clock.addWidget(self._server_time)
-        speed = QVBoxLayout()
-        speed.setSpacing(2)
-        above = QHBoxLayout()
-        above.addWidget(self._speed)
-        above.addStretch()
-        above.addWidget(self._note)
-        speed.addLayout(above)
-        speed.addWidget(_SliderArea(self._slider, self._progress))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 4, 6, 4)
-        row.setSpacing(2)
-        row.addLayout(clock)
-        row.addSpacing(10)
-        for button in self._buttons:
-            row.addWidget(button)
-        row.addSpacing(10)
-        row.addLayout(speed)
+        clock = lay_column(self._clock, self._server_time, spacing=0)
+        above = lay_row(self._speed, 0, self._note)
+        speed = lay_column(above, _SliderArea(self._slider, self._progress), spacing=2)
+        lay_row(
+            clock,
+            Gap(10),
+            *self._buttons,
+            Gap(10),
+            speed,
+            on=self,
+            margins=(10, 4, 6, 4),
+            spacing=2,
+        )
 
     # --- what is shown --------------------------------------------------------------------------------------
 

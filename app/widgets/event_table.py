@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, overload
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QIcon, QKeySequence, QPixmap, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QLineEdit, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLabel, QLineEdit, QTabBar, QWidget
 
 from app.widgets import theme
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.tables import NOWHERE, Index, TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
@@ -308,10 +309,7 @@ class EventTable(QWidget):
         find = QShortcut(QKeySequence.StandardKey.Find, self)
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         find.activated.connect(self.filter.setFocus)
-        self.tools = QHBoxLayout()
-        self.tools.setSpacing(6)
-        self.tools.addWidget(self.found, 1)
-        self.tools.addWidget(self.filter)
+        self.tools = lay_row((self.found, 1), self.filter, spacing=6)
         self.bar = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self.bar.setContentsMargins(0, 0, 4, 0)
         self.bar.setSpacing(2)
@@ -320,12 +318,7 @@ class EventTable(QWidget):
         save = QAction(tr("Save these rows…"), self.table)
         save.triggered.connect(self.save_wanted)
         self.table.addAction(save)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
-        layout.addLayout(self.bar)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(self.detail)
+        lay_column(self.bar, (self.table, 1), self.detail, on=self, margins=0, spacing=2)
 
     # --- contract of views --------------------------------------------------------------------------------
 

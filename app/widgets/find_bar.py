@@ -23,10 +23,10 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
 )
 
 from app.widgets import theme
+from app.widgets.layouts import lay_column
 from app.words.language import tr, trn
 from engine.overrides import override
 
@@ -80,9 +80,7 @@ class FindBar(QFrame):
         second.addWidget(self.with_, 1)
         second.addWidget(self._replace_button)
         second.addWidget(self._all)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(6, 3, 6, 3)
-        rows.setSpacing(3)
+        rows = lay_column(on=self, margins=(6, 3, 6, 3), spacing=3)
         for row in (first, second):
             row.setSpacing(3)
             rows.addLayout(row)

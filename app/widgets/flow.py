@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
-from PySide6.QtWidgets import QLabel, QLayout, QLayoutItem, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QLayout, QLayoutItem, QPushButton, QSizePolicy, QWidget
 
+from app.widgets.layouts import lay_column
 from engine.overrides import override
 
 
@@ -94,9 +95,7 @@ class WrapButton(QPushButton):
         super().__init__(parent)
         self._text = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self._text.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 5, 10, 5)
-        layout.addWidget(self._text)
+        lay_column(self._text, on=self, margins=(10, 5, 10, 5))
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)

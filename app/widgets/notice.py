@@ -7,11 +7,12 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Slot
 from PySide6.QtGui import QCursor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPushButton, QToolButton, QWidget
 
 from app.widgets import theme
 from app.widgets.input_guard import guard
 from app.widgets.keyboard import has_keys
+from app.widgets.layouts import lay_row
 from app.widgets.reader import announce
 from app.words.language import tr
 from engine.overrides import override
@@ -47,12 +48,7 @@ class NoticeBar(QFrame):
         self._close.clicked.connect(self.clear)
         for button in (self._act, self._close):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click does not move the keyboard focus
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, 5, 6, 5)
-        row.addWidget(self._mark)
-        row.addWidget(self._text, 1)
-        row.addWidget(self._act)
-        row.addWidget(self._close)
+        lay_row(self._mark, (self._text, 1), self._act, self._close, on=self, margins=(14, 5, 6, 5))
         self._hide_timer = QTimer(self, singleShot=True)
         self._hide_timer.timeout.connect(self.clear)
         parent.installEventFilter(self)

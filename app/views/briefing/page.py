@@ -22,6 +22,7 @@ from app.files import journal_file, proof
 from app.view_models.drill_cards import level_title
 from app.widgets import theme
 from app.widgets.busy_cursor import preparing
+from app.widgets.layouts import Gap, lay_column, lay_row
 from app.widgets.prose import Prose
 from app.widgets.scroll_container import scrolling
 from app.words import formatting
@@ -102,16 +103,8 @@ class BriefPage(QWidget):
             self._modes.addButton(button)
             modes.addWidget(button)
         modes.addStretch()
-        buttons = QHBoxLayout(self._buttons)
-        buttons.setContentsMargins(0, 0, 0, 0)
-        buttons.addWidget(self._back_button)
-        buttons.addWidget(self._copy)
-        buttons.addStretch()
-        buttons.addWidget(self._start)
-        inside = QVBoxLayout(self._card)
-        inside.setContentsMargins(28, 22, 28, 22)
-        inside.setSpacing(10)
-        for widget in (
+        lay_row(self._back_button, self._copy, 0, self._start, on=self._buttons, margins=0)
+        lay_column(
             self._title,
             self._facts,
             self._text,
@@ -119,12 +112,14 @@ class BriefPage(QWidget):
             self._goals,
             self._mode_box,
             self._appendix,
-        ):
-            inside.addWidget(widget)
-        inside.addWidget(self._details_link, 0, Qt.AlignmentFlag.AlignLeft)
-        inside.addWidget(self._details)
-        inside.addSpacing(8)
-        inside.addWidget(self._buttons)
+            (self._details_link, 0, Qt.AlignmentFlag.AlignLeft),
+            self._details,
+            Gap(8),
+            self._buttons,
+            on=self._card,
+            margins=(28, 22, 28, 22),
+            spacing=10,
+        )
         middle = QWidget()
         column = QVBoxLayout(middle)
         row = QHBoxLayout()  # not by alignment: the card would get the height of a text as wide as the page
@@ -134,9 +129,7 @@ class BriefPage(QWidget):
         column.addStretch(2)
         column.addLayout(row)
         column.addStretch(3)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(scrolling(middle))
+        lay_column(scrolling(middle), on=self, margins=0)
 
     @property
     def mode(self) -> str:

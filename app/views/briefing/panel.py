@@ -11,11 +11,9 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,6 +22,7 @@ from app.widgets import theme
 from app.widgets.flow import WrapButton
 from app.widgets.input_guard import guard
 from app.widgets.keyboard import hand_keys
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.prose import Prose
 from app.words import formatting
 from app.words.language import mark, tr, trn
@@ -59,13 +58,9 @@ class QuestionCard(QFrame):
         self.asked, self.open = question, True
         self.setProperty("card", "true")
         self.setAccessibleName(question.text)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 8, 10, 10)
-        layout.setSpacing(6)
         title = _label(tr("What will happen next?") if question.prediction else tr("Question"))
         title.setFont(theme.sized(title.font(), 1.05, bold=True))
-        layout.addWidget(title)
-        layout.addWidget(_label(question.text))
+        layout = lay_column(title, _label(question.text), on=self, margins=(10, 8, 10, 10), spacing=6)
         if question.until_tick is not None:
             until = _label(
                 tr("by {time}").format(time=formatting.run_time(question.until_tick / TICKS_PER_S))
@@ -134,9 +129,7 @@ class QuestionShelf(QScrollArea):
         self.cards: list[QuestionCard] = []
         self.at_top = False
         self._content = inside = QWidget()
-        self._column = QVBoxLayout(inside)
-        self._column.setContentsMargins(8, 8, 8, 8)
-        self._column.setSpacing(8)
+        self._column = lay_column(on=inside, margins=8, spacing=8)
         self.setWidget(inside)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.Box)
@@ -274,8 +267,7 @@ class Briefing(QScrollArea):
         self._drill: Drill | None = None
         self._shown_state: object = None
         self._goals: list[_GoalRow] = []
-        self._goal_box = QVBoxLayout()
-        self._goal_box.setSpacing(6)
+        self._goal_box = lay_column(spacing=6)
         self._goals_title = heading(tr("Goals"))
         self._waits = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self._waits.setProperty("muted", "true")
@@ -298,23 +290,22 @@ class Briefing(QScrollArea):
         self._above, self._below = QWidget(), QWidget()
         """Space as high as the shelf, so that covered text can be scrolled into view."""
         inside = QWidget()
-        layout = QVBoxLayout(inside)
-        layout.setContentsMargins(12, 10, 12, 12)
-        layout.setSpacing(8)
-        layout.addWidget(self._goals_title)
-        layout.addLayout(self._goal_box)
-        layout.addWidget(self._waits)
-        layout.addWidget(self._hints_title)
-        layout.addWidget(self._hint_for)
-        for button in self._hint_buttons:
-            layout.addWidget(button)
-        layout.addWidget(self._opened)
-        layout.addWidget(self._brief_title)
-        layout.addWidget(self._text)
-        layout.addStretch()
-        around = QVBoxLayout()
-        around.setContentsMargins(0, 0, 0, 0)
-        around.setSpacing(0)
+        lay_column(
+            self._goals_title,
+            self._goal_box,
+            self._waits,
+            self._hints_title,
+            self._hint_for,
+            *self._hint_buttons,
+            self._opened,
+            self._brief_title,
+            self._text,
+            0,
+            on=inside,
+            margins=(12, 10, 12, 12),
+            spacing=8,
+        )
+        around = lay_column(margins=0, spacing=0)
         self._content = whole = QWidget()
         whole.setLayout(around)
         for part in (self._above, inside, self._below):
@@ -458,15 +449,8 @@ class _GoalRow(QWidget):
         self._words = QLabel()
         self._words.setProperty("muted", "true")
         self._words.setWordWrap(True)
-        column = QVBoxLayout()
-        column.setSpacing(0)
-        column.addWidget(text)
-        column.addWidget(self._words)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(self._mark)
-        row.addLayout(column, 1)
+        column = lay_column(text, self._words, spacing=0)
+        lay_row(self._mark, (column, 1), on=self, margins=0, spacing=8)
 
     def show_state(self, state: GoalState, tick: int, colors: theme.ThemeTokens) -> None:
         mark, tone, words = goal_state(self.goal, state, tick)

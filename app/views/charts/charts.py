@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QScrollArea,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -38,6 +37,7 @@ from app.views.charts.lane import LOOKS, NAME, SHADE_ALPHA, AvailabilityLane, St
 from app.views.charts.scale import TimeScale
 from app.widgets import theme
 from app.widgets.bars import Bar, hang
+from app.widgets.layouts import lay_column
 from app.widgets.reader import name_box
 from app.widgets.strip import SHAPES
 from app.words import formatting
@@ -211,20 +211,22 @@ class Charts(QWidget):
         self._area = QScrollArea(widgetResizable=True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
         self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._head.setContentsMargins(4, 2, 4, 0)
         self._head.setSpacing(2)
         self._head.addWidget(self._databases)
         self._head.addLayout(bar, 1)
-        layout.addLayout(self._head)
-        layout.addWidget(self.outlook)
-        layout.addWidget(self.lane)
-        layout.addWidget(self.states)
-        layout.addWidget(self._area, 1)
-        layout.addWidget(self.scale)
+        lay_column(
+            self._head,
+            self.outlook,
+            self.lane,
+            self.states,
+            (self._area, 1),
+            self.scale,
+            on=self,
+            margins=0,
+            spacing=2,
+        )
 
     def _name_counters(self, of_groups: bool) -> None:
         """Name counters for primary and secondary, if the copies are replicas of availability groups."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QDialog, QMenu, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QMenu, QSplitter, QWidget
 
 from app.views.console import snippets
 from app.views.console.history import QueryHistory
@@ -25,6 +25,7 @@ from app.views.console.tabs import (
 )
 from app.widgets.acts import put_heading
 from app.widgets.keyboard import hand_keys
+from app.widgets.layouts import lay_column
 from app.words.language import tr
 from engine import tsql
 from engine.drill.time.event_log import select_events
@@ -85,9 +86,7 @@ class Console(QWidget):
         split.addWidget(self.history)
         split.setSizes([600, 320])
         split.setChildrenCollapsible(False)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(split)
+        lay_column(split, on=self, margins=0)
         self._new_menu = QMenu(self)
         self._new_menu.aboutToShow.connect(self._fill_new_menu)
         self._server_menu = QMenu(self)

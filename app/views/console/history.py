@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal, SignalInstance
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from app.views.console.outcome import QueryBatch
 from app.views.console.tabs import CloseButton
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
@@ -66,20 +67,12 @@ class QueryHistory(QWidget):
         self.table.doubleClicked.connect(lambda: self._emit(self.chosen))
         self._add_key("Return", self.chosen, tr("Open in its window"))
         self._add_key("Ctrl+Return", self.again, tr("Run again"))
-        buttons = QHBoxLayout()
-        buttons.addWidget(QLabel("<b>" + tr("History") + "</b>"), 1)
-        buttons.addWidget(self._open)
-        buttons.addWidget(self._run)
         self._close = CloseButton()
         self._close.setToolTip(tr("Close the history (Esc)"))
         self._close.setAccessibleName(tr("Close the history"))
         self._close.clicked.connect(self.closed)
-        buttons.addWidget(self._close)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(4, 0, 0, 0)
-        layout.setSpacing(3)
-        layout.addLayout(buttons)
-        layout.addWidget(self.table, 1)
+        buttons = lay_row((QLabel("<b>" + tr("History") + "</b>"), 1), self._open, self._run, self._close)
+        lay_column(buttons, (self.table, 1), on=self, margins=(4, 0, 0, 0), spacing=3)
         self.table.selectionModel().selectionChanged.connect(self._refresh)
         self._refresh()
 

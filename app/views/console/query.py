@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QSplitter, QWidget
 
 from app.views.console.editor import SqlEditor
 from app.views.console.outcome import BatchOutcome
@@ -16,6 +16,7 @@ from app.views.console.results import Results
 from app.widgets import theme
 from app.widgets.code_edit import Complete
 from app.widgets.keyboard import has_keys
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.tables import plain_tip
 from app.words import formatting
 from app.words.language import mark, tr, trn
@@ -185,21 +186,9 @@ class QueryWindow(QWidget):
         self.set_state("disconnected")
 
     def _lay_out(self) -> None:
-        status = QHBoxLayout()
-        status.setContentsMargins(6, 2, 6, 2)
-        status.addWidget(self._state, 1)
-        status.addWidget(self._facts)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        head = QHBoxLayout()
-        head.setContentsMargins(0, 0, 0, 0)
-        head.setSpacing(0)
-        head.addWidget(self._band, 1)
-        head.addWidget(self.databases)
-        layout.addLayout(head)
-        layout.addWidget(self._split, 1)
-        layout.addLayout(status)
+        status = lay_row((self._state, 1), self._facts, margins=(6, 2, 6, 2))
+        head = lay_row((self._band, 1), self.databases, margins=0, spacing=0)
+        lay_column(head, (self._split, 1), status, on=self, margins=0, spacing=0)
         for shrinks in (self._state, self._facts, self._band):  # the most important text of each comes first
             shrinks.setMinimumWidth(60)
         self._fit_fonts()

@@ -6,10 +6,11 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 
 from app.widgets import theme
 from app.widgets.keyboard import HistoryLine
+from app.widgets.layouts import lay_column, lay_row
 from app.words.language import tr
 from engine.events import Event
 from engine.inputs import Input
@@ -42,16 +43,8 @@ class ShellWindow(QWidget):
         self.line.setPlaceholderText("Get-ClusterNode")
         self.line.line_entered.connect(self._send)
         self._prompt = QLabel(PROMPT)
-        entry = QHBoxLayout()
-        entry.setContentsMargins(6, 2, 6, 2)
-        entry.addWidget(self._prompt)
-        entry.addWidget(self.line, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._band)
-        layout.addWidget(self.transcript, 1)
-        layout.addLayout(entry)
+        entry = lay_row(self._prompt, (self.line, 1), margins=(6, 2, 6, 2))
+        lay_column(self._band, (self.transcript, 1), entry, on=self, margins=0, spacing=0)
         self.setFocusProxy(self.line)
         self._show_theme()
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QMenu, QWidget
 
+from app.widgets.layouts import lay_column
 from app.widgets.scroll_container import fit_on_screen
 from app.words.language import mark, tr
 
@@ -138,9 +139,7 @@ class PlacesDialog(QDialog):
         )
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addLayout(form)
-        layout.addWidget(buttons)
+        lay_column(form, buttons, on=self)
         fit_on_screen(self, 26 * self.fontMetrics().height(), self.sizeHint().height())
 
     @property

@@ -8,13 +8,14 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QIcon, QKeySequence, QPalette, QPixmap, QResizeEvent, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QTabBar, QTabWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QTabBar, QTabWidget, QToolButton, QWidget
 
 from app.views.console.query import ConnectionStatus, QueryWindow
 from app.views.console.shell import ShellWindow
 from app.widgets import keys, theme
 from app.widgets.bars import hang
 from app.widgets.keyboard import has_keys
+from app.widgets.layouts import lay_row
 from app.words.language import tr
 from engine import tsql
 from engine.model import World
@@ -83,11 +84,7 @@ class ToolBar(QWidget):
         rest.aboutToShow.connect(lambda: self._fill(rest))
         hang(new_menu, new)
         hang(rest, self.more)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(2, 0, 2, 0)
-        layout.setSpacing(0)
-        for button in (*self.buttons.values(), self.more, new):
-            layout.addWidget(button)
+        lay_row(*self.buttons.values(), self.more, new, on=self, margins=(2, 0, 2, 0), spacing=0)
         self.more.hide()
 
     def fit(self, room: int) -> None:

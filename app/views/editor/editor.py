@@ -14,11 +14,9 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QResizeEvent, QTextC
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QSplitter,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -32,6 +30,7 @@ from app.widgets import keys, theme
 from app.widgets.bars import Bar
 from app.widgets.code_edit import CodeEdit
 from app.widgets.highlight import Highlighter, utf16_length
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.theme import ThemeTokens
 from app.words.language import tr, trn
 from engine.drill.authoring.problems import Problem, find_positions
@@ -166,17 +165,11 @@ class ScenarioEditor(QWidget):
         self._state.setProperty("muted", "true")
         bar = QFrame()
         bar.setProperty("bar", "true")
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(12, 6, 12, 6)
-        names = QVBoxLayout()
-        names.setSpacing(0)
-        names.addWidget(self._name)
-        names.addWidget(self._state)
-        row.addLayout(names, 2)
+        names = lay_column(self._name, self._state, spacing=0)
         self.tools = self._make_tools()
         doings = Bar(tr("Scenario editor"))
         doings.put(action for name, action in self.tools.items() if name not in KEYS_ONLY)
-        row.addWidget(doings, 3)
+        lay_row((names, 2), (doings, 3), on=bar, margins=(12, 6, 12, 6))
         self.tabs.addTab(self.form, tr("Form"))
         self.tabs.addTab(self.timeline, tr("Timeline"))
         self.tabs.addTab(self.preview, tr("Preview"))
@@ -192,11 +185,7 @@ class ScenarioEditor(QWidget):
         down.setChildrenCollapsible(False)
         down.splitterMoved.connect(self._on_split)
         self._down = down
-        page = QVBoxLayout(self)
-        page.setContentsMargins(0, 0, 0, 0)
-        page.setSpacing(0)
-        page.addWidget(bar)
-        page.addWidget(down, 1)
+        lay_column(bar, (down, 1), on=self, margins=0, spacing=0)
 
     def _make_tools(self) -> dict[str, QAction]:
         """Create the actions of the toolbar, by their names in the table of keys."""

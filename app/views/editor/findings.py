@@ -9,17 +9,16 @@ from typing import Final
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QListWidget,
     QListWidgetItem,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.views.editor.checker import ScenarioReading, SolutionTrial
 from app.widgets import theme
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.scroll_container import ANY_SIZE
 from app.words import formatting
 from app.words.language import mark, tr, trn
@@ -95,18 +94,13 @@ class ProblemList(QWidget):
                 "Shift+F8: previous problem."
             )
         )
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 6, 12, 8)
         self.fix = QPushButton()
         self.fix.setProperty("small", "true")
         self.fix.clicked.connect(self._apply_fix)
         self.rows.currentItemChanged.connect(lambda *_: self._show_fix())
         self.fix.hide()
-        head = QHBoxLayout()
-        head.addWidget(self._heading, 1)
-        head.addWidget(self.fix)
-        column.addLayout(head)
-        column.addWidget(self.rows, 1)
+        head = lay_row((self._heading, 1), self.fix)
+        lay_column(head, (self.rows, 1), on=self, margins=(12, 6, 12, 8))
         self._fit()
 
     @property

@@ -10,12 +10,10 @@ from PySide6.QtCore import QEvent, QKeyCombination, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QListWidget,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -35,6 +33,7 @@ from app.views.editor.form_schema import (
 )
 from app.views.editor.form_widgets import ChoiceBox, FieldRow
 from app.widgets import theme
+from app.widgets.layouts import lay_column, lay_row
 from app.words.language import mark, tr
 from engine.overrides import override
 
@@ -414,18 +413,10 @@ class Form(QWidget):
     # --- looks ----------------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        right = QVBoxLayout()
-        right.addWidget(self.section_choice)
-        right.addWidget(self.about)
-        right.addWidget(self.list)
-        right.addWidget(self.page, 1)
-        right.addWidget(self.pools, 1)
-        right.addWidget(self.problem)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 8, 8, 8)
-        row.setSpacing(12)
-        row.addWidget(self.sections)
-        row.addLayout(right, 1)
+        right = lay_column(
+            self.section_choice, self.about, self.list, (self.page, 1), (self.pools, 1), self.problem
+        )
+        lay_row(self.sections, (right, 1), on=self, margins=8, spacing=12)
         self.section_choice.hide()
 
     def _fit_sections(self) -> None:

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,6 +25,7 @@ from app.files.scenario_edit import value_in
 from app.views.editor.form_schema import KINDS, Field, FieldKind, Section, fields, kinds
 from app.views.editor.form_widgets import FieldRow, add_row
 from app.views.editor.input_completion import complete_field
+from app.widgets.layouts import lay_column
 from app.words.language import tr
 from engine.overrides import override
 
@@ -138,8 +138,7 @@ class FormPage(QScrollArea):
             row.close()
         self.rows = {}
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(2, 2, 10, 2)
+        column = lay_column(on=inside, margins=(2, 2, 10, 2))
         if empty:
             label = QLabel(tr("No entries yet."))
             label.setProperty("muted", "true")

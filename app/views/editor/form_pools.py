@@ -14,12 +14,12 @@ from PySide6.QtWidgets import (
     QPushButton,
     QTableWidget,
     QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.files.scenario_edit import ScenarioEditError, remove, set_value, value_at
 from app.views.editor.form_schema import VARIANTS
+from app.widgets.layouts import lay_column
 from app.words.language import mark, tr
 from engine.overrides import override
 
@@ -168,10 +168,7 @@ class Pools(QWidget):
             button.setAutoDefault(False)
             buttons.addWidget(button)
         buttons.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(2, 2, 10, 2)
-        column.addWidget(self.table, 1)
-        column.addLayout(buttons)
+        lay_column((self.table, 1), buttons, on=self, margins=(2, 2, 10, 2))
 
     def show_data(self, data: Mapping[str, object]) -> None:
         """Show the pools in *data*; the selected cell stays."""

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Protocol
 
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 
+from app.widgets.layouts import lay_column, lay_row
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.authoring.scenario import Scenario
@@ -48,13 +49,8 @@ class BriefPreview(QWidget):
         self.said = QLabel()
         self.said.setProperty("muted", "true")
         self.said.setWordWrap(True)
-        top = QHBoxLayout()
-        top.addWidget(self.reader)
-        top.addWidget(self.said, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 10, 0, 0)
-        column.addLayout(top)
-        column.addWidget(brief, 1)
+        top = lay_row(self.reader, (self.said, 1))
+        lay_column(top, (brief, 1), on=self, margins=(12, 10, 0, 0))
         brief.hide()
 
     def show_scenario(self, scenario: Scenario | None) -> None:

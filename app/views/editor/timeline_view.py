@@ -9,7 +9,6 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, QPoint, QSize, 
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QListWidget,
     QListWidgetItem,
@@ -18,7 +17,6 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSplitter,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -47,6 +45,7 @@ from app.views.editor.timeline_entries import (
     with_fault,
 )
 from app.widgets import theme
+from app.widgets.layouts import lay_column, lay_row
 from app.words.language import tr
 from engine.overrides import override
 
@@ -215,9 +214,7 @@ class TimelineView(QWidget):
         self.said.setProperty("muted", "true")
         self.said.setWordWrap(True)
         self.said.setContentsMargins(6, 3, 6, 3)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(6, 4, 6, 4)
-        bar.setSpacing(6)
+        bar = lay_row(margins=(6, 4, 6, 4), spacing=6)
         for button in (self.add_button, self.remove_button):
             button.setProperty("small", "true")
             bar.addWidget(button)
@@ -235,10 +232,7 @@ class TimelineView(QWidget):
             bar.addWidget(tool)
             self._zooms.append((tool, icon))
         below = QWidget()
-        lower = QVBoxLayout(below)
-        lower.setContentsMargins(0, 0, 0, 0)
-        lower.addWidget(self.list)
-        lower.addWidget(self.adding)
+        lay_column(self.list, self.adding, on=below, margins=0)
         self.adding.hide()
         self.body = _Body(Qt.Orientation.Vertical)
         self.body.addWidget(self.area)
@@ -246,12 +240,7 @@ class TimelineView(QWidget):
         self.body.setChildrenCollapsible(False)
         self.body.splitterMoved.connect(self._on_split)
         self.body.resized.connect(self._share_height)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
-        whole.addLayout(bar)
-        whole.addWidget(self.body, 1)
-        whole.addWidget(self.said)
+        lay_column(bar, (self.body, 1), self.said, on=self, margins=0, spacing=0)
         self._dress()
 
     def _dress(self) -> None:

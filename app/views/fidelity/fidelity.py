@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QCoreApplication, QEvent, QSize, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QProgressBar, QTabWidget, QWidget
 
 from app.views.fidelity.display_names import name_of
 from app.views.fidelity.figures_page import FiguresPage
@@ -14,6 +14,7 @@ from app.views.fidelity.from_rows import figures_of
 from app.views.fidelity.rows_page import PASS, RowsPage
 from app.views.fidelity.worker import FidelityStep, FidelityWorker, StepResult, steps
 from app.widgets import theme
+from app.widgets.layouts import lay_column, lay_row
 from app.words.language import tr
 from engine.overrides import override
 from engine.published.fidelity import SECTIONS
@@ -95,17 +96,12 @@ class FidelityView(QWidget):
         self.summary.setText("&nbsp;&nbsp;&nbsp;".join(parts))
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.addWidget(self.summary, 1)
-        head.addWidget(self.progress)
+        head = lay_row((self.summary, 1), self.progress)
         self.progress.setFixedWidth(180)
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.addTab(self.rows, tr("Rows"))
         self.tabs.addTab(self.figures, tr("Figures"))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 10, 14, 12)
-        layout.addLayout(head)
-        layout.addWidget(self.tabs, 1)
+        lay_column(head, (self.tabs, 1), on=self, margins=(14, 10, 14, 12))
 
     @override
     def showEvent(self, event: QShowEvent) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QListWidget, QSplitter, QWidget
 
 from app.views.fidelity.from_rows import ERRORS, MANY, TABLE_6
 from app.views.fidelity.plot import FigurePlot
+from app.widgets.layouts import lay_column, lay_row
 from app.words.language import tr
 from engine.planning.figures import FIGURES, Figure
 
@@ -32,20 +33,14 @@ class FiguresPage(QWidget):
         self.said.setWordWrap(True)
         self.plot = FigurePlot()
         right = QWidget()
-        column = QVBoxLayout(right)
-        column.setContentsMargins(4, 0, 0, 0)
-        column.addWidget(self.title)
-        column.addWidget(self.said)
-        column.addWidget(self.plot, 1)
+        lay_column(self.title, self.said, (self.plot, 1), on=right, margins=(4, 0, 0, 0))
         split = QSplitter(Qt.Orientation.Horizontal)
         split.addWidget(self.names)
         split.addWidget(right)
         split.setStretchFactor(1, 1)
         split.setChildrenCollapsible(False)
         split.setSizes([200, 900])
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 8, 0, 0)
-        layout.addWidget(split)
+        lay_row(split, on=self, margins=(0, 8, 0, 0))
 
     def put(self, figures: Mapping[str, Figure]) -> None:
         """Add figures, or replace those of the same name."""

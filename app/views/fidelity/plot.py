@@ -8,10 +8,11 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.widgets import theme
 from app.widgets.axes import FactorAxis, ValueAxis, heights, value_range
+from app.widgets.layouts import lay_column
 from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.counters import KB, KB_PER_S, PER_S, PERCENT, SECONDS, Unit
@@ -61,9 +62,7 @@ class FigurePlot(QWidget):
         self.plots: list[pg.PlotItem] = []
         self._redraw_timer = QTimer(self, singleShot=True, interval=0)
         self._redraw_timer.timeout.connect(lambda: self.show_figure(self.figure))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._view)
+        lay_column(self._view, on=self, margins=0)
         self.setAccessibleName(tr("Figure"))
 
     def show_figure(self, figure: Figure | None) -> None:

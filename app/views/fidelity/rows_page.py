@@ -9,17 +9,16 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QColor, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
     QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.widgets import theme
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import name_box
 from app.widgets.tables import CELL_PADDING_PX, TableColumn, TableModel, TableView
 from app.words import formatting
@@ -235,17 +234,9 @@ class RowsPage(QWidget):
     # --- looks ----------------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        bar = QHBoxLayout()
-        bar.addWidget(self.search, 1)
-        bar.addWidget(self.verdict)
-        bar.addWidget(self.kind)
-        bar.addWidget(self.shown)
+        bar = lay_row((self.search, 1), self.verdict, self.kind, self.shown)
         right = QWidget()
-        column = QVBoxLayout(right)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addLayout(bar)
-        column.addWidget(self.table, 1)
-        column.addWidget(self.detail)
+        lay_column(bar, (self.table, 1), self.detail, on=right, margins=0)
         split = QSplitter()
         split.addWidget(self.sections)
         split.addWidget(right)
@@ -257,9 +248,7 @@ class RowsPage(QWidget):
         self.sections.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.sections.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.sections.setSpacing(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 8, 0, 0)
-        layout.addWidget(split)
+        lay_column(split, on=self, margins=(0, 8, 0, 0))
         self._show_font()
 
     def _show_font(self) -> None:

@@ -14,18 +14,17 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QSpinBox,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.views.monitor.readout import SIGNS, UNKNOWN, Readout, mirrored_databases, partners_of, readout
 from app.views.monitor.status import MonitorHistoryPage, Status
 from app.widgets import theme
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.number_locale import number_locale
 from app.widgets.reader import name_box
 from app.widgets.tables import TableColumn, TableModel, TableView
@@ -141,14 +140,8 @@ class Warnings(QWidget):
         )
         note.setProperty("muted", True)
         note.setWordWrap(True)
-        below = QVBoxLayout()
-        below.setContentsMargins(6, 0, 6, 4)
-        below.addWidget(note)
-        below.addWidget(self._button, 0, Qt.AlignmentFlag.AlignRight)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(TableView(self.model, tr("Warnings")), 1)
-        layout.addLayout(below)
+        below = lay_column(note, (self._button, 0, Qt.AlignmentFlag.AlignRight), margins=(6, 0, 6, 4))
+        lay_column((TableView(self.model, tr("Warnings")), 1), below, on=self, margins=0)
 
     def forget(self) -> None:
         """Forget all raised alerts."""
@@ -213,9 +206,7 @@ class ThresholdsDialog(QDialog):
         )
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addLayout(grid)
-        layout.addWidget(buttons)
+        lay_column(grid, buttons, on=self)
 
     def _field(self, key: tuple[str, int], alert: Alert | None, unit: str, default_value: int) -> QWidget:
         enabled, value = QCheckBox(), QSpinBox()
@@ -231,10 +222,7 @@ class ThresholdsDialog(QDialog):
         self.fields[key] = enabled, value
         self._former_values[key] = enabled.isChecked(), value.value()
         both = QWidget()
-        layout = QHBoxLayout(both)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(enabled)
-        layout.addWidget(value, 1)
+        lay_row(enabled, (value, 1), on=both, margins=0)
         return both
 
     def batches(self) -> list[tuple[str, str]]:
@@ -301,22 +289,12 @@ class Monitor(QWidget):
         self._button.setToolTip(tr("Update the status of both partners now (F5)"))
         self._button.clicked.connect(self.refresh)
         self._show_theme()
-        bar = QHBoxLayout()
-        bar.setContentsMargins(6, 4, 4, 0)
-        bar.addWidget(self.databases, 1)
-        bar.addWidget(self._button)
+        bar = lay_row((self.databases, 1), self._button, margins=(6, 4, 4, 0))
         corner = QWidget()
-        row = QHBoxLayout(corner)
-        row.setContentsMargins(0, 0, 10, 0)
-        row.addWidget(self.often)
+        lay_row(self.often, on=corner, margins=(0, 0, 10, 0))
         self.tabs.setCornerWidget(corner)
         self.banner.setContentsMargins(8, 0, 4, 0)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(3)
-        layout.addLayout(bar)
-        layout.addWidget(self.banner)
-        layout.addWidget(self.tabs, 1)
+        lay_column(bar, self.banner, (self.tabs, 1), on=self, margins=0, spacing=3)
 
     # --- contract of views --------------------------------------------------------------------------------
 

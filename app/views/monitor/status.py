@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QGroupBox,
     QLabel,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -38,6 +37,7 @@ from app.views.monitor.readout import (
 )
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
+from app.widgets.layouts import lay_column
 from app.widgets.reader import name_box
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
@@ -157,19 +157,10 @@ class Status(QScrollArea):
         self._logs = logs = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self.logs = QGroupBox(tr("Principal log")), QGroupBox(tr("Mirror log"))
         for box, lines in zip(self.logs, (self.principal, self.mirror), strict=True):
-            inside = QVBoxLayout(box)
-            inside.setContentsMargins(0, 0, 0, 0)
-            inside.addWidget(lines)
-            inside.addStretch(1)
+            lay_column(lines, 1, on=box, margins=0)
             logs.addWidget(box, 1)
         page = QWidget()
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(4, 4, 4, 4)
-        layout.setSpacing(4)
-        layout.addWidget(grid)
-        layout.addLayout(logs)
-        layout.addWidget(self.session)
-        layout.addStretch(1)
+        lay_column(grid, logs, self.session, 1, on=page, margins=4, spacing=4)
         page.setMinimumWidth(1)  # never wider than its view: lines wrap instead
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -281,10 +272,7 @@ class MonitorHistoryPage(QWidget):
         bar.setContentsMargins(4, 4, 4, 0)
         for part in (self.servers, self.modes, self.note):
             bar.addWidget(part)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(bar)
-        layout.addWidget(self.table, 1)
+        lay_column(bar, (self.table, 1), on=self, margins=0)
 
     def show_time(self, t_s: float | None) -> None:
         """Select the last row recorded by *t_s* (seconds since the start); None: no row."""

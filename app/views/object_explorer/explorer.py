@@ -8,7 +8,7 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QMenu, QTreeView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHeaderView, QLabel, QMenu, QTreeView, QWidget
 
 from app.view_models.picture import HasWorld
 from app.views.object_explorer import answers, scripts
@@ -16,6 +16,7 @@ from app.views.object_explorer.properties import MirroringPage
 from app.views.object_explorer.tree import NODE, Tree, TreeNode, node_of
 from app.widgets import keys, theme
 from app.widgets.bars import Bar, menu_button
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import follow_selection
 from app.words.language import mark, tr
 from engine.events import Event
@@ -96,16 +97,12 @@ class ObjectExplorer(QWidget):
     def _lay_out(self) -> None:
         bar = Bar(tr("Object Explorer"))
         bar.put([self.tools["explorer.refresh"], self.tools["explorer.query"]])
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(bar)
-        layout.addWidget(self.view, 1)
-        below = QHBoxLayout()
-        below.setContentsMargins(0, 0, 4, 0)
-        below.addWidget(self.age, 1)
-        below.addWidget(menu_button(tr("Actions ▾"), tr("Actions for this row"), self._fill_for_button))
-        layout.addLayout(below)
+        below = lay_row(
+            (self.age, 1),
+            menu_button(tr("Actions ▾"), tr("Actions for this row"), self._fill_for_button),
+            margins=(0, 0, 4, 0),
+        )
+        lay_column(bar, (self.view, 1), below, on=self, margins=0, spacing=0)
 
     def _connect(self) -> None:
         self.view.expanded.connect(self._on_expanded)

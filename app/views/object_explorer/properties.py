@@ -14,13 +14,13 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.views.object_explorer import answers
 from app.views.object_explorer.scripts import quoted
 from app.widgets import theme
+from app.widgets.layouts import lay_column, lay_row
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.events import Event
@@ -161,25 +161,14 @@ class MirroringPage(QDialog):
             button.clicked.connect(lambda _=False, act=act: self._ask(act))
             acts.addWidget(button)
         acts.addStretch(1)
-        answer = QHBoxLayout()
-        answer.addWidget(self.message, 1)
-        answer.addWidget(self.yes)
-        answer.addWidget(self.no)
+        answer = lay_row((self.message, 1), self.yes, self.no)
         self.yes.clicked.connect(self._show_success)
         self.no.clicked.connect(lambda: self._show_question(None))
         refresh, close = QPushButton(tr("Re&fresh")), QPushButton(tr("&Close"))
         refresh.clicked.connect(self.refresh)
         close.clicked.connect(self.close)
-        foot = QHBoxLayout()
-        foot.addWidget(self.age, 1)
-        foot.addWidget(refresh)
-        foot.addWidget(close)
-        layout = QVBoxLayout(self)
-        layout.addWidget(card)
-        layout.addLayout(acts)
-        layout.addLayout(answer)
-        layout.addStretch(1)
-        layout.addLayout(foot)
+        foot = lay_row((self.age, 1), refresh, close)
+        lay_column(card, acts, answer, 1, foot, on=self)
         for button in self.findChildren(QPushButton):
             button.setAutoDefault(False)
         self._show_question(None)

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QScrollArea,
     QSizePolicy,
@@ -24,11 +23,11 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyleOptionSlider,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.widgets import theme
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.number_locale import number_locale
 from app.widgets.reader import name_box
 from app.words import formatting
@@ -373,27 +372,8 @@ class Controls(QScrollArea):
 
     def _lay_out(self) -> None:
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(2, 2, 12, 2)
-        column.setSpacing(6)
-        column.addWidget(_heading(tr("Workload")))
-        column.addWidget(self.workload)
         self._own_rows = _rows(*((tr(field.title), self.own[field.name]) for field in OWN_FIELDS))
-        column.addWidget(self._own_rows)
-        column.addWidget(self.problem)
         self.problem.hide()
-        column.addWidget(self.scale)
-        column.addWidget(_heading(tr("Safety")))
-        column.addWidget(self._safety_row())
-        column.addWidget(_heading(tr("Link")))
-        column.addWidget(self.rtt)
-        column.addWidget(self.bandwidth)
-        column.addWidget(_rows((tr("Packet loss"), self.loss), (self.compression, self.ratio)))
-        column.addWidget(self.encryption)
-        column.addWidget(_heading(tr("Servers")))
-        column.addWidget(self.site)
-        column.addWidget(self.version)
-        column.addWidget(_heading(tr("Goals")))
         goals = (
             (tr("Acceptable data loss"), self.rpo),
             (tr("Longest response"), self.response),
@@ -401,8 +381,29 @@ class Controls(QScrollArea):
             (tr("Catch up after a pause of"), self.pause),
             (tr("Log volume"), self.volume),
         )
-        column.addWidget(_rows(*goals))
-        column.addStretch(1)
+        lay_column(
+            _heading(tr("Workload")),
+            self.workload,
+            self._own_rows,
+            self.problem,
+            self.scale,
+            _heading(tr("Safety")),
+            self._safety_row(),
+            _heading(tr("Link")),
+            self.rtt,
+            self.bandwidth,
+            _rows((tr("Packet loss"), self.loss), (self.compression, self.ratio)),
+            self.encryption,
+            _heading(tr("Servers")),
+            self.site,
+            self.version,
+            _heading(tr("Goals")),
+            _rows(*goals),
+            1,
+            on=inside,
+            margins=(2, 2, 12, 2),
+            spacing=6,
+        )
         self.setWidget(inside)
         self._recolor()
         for slider, value in ((self.scale, 1.0), (self.rtt, 0.2), (self.bandwidth, 1000.0)):
@@ -410,9 +411,7 @@ class Controls(QScrollArea):
 
     def _safety_row(self) -> QWidget:
         row = QWidget()
-        layout = QHBoxLayout(row)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
+        layout = lay_row(on=row, margins=0, spacing=4)
         for number, (title, mode) in enumerate(SAFETIES):
             button = QToolButton()
             button.setText(tr(title))

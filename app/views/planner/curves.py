@@ -11,11 +11,12 @@ import numpy.typing as npt
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.views.planner.controls import NETWORKS_SHOWN
 from app.widgets import theme
 from app.widgets.axes import FactorAxis, ValueAxis, heights, value_range
+from app.widgets.layouts import lay_column
 from app.widgets.theme import ThemeTokens
 from app.words.counters import COUNTERS as ENGINE_COUNTERS
 from app.words.counters import KB_PER_S, PERCENT, Counter
@@ -272,9 +273,7 @@ class PlanCurves(QWidget):
         self._grid.setContentsMargins(0, 0, 8, 0)
         self._grid.setHorizontalSpacing(10)
         self._grid.setVerticalSpacing(0)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._view)
+        lay_column(self._view, on=self, margins=0)
         self.setAccessibleName(tr("Curves"))
         self.choose(AT_FIRST)
 

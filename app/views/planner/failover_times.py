@@ -10,17 +10,16 @@ from PySide6.QtGui import QCloseEvent, QFontMetricsF, QPainter, QPaintEvent, QPe
 from PySide6.QtWidgets import (
     QDialog,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QProgressBar,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.views.planner.controls import FigureBox
 from app.widgets import theme
 from app.widgets.axes import draw_levels
+from app.widgets.layouts import lay_column, lay_row
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.judging.sweep import (
@@ -146,14 +145,9 @@ class FailoverTimesDialog(QDialog):
                 self._rows.addWidget(label, number, column)
 
     def _lay_out(self, plan: MirroringPlan) -> None:
-        column = QVBoxLayout(self)
-        column.setSpacing(10)
-        asked = QHBoxLayout()
-        asked.addWidget(QLabel(tr("How often is the database online within")))
-        asked.addWidget(self.limit)
-        asked.addWidget(QLabel(tr("of a failure?")))
-        asked.addStretch()
-        column.addLayout(asked)
+        asked = lay_row(
+            QLabel(tr("How often is the database online within")), self.limit, QLabel(tr("of a failure?")), 0
+        )
         said = tr(
             "{runs} runs for each cause on the planned link ({rtt} ms, {bandwidth} Mbps), with "
             "safety FULL and a witness at the mirror site. Times run from the failure until the "
@@ -165,12 +159,9 @@ class FailoverTimesDialog(QDialog):
         )
         words = QLabel(said, wordWrap=True)
         words.setProperty("muted", "true")
-        column.addWidget(words)
-        column.addWidget(self.chart, 1)
-        column.addWidget(self._bar)
         self._rows.setHorizontalSpacing(18)
         self._rows.setColumnStretch(1, 1)
-        column.addLayout(self._rows)
+        lay_column(asked, words, (self.chart, 1), self._bar, self._rows, on=self, spacing=10)
 
 
 def _row(cause: str, times: Sequence[float], limit_s: float) -> tuple[str, ...]:

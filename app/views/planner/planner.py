@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSplitter,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -33,6 +32,7 @@ from app.views.planner.failover_times import FailoverTimesDialog
 from app.widgets import theme
 from app.widgets.bars import hang
 from app.widgets.flow import FlowLayout
+from app.widgets.layouts import lay_column
 from app.widgets.scroll_container import ANY_SIZE
 from app.words import formatting
 from app.words.language import tr
@@ -73,12 +73,7 @@ class PlannerFindings(QScrollArea):
         self._rows.setVerticalSpacing(3)
         self._rows.setColumnStretch(2, 1)
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, 8, 0)
-        column.setSpacing(6)
-        column.addWidget(self.verdict)
-        column.addLayout(self._rows)
-        column.addStretch(1)
+        lay_column(self.verdict, self._rows, 1, on=inside, margins=(0, 0, 8, 0), spacing=6)
         self.setWidget(inside)
 
     def show_findings(self, findings: Sequence[PlanFinding]) -> None:
@@ -334,21 +329,12 @@ class Planner(QWidget):
 
     def _lay_out(self) -> None:
         self._left_column = left = QWidget()
-        column = QVBoxLayout(left)
-        column.setContentsMargins(12, 10, 0, 10)
-        column.addWidget(self.controls, 1)
+        lay_column((self.controls, 1), on=left, margins=(12, 10, 0, 10))
         self._sheet = QWidget()
-        sheet = QVBoxLayout(self._sheet)
-        sheet.setContentsMargins(8, 8, 12, 8)
-        sheet.setSpacing(6)
-        sheet.addLayout(self._bar())
-        sheet.addWidget(self._status)
+        sheet = lay_column(self._bar(), self._status, on=self._sheet, margins=(8, 8, 12, 8), spacing=6)
         split = QSplitter(Qt.Orientation.Vertical)
         upper = QWidget()
-        plots = QVBoxLayout(upper)
-        plots.setContentsMargins(0, 0, 0, 0)
-        plots.setSpacing(2)
-        plots.addWidget(self.curves, 1)
+        plots = lay_column((self.curves, 1), on=upper, margins=0, spacing=2)
         self._notes_layout = notes = QHBoxLayout()
         notes.setSpacing(16)
         for note in self._notes:

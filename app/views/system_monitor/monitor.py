@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QPushButton,
     QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -42,6 +41,7 @@ from app.views.system_monitor.history import (
 )
 from app.widgets import theme
 from app.widgets.bars import Bar
+from app.widgets.layouts import lay_column
 from app.widgets.reader import follow_selection, name_box
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import Index, TableColumn, TableModel, TableView
@@ -277,11 +277,7 @@ class SystemMonitor(QWidget):
         split = self._split = QSplitter(Qt.Orientation.Vertical)
         split.setChildrenCollapsible(False)
         split.addWidget(self.table)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(bar)
-        layout.addWidget(split, 1)
+        lay_column(bar, (split, 1), on=self, margins=0, spacing=0)
         self.setFocusProxy(self.table)
 
     def _make_lines(self) -> None:

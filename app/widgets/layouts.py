@@ -1,0 +1,61 @@
+"""Rows and columns of widgets, each built in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Empty space that does not stretch."""
+
+    px: int
+
+
+Part = QWidget | QLayout | Gap | int
+Placed = Part | tuple[QWidget | QLayout, int] | tuple[QWidget, int, Qt.AlignmentFlag]
+"""Widget, layout or spacer, alone or with stretch and alignment; a number alone is empty space that stretches."""
+
+Margins = int | tuple[int, int, int, int]
+Box = TypeVar("Box", bound=QBoxLayout)
+
+
+def lay_column(
+    *parts: Placed, on: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
+) -> QVBoxLayout:
+    """Put *parts* below each other; *on*: widget that gets the layout."""
+    return _fill(QVBoxLayout(), on, parts, margins, spacing)
+
+
+def lay_row(
+    *parts: Placed, on: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
+) -> QHBoxLayout:
+    """Put *parts* next to each other; *on*: widget that gets the layout."""
+    return _fill(QHBoxLayout(), on, parts, margins, spacing)
+
+
+def _fill(
+    layout: Box, on: QWidget | None, parts: Iterable[Placed], margins: Margins | None, spacing: int | None
+) -> Box:
+    if on is not None:
+        on.setLayout(layout)
+    if margins is not None:
+        layout.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))
+    if spacing is not None:
+        layout.setSpacing(spacing)
+    for part in parts:
+        match part:
+            case int():
+                layout.addStretch(part)
+            case QWidget() | (QWidget(), *_):
+                layout.addWidget(*part) if isinstance(part, tuple) else layout.addWidget(part)
+            case Gap():
+                layout.addSpacing(part.px)
+            case QLayout() | (QLayout(), *_):
+                layout.addLayout(*part) if isinstance(part, tuple) else layout.addLayout(part)
+    return layout
