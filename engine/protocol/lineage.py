@@ -31,6 +31,14 @@ def branch(world: World, path: Lineage, at_kb: float) -> Lineage:
 
 
 def lsn(kb: float) -> int:
-    """Return a log position as numeric(25,0): a virtual log file of 1 GB, a block of 512 bytes, a slot."""
+    """Return a log position as the identifier of the block that begins there, padded: numeric(25,0).
+
+    A virtual log file has 1 GB, a block 512 bytes.
+    """
     whole = int(kb)
     return (20 + whole // 1_048_576) * 10**15 + (whole % 1_048_576) * 2 * 10**5 + 1
+
+
+def record_lsn(kb: float) -> int:
+    """Return the log sequence number of the last record before a position: in the block before, in its second slot."""
+    return lsn(int(kb) - 1) + 1

@@ -181,6 +181,7 @@ def _listener_addresses(context: Context) -> Iterable[Record]:
                 "listener_id": _listener_id(group),
                 "ip_address": address,
                 **literals("availability._listener_addresses"),
+                "is_dhcp": int(not group.listener.addresses) if group.listener is not None else 0,
                 "network_subnet_ip": f"{subnet}.0",
                 "state": state,
                 "state_desc": ("OFFLINE", "ONLINE", "ONLINE_PENDING", "FAILED")[state],

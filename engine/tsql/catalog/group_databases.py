@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from engine.availability import replicas, seeding
 from engine.constants import TICKS_PER_S
@@ -19,7 +20,7 @@ from engine.model import (
     SyncState,
 )
 from engine.protocol import files, streams
-from engine.protocol.lineage import lsn
+from engine.protocol.lineage import lsn, record_lsn
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.availability import HEALTH, SMALL_KB, clustered_groups, database_number, groups
 from engine.tsql.catalog.constant_columns import literals
@@ -105,6 +106,17 @@ def database_state(context: Context, replica_database: ReplicaDatabase) -> Recor
     }
 
 
+NO_RECOVERY_LSN: Final = 4294967295429496729500001
+"""recovery_lsn of a secondary database that needs no resynchronization. Seen in public outputs."""
+
+
+def _find_truncation(context: Context, copy: DatabaseCopy) -> int | None:
+    """Return the position up to which the log of a primary database may be truncated."""
+    if copy.source is None:
+        return None
+    return lsn(min(hold for _, hold in streams.log_holds(context.world, copy, copy.source)))
+
+
 def _own_log(context: Context, replica_database: ReplicaDatabase) -> Record:
     """Return the primary's own row: nothing is sent to it, nothing redone."""
     world, copy = context.world, replica_database.copy
@@ -118,14 +130,14 @@ def _own_log(context: Context, replica_database: ReplicaDatabase) -> Record:
     ]
     return {
         "recovery_lsn": lsn(copy.lineage[-1][1]) if copy.lineage else None,
-        "truncation_lsn": lsn(min(hold for _, hold in streams.log_holds(world, copy, copy.source))),
+        "truncation_lsn": _find_truncation(context, copy),
         "last_sent_lsn": None,
         "last_hardened_lsn": lsn(min(waited)) if waited else None,
         "last_hardened_time": _estimate_log_time(context, copy.source, at.flushed_kb - min(waited))
         if waited
         else None,
         "end_of_log_lsn": lsn(at.flushed_kb),
-        "last_commit_lsn": lsn(at.committed_kb),
+        "last_commit_lsn": record_lsn(at.committed_kb),
         "last_commit_time": context.datetime_value() if now.transactions_per_s > 0.0 else None,
     }
 
@@ -185,18 +197,22 @@ def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record
         "log_send_rate": int(now.log_send_kb_per_s),
         "secondary_lag_seconds": behind,
     }
+    primary = world.copies[world.sources[source]]
+    changes_log = follow.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
     return {
+        "recovery_lsn": lsn(primary.lineage[-1][1]) if changes_log and primary.lineage else NO_RECOVERY_LSN,
+        "truncation_lsn": lsn(primary.log_start_kb),
         **(sent if lead else {}),
         "last_received_lsn": lsn(at.received_kb),
         "last_received_time": find_log_time(at.received_kb),
         "last_hardened_lsn": lsn(hardened_kb),
         "last_hardened_time": find_log_time(hardened_kb),
-        "last_redone_lsn": lsn(redone_kb),
+        "last_redone_lsn": record_lsn(redone_kb),
         "last_redone_time": find_log_time(redone_kb),
         "redo_queue_size": int(max(0.0, hardened_kb - redone_kb)),
         "redo_rate": int(now.redo_kb_per_s),
         "end_of_log_lsn": lsn(hardened_kb),
-        "last_commit_lsn": lsn(min(own.committed_kb, hardened_kb if lead else redone_kb)),
+        "last_commit_lsn": record_lsn(min(own.committed_kb, hardened_kb if lead else redone_kb)),
         "last_commit_time": find_log_time(hardened_kb if lead else redone_kb),
     }
 
@@ -228,7 +244,7 @@ def _database_cluster_states(context: Context) -> Iterable[Record]:
                     "is_pending_secondary_suspend": int(place in group.pending_suspend),
                     "is_database_joined": int(place in group.joined),
                     "recovery_lsn": lsn(copy.lineage[-1][1]) if leads and copy and copy.lineage else None,
-                    "truncation_lsn": None,
+                    "truncation_lsn": _find_truncation(context, copy) if leads and copy is not None else None,
                 }
 
 

@@ -124,8 +124,10 @@ FROM sys.dm_hadr_database_replica_states AS drs
 JOIN sys.availability_replicas AS ar ON ar.replica_id = drs.replica_id
 WHERE drs.log_send_queue_size IS NOT NULL AND DB_NAME(drs.database_id) = 'Sales' ORDER BY 1"""
 LSNS = """
-SELECT COUNT(*) FROM sys.dm_hadr_database_replica_states WHERE last_redone_lsn > last_hardened_lsn
-    OR last_hardened_lsn > last_received_lsn OR last_received_lsn > last_sent_lsn OR last_commit_lsn > end_of_log_lsn"""
+SELECT COUNT(*) FROM sys.dm_hadr_database_replica_states WHERE last_redone_lsn >= last_hardened_lsn
+    OR last_hardened_lsn > last_received_lsn OR last_received_lsn > last_sent_lsn OR last_commit_lsn >= end_of_log_lsn
+    OR last_commit_lsn >= last_hardened_lsn OR last_hardened_lsn % 100000 <> 1 OR end_of_log_lsn % 100000 <> 1
+    OR truncation_lsn > end_of_log_lsn OR truncation_lsn IS NULL OR recovery_lsn IS NULL"""
 COMMIT_PARTICIPANTS = """
 SELECT ar.replica_server_name, drs.is_commit_participant FROM sys.dm_hadr_database_replica_states AS drs
 JOIN sys.availability_replicas AS ar ON ar.replica_id = drs.replica_id
