@@ -18,9 +18,8 @@ from engine.published.clusters import (
     has_running_partition,
 )
 from engine.published.measure import play
-from engine.published.rows import FigureRow, build_statement_row, number, statement
+from engine.published.rows import FigureRow, number, statement
 
-QUORUM: Final = "[DOC: failover clustering quorum]"
 THRESHOLDS: Final = "[DOC: cluster network thresholds]"
 FORCED: Final = "[DOC: forced quorum]"
 
@@ -56,24 +55,18 @@ def _survival() -> list[FigureRow]:
     found = []
     for (nodes, witness), published in SURVIVAL.items():
         names = NODES[:nodes]
-        cases: tuple[tuple[str, str, Sequence[tuple[str, ...]], float], ...] = (
-            ("one", "one node fails", [(name,) for name in names], 0.0),
-            ("then", "one node fails, then another", list(permutations(names, 2)), APART_S),
-            ("both", "two nodes fail at once", list(combinations(names, 2)), 0.0),
+        cases: tuple[tuple[str, Sequence[tuple[str, ...]], float], ...] = (
+            ("one", [(name,) for name in names], 0.0),
+            ("then", list(permutations(names, 2)), APART_S),
+            ("both", list(combinations(names, 2)), 0.0),
         )
-        who = f"{nodes} nodes{' and a witness' if witness else ''}"
-        for (id, what, choices, apart_s), said in zip(cases, published, strict=True):
+        for (id, choices, apart_s), said in zip(cases, published, strict=True):
             outcomes = [_survives(nodes, witness, lost, apart_s) for lost in choices]
-            found.append(
-                build_statement_row(
-                    f"CLU.{nodes}{'W' if witness else ''}.{id}",
-                    f"{QUORUM}, cluster quorum overview",
-                    f"{who}: {what}, the cluster goes on",
-                    said,
-                    _verdict(set(outcomes)) == said,
-                    f"in {outcomes.count(True)} of {len(outcomes)} ways",
-                )
+            ours, row = (
+                f"in {outcomes.count(True)} of {len(outcomes)} ways",
+                f"CLU.{nodes}{'W' if witness else ''}.{id}",
             )
+            found.append(statement(row, _verdict(set(outcomes)) == said, ours))
     return found
 
 
@@ -97,16 +90,10 @@ def _heartbeats() -> list[FigureRow]:
         for across, missed in ((False, 10 if since_2016 else 5), (True, 20 if since_2016 else 5)):
             short, long = missed - 0.5, missed + REGROUP_MOST_S
             stays, goes = _removed(windows, across, short), _removed(windows, across, long)
+            id = f"CLU.heartbeat.{windows.replace(' ', '')}.{'cross' if across else 'same'}"
+            first, then = ("removed" if gone else "kept" for gone in (stays, goes))
             found.append(
-                build_statement_row(
-                    f"CLU.heartbeat.{windows.replace(' ', '')}.{'cross' if across else 'same'}",
-                    THRESHOLDS,
-                    f"Windows Server {windows}, {'other' if across else 'same'} subnet: a node is removed after",
-                    f"{missed} missed heartbeats, one a second",
-                    not stays and goes,
-                    f"{'removed' if stays else 'kept'} after {short:g} s, {'removed' if goes else 'kept'} "
-                    f"after {long:g} s",
-                )
+                statement(id, not stays and goes, f"{first} after {short:g} s, {then} after {long:g} s")
             )
     return found
 
@@ -123,25 +110,21 @@ def _votes() -> list[FigureRow]:
     lose = "5 power-off NODE_2\n"
     no_witness = f"5 fail-witness {CLUSTER}\n"
     cases = (
-        ("witness.even", "2016", "an even number of nodes plus witness", "the witness votes", 4, True, "", (4, 1)),
-        ("witness.odd", "2016", "an odd number of nodes plus witness", "it does not vote", 3, True, "", (3, 0)),
-        ("even", "2016", "an even number of nodes, no witness", "one vote is zeroed", 4, False, "", (3, 0)),
-        ("odd", "2016", "an odd number of nodes, no witness", "all get votes", 3, False, "", (3, 0)),
-        ("witness.comes", "2016", "three nodes and a witness, one node fails", "nodes and witness vote", 3, True,
-         lose, (2, 1)),
-        ("witness.lost", "2016", "four nodes and a witness, the witness is lost", "total number is odd", 4, True,
-         no_witness, (3, 0)),
-        ("2012", "2012", "a witness in Windows Server 2012, three nodes", "it votes always", 3, True, "", (3, 1)),
-        ("2008R2", "2008 R2", "no dynamic quorum, five nodes, one fails", "all configured votes count", 5, False,
-         lose, (5, 0)),
-        ("dynamic", "2016", "dynamic quorum, five nodes, one fails", "majority of the survivors", 5, False, lose,
-         (3, 0)),
-    )  # fmt: skip
+        ("witness.even", "2016", 4, True, "", (4, 1)),
+        ("witness.odd", "2016", 3, True, "", (3, 0)),
+        ("even", "2016", 4, False, "", (3, 0)),
+        ("odd", "2016", 3, False, "", (3, 0)),
+        ("witness.comes", "2016", 3, True, lose, (2, 1)),
+        ("witness.lost", "2016", 4, True, no_witness, (3, 0)),
+        ("2012", "2012", 3, True, "", (3, 1)),
+        ("2008R2", "2008 R2", 5, False, lose, (5, 0)),
+        ("dynamic", "2016", 5, False, lose, (3, 0)),
+    )
     found = []
-    for id, windows, what, published, nodes, witness, lines, votes in cases:
+    for id, windows, nodes, witness, lines, votes in cases:
         got = _counted(cluster_world(NODES[:nodes], windows, witness=witness), lines)
         ours = f"votes: {got[0]} of nodes, {got[1]} of the witness"
-        found.append(build_statement_row(f"CLU.votes.{id}", QUORUM, what, published, got == votes, ours))
+        found.append(statement(f"CLU.votes.{id}", got == votes, ours))
     return found
 
 
@@ -224,9 +207,6 @@ def _forced() -> list[FigureRow]:
     ]
 
 
-PARTITION_IN_TIME: Final = "[DOC: manage quorum; Start-ClusterNode]"
-
-
 def _stale(kind: str, windows: str) -> World:
     """Return a world in which NODE_2 failed, NODE_1 continued and failed, and NODE_2 starts with the witness."""
     world = cluster_world(NODES[:2], windows, witness=True, witness_kind=kind)
@@ -244,27 +224,14 @@ def _partition_in_time() -> list[FigureRow]:
         world = _stale(kind, windows)
         waits = not has_running_partition(world)
         ours = "it waits" if waits else "it formed the cluster"
-        what = f"{kind}, Windows {windows}: a node starts alone that missed changes"
-        found.append(
-            build_statement_row(f"CLU.time.{id}", PARTITION_IN_TIME, what, "it does not start", waits, ours)
-        )
+        found.append(statement(f"CLU.time.{id}", waits, ours))
         play(world, "240 power-on NODE_1\n", 400.0)
         both = len([node for node in world.nodes.values() if node.partition])
-        found.append(build_statement_row(f"CLU.time.{id}.newer", PARTITION_IN_TIME, "the newer node starts, too",
-                               "the cluster forms with both", both == 2, f"{both} nodes"))  # fmt: skip
+        found.append(statement(f"CLU.time.{id}.newer", both == 2, f"{both} nodes"))  # fmt: skip
         forced = _stale(kind, windows)
         play(forced, "240 force-quorum NODE_2\n", 300.0)
         alone = has_running_partition(forced)
-        found.append(
-            build_statement_row(
-                f"CLU.time.{id}.forced",
-                PARTITION_IN_TIME,
-                "quorum is forced on the old node instead",
-                "the cluster forms with its database",
-                alone,
-                "up" if alone else "down",
-            )
-        )
+        found.append(statement(f"CLU.time.{id}.forced", alone, "up" if alone else "down"))
     disk = _stale("Physical Disk", "2008 R2")
     newest = max(store.tag for store in disk.clusters[CLUSTER].stores)
     ok = has_running_partition(disk) and disk.nodes["NODE_2"].config.epoch >= newest

@@ -9,9 +9,8 @@ from engine.flow import Pair, SafetyMode
 from engine.flow.setup import wire_ratio
 from engine.flow.sites import STOCK_EXCHANGE, UNISYS
 from engine.published.measure import Means, measured, queue_growth, setup_of
-from engine.published.rows import FigureRow, build_statement_row, statement
+from engine.published.rows import FigureRow, statement
 
-COMP: Final = "SQLCAT guide, Database Mirroring Log Compression Improves Throughput"
 MBPS: Final = (1000.0, 100.0, 50.0, 20.0, 10.0)
 QUEUE_KB: Final = 2 * 1024.0 * 1024.0
 
@@ -39,11 +38,8 @@ def _synchronous() -> list[FigureRow]:
         cpu.append(packed.cpu_percent / raw.cpu_percent)
         mirror_cpu.append(packed.mirror_cpu_percent / raw.mirror_cpu_percent)
         found.append(
-            build_statement_row(
+            statement(
                 f"COMP.sync.{mbps:g}",
-                f"{COMP}, figures 1 and 2",
-                f"FULL at {mbps:g} Mbps: throughput with compression",
-                "higher",
                 packed.transactions_per_s > raw.transactions_per_s,
                 f"{raw.transactions_per_s:.0f} to {packed.transactions_per_s:.0f} per s",
             )

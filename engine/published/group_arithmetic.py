@@ -18,7 +18,6 @@ from engine.published.rows import (
     FigureClass,
     FigureRow,
     build_number_row,
-    build_statement_row,
     statement,
 )
 
@@ -90,16 +89,10 @@ def rows() -> list[FigureRow]:
     estimate_s, redo_s = _redo_run()
     points_s, lost_s, synchronous = _loss_run()
     bands = (
-        ("stop-service", 0.0, 2.0, "a service that ends", "without waiting for a timeout"),
-        ("hang", 0.0, 20.0, "SQL Server that is frozen", "within LeaseTimeout, 20 s"),
-        ("power-off", 10.0, 12.0, "a node without power, Windows Server 2016", "10 missed heartbeats of 1 s"),
-        (
-            "pull-cable",
-            10.0,
-            12.0,
-            "a node without a network, Windows Server 2016",
-            "10 missed heartbeats of 1 s",
-        ),
+        ("stop-service", 0.0, 2.0),
+        ("hang", 0.0, 20.0),
+        ("power-off", 10.0, 12.0),
+        ("pull-cable", 10.0, 12.0),
     )
     found = [
         build_number_row(
@@ -122,16 +115,9 @@ def rows() -> list[FigureRow]:
         ),
         statement("GRP.rpo.ready", synchronous == 0, f"{synchronous} commits lost"),
     ]
-    for fault, least_s, most_s, what, documented in bands:
+    for fault, least_s, most_s in bands:
         detected_s, open_s = _outage_s(fault)
-        found.append(
-            build_statement_row(
-                f"GRP.outage.{fault}",
-                f"{RTO}: detection + overhead + redo",
-                f"{what}: detection, before a short and constant overhead",
-                documented,
-                least_s <= detected_s <= most_s and open_s - detected_s <= OVERHEAD_MAX_S,
-                f"detected after {detected_s:.1f} s, open {open_s - detected_s:.1f} s later",
-            )
-        )
+        holds = least_s <= detected_s <= most_s and open_s - detected_s <= OVERHEAD_MAX_S
+        ours = f"detected after {detected_s:.1f} s, open {open_s - detected_s:.1f} s later"
+        found.append(statement(f"GRP.outage.{fault}", holds, ours))
     return found

@@ -27,16 +27,12 @@ from engine.published.clusters import (
 from engine.published.group_arithmetic import AUTO, FIVE
 from engine.published.measure import play
 from engine.published.rows import (
-    FigureClass,
     FigureRow,
-    build_number_row,
-    build_statement_row,
     number,
     statement,
 )
 
 LEASE: Final = "[DOC: lease timeout]"
-ALTER: Final = "[DOC: ALTER AVAILABILITY GROUP]"
 MODES: Final = "[DOC: failover modes], failover sets"
 LIMITS: Final = "[DOC: prerequisites of availability groups]"
 GROUPS_SINCE: Final = tuple(version for version in VERSIONS if version >= 2012)
@@ -79,35 +75,18 @@ def _detection() -> list[FigureRow]:
     ]
     for level in (1, 2, 3, 4, 5):
         took_s = _noticed_s("hang", _set(f"FAILURE_CONDITION_LEVEL = {level}"))
-        found.append(
-            build_statement_row(f"GRP.level.{level}.lease", f"{LEASE}, failure condition levels",
-                      f"level {level}: a frozen instance does not renew its lease", "is a failure within 20 s",
-                      took_s is not None and took_s <= 20.0, f"noticed after {took_s} s")
-        )  # fmt: skip
+        in_time = took_s is not None and took_s <= 20.0
+        found.append(statement(f"GRP.level.{level}.lease", in_time, f"noticed after {took_s} s"))
     down_s = _noticed_s("stop-service", _set("FAILURE_CONDITION_LEVEL = 1"))
-    refused = [
-        (
-            "GRP.health.min",
-            "HEALTH_CHECK_TIMEOUT",
-            "HEALTH_CHECK_TIMEOUT = 14999",
-            35229,
-            "15,000 ms is the least",
-        ),
-        (
-            "GRP.level.most",
-            "FAILURE_CONDITION_LEVEL",
-            "FAILURE_CONDITION_LEVEL = 6",
-            35228,
-            "levels are 1 to 5",
-        ),
-    ]
+    refused = (
+        ("GRP.health.min", "HEALTH_CHECK_TIMEOUT = 14999", 35229),
+        ("GRP.level.most", "FAILURE_CONDITION_LEVEL = 6", 35228),
+    )
     found.append(statement("GRP.level.1", down_s is not None, f"noticed after {down_s} s"))
     world = group_world(AUTO)
-    for id, place, option, error, published in refused:
+    for id, option, error in refused:
         told = say_sql(world, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} SET ({option})")
-        found.append(
-            build_statement_row(id, f"{ALTER}, {place}", option, published, error in told, f"errors {told}")
-        )
+        found.append(statement(id, error in told, f"errors {told}"))
     return found
 
 
@@ -158,25 +137,15 @@ def _timeouts() -> list[FigureRow]:
     found = []
     for timeout_s in (5, 10, 15):
         pause_s = _pause_s(timeout_s)
-        found.append(
-            build_statement_row(f"GRP.session.{timeout_s}", f"{ALTER}, SESSION_TIMEOUT",
-                      f"silent synchronous secondary, SESSION_TIMEOUT = {timeout_s}",
-                      "commits wait so long, counted from the last ping", timeout_s - 1 <= pause_s <= timeout_s + 1,
-                      f"{pause_s:.1f} s")
-        )  # fmt: skip
+        close = timeout_s - 1 <= pause_s <= timeout_s + 1
+        found.append(statement(f"GRP.session.{timeout_s}", close, f"{pause_s:.1f} s"))
     modify = f"ALTER AVAILABILITY GROUP {GROUP} MODIFY REPLICA ON N'NODE_2' WITH (SESSION_TIMEOUT = 4)"
     told = say_sql(group_world(AUTO), NODES[0], modify)
-    found.append(
-        statement("GRP.session.min", 35214 in told, f"errors {told}")
-    )  # fmt: skip
+    found.append(statement("GRP.session.min", 35214 in told, f"errors {told}"))
     for windows in ("2012 R2", "2016"):
         old_s, new_s = _handover(windows)
-        found.append(
-            build_statement_row(f"GRP.order.{windows.replace(' ', '')}", f"{LEASE}, cluster timeout and lease timeout",
-                      f"Windows Server {windows}: the primary's network is lost",
-                      "it is RESOLVING before another is primary", old_s < new_s,
-                      f"RESOLVING after {old_s:.1f} s, the new primary after {new_s:.1f} s")
-        )  # fmt: skip
+        ours = f"RESOLVING after {old_s:.1f} s, the new primary after {new_s:.1f} s"
+        found.append(statement(f"GRP.order.{windows.replace(' ', '')}", old_s < new_s, ours))
     return found
 
 
@@ -216,20 +185,8 @@ def _failover_sets() -> list[FigureRow]:
     found = []
     for lead, (automatic, planned) in SETS.items():
         got = _targets(lead)
-        for id, what, published, ours in (
-            ("automatic", "takes over by itself", automatic, got[0]),
-            ("planned", "takes over after FAILOVER", planned, got[1]),
-        ):
-            found.append(
-                build_statement_row(
-                    f"GRP.set.{lead}.{id}",
-                    MODES,
-                    f"primary {lead} of A, B (automatic), C (manual), D (async): who {what}",
-                    published or "none",
-                    ours == published,
-                    ours or "none",
-                )
-            )
+        for id, published, ours in (("automatic", automatic, got[0]), ("planned", planned, got[1])):
+            found.append(statement(f"GRP.set.{lead}.{id}", ours == published, ours or "none"))
     world = group_world(("auto", "async"), witness=True)
     play(world, f"5 sql NODE_2 ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS\n", 30.0)
     found.append(statement("GRP.set.forced", primary(world) == "NODE_2", f"primary: {primary(world)}"))
@@ -285,13 +242,7 @@ def _moves(nodes: int) -> int:
 
 
 def _threshold() -> list[FigureRow]:
-    source = "[DOC: WSFC and SQL Server], failover threshold"
-    return [
-        build_number_row(f"GRP.threshold.{nodes}", source,
-               f"{nodes} nodes: failures in six hours that are answered by a move", "moves", nodes - 1.0,
-               _moves(nodes), FigureClass.INPUT)
-        for nodes in (2, 3, 4)
-    ]  # fmt: skip
+    return [number(f"GRP.threshold.{nodes}", _moves(nodes)) for nodes in (2, 3, 4)]
 
 
 # --- limits by version ------------------------------------------------------------------------------------
@@ -327,14 +278,10 @@ def _count_accepted_replicas(version: int, kind: str, max_replicas: int) -> int:
 
 def _limits() -> list[FigureRow]:
     return [
-        build_number_row(f"GRP.most.{kind}.{version}", LIMITS, f"SQL Server {version}: most {what}", "replicas",
-               float(most), _count_accepted_replicas(version, kind, most), FigureClass.INPUT)
+        number(f"GRP.most.{kind}.{version}", _count_accepted_replicas(version, kind, most))
         for version in GROUPS_SINCE
-        for kind, what, most in zip(
-            ("async", "sync", "auto"),
-            ("replicas of a group", "synchronous replicas", "replicas with automatic failover"),
-            MOST[version], strict=True)
-    ]  # fmt: skip
+        for kind, most in zip(("async", "sync", "auto"), MOST[version], strict=True)
+    ]
 
 
 # --- the log ----------------------------------------------------------------------------------------------
@@ -351,20 +298,14 @@ def _wire_share(version: int, kind: str, flag: int = 0) -> float:
 
 
 def _compression() -> list[FigureRow]:
-    source = "[DOC: tune compression]"
     cases = [(version, kind, 0, version < 2016 or kind == "async")
              for version in GROUPS_SINCE for kind in ("sync", "async")]  # fmt: skip
     cases += [(2017, "sync", 9592, True), (2017, "async", 1462, False)]
     found = []
     for version, kind, flag, compressed in cases:
         share = _wire_share(version, kind, flag)
-        what = f"SQL Server {version}, log to {'a synchronous' if kind == 'sync' else 'an asynchronous'} secondary"
-        found.append(
-            build_statement_row(f"GRP.log.{version}.{kind}{f'.{flag}' if flag else ''}", source,
-                      f"{what}{f', trace flag {flag}' if flag else ''}",
-                      "compressed" if compressed else "not compressed", (share < 1.0) is compressed,
-                      f"{share:g} bytes a byte of log")
-        )  # fmt: skip
+        id = f"GRP.log.{version}.{kind}{f'.{flag}' if flag else ''}"
+        found.append(statement(id, (share < 1.0) is compressed, f"{share:g} bytes a byte of log"))
     return found
 
 
@@ -379,24 +320,14 @@ def _redo_threads(version: int, cores: int, flag: int = 0) -> int:
 
 
 def _redo() -> list[FigureRow]:
-    source = "[DOC: thread usage of groups], parallel redo"
-    cases = (
-        (2014, 32, 0, 1, "one a database before 2016"),
-        (2016, 8, 0, 4, "half of the cores"),
-        (2019, 16, 0, 8, "half of the cores"),
-        (2017, 64, 0, 16, "sixteen at most"),
-        (2017, 64, 3459, 1, "one with trace flag 3459"),
-    )
+    cases = ((2014, 32, 0), (2016, 8, 0), (2019, 16, 0), (2017, 64, 0), (2017, 64, 3459))
     return [
-        build_number_row(f"GRP.redo.{version}.{cores}{f'.{flag}' if flag else ''}", source,
-               f"SQL Server {version}, {cores} cores: redo threads of a database ({why})", "threads",
-               float(threads), _redo_threads(version, cores, flag), FigureClass.INPUT)
-        for version, cores, flag, threads, why in cases
-    ]  # fmt: skip
+        number(f"GRP.redo.{version}.{cores}{f'.{flag}' if flag else ''}", _redo_threads(version, cores, flag))
+        for version, cores, flag in cases
+    ]
 
 
 def _required() -> list[FigureRow]:
-    source = f"{ALTER}, REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT"
     option = "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT"
     found = []
     for required, secondaries, goes in ((0, 1, True), (1, 1, False), (1, 2, True), (2, 2, False)):
@@ -404,12 +335,8 @@ def _required() -> list[FigureRow]:
         world = group_world(kinds, WORKLOAD1.name, required=required, witness=True)
         play(world, "5 power-off NODE_2\n", 40.0)
         commits = _waits_s(world, 5.0) < 1.0
-        found.append(
-            build_statement_row(f"GRP.required.{required}of{len(kinds) - 1}", source,
-                      f"{option} = {required}, one of {len(kinds) - 1} synchronous secondaries is lost",
-                      "commits go on" if goes else "commits wait", commits is goes,
-                      "commits go on" if commits else "no commit in 5 s")
-        )  # fmt: skip
+        ours = "commits go on" if commits else "no commit in 5 s"
+        found.append(statement(f"GRP.required.{required}of{len(kinds) - 1}", commits is goes, ours))
     world = group_world(("sync", "sync"), WORKLOAD1.name, required=1, witness=True)
     play(
         world,
@@ -446,29 +373,18 @@ def _read_log_reuse_wait(lines: str, until_s: float) -> str:
 
 
 def _log_holds() -> list[FigureRow]:
-    source = "[DOC: ALTER DATABASE SET HADR], log truncation"
     suspend = "30 sql NODE_3 ALTER DATABASE Users SET HADR SUSPEND\n"
     cases = (
-        ("off", "a secondary is off", "AVAILABILITY_REPLICA", "30 power-off NODE_3\n"),
-        ("suspended", "a secondary is suspended", "AVAILABILITY_REPLICA", suspend),
-        ("removed", "the secondary that was off has been removed", "LOG_BACKUP",
+        ("off", "AVAILABILITY_REPLICA", "30 power-off NODE_3\n"),
+        ("suspended", "AVAILABILITY_REPLICA", suspend),
+        ("removed", "LOG_BACKUP",
          f"30 power-off NODE_3\n60 sql NODE_1 ALTER AVAILABILITY GROUP {GROUP} REMOVE REPLICA ON N'NODE_3'\n"),
-        ("resumed", "the suspended secondary has been resumed", "LOG_BACKUP",
-         suspend + "60 sql NODE_3#2 ALTER DATABASE Users SET HADR RESUME\n"),
+        ("resumed", "LOG_BACKUP", suspend + "60 sql NODE_3#2 ALTER DATABASE Users SET HADR RESUME\n"),
     )  # fmt: skip
     found = []
-    for id, what, published, lines in cases:
+    for id, published, lines in cases:
         got = _read_log_reuse_wait(lines, 120.0)
-        found.append(
-            build_statement_row(
-                f"GRP.hold.{id}",
-                source,
-                f"{what}: log_reuse_wait_desc after a log backup",
-                published,
-                got == published,
-                got,
-            )
-        )
+        found.append(statement(f"GRP.hold.{id}", got == published, got))
     return found
 
 

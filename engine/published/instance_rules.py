@@ -8,7 +8,7 @@ from typing import Final
 from engine.model import Computer, World
 from engine.published.clusters import NODES, first_s, instance_world, primary, role
 from engine.published.measure import play
-from engine.published.rows import FigureClass, FigureRow, build_number_row, number, statement
+from engine.published.rows import FigureRow, number, statement
 from engine.published.whitepaper_failover import FAILOVER_S
 
 FOUR: Final = NODES[:4]
@@ -53,9 +53,7 @@ def _threshold(nodes: int) -> FigureRow:
         play(world, f"{at_s} fail-resource SQL Server (FCI)\n", at_s + 60.0)
         moves += _host(world) != before
         at_s += 60.0
-    return build_number_row(f"FCI.threshold.{nodes}", "[DOC: WSFC and SQL Server], failover threshold",
-                  f"{nodes} nodes: failures in six hours that are answered by a move", "moves", nodes - 1.0, moves,
-                  FigureClass.INPUT)  # fmt: skip
+    return number(f"FCI.threshold.{nodes}", moves)  # fmt: skip
 
 
 def _owners() -> list[FigureRow]:

@@ -12,19 +12,11 @@ from engine.flow import kernel as k
 from engine.flow.places import mirroring_threads
 from engine.flow.sites import INSERTS, THREE_PAR
 from engine.published.measure import run_s, setup_of
-from engine.published.rows import FigureClass, FigureRow, build_number_row, statement
+from engine.published.rows import FigureRow, number, statement
 
 MANY: Final = "Mirroring a Large Number of Databases in a Single SQL Server Instance (2010)"
 
-PUBLISHED: Final = {
-    # databases: requests/s; % CPU of principal and mirror; principal threads: all, mirroring; mirror
-    # threads: all, mirroring
-    20: (2680, 15.0, 13.9, 212, 41, 187, 101),
-    40: (5244, 27.3, 24.4, 342, 81, 296, 201),
-    60: (7814, 42.1, 32.5, 603, 121, 391, 301),
-    80: (10251, 55.1, 38.6, 612, 161, 492, 401),
-    100: (12102, 63.5, 42.9, 612, 201, 592, 501),
-}
+DATABASES: Final = (20, 40, 60, 80, 100)
 
 OTHER_THREADS: Final = 36
 """Threads of an instance other than workers. Read off: 612 in all with all 576 workers in use."""
@@ -83,25 +75,20 @@ def measure(databases: int) -> ManyDatabasesMeasurement:
 
 def rows() -> list[FigureRow]:
     """Return the rows of this section."""
-    C, S, P, I = FigureClass.CALIBRATED, FigureClass.SHARED, FigureClass.PREDICTED, FigureClass.INPUT  # noqa: E741
     found = []
-    for databases, published in PUBLISHED.items():
+    for databases in DATABASES:
         ours = measure(databases)
-        fitted = C if databases in (20, 100) else P
-        cells = (
-            ("tps", "requests", "1/s", fitted, ours.requests_per_s),
-            ("cpu", "% CPU (principal)", "%", S, ours.cpu_percent),
-            ("mirror-cpu", "% CPU (mirror)", "%", S, ours.mirror_cpu_percent),
-            ("threads", "all threads (principal)", "", S, ours.threads),
-            ("dbm-threads", "mirroring threads (principal)", "", I, ours.mirroring_threads),
-            ("mirror-threads", "all threads (mirror)", "", S, ours.mirror_threads),
-            ("mirror-dbm-threads", "mirroring threads (mirror)", "", I, ours.mirror_mirroring_threads),
-        )
-        for value, (name, what, unit, kind, our) in zip(published, cells, strict=True):
-            id = f"MANY.{databases}.{name}"
-            text = f"{databases} databases: {what}"
-            found.append(build_number_row(id, MANY, text, unit, value, our, kind, cpu="cpu" in name))
-    each = [measure(databases).requests_per_s / databases for databases in PUBLISHED]
+        cells = {
+            "tps": ours.requests_per_s,
+            "cpu": ours.cpu_percent,
+            "mirror-cpu": ours.mirror_cpu_percent,
+            "threads": ours.threads,
+            "dbm-threads": ours.mirroring_threads,
+            "mirror-threads": ours.mirror_threads,
+            "mirror-dbm-threads": ours.mirror_mirroring_threads,
+        }
+        found += [number(f"MANY.{databases}.{name}", value) for name, value in cells.items()]
+    each = [measure(databases).requests_per_s / databases for databases in DATABASES]
     found.append(
         statement(
             "MANY.linear",

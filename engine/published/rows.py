@@ -97,14 +97,6 @@ def build_number_row(
     )
 
 
-def build_statement_row(
-    id: str, source: str, claim: str, published: str, holds: bool, ours: str
-) -> FigureRow:
-    """Return the row of a paper's statement, with our result in figures."""
-    verdict = "pass" if holds else "fail"
-    return FigureRow(id, "", source, claim, published, ours, "", FigureClass.STATEMENT, verdict)
-
-
 @cache
 def _figures() -> dict[str, dict[str, str]]:
     """Read the papers' figures and statements of fixed text, by the identifiers of their rows."""
@@ -117,21 +109,19 @@ def _figures() -> dict[str, dict[str, str]]:
 def number(id: str, ours: float, band: tuple[float, float] | None = None) -> FigureRow:
     """Return the row of a figure in figures.tsv with our value."""
     of = _figures()[id]
-    kind, published, cpu, note = (
-        FigureClass(of["class"]),
-        float(of["published"]),
-        bool(of["cpu"]),
-        of["note"] or None,
-    )
-    return build_number_row(
-        id, of["source"], of["what"], of["unit"], published, ours, kind, cpu=cpu, band=band, note=note
-    )
+    kind, text, note = FigureClass(of["class"]), of["published"], of["note"] or None
+    published = float(text) if "." in text else int(text)
+    texts = (id, of["source"], of["what"], of["unit"])
+    return build_number_row(*texts, published, ours, kind, cpu=bool(of["cpu"]), band=band, note=note)
 
 
 def statement(id: str, holds: bool, ours: str) -> FigureRow:
     """Return the row of a statement in figures.tsv, with our result in figures."""
     of = _figures()[id]
-    return build_statement_row(id, of["source"], of["what"], of["published"], holds, ours)
+    verdict = "pass" if holds else "fail"
+    return FigureRow(
+        id, "", of["source"], of["what"], of["published"], ours, "", FigureClass.STATEMENT, verdict
+    )
 
 
 def explain(row: FigureRow, section: str, exceptions: dict[str, str]) -> FigureRow:

@@ -12,8 +12,7 @@ from engine.constants import TICKS_PER_S
 from engine.model import Failover, Safety, World
 from engine.protocol import groups, serving
 from engine.published.measure import MIRROR, PRINCIPAL, WITNESS, lab, play
-from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row, statement
-from engine.published.whitepaper_load import WP
+from engine.published.rows import FigureRow, number, statement
 
 SEEDS: Final = 200
 
@@ -29,28 +28,6 @@ DO: Final = {
     "pull-cable": f"pull-cable {PRINCIPAL}",
 }
 """Causes of Table 6 as input lines."""
-
-NOTES: Final = {
-    ("manual", False): (FigureClass.INPUT, "fixed part of closing and analysis"),
-    ("manual", True): (
-        FigureClass.PREDICTED,
-        "+ connections, dirty pages, two passes over the log of a checkpoint",
-    ),
-    ("shutdown-nowait", False): (FigureClass.INPUT, "fixed part of closing"),
-    ("shutdown-nowait", True): (FigureClass.CALIBRATED, "+ 2.8 ms for each of 1,000 connections"),
-    ("stop-service", False): (FigureClass.INPUT, "fixed part of closing"),
-    ("stop-service", True): (
-        FigureClass.SHARED,
-        "+ connections + dirty pages; one speed for this and the next",
-    ),
-    ("shutdown-server", False): (FigureClass.INPUT, "fixed part of closing"),
-    ("shutdown-server", True): (FigureClass.SHARED, "+ connections + dirty pages"),
-    ("power-off", False): (FigureClass.SHARED, "decision and role change, fitted with the cable"),
-    ("power-off", True): (FigureClass.SHARED, "+ waiting for the witness's ping + pages left to write"),
-    ("pull-cable", False): (FigureClass.SHARED, "decision and role change, fitted with power off"),
-    ("pull-cable", True): (FigureClass.SHARED, "+ waiting for the witness's ping + pages left to write"),
-}
-"""Class of each cell: calibrated, or predicted by the mechanism."""
 
 
 @dataclass(frozen=True)
@@ -96,25 +73,11 @@ def _band(values: tuple[float, ...]) -> tuple[float, float, float]:
 
 def _table_6() -> list[FigureRow]:
     found, slower = [], []
-    for cause, (name, idle, loaded) in FAILOVER_S.items():
+    for cause in DO:
         medians = []
-        for under_load, published in ((False, idle), (True, loaded)):
+        for under_load in (False, True):
             low, middle, high = _band(failovers(cause, under_load).failover_s)
-            kind, note = NOTES[cause, under_load]
-            load = "normal load" if under_load else "no load"
-            found.append(
-                build_number_row(
-                    f"T6.{cause}.{'loaded' if under_load else 'idle'}",
-                    f"{WP}, table 6",
-                    f"{name}, {load}: median of {SEEDS} seeds",
-                    "s",
-                    published,
-                    middle,
-                    kind,
-                    band=(low, high),
-                    note=note,
-                )
-            )
+            found.append(number(f"T6.{cause}.{'loaded' if under_load else 'idle'}", middle, (low, high)))
             medians.append(middle)
         slower.append(medians[1] / medians[0])
     return [
@@ -133,19 +96,14 @@ def _table_5() -> list[FigureRow]:
     """Return rows that compare the trace of one example with the runs of a power failure under load."""
     runs = failovers("power-off", True)
     found = []
-    for id, what, published, values in (
-        ("T5.decision", "Connection with Principal Lost to Automatic Failover", 0.61, runs.to_decision_s),
-        ("T5.role", "Automatic Failover to Principal Running Exposed", 2.02, runs.to_role_s),
+    for id, published, values in (
+        ("T5.decision", 0.61, runs.to_decision_s),
+        ("T5.role", 2.02, runs.to_role_s),
     ):
         low, middle, high = _band(values)
         found.append(
-            build_statement_row(
-                id,
-                f"{WP}, table 5",
-                what,
-                f"{published} s in one example",
-                low <= published <= high,
-                f"5 to 95 %: {low:.2f} to {high:.2f} s, median {middle:.2f} s",
+            statement(
+                id, low <= published <= high, f"5 to 95 %: {low:.2f} to {high:.2f} s, median {middle:.2f} s"
             )
         )
     world = lab(1)
@@ -154,11 +112,8 @@ def _table_5() -> list[FigureRow]:
     wanted = ("Connection with Principal Lost", "Automatic Failover", "Principal Running Exposed")
     ends = [text for text in traces if any(text.endswith(end) for end in wanted)]
     found.append(
-        build_statement_row(
+        statement(
             "T5.trace",
-            f"{WP}, table 5",
-            "trace events of the mirror, in order",
-            ", ".join(wanted),
             len(ends) == 3 and all(t.endswith(end) for t, end in zip(ends, wanted, strict=True)),
             "; ".join(traces),
         )
@@ -191,40 +146,19 @@ def _figure_5() -> list[FigureRow]:
 def _table_4() -> list[FigureRow]:
     """Return rows for the failovers that the three operating modes support."""
     found = []
-    cases = (
-        ("auto", Safety.FULL, True, "automatic failover", True),
-        ("noauto", Safety.FULL, False, "no automatic failover, manual only", False),
-        ("off", Safety.OFF, False, "no automatic failover, forced service only", False),
-    )
-    for id, safety, witness, text, automatic in cases:
+    cases = (("auto", Safety.FULL, True), ("noauto", Safety.FULL, False), ("off", Safety.OFF, False))
+    for id, safety, witness in cases:
         world = lab(1, safety=safety, witness=witness)
         play(world, f"1 power-off {PRINCIPAL}", 30.0)
         took_over = serving.is_serving(world, (MIRROR, "Sales"))
         found.append(
-            build_statement_row(
-                f"T4.{id}",
-                f"{WP}, table 4",
-                f"safety {safety.name}, {'with' if witness else 'without'} witness: loss of the principal",
-                text,
-                took_over == automatic,
-                "the mirror serves" if took_over else "nobody serves",
-            )
+            statement(f"T4.{id}", took_over == witness, "the mirror serves" if took_over else "nobody serves")
         )
     for id, safety, allowed in (("manual", Safety.FULL, True), ("off.manual", Safety.OFF, False)):
         world = lab(1, safety=safety, witness=False)
         play(world, f"1 {DO['manual']}", 90.0)
         took_over = serving.is_serving(world, (MIRROR, "Sales"))
-        text = "supported" if allowed else "not supported"
-        found.append(
-            build_statement_row(
-                f"T4.{id}",
-                f"{WP}, table 4",
-                f"safety {safety.name}: manual failover",
-                text,
-                took_over == allowed,
-                "roles swapped" if took_over else "refused",
-            )
-        )
+        found.append(statement(f"T4.{id}", took_over == allowed, "roles swapped" if took_over else "refused"))
     world = lab(1, safety=Safety.OFF, witness=False)
     force = f"sql {MIRROR} ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
     play(world, f"1 power-off {PRINCIPAL}\n15 {force}", 60.0)

@@ -12,8 +12,7 @@ from engine.flow import SafetyMode, Workload
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.planning import NETWORKS
 from engine.published.measure import Means, measured, queue_growth, setup_of
-from engine.published.rows import FigureRow, build_statement_row, number, statement
-from engine.published.whitepaper_load import WP
+from engine.published.rows import FigureRow, number, statement
 
 RTTS_MS: Final = (0.2, 2.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0)
 """Round trips of table 7: local to wide area network."""
@@ -49,22 +48,8 @@ def _encryption() -> list[FigureRow]:
         loss = 100 * (1 - secret.transactions_per_s / plain.transactions_per_s)
         longer_ms = 1000 * (secret.response_s - plain.response_s)
         found += [
-            build_statement_row(
-                f"F6.{mode.name}",
-                f"{WP}, figure 6",
-                f"Workload1, safety {mode.name}: RC4 encryption and throughput",
-                "a marginal impact",
-                -0.1 < loss < 1.0,
-                f"{loss:.3f} % fewer transactions",
-            ),
-            build_statement_row(
-                f"F7.{mode.name}",
-                f"{WP}, figure 7",
-                f"Workload1, safety {mode.name}: RC4 encryption and response time",
-                "a marginal impact",
-                -0.001 < longer_ms < 2.0,
-                f"{longer_ms:.3f} ms longer",
-            ),
+            statement(f"F6.{mode.name}", -0.1 < loss < 1.0, f"{loss:.3f} % fewer transactions"),
+            statement(f"F7.{mode.name}", -0.001 < longer_ms < 2.0, f"{longer_ms:.3f} ms longer"),
         ]
     return found
 

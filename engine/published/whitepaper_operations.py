@@ -9,8 +9,7 @@ from engine.flow import Crossing, Flow, SafetyMode, add_pair, run
 from engine.flow.operations import GB_KB, bulk_load, index_build
 from engine.flow.sites import WORKLOAD1
 from engine.published.measure import means, measured, operation_run, run_s, setup_of, steady
-from engine.published.rows import FigureRow, build_statement_row, number, statement
-from engine.published.whitepaper_load import WP
+from engine.published.rows import FigureRow, number, statement
 
 MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
 BATCHES: Final = (100.0, 1000.0, 1e6)
@@ -34,32 +33,16 @@ def _format_times(times: dict[SafetyMode, float]) -> str:
 
 def _indexes() -> list[FigureRow]:
     found = []
-    cases = (
-        ("F1", "creation", False),
-        ("F2", "OFFLINE rebuild", False),
-        ("F2.online", "ONLINE rebuild", True),
-    )
-    for id, name, online in cases:
+    for id, online in (("F1", False), ("F2", False), ("F2.online", True)):
         clustered, other = _times(True, online), _times(False, online)
         penalty = {
             "clustered": clustered[SafetyMode.FULL] / clustered[SafetyMode.OFF],
             "nonclustered": other[SafetyMode.FULL] / other[SafetyMode.OFF],
         }
-        source = f"{WP}, figure {id[1]}"
         found += [
-            build_statement_row(
-                f"{id}.slower",
-                source,
-                f"clustered index, {name}: FULL against OFF",
-                "takes longer with FULL",
-                penalty["clustered"] > 1.05,
-                _format_times(clustered),
-            ),
-            build_statement_row(
+            statement(f"{id}.slower", penalty["clustered"] > 1.05, _format_times(clustered)),
+            statement(
                 f"{id}.clustered",
-                source,
-                f"{name}: FULL costs a clustered index more than a nonclustered one",
-                "more pronounced with a clustered index",
                 penalty["clustered"] > penalty["nonclustered"] >= 1.0,
                 f"x{penalty['clustered']:.2f} against x{penalty['nonclustered']:.2f}; "
                 f"nonclustered {_format_times(other)}",
@@ -88,16 +71,12 @@ def _bulk() -> list[FigureRow]:
         for batch in BATCHES
         for mode in MODES
     }
-    source = f"{WP}, figure 4"
     found = []
     for mode in MODES:
         times = [hours[batch, mode] for batch in BATCHES]
         found.append(
-            build_statement_row(
+            statement(
                 f"F4.batch.{mode.name}",
-                source,
-                f"bulk insert of 93 million rows, mirroring {mode.name}: batch size",
-                "the smaller the batch, the longer",
                 times[0] > times[1] > times[2],
                 " / ".join(f"{time:.2f}" for time in times) + " h for 100 / 1,000 / 1,000,000",
             )

@@ -12,7 +12,7 @@ import engine.published
 from engine.cluster import quorum
 from engine.published import cluster_rules, whitepaper_failover
 from engine.published.fidelity import EXCEPTIONS, SECTIONS, fidelity_rows, render, summary
-from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row, explain
+from engine.published.rows import FigureClass, FigureRow, build_number_row, explain, statement
 from engine.published.whitepaper_failover import FAILOVER_S, SEEDS
 
 EXCEPTIONS_MAX = 8
@@ -128,10 +128,9 @@ def test_a_value_outside_the_tolerance_fails() -> None:
 
 
 def test_a_listed_reason_of_a_passing_row_is_reported() -> None:
-    row = build_statement_row("x", "", "", "", True, "")
-    assert explain(row, "s", {"x": "because"}).reason is None
-    assert explain(build_statement_row("x", "", "", "", False, ""), "s", {}).reason is None
-    assert explain(build_statement_row("x", "", "", "", False, ""), "s", {"x": "because"}).reason == "because"
+    assert explain(statement("T5.trace", True, ""), "s", {"T5.trace": "because"}).reason is None
+    assert explain(statement("T5.trace", False, ""), "s", {}).reason is None
+    assert explain(statement("T5.trace", False, ""), "s", {"T5.trace": "because"}).reason == "because"
 
 
 def test_the_installed_package_gives_the_same_rows(
