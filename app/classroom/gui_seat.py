@@ -9,11 +9,12 @@ from app.classroom.acts import SENT_BACK, answered, effective
 from app.classroom.client_messages import HAND_MAX, REFLECTION_MAX, Reflect
 from app.classroom.code import Invitation
 from app.classroom.link import HostLink
+from app.classroom.models import INJECT
 from app.classroom.scenario import loaded
 from app.classroom.seat import MARK_TICKS
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, folder_of
 from app.classroom.seat_phase import RECORDING, SeatEvent, SeatPhase, next_phase
-from app.classroom.server_messages import SeatWelcome
+from app.classroom.server_messages import InstructionMessage, SeatWelcome
 from app.classroom.verdict import NOT_IN_A_CLASS
 from app.host import RecordingError
 from app.learning.reflection import Reflection
@@ -44,6 +45,8 @@ class GuiSeat:
         self._history: History | None = None
         self._instruction: tuple[int, str] | None = None
         """The inject that is being carried out."""
+        self.missed: list[InstructionMessage] = []
+        """Messages of the skipped time, for the person to read."""
         self.phase = SeatPhase.JOINING
         self._closed = False
         self.link.start()
@@ -81,7 +84,7 @@ class GuiSeat:
         """Change the phase of the seat. If its run returns to the desk, the phase follows the connection."""
         self.phase = next_phase(self.phase, event)
         if event is not SeatEvent.END:
-            link_event = SeatEvent.CONNECT if self.link.connected else SeatEvent.DISCONNECT
+            link_event = SeatEvent.CONNECT if self.link.is_answering else SeatEvent.DISCONNECT
             self.phase = next_phase(self.phase, link_event)
 
     def begin(self, welcome: SeatWelcome) -> tuple[History, list[Input], Tick]:
@@ -97,9 +100,20 @@ class GuiSeat:
         self._history = History(drill)
         tick = kept.acts[-1].tick if kept.acts else 0
         if not (drill.terms.rewind and kept.acts):  # in an exam a restart gives no time back
+            self._answer_missed(welcome, tick)
             tick = max(tick, welcome["tick"])  # a late seat may begin at the time of the class
         inputs = [parse_line(act.line, act.tick) for act in effective(kept.acts) if act.line]
         return self._history, inputs, tick
+
+    def _answer_missed(self, welcome: SeatWelcome, tick: Tick) -> None:
+        """Log the instructions of the time since *tick*, which the run skips, each at its own time."""
+        for one in welcome.get("events", []):
+            if one["number"] not in self.answered and (one["tick"] or 0) >= tick:
+                line = one["text"] if one["what"] == INJECT else ""
+                self.answered.add(one["number"])
+                self._note(one["tick"] or 0, line, "", one["number"])
+                if not line:
+                    self.missed.append(one)
 
     def rewind(self, tick: Tick) -> tuple[History, list[Input]]:
         """Return the run at its beginning, and its inputs before *tick*."""

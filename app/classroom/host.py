@@ -29,7 +29,7 @@ from app.classroom.bus import (
 )
 from app.classroom.client_messages import LATER, REFUSED, ProtocolError
 from app.classroom.conversation import RequestRefusedError, check_permission, close, hear, send_message
-from app.classroom.instructions import answered, as_message, check_answers, is_recipient
+from app.classroom.instructions import answered, as_message, check_answers, is_recipient, list_due
 from app.classroom.live_board import LiveBoard
 from app.classroom.models import BACK, INJECT, MARK, OVER, ClassInstruction, ClassPart, Seat
 from app.classroom.pace import ClassPace, SeatSpeed
@@ -218,6 +218,7 @@ class ClassHost:
                     line.tick,
                     self._reflect,
                     line.name,
+                    list_due(self._instructions.values(), line),
                 ),
             )
             await send_message(socket, self.pace.build_state_message(line))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from app.classroom import acts, server_messages
 from app.classroom.acts import LogEntry, LogMismatchError, is_rewind
 from app.classroom.models import BACK, INJECT, ClassInstruction
 from app.words.language import tr
+
+if TYPE_CHECKING:
+    from app.classroom.seat_state import SeatState
 
 
 class Addressee(Protocol):
@@ -81,6 +84,22 @@ def answered(log: Sequence[LogEntry], instructions: Iterable[ClassInstruction]) 
     ]
     timed = {one.number for one in known.values() if one.tick is not None}
     return {act.instruction for act in answers if act.instruction} - (timed - acts.answered(answers))
+
+
+def list_due(
+    instructions: Iterable[ClassInstruction], seat: SeatState
+) -> list[server_messages.InstructionMessage]:
+    """List instructions with a time up to that of the seat that it has not answered, in the order of time."""
+    due = [
+        as_message(one)
+        for one in instructions
+        if one.tick is not None
+        and one.kind != BACK
+        and one.tick <= seat.tick
+        and is_recipient(one, seat)
+        and one.number not in seat.answered
+    ]
+    return sorted(due, key=lambda one: (one["tick"] or 0, one["number"]))
 
 
 def as_message(instruction: ClassInstruction) -> server_messages.InstructionMessage:

@@ -33,6 +33,8 @@ AGAIN_S: Final = (0.2, 3.0)
 """Wall time between two tries to dial, at first and at last."""
 AT_S: Final = 2.0
 """Wall time between two words on how far the run has come."""
+ANSWER_S: Final = 4.0
+"""Wall time in which a host has acknowledged what was sent; a silent cable is found out so. Assumed."""
 ACTS_AT_ONCE: Final = 100
 LETTERS_AT_ONCE: Final = 100_000
 """Of acts in one message, unless a single one has more."""
@@ -51,6 +53,8 @@ class HostLink(threading.Thread):
         """Acts that the host has on disk."""
         self.connected = False
         """A host has welcomed the seat, and the connection is open."""
+        self._waiting_since: float | None = None
+        """Time since which a host owes an acknowledgment."""
         self.refused = ""
         """Reason for which the host refused this seat."""
         self.host_version = ""
@@ -84,6 +88,12 @@ class HostLink(threading.Thread):
     def has_host(self) -> bool:
         """Return whether an address of the host is known."""
         return self._invitation is not None
+
+    @property
+    def is_answering(self) -> bool:
+        """Return whether a host is connected and acknowledges what it receives."""
+        since = self._waiting_since
+        return self.connected and (since is None or time.monotonic() - since < ANSWER_S)
 
     def wake(self) -> None:
         """Wake the sender; safe from any thread."""
@@ -181,6 +191,8 @@ class HostLink(threading.Thread):
                     sending = asyncio.create_task(self._send(socket))
                 elif said["kind"] == "acknowledged":
                     self.acknowledged = said["number"]
+                    is_all = said["number"] >= len(self._seat_log.acts)
+                    self._waiting_since = None if is_all else time.monotonic()
                 else:
                     if said["kind"] == "state":
                         self._addresses += [one for one in said["hosts"] if one not in self._addresses]
@@ -188,7 +200,7 @@ class HostLink(threading.Thread):
                 if self._has_ended:
                     return
         finally:
-            self.connected = False
+            self.connected, self._waiting_since = False, None
             if sending is not None:
                 sending.cancel()
                 await asyncio.gather(sending, return_exceptions=True)
@@ -214,6 +226,7 @@ class HostLink(threading.Thread):
             self._news.clear()
             acts = take_message_chunk(self._seat_log.entries_after(sent))
             if acts:
+                self._waiting_since = self._waiting_since or time.monotonic()
                 await socket.send(json.dumps({"kind": "acts", "acts": acts}))
                 sent = acts[-1].number
             if self.reflection is not None and self.reflection is not thought:

@@ -262,7 +262,7 @@ class SeatRun:
             if said["kind"] == "welcome" and given is not None and said["part"] != given.part:
                 raise PartMismatchError(said["part"])
             if said["kind"] == "welcome" and not (self.drill.terms.rewind and self._seat_log.acts):
-                self._skip_to(said["tick"])
+                self._skip_to(said["tick"], said.get("events", []))
             if said["kind"] == "welcome" or said["kind"] == "state":
                 if said["state"] == OVER:
                     raise ClassEndedError
@@ -298,14 +298,20 @@ class SeatRun:
                     self._told_shown[seat].add(number)
                     self._tell_person(f"{name}: {at / TICKS_PER_S:g} {line}")
 
-    def _skip_to(self, tick: Tick) -> None:
+    def _skip_to(self, tick: Tick, events: Iterable[InstructionMessage]) -> None:
         """Skip to the time of the host.
 
-        An exam gives no time back after a restart, and a late seat may begin later.
+        An exam gives no time back after a restart, and a late seat may begin later. Each instruction of the skipped time is applied at its own time.
         """
-        if tick > self.drill.tick:
-            self.drill.advance_to(tick)
-            self._started, self._from = time.monotonic(), self.drill.tick
+        if tick <= self.drill.tick:
+            return
+        for one in events:
+            at = one["tick"] or 0
+            if one["number"] not in self._answered and at >= self.drill.tick and not self.drill.finished:
+                self.drill.advance_to(at)
+                self._apply_instruction(one["number"], one)
+        self.drill.advance_to(tick)
+        self._started, self._from = time.monotonic(), self.drill.tick
 
     def _apply_attention(self, attention: Attention) -> None:
         link = self._link

@@ -29,7 +29,7 @@ from app.classroom.client_messages import NAME_MAX
 from app.classroom.code import Invitation
 from app.classroom.models import RUNNING
 from app.classroom.names import is_name
-from app.classroom.server_messages import SeatWelcome
+from app.classroom.server_messages import InstructionMessage, SeatWelcome
 from app.files.folders import default_folder
 from app.words.language import tr
 from engine.drill.judging.report import program_version
@@ -88,9 +88,11 @@ def build_welcome(
     tick: Tick = 0,
     reflect: bool = False,
     name: str = "",
+    events: Sequence[InstructionMessage] = (),
 ) -> SeatWelcome:
     """Build the welcome of a seat that plays *assignment*, for its start or its continuation."""
     return {
+        "events": list(events),
         "name": name,
         "version": program_version(),
         "kind": "welcome",

@@ -82,6 +82,8 @@ class SeatWelcome(TypedDict):
     """Name of the seat; another one than the person gave if somebody had it. Absent from hosts before 1.1."""
     version: NotRequired[str]
     """Version of the host."""
+    events: NotRequired[list[InstructionMessage]]
+    """Unanswered instructions with a time up to *tick*. A seat that begins at *tick* applies each at its own time."""
     reflect: bool
     """The person is asked what they think of the run before its points are shown."""
 

@@ -242,10 +242,12 @@ class WindowSeat(QObject):
             return
         if self._attendance.phase is SeatPhase.JOINING:
             self.trying.emit(self._describe_attempt())
-        self._attendance.move(SeatEvent.CONNECT if self._attendance.link.connected else SeatEvent.DISCONNECT)
+        self._attendance.move(
+            SeatEvent.CONNECT if self._attendance.link.is_answering else SeatEvent.DISCONNECT
+        )
         self._emit_state()
         if self.replay is not None:  # nobody can end it while the host is away
-            self.replay.leave.setVisible(not self._attendance.link.connected)
+            self.replay.leave.setVisible(not self._attendance.link.is_answering)
         if self._history is not None and self._session.history is not self._history:
             self._attendance.move(SeatEvent.END)  # another run is on screen
             if self._attendance.is_delivered:
@@ -351,6 +353,7 @@ class WindowSeat(QObject):
                     host=version or tr("(older)"), own=program_version()
                 )
             )
+        lines += [tr("Instructor: {text}").format(text=one["text"]) for one in self._attendance.missed]
         return " ".join(lines)
 
     @property

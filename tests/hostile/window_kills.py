@@ -1,6 +1,7 @@
-"""Kills the window of a seat at random moments of a class; every input that it took is in the record of the host.
+"""Interrupts a seat in a window at random moments; every input that it took is in the record of the host.
 
-`python -m tests.hostile.window_kills 50` by hand; short versions are tests (tests/app/main_window/test_class.py).
+`python -m tests.hostile.window_kills 50 [--of window|host|link]` by hand; short versions are tests
+(tests/app/main_window/test_class.py). `window` kills the window, `host` the host, `link` cuts the cable.
 """
 
 from __future__ import annotations
@@ -11,60 +12,163 @@ import random
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Final
 
+from app.classroom.link import ANSWER_S
 from app.classroom.record import ClassRecord
-from tests.class_process import ROOT, hosted
+from tests.class_process import ROOT, HostProcess, hosted
+from tests.relay import Relay
 
 SCENARIO: Final = "planned-failover"
 LIFE_S: Final = (0.0, 3.0)
-"""Wall time from the first word of a window to its kill."""
+"""Wall time from the first word of a window to its kill, and between two kills of its host."""
+CUT_S: Final = (0.2, 12.0)
+"""Wall time for which a cable is out: sometimes longer than a seat may stay unaware of it."""
+SLACK_S: Final = 4.0
+"""Wall time beyond which a state of the window is false, on a loaded machine."""
 START_S: Final = 120.0
 TYPE_MS: Final = 60
 NAME: Final = "Kim"
+LIVE: Final = "in the class"
+STATUS: Final = "status "
 
 
-def run(folder: Path, kills: int, seed: int) -> str:
-    """Kill the window *kills* times, compare, and return the counts in words. Raises AssertionError."""
+def run(folder: Path, kills: int, seed: int, victim: str = "window") -> str:
+    """Interrupt *kills* times, compare, and return the counts in words. Raises AssertionError."""
     chance, typed = random.Random(seed), list[str]()
+    statuses = ""
     with hosted(folder / "class.sqlite", SCENARIO, "--mode", "practice") as host:
-        for turn in range(kills):
-            typed += _play(host.code, folder, turn, chance.uniform(*LIFE_S))
-        typed += _play(host.code, folder, kills, None)
+        if victim == "window":
+            for turn in range(kills):
+                window = SeatWindow(host.code, folder, turn)
+                time.sleep(chance.uniform(*LIFE_S))
+                typed += window.kill()
+            typed += SeatWindow(host.code, folder, kills).end()
+        else:
+            interrupt = _kill_hosts if victim == "host" else _cut_links
+            with Relay(host.invited.port) as relay:
+                code = f"{host.code.partition('@')[0]}@127.0.0.1:{relay.port}"
+                window = SeatWindow(code if victim == "link" else host.code, folder, 0)
+                window.wait_for(live=True)
+                statuses = interrupt(chance, kills, host, relay, window)
+                window.wait_for(live=True)
+                typed += window.end()
         record = ClassRecord(str(host.database), new=False)
         (seat,) = record.seats()
         recorded = [act.line for act in record.acts(seat.id) if act.line]
         record.close()
-    # The kill may come between the log and the word of the window: the record may have more, and never less.
+    # A kill may come between the log and the word of the window: the record may have more, and never less.
     missing = [line for line in typed if line not in recorded]
     assert not missing, f"not in the record: {missing}"
     assert len(recorded) == len(set(recorded)), "an input is recorded twice"
     assert typed, "nothing was typed"
-    return f"{kills} kills, {len(typed)} inputs typed, {len(recorded)} recorded, 0 missing"
+    counts = f"{len(typed)} inputs typed, {len(recorded)} recorded, 0 missing"
+    return f"{kills} interruptions ({victim}), {counts}{statuses}"
 
 
-def _play(code: str, folder: Path, turn: int, life_s: float | None) -> list[str]:
-    """Return the inputs that the window took until it was killed, or ended with everything delivered."""
-    command = [sys.executable, "-m", "tests.hostile.window_kills", "--seat", code, str(turn)]
-    environment = {**os.environ, "MIRRORDRILL_PROFILE": str(folder), "QT_QPA_PLATFORM": "offscreen"}
-    window = subprocess.Popen(
-        [*command, "--end"] if life_s is None else command,
-        cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE,
-    )  # fmt: skip
-    assert window.stdout is not None
-    first = window.stdout.readline()
-    assert first == "joined\n", first
-    if life_s is not None:
-        time.sleep(life_s)
-        window.kill()
-    said = window.communicate(timeout=START_S)[0].splitlines()
-    assert life_s is not None or window.returncode == 0, said[-3:]
-    return [line for line in said if line.startswith("note ")]
+def _count_acknowledged(database: Path | str) -> int:
+    record = ClassRecord(str(database), new=False)
+    found = sum(seat.acknowledged for seat in record.seats())
+    record.close()
+    return found
 
 
-def _be_a_window(code: str, turn: int, ends: bool) -> None:
+def _kill_hosts(
+    chance: random.Random, kills: int, host: HostProcess, relay: Relay, window: SeatWindow
+) -> str:
+    """Kill and restart the host. While it is away, the window never says for long that it is in the class."""
+    for _ in range(kills):
+        time.sleep(chance.uniform(*LIFE_S))
+        acknowledged = _count_acknowledged(host.database)
+        host.kill()
+        away_s = chance.uniform(*LIFE_S)
+        window.wait_for(live=False)
+        time.sleep(away_s)
+        assert not window.is_live, f"{LIVE}, without a host"
+        host.start()
+        assert _count_acknowledged(host.database) >= acknowledged, "an acknowledged input is lost"
+        window.wait_for(live=True)
+    return f", 0 of {2 * kills} states false"
+
+
+def _cut_links(chance: random.Random, kills: int, host: HostProcess, relay: Relay, window: SeatWindow) -> str:
+    """Cut the cable: connections end, or nothing comes any more."""
+    long_ones = 0
+    for _ in range(kills):
+        time.sleep(chance.uniform(*LIFE_S))
+        away_s, closes = chance.uniform(*CUT_S), chance.random() < 0.5
+        relay.cut(closes)
+        time.sleep(away_s)
+        if away_s > ANSWER_S + SLACK_S:
+            long_ones += 1
+            assert not window.is_live, f"{LIVE}, {away_s:.1f} s after the cut"
+        relay.mend()
+        window.wait_for(live=True)
+    return f", 0 of {kills + long_ones} states false"
+
+
+class SeatWindow:
+    """Window of a seat in a process, which types without end and says which inputs it took."""
+
+    def __init__(self, code: str, folder: Path, turn: int) -> None:
+        self._stop = folder / f"stop-{turn}"
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.hostile.window_kills", "--seat", code, str(turn), str(self._stop)],
+            cwd=ROOT,
+            env={**os.environ, "MIRRORDRILL_PROFILE": str(folder), "QT_QPA_PLATFORM": "offscreen"},
+            text=True,
+            stdout=subprocess.PIPE,
+        )
+        assert self._process.stdout is not None
+        self._said: list[str] = []
+        first = self._process.stdout.readline()
+        assert first == "joined\n", first
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._said.append(line.rstrip("\n"))
+
+    @property
+    def is_live(self) -> bool:
+        """Return whether the window said last that the seat is in the class."""
+        said = [line for line in self._said if line.startswith(STATUS)]
+        return bool(said) and LIVE in said[-1]
+
+    def wait_for(self, live: bool) -> None:
+        """Wait until the window says so."""
+        until = time.monotonic() + (START_S if live else ANSWER_S + SLACK_S)
+        while self.is_live is not live:
+            assert time.monotonic() < until, self._said[-3:]
+            assert self._process.poll() is None, self._said[-3:]
+            time.sleep(0.02)
+
+    def kill(self) -> list[str]:
+        """Kill the window, and return the inputs that it took."""
+        self._process.kill()
+        return self._list_inputs()
+
+    def end(self) -> list[str]:
+        """Let the window end after everything was delivered, and return the inputs that it took."""
+        self._stop.touch()
+        found = self._list_inputs()
+        assert self._process.returncode == 0, self._said[-3:]
+        return found
+
+    def _list_inputs(self) -> list[str]:
+        self._process.wait(START_S)
+        self._reader.join(START_S)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        return [line for line in self._said if line.startswith("note ")]
+
+
+def _be_a_window(code: str, turn: int, stop: Path) -> None:
     """Join, and type as long as the window says that the seat is recorded."""
     from PySide6.QtCore import QSettings, QTimer
     from PySide6.QtWidgets import QApplication
@@ -84,16 +188,21 @@ def _be_a_window(code: str, turn: int, ends: bool) -> None:
     classes: Classes = assembly._classes_of_window()
     classes.join(code, NAME)
     print("joined", flush=True)
-    count = 0
+    count, status = 0, ""
 
     def act() -> None:
-        nonlocal count
+        nonlocal count, status
         seat = classes.seat
+        shown = window.run_facts.text()
+        if shown != status:
+            status = shown
+            print(f"{STATUS}{status}", flush=True)
         if seat is None or not seat._attendance.is_recording:
             return
-        assert "in the class" in window.run_facts.text() or "recording" in window.run_facts.text()
-        if ends and count >= 3:
-            if seat._attendance.link.acknowledged == len(seat._attendance._seat_log.acts):
+        assert LIVE in shown or "recording" in shown
+        link = seat._attendance.link
+        if stop.exists() and count >= 3:
+            if link.acknowledged == len(seat._attendance._seat_log.acts):
                 classes.stop()
                 application.exit(0)
             return
@@ -112,13 +221,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kills", type=int, nargs="?", default=20)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seat", nargs=2)
-    parser.add_argument("--end", action="store_true")
+    parser.add_argument("--of", choices=("window", "host", "link"), default="window")
+    parser.add_argument("--seat", nargs=3)
     words = parser.parse_args()
     if words.seat:
-        _be_a_window(words.seat[0], int(words.seat[1]), words.end)
+        code, turn, stop = words.seat
+        _be_a_window(code, int(turn), Path(stop))
     with tempfile.TemporaryDirectory() as folder:
-        print(run(Path(folder), words.kills, words.seed))
+        print(run(Path(folder), words.kills, words.seed, words.of))
 
 
 if __name__ == "__main__":

@@ -488,14 +488,19 @@ def test_room_check_leaves_no_record(host: HostProcess, folder: Path) -> None:
 
 def test_late_comer_begins_at_the_median_time_of_the_class(tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
-    plan.write_text(f'scenario = "{SCENARIO}"\nmode = "practice"\nlate = "class"\n')
+    plan.write_text(
+        f'scenario = "{SCENARIO}"\nmode = "practice"\nlate = "class"\n'
+        '[[inject]]\nat = "8s"\ndo = "power-off SERVER_W"\n[[message]]\nat = "1min"\ntext = "later"\n'
+    )
     with hosted(tmp_path / "class.sqlite", "--plan", plan) as host:
         for name, tick in (("Ann", 900), ("Bob", 700), ("Cem", 5000)):
             with Stranger(host.invited) as seat:
                 seat.asks(join(host.invited, name, name.ljust(32, "a")), "welcome")
                 assert seat.asks(acts(act(1, tick)), "acknowledged")["number"] == 1
         with Stranger(host.invited) as seat:
-            assert seat.asks(join(host.invited, "Dan", "d" * 32), "welcome")["tick"] == 900
+            welcome = seat.asks(join(host.invited, "Dan", "d" * 32), "welcome")
+            assert welcome["tick"] == 900
+            assert [(one["tick"], one["text"]) for one in welcome["events"]] == [(800, "power-off SERVER_W")]
             seat.asks(acts(act(1, 850)), "acknowledged")  # an older version begins at 0:00
 
 

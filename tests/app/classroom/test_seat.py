@@ -72,6 +72,26 @@ def test_late_comer_begins_at_the_time_that_the_host_gives(
     assert kept.acts[-1].tick == expected
 
 
+def test_late_comer_gets_events_of_the_skipped_time_at_their_own_times(kept: SeatLog, link: NoLink) -> None:
+    shown: list[str] = []
+    run = run_of(kept, link, shown)
+    events = [
+        instruction(2, "inject", "power-off SERVER_B", 300),
+        instruction(3, "message", "the boss calls", 500),
+        instruction(1, "inject", "power-on SERVER_B", 700),
+    ]
+    link.incoming.put({"kind": "welcome", "part": 1, "tick": 900, "state": "running", "events": events})
+    for one in events:
+        link.incoming.put(one)
+    run.obey()
+    assert run.drill.tick == 900
+    assert lines(kept) == [
+        (300, "power-off SERVER_B", 2), (500, "", 3), (700, "power-on SERVER_B", 1),
+    ]  # fmt: skip
+    assert shown == ["the boss calls"]
+    assert verdict(run.drill.scenario, run.drill.seed, run.drill.mode, kept.acts)["parted_t_s"] is None
+
+
 def test_inputs_are_logged_with_hashes_and_replay_to_the_same_state(kept: SeatLog, link: NoLink) -> None:
     run = run_of(kept, link)
     run.advance_to(1500)

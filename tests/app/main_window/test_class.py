@@ -21,6 +21,7 @@ from app.classroom.record import ClassRecord
 from app.classroom.seat_log import SeatLog, read_handout
 from app.classroom.seat_phase import SeatEvent, SeatPhase, next_phase
 from app.classroom.server_messages import ObservedRun, PaceState, ShownRun
+from app.classroom.verdict import verdict
 from app.learning.reflection import Reflection
 from app.main_window import class_offers
 from app.main_window.assembly import Assembly
@@ -142,6 +143,39 @@ def test_seat_follows_a_led_replay_and_continues_where_it_was(
         seat._handle_message({"kind": "shown", **message})
     assert not window.session.running, "whoever has paused finds it paused"
     classes.stop()
+
+
+def test_late_comer_in_a_window_gets_prepared_events_at_their_own_times(
+    hands: Hands, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = hands.window
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'scenario = "planned-failover"\nmode = "practice"\nlate = "class"\n'
+        '[[inject]]\nat = "8s"\ndo = "power-off SERVER_W"\n[[message]]\nat = "5s"\ntext = "the boss calls"\n'
+    )
+    with hosted(tmp_path / "class.sqlite", "--plan", plan) as host:
+        with Stranger(host.invited) as early:
+            early.asks(join(host.invited), "welcome")
+            early.asks({"kind": "acts", "acts": [[1, 2000, "", "", 0]]}, "acknowledged")
+        classes = classes_of(window)
+        classes.join(host.code, "Una")
+        qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
+        hands.search()
+        seat = classes.seat
+        assert seat is not None
+        hands.wait(1.0)
+        assert "the boss calls" in window.notice.text
+        assert [(item.tick, item.line_without_time) for item in hands.drill.journal] == [
+            (800, "power-off SERVER_W")
+        ]
+        qtbot.waitUntil(partial(_is_sent, seat._attendance.link, seat._attendance._seat_log), timeout=WAIT_MS)
+        classes.stop()
+        record = record_of(host)
+        log = record.acts(2)
+        record.close()
+    assert [act[1:3] for act in log[:2]] == [(500, ""), (800, "power-off SERVER_W")]
+    assert verdict(hands.drill.scenario, hands.drill.seed, "practice", log)["parted_t_s"] is None
 
 
 def _is_sent(link: HostLink, kept: SeatLog) -> bool:
@@ -448,9 +482,14 @@ def test_without_a_network_a_run_starts_from_a_file_and_names_its_log(
     assert "cannot be read" in window.notice.text
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
-def test_killed_window_leaves_every_input_in_the_record(tmp_path: Path, kills: int) -> None:
-    window_kills.run(tmp_path, kills, seed=kills)
+@pytest.mark.parametrize(
+    ("victim", "kills"),
+    [("window", 3), ("host", 1), ("link", 2), *(
+        pytest.param(victim, 20, marks=pytest.mark.slow) for victim in ("window", "host", "link")
+    )],
+)  # fmt: skip
+def test_interrupted_seat_leaves_every_input_in_the_record(tmp_path: Path, victim: str, kills: int) -> None:
+    window_kills.run(tmp_path, kills, seed=kills, victim=victim)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,79 @@
+"""A network cable between a seat and its host: forwards bytes, until it is cut."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import suppress
+from types import TracebackType
+
+CHUNK = 65_536
+
+
+class Relay:
+    """Port on this computer that forwards to *port*. A cut stops all bytes, or closes all connections as well."""
+
+    def __init__(self, port: int) -> None:
+        self._target = ("127.0.0.1", port)
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port = int(self._listening.getsockname()[1])
+        self._is_whole = threading.Event()
+        self._is_whole.set()
+        self._open: list[socket.socket] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self, closes: bool) -> None:
+        """Stop all bytes; *closes*: connections end at once, as after a reset."""
+        self._is_whole.clear()
+        if closes:
+            self._close_all()
+
+    def mend(self) -> None:
+        """Forward again. Bytes that were on their way arrive late."""
+        self._is_whole.set()
+
+    def _close_all(self) -> None:
+        while self._open:
+            one = self._open.pop()
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _ = self._listening.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._connect, args=(near,), daemon=True).start()
+
+    def _connect(self, near: socket.socket) -> None:
+        self._is_whole.wait()
+        try:
+            far = socket.create_connection(self._target)
+        except OSError:
+            near.close()
+            return
+        self._open += (near, far)
+        threading.Thread(target=self._forward, args=(near, far), daemon=True).start()
+        self._forward(far, near)
+
+    def _forward(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(CHUNK):
+                self._is_whole.wait()
+                target.sendall(data)
+        for one in (source, target):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+                one.close()
+
+    def __enter__(self) -> Relay:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._listening.close()
+        self._close_all()
+        self._is_whole.set()
