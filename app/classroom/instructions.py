@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from app.classroom import acts, server_messages
 from app.classroom.acts import LogEntry, LogMismatchError, is_rewind
 from app.classroom.models import BACK, INJECT, ClassInstruction
 from app.words.language import tr
-
-if TYPE_CHECKING:
-    from app.classroom.seat_state import SeatState
 
 
 class Addressee(Protocol):
@@ -19,6 +16,13 @@ class Addressee(Protocol):
 
     number: int
     group: str
+
+
+class Respondent(Addressee, Protocol):
+    """Seat with its time, and the instructions that it has answered."""
+
+    tick: int
+    answered: set[int]
 
 
 def is_recipient(instruction: ClassInstruction, seat: Addressee) -> bool:
@@ -87,7 +91,7 @@ def answered(log: Sequence[LogEntry], instructions: Iterable[ClassInstruction]) 
 
 
 def list_due(
-    instructions: Iterable[ClassInstruction], seat: SeatState
+    instructions: Iterable[ClassInstruction], seat: Respondent
 ) -> list[server_messages.InstructionMessage]:
     """List instructions with a time up to that of the seat that it has not answered, in the order of time."""
     due = [
