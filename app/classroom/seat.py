@@ -301,7 +301,8 @@ class SeatRun:
     def _skip_to(self, tick: Tick, events: Iterable[InstructionMessage]) -> None:
         """Skip to the time of the host.
 
-        An exam gives no time back after a restart, and a late seat may begin later. Each instruction of the skipped time is applied at its own time.
+        An exam gives no time back after a restart, and a late seat may begin later. Each instruction of the skipped
+        time is applied at its own time.
         """
         if tick <= self.drill.tick:
             return
