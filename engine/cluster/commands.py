@@ -155,6 +155,9 @@ def set_paused(world: World, name: str, paused: bool, drain: bool = False) -> No
     for role in world.nodes[name].config.roles if paused and drain else ():
         if role.owner == name and role.state is ResourceState.ONLINE:
             roles.move(world, name, role)
+    there = [other for other in config.members(world, node.partition) if not world.nodes[other].paused]
+    if paused and drain and there and config.find_core_owner(world, name) == name:
+        config.update(world, name, core_owner=there[0])
 
 
 def _writer(world: World, cluster: str) -> Node:

@@ -103,7 +103,8 @@ def update(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> bool:
     if not may_write(world, node):
         return False
     old, reached = world.nodes[node].config, _reached(world, node)
-    new = replace(old, epoch=old.epoch + 1, core_owner=find_core_owner(world, node), **changes)
+    kept = replace(old, epoch=old.epoch + 1, core_owner=find_core_owner(world, node))
+    new = replace(kept, **changes)
     for name in reached:
         world.nodes[name] = replace(world.nodes[name], config=new)
     cluster = world.nodes[node].cluster

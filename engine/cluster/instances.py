@@ -14,7 +14,7 @@ from engine.flow.recovery import Cause
 from engine.localization import mark, say
 from engine.model import ClusterRole, Failover, Handlers, Instance, Resource, Service, World
 from engine.overrides import override
-from engine.protocol import causes, errorlog, network, service, serving, streams
+from engine.protocol import causes, disks, errorlog, network, service, serving, streams
 
 # --- moves of a failover cluster instance between nodes, recorded as failovers of its databases -----------
 
@@ -291,6 +291,7 @@ def start(world: World, name: str, node: str, step: int) -> None:
     """Handle a timer: disks and name are there; the service starts on its node."""
     if _coming(world, name, node, step) is None:
         return
+    disks.move_shared_drives(world, name, node)
     world.update_instance(name, computer=node)
     network.reassess(world)
     service.start(world, name)

@@ -190,7 +190,8 @@ def set_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable |
 
 
 def get_cluster(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Get-Cluster."""
+    """Execute Get-Cluster, with the name of this cluster or of one of its nodes."""
+    lookup.check_cluster(world, node, call, call.values("name", 0))
     return PipelineTable("cluster", ("Name",), (cluster_row(world, node),))
 
 

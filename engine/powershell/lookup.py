@@ -25,6 +25,23 @@ def needs_service(world: World, node: str, call: CmdletCall) -> None:
         raise ShellError(call.name, NO_SERVICE, "ConnectionError", f"ClusterRpcConnection,{call.name}")
 
 
+NO_CLUSTER: Final = (
+    "Check the spelling of the cluster name. Otherwise, there might be a problem with your network. Make sure the "
+    "cluster nodes are turned on and connected to the network or contact your network administrator.\n"
+    "    The RPC server is unavailable"
+)
+"""Text for a cluster that does not answer. Seen in public outputs."""
+
+
+def check_cluster(world: World, node: str, call: CmdletCall, values: tuple[str, ...]) -> None:
+    """Raise the error for a name that is neither this cluster nor one of its nodes."""
+    here = world.nodes.get(node)
+    known = {".", "localhost", node.lower(), *(name.lower() for name in world.nodes)}
+    known |= {here.cluster.lower()} if here is not None and here.cluster else set()
+    if any(value.lower() not in known for value in values):
+        raise ShellError(call.name, NO_CLUSTER, "ConnectionError", f"{call.name}:String")
+
+
 def find_node(world: World, node: str) -> Node:
     """Return the node in the cluster as the node of the prompt knows it."""
     return world.nodes[node]

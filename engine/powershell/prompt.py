@@ -168,14 +168,6 @@ NOOP_PARAMETERS: Final = {
 """Parameters that change nothing here where a cmdlet does not look at them, and why."""
 
 
-def _is_own_cluster(world: World, node: str, values: tuple[str, ...]) -> bool:
-    """Return whether -Cluster names the cluster of this node, or one of its nodes: the default target."""
-    here = world.nodes.get(node)
-    known = {".", "localhost", node.lower(), *(name.lower() for name in world.nodes)}
-    known |= {here.cluster.lower()} if here is not None and here.cluster else set()
-    return all(value.lower() in known for value in values)
-
-
 COMMON: Final = frozenset([
     "verbose", "debug", "erroraction", "ea", "errorvariable", "warningaction", "wa", "informationaction",
     "outvariable", "outbuffer", "whatif",
@@ -185,13 +177,14 @@ COMMON: Final = frozenset([
 
 def _check_parameters(world: World, node: str, call: CmdletCall, table: PipelineTable | None) -> None:
     """Try the cmdlet in a copy of the world and refuse a parameter that it does not look at."""
+    lookup.check_cluster(world, node, call, call.named.get("cluster", ()))
     trial = world.fork()
     try:
         CMDLETS[call.name.lower()](trial, node, call, table)
     except (ShellError, CommandNotSimulatedError, InputError):
         return  # the cmdlet refuses the call itself, with the same message
     for name in call.unused:
-        if name in NOOP_PARAMETERS or (name == "cluster" and _is_own_cluster(world, node, call.named[name])):
+        if name in NOOP_PARAMETERS or name == "cluster":
             continue
         if name in COMMON or name in KNOWN_PARAMETERS:
             raise CommandNotSimulatedError(f"-{name} of {call.name}")

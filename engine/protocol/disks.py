@@ -205,6 +205,17 @@ def mend_volume(world: World, server: str, drive: str) -> None:
     network.reassess(world)
 
 
+def move_shared_drives(world: World, server: str, target: str) -> None:
+    """Move failed drives with databases of a clustered instance to the computer on which it starts."""
+    shared = set().union(*(_drives(copy) for copy in world.copies.values() if copy.server == server))
+    source, there = world.computer_of(server), world.computers[target]
+    lost = shared.intersection(source.failed_drives)
+    if source.name != target and lost:
+        left = tuple(letter for letter in source.failed_drives if letter not in lost)
+        world.update_computer(source.name, failed_drives=left)
+        world.update_computer(target, failed_drives=(*there.failed_drives, *sorted(lost)))
+
+
 def _drives(copy: DatabaseCopy) -> set[str]:
     return {file.drive.upper() for file in volumes.files_of(copy)}
 

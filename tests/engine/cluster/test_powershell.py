@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.cluster import config
 from engine.inputs import InputError
 from engine.model import World
 from tests.engine.availability.worlds import ag_lab, primaries
@@ -284,3 +285,20 @@ def test_a_group_does_not_fail_over_to_an_excluded_node() -> None:
     ask(world, "Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners NODE_1,NODE_2,NODE_3", "NODE_2")
     until(world, 90)
     assert primaries(world) == ["NODE_2"]
+
+
+def test_a_drained_node_gives_up_the_core_cluster_group() -> None:
+    world = fci_lab(1)
+    until(world, 5)
+    owner = config.find_core_owner(world, "NODE_1")
+    ask(world, f"Suspend-ClusterNode {owner} -Drain")
+    assert config.find_core_owner(world, "NODE_1") != owner
+    assert config.find_core_owner(world, owner) != owner
+
+
+@pytest.mark.parametrize("line", ["Get-Cluster {}", "Get-Cluster -Name {}", "Get-ClusterNode -Cluster {}"])
+def test_the_name_of_a_cluster_is_checked(line: str) -> None:
+    world = fci_lab(1)
+    for name in ("CLU1", "clu1", "NODE_2", "."):
+        assert "spelling" not in ask(world, line.format(name))
+    assert "Check the spelling of the cluster name" in ask(world, line.format("CLU9"))

@@ -40,6 +40,11 @@ STATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
         "fail-witness CLU1",
     ),
     ("fci-lab", "calm"): (),
+    ("ag-lab", "evicted"): ("evict NODE_2", "pull-cable NODE_3"),
+    ("ag-lab", "dropped"): ("sql NODE_1 DROP AVAILABILITY GROUP AG1", "shutdown-server NODE_3"),
+    ("ag-lab", "frozen"): ("fail-volume NODE_2 L", "hang NODE_1"),
+    ("lab", "stopping"): ("sql SERVER_A DROP DATABASE Sales", "shutdown-server SERVER_A", "hang SERVER_B"),
+    ("fci-lab", "failed"): ("fail-volume SQLFCI1 L", "stop-role SQLFCI1", "stop-cluster NODE_3"),
     ("fci-lab", "moved"): ("close-firewall SQLFCI1 3", "move-role SQLFCI1 NODE_2", "fail-witness CLU1"),
 }
 """Scenario and a name of the state -> the inputs that lead to it, 20 s apart."""
@@ -47,6 +52,8 @@ STATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
 HOSTILE: Final = (
     "NOWHERE", "#", "#2", "=", "a=b", "0", "-1", "3", "1e308", "nan", "inf", "99999999999999999999", "É", "\u3164",
     "\u202e", "\ud800", "'", '"', "[[[[", "*", "D", "D:", "D:\\", "\\\\SERVER_B\\x", "master", "data", "%s", "{0}",
+    "²", "\r", "\x1b[2J", "../..", "con", "A" * 129, "{", "}", "\\", "|", "`", "$x", "🜁", "1,2", "0x10", "1e-300", "GO",
+    "\ufeff", "\u0000\u0001", "-0", "+1", "1_000", "٣", "NODE_1#99999", "SERVER_A#0", "AGL1", "CLU1", "*" * 200,
     "²", "9" * 5_000, "[" * 30_000, "@dba", "--", ";", "\x00", "x" * 3_000, "2012", "true", "15",
 )  # fmt: skip
 """Arguments that nobody types by intent."""
