@@ -39,7 +39,7 @@ ACTS_AT_ONCE: Final = 100
 LETTERS_AT_ONCE: Final = 100_000
 """Of acts in one message, unless a single one has more."""
 OTHER_VERSION: Final = mark(
-    "this seat and the host have versions that do not understand each other: install the same version on both"
+    "this seat and the host have incompatible versions: install the same version on both"
 )
 
 

@@ -150,9 +150,9 @@ def _body(review: ClassReview, links: bool, draw: Drawn) -> str:
             heading(2, tr("Where the class diverged")),
             paragraph(
                 tr(
-                    "Up to each time, all seats in the row had done the same. The cost is the "
+                    "Up to each time, all seats in the row had made the same choices. The cost is the "
                     "average loss of the weaker choices. To let everybody try again from there, "
-                    "send them back from the dashboard or with the line above the table."
+                    "rewind the seats on the dashboard or with the line above the table."
                 )
             )
             if parted

@@ -189,7 +189,7 @@ def _describe_phase(
         )
         return tr(OVER).format(seconds=_s(moment.end_tick - failover.failed_tick)), words
     if number == 0 and failover.kind != "automatic":
-        return tr(ORDERED).format(**names), tr("A person asked for it: nothing has to be detected.")
+        return tr(ORDERED).format(**names), tr("Manual failover: no detection is needed.")
     return tr(kind.heading).format(**names), tr(kind.sentence).format(**names)
 
 

@@ -65,7 +65,7 @@ class WhyNotView:
 NO_COPY = mark("No mirror, secondary or other node could take over {database}.")
 CHECK_COPY = "sys.database_mirroring, sys.availability_replicas"
 POSSIBLE = mark("Every requirement is met: a loss now would lead to an automatic failover.")
-AS_OF = mark("Judged as it was when {database} was lost. Red: a requirement that was not met.")
+AS_OF = mark("State when {database} was lost. Red: a requirement that was not met.")
 AT_PRESENT = mark("{database} is online. Red: a requirement that is not met at present.")
 
 

@@ -318,7 +318,7 @@ class ReplayPage(QWidget):
         ]
         shown = [self.seats[0].itemData(row) for row in rows if row is not None]
         if target.groups and not shown:
-            self.time.setText(tr("The seats of this moment do not allow watching."))
+            self.time.setText(tr("The seats at this moment do not allow watching."))
             return
         if shown:
             for box, number in zip(self.seats, (*shown, None), strict=False):

@@ -108,9 +108,9 @@ class Lobby(QWidget):
     def show_late_rule(self, at_class_time: bool) -> None:
         """Show where a seat begins that joins later."""
         self.late.setText(
-            tr("Who joins later begins at the time of the class.")
+            tr("Late seats start at the current time of the class.")
             if at_class_time
-            else tr("Who joins later starts at 0:00. The class does not wait.")
+            else tr("Late seats start at 0:00. The class does not wait.")
         )
 
     def show_tiles(self, tiles: Sequence[Tile]) -> None:

@@ -41,7 +41,7 @@ def test_every_command_is_listed_with_its_keys(sheet: ShortcutSheet) -> None:
 @pytest.mark.parametrize(
     ("query", "there", "not_there"),
     [
-        ("f10", "One step of 10 ms", "Faster"),
+        ("f10", "Advance by 10 ms", "Faster"),
         ("ledger", "Undo the selected fault", "Execute"),
         ("ctrl+k", "Comment out", "Undo"),
         ("results grid", "Results to grid", "Results to text"),

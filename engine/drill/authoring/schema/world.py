@@ -50,7 +50,7 @@ class EndpointSpec(ScenarioTable):
     """[server.endpoint]: the database mirroring endpoint."""
 
     port: int = Field(default=ENDPOINT_PORT, ge=1, le=65_535)
-    """TCP port of the listener."""
+    """TCP port on which the endpoint listens."""
     state: Literal["STARTED", "STOPPED", "DISABLED"] = "STARTED"
     """State of the endpoint. STOPPED and DISABLED accept no connection."""
     role: Literal["ALL", "PARTNER", "WITNESS"] = "ALL"
