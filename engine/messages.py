@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib import resources
 from typing import Final
@@ -60,6 +60,11 @@ class SqlError(Exception):
         self.state = STATES.get(number, 1) if state is None else state
         self.also = also
         """Numbers of the following messages (3013 after a failed RESTORE)."""
+        self.rows_before: tuple[tuple[str, ...], Sequence[tuple[int | float | str | bytes | None, ...]]] = (
+            (),
+            (),
+        )
+        """Column names and rows that a query returned before it failed."""
         self.problems: tuple[SqlError, ...] = ()
         """All errors, this one first, where the product reports several at once."""
 

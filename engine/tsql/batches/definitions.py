@@ -373,7 +373,7 @@ def _names_in(text: str) -> tuple[str, ...]:
     return tuple(name_of(token) for token in tokens_of(text) if token.kind in ("word", "quoted"))
 
 
-def set_identity_insert(machine: Machine, name_tokens: list[str], enabled: bool) -> None:
+def set_identity_insert(machine: Machine, name_tokens: Sequence[str], enabled: bool) -> None:
     """SET IDENTITY_INSERT table ON or OFF; one table of a connection at a time. Raises 1088, 8106, 8107."""
     ref = TableRef(tuple(word.strip('[]"') for word in name_tokens if word != "."))
     table = sources.find_user_table(machine, ref)

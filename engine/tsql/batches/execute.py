@@ -294,7 +294,7 @@ def _set_session(machine: Machine, statement: s.SetSession) -> None:
         raise UnsimulatedFeatureError(f"SET {words[0]} {value}") from None
     options = dict(machine.session.options)
     if words[0] == "IDENTITY_INSERT":
-        definitions.set_identity_insert(machine, words[1:-1], value == "ON")
+        definitions.set_identity_insert(machine, statement.names, value == "ON")
         return
     if words[0] == "LANGUAGE":
         options.pop("DATEFORMAT", None)
@@ -358,7 +358,10 @@ def _return(machine: Machine, statement: s.Return) -> None:
     if statement.expression:
         if len(machine.scopes) == 1:
             raise SqlError(178)
-        machine.scope.result = int(to_number(machine.evaluate(statement.expression)))
+        value = machine.evaluate(statement.expression)
+        if value is None:
+            machine.say_number(282, machine.scope.procedure)
+        machine.scope.result = int(to_number(value)) if value is not None else 0
     machine.scope.position = len(machine.scope.code)
 
 

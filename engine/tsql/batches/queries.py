@@ -17,6 +17,7 @@ from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
 from engine.tsql.language.lexer import quote, tokens_of
 from engine.tsql.language.outputs import OutputClause
+from engine.tsql.query.names import HIDDEN
 from engine.tsql.query.planner import plan_statement
 from engine.tsql.query.plans import UNNAMED, QueryPlan, TableRef
 from engine.tsql.scalars.types import SqlType, check_conversion, type_of
@@ -105,7 +106,13 @@ _PLACE: Final = "$place"
 
 
 def _select(machine: Machine, plan: QueryPlan) -> None:
-    columns, rows = machine.select(plan)
+    try:
+        columns, rows = machine.select(plan)
+    except SqlError as problem:
+        names, before = problem.rows_before
+        if names and HIDDEN not in names and plan.target is None and not machine.captures:
+            machine.add_result(names, plan.format_rows(list(before)), plan.kinds)
+        raise
     limit = int(dict(machine.session.options).get("ROWCOUNT", "0") or 0)
     rows = rows[:limit] if limit else rows
     if plan.target is not None:

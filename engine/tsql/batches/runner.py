@@ -117,6 +117,9 @@ NOT_SIMULATED_NUMBER: Final = 50000
 STATEMENT_ENDS: Final = frozenset({515, 547, 2601, 2627, 2628, 8152})
 """Errors in rows that terminate only the statement, with a message to the client."""
 
+VALUE_ERRORS: Final = frozenset({220, 232, 512, 517, 535, 536, 537, 3623, 8115, 8134})
+"""Errors in values, after which this message follows unless the statement only selects."""
+
 
 class Runner(Machine):
     """One slice of a window's work. `run` and `session` are its result."""
@@ -391,7 +394,8 @@ class Runner(Machine):
         if worst >= 20:
             raise ConnectionLostError(*((596,) if number == 2745 else ()))
         aborts = aborts and dict(self.session.options).get("XACT_ABORT") == "ON"
-        if number in STATEMENT_ENDS and not aborts:
+        changes = isinstance(self._statement, s.QueryStatement) and not selects_only(self._statement.text)
+        if (number in STATEMENT_ENDS or (changes and number in VALUE_ERRORS)) and not aborts:
             self.say_number(3621)
         if (aborts or number in CONVERSIONS) and self.session.transactions:
             transactions.roll_back(self)

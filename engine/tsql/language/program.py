@@ -475,7 +475,8 @@ class _Compiler(Definitions):
         if values:
             last = values[-1]
             value = s.Variable(last.text.lower()) if last.kind == "variable" else name_of(last)
-        self.do(line, s.SetSession(tuple(token.text.upper() for token in tokens), value))
+        names = tuple(token.text for token in tokens[1:-1]) if tokens[0].upper == "IDENTITY_INSERT" else ()
+        self.do(line, s.SetSession(tuple(token.text.upper() for token in tokens), value, names))
 
     def declare(self) -> None:
         line = self.take().line

@@ -412,6 +412,8 @@ class SetSession(Statement):
 
     words: tuple[str, ...]
     value: Value = None
+    names: tuple[str, ...] = ()
+    """Name of a table as it is written, for IDENTITY_INSERT."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,17 +190,26 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
     variables: dict[str, Declared] = {}
     outputs: list[tuple[str, str]] = []
     source = to_text(machine.value(declared.value)) if declared is not None else ""
-    for place, (name, kind, output, default) in enumerate(declarations(source)):
+    query = to_text(machine.value(text.value))
+    parameters = declarations(source)
+    unknown = next((name for name in named if name not in {one[0] for one in parameters}), None)
+    if unknown is not None:
+        raise SqlError(8145, unknown, "")
+    if len(positional) > len(parameters):
+        raise SqlError(8144, "")
+    for place, (name, kind, output, default) in enumerate(parameters):
         argument = named.get(name) or (positional[place] if place < len(positional) else None)
         if argument is None and not default:
-            raise SqlError(8178, name)
+            raise SqlError(8178, f"({source}){query}", name)
+        if argument is not None and argument.output and not output:
+            raise SqlError(8162, name)
         parse_type(kind)
         value = machine.evaluate(default) if argument is None else machine.value(argument.value)
-        variables[name] = Declared(kind, value if output else convert(value, kind, default_length=1))
+        variables[name] = Declared(kind, value if output else _parameter(value, kind))
         if argument is not None and output and argument.output and isinstance(argument.value, s.Variable):
             outputs.append((name, argument.value.name))
     machine.enter(
-        to_text(machine.value(text.value)),
+        query,
         variables,
         tuple(outputs),
         returns=statement.returns,

@@ -107,9 +107,10 @@ def bind_arguments(
 ) -> dict[str, Scalar]:
     """Return the arguments by parameter.
 
-    Raises 201, 8144, 8145 or 8146, and what a value that is no number raises.
+    Raises 201, 8143, 8144, 8145 or 8146, and what a value that is no number raises.
     """
     arguments: dict[str, Scalar] = {}
+    given: set[str] = set()
     for place, argument in enumerate(given_arguments):
         if not procedure.parameters:
             raise SqlError(8146, name)
@@ -123,6 +124,9 @@ def bind_arguments(
             raise SqlError(8144, name)
         else:
             key = procedure.parameters[place]
+        if key in given:
+            raise SqlError(8143, key)
+        given.add(key)
         if argument.default:
             continue
         value = machine.value(argument.value)

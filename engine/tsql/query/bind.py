@@ -489,6 +489,8 @@ class QueryBinder(Grouping):
         options = limit.args.get("limit_options")
         number = value.unnest() if isinstance(value, exp.Expr) else None
         percent = options is not None and options.args.get("percent")
+        if isinstance(number, exp.Null):
+            raise SqlError(1060)
         if isinstance(number, exp.Literal) and (number.is_string or ("." in number.name and not percent)):
             raise SqlError(1060)
         kind = self.expr(value) if isinstance(number, exp.Parameter | exp.Cast | exp.Convert) else None
@@ -496,6 +498,8 @@ class QueryBinder(Grouping):
             as_float(value, kind)
         elif kind is not None and kind.is_number and not kind.is_integer:
             raise SqlError(1060)
+        elif isinstance(number, exp.Parameter) and options is None:
+            wrap_in_call(value, "row_limit")
         if options is not None and options.args.get("with_ties") and select.args.get("order") is None:
             raise SqlError(1062)
 

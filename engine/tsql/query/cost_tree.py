@@ -336,6 +336,8 @@ def _read_limit_parameter(query: exp.Expr) -> tuple[str, bool] | None:
     """Return the parameter that says how many rows LIMIT leaves, and whether its length does."""
     limit = query.args.get("limit")
     value = limit.expression if limit is not None else None
+    if isinstance(value, exp.Anonymous) and value.name == "t_row_limit":
+        value = value.expressions[0]
     counted = isinstance(value, exp.Anonymous) and value.name == "t_len" and len(value.expressions) == 1
     named = value.expressions[0] if counted and value is not None else value
     return (named.name, counted) if isinstance(named, exp.Placeholder) else None

@@ -299,7 +299,7 @@ def _infer_convert(binder: Binder, node: exp.Expr) -> Kind:
     is_convert = isinstance(node, exp.Convert)
     wanted, value = (node.this, node.args.get("expression")) if is_convert else (node.args["to"], node.this)
     if not isinstance(value, exp.Expr) or not isinstance(wanted, exp.Expr):
-        return None
+        raise SqlError(102, ")")
     check_type_text(wanted.sql(dialect="tsql"), "convert specification")
     target = written_type(wanted)
     source = binder.expr(value)
@@ -339,6 +339,8 @@ def all_compared(binder: Binder, nodes: list[exp.Expr]) -> None:
 
 
 def _infer_coalesce(binder: Binder, node: exp.Expr) -> Kind:
+    if not node.expressions:
+        raise SqlError(102, ")")
     if all(isinstance(value, exp.Null) for value in (node.this, *node.expressions)):
         raise SqlError(4127)
     return all_of_one_type(binder, [node.this, *node.expressions])

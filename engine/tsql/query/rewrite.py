@@ -141,6 +141,10 @@ _KNOWN_UDF: Final = frozenset(
 )  # fmt: skip
 
 
+WRITTEN: Final = "written"
+"""Metadata key of a call: the name of the function as it is written."""
+
+
 def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=f"t_{name}", expressions=list(arguments))
 
@@ -165,7 +169,9 @@ def _rewrite_call(node: exp.Expr, query: Rewritten) -> exp.Expr:
         query.calls.add((written, len(arguments)))
     collation = _other_collation(*arguments)
     if collation is None:
-        return _call(name, *arguments)
+        made = _call(name, *arguments)
+        made.meta[WRITTEN] = written
+        return made
     exact = f"{name}_exact" if name in EXACT_CALLS else name
     return exp.Collate(this=_call(exact, *arguments), expression=exp.var(collation))
 
@@ -203,7 +209,8 @@ def _rewrite_dot(node: exp.Expr, query: Rewritten) -> exp.Expr:
         return call
     if forms.XML_METHODS.get(name) == len(call.expressions):
         return _xml_method(name, node.this, call.expressions, query)
-    written = node.sql(dialect="tsql").split("(")[0].replace("t_", "")
+    last = str(call.meta.get(WRITTEN, name))
+    written = f"{node.this.sql(dialect='tsql')}.{last}"
     mangled = f"u{len(query.functions)}_{name}"
     query.functions[mangled] = written
     return exp.Anonymous(this=mangled, expressions=list(call.expressions))

@@ -250,7 +250,7 @@ class Scratch:
         parameters = {f"p{number}": _value(name, values) for number, name in enumerate(plan.variables)}
         # a table that was not created must not be dropped; sqlite_master always exists
         filled: list[str] = []
-        sizes = Sizes(parameters)
+        sizes, rows = Sizes(parameters), list[tuple[Scalar, ...]]()
         try:
             sources: dict[str, tuple[Columns, Source]] = {}
             for ref in plan.tables:
@@ -270,7 +270,7 @@ class Scratch:
             self._connection.set_authorizer(_authorize)
             # Closed before its tables are dropped: a query cut off at ROWS_MAX would still hold them.
             with closing(self._connection.execute(plan.sql, parameters)) as cursor:
-                rows = _read(cursor, self._meter)
+                _read(cursor, self._meter, rows)
                 names = tuple(column[0] for column in cursor.description or ())
             if HIDDEN in names:
                 seen = [place for place, name in enumerate(names) if name != HIDDEN]
@@ -281,13 +281,33 @@ class Scratch:
             raise SqlError(701, "default") from None
         except (sqlite3.Error, OverflowError) as problem:
             self._sound = False
-            raise self._explain(str(problem), plan) from None
+            explained = self._explain(str(problem), plan)
+            if isinstance(explained, SqlError) and explained is self._problem:
+                explained.rows_before = self._read_before_failure(plan, parameters, len(rows))
+            raise explained from None
         finally:
             self._connection.set_authorizer(None)
             for key in filled:
                 self._connection.execute(f"DROP TABLE IF EXISTS {_quoted(key)}")
         self._meter.charge(0)  # long texts may have exceeded the limit
         return names, rows
+
+    def _read_before_failure(
+        self, plan: QueryPlan, parameters: dict[str, Scalar], count: int
+    ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
+        """Return column names and rows before the error of a query of which *count* rows have arrived.
+
+        The connection reads one row ahead, and loses it in an error.
+        """
+        for limit in (count + 1, 0):
+            try:
+                text = f"SELECT * FROM ({plan.sql}) LIMIT {limit}"
+                with closing(self._connection.execute(text, parameters)) as cursor:
+                    rows = cursor.fetchall()
+                    return tuple(column[0] for column in cursor.description or ()), rows
+            except (sqlite3.Error, OverflowError):
+                continue
+        return (), []
 
     def _table(self, ref: TableRef) -> tuple[Columns, Source]:
         """Make the table, still empty."""
@@ -469,12 +489,11 @@ def _with_context(scratch: Scratch, function: Call, *arguments: Scalar) -> Scala
     return function(scratch.context, *arguments)
 
 
-def _read(cursor: sqlite3.Cursor, meter: Meter) -> list[tuple[Scalar, ...]]:
-    """Return all rows, up to ROWS_MAX, CELLS_MAX and CHARACTERS_MAX.
+def _read(cursor: sqlite3.Cursor, meter: Meter, rows: list[tuple[Scalar, ...]]) -> None:
+    """Append all rows, up to ROWS_MAX, CELLS_MAX and CHARACTERS_MAX.
 
     Raises UnsimulatedFeatureError for more.
     """
-    rows: list[tuple[Scalar, ...]] = []
     characters = 0
     for row in cursor:
         rows.append(row)
@@ -491,7 +510,6 @@ def _read(cursor: sqlite3.Cursor, meter: Meter) -> list[tuple[Scalar, ...]]:
             raise UnsimulatedFeatureError(f"results of more than {CELLS_MAX} values")
         if characters > CHARACTERS_MAX:
             raise UnsimulatedFeatureError(f"results of more than {CHARACTERS_MAX} characters")
-    return rows
 
 
 def _worth_a_look(sources: dict[str, tuple[Columns, Source]]) -> bool:

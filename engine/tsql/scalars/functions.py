@@ -206,9 +206,10 @@ def _concat(first_value: Scalar, second_value: Scalar, *values: Scalar) -> Scala
     return within_limit("".join(to_text(value) for value in (first_value, second_value, *values)))
 
 
-def _concat_ws(separator: Scalar, *values: Scalar) -> Scalar:
-    """Join values that are not NULL. [DOC: CONCAT_WS]. Raises 189 for fewer than two of them."""
+def _concat_ws(separator: Scalar, first: Scalar, second: Scalar, *others: Scalar) -> Scalar:
+    """Join values that are not NULL [DOC: CONCAT_WS]."""
     between = to_text(separator) if separator is not None else ""
+    values = (first, second, *others)
     return within_limit(between.join(to_text(value) for value in values if value is not None))
 
 
@@ -348,7 +349,9 @@ def format_message(text: str, values: tuple[Scalar, ...]) -> str:
             shown = shown[: int(cut[:9])] if cut.isdecimal() else shown
         elif isinstance(value, int):
             kind, flags = match["kind"], match["flags"]
-            shown = {"x": f"{value:x}", "X": f"{value:X}", "o": f"{value:o}"}.get(kind, str(value))
+            bits = value % 2**32 if value >= -(2**31) else value % 2**64
+            forms = {"x": f"{bits:x}", "X": f"{bits:X}", "o": f"{bits:o}", "u": str(bits)}
+            shown = forms.get(kind, str(value))
             shown = shown.rjust(min(int(cut[:9]), 2000), "0") if cut.isdecimal() else shown
             if "#" in flags and value:
                 shown = {"x": "0x", "X": "0X", "o": "0"}.get(kind, "") + shown
@@ -394,6 +397,15 @@ def _translate(value: Scalar, characters: Scalar, translations: Scalar) -> str:
     return to_text(value).translate(table)
 
 
+def _check_row_limit(count: Scalar) -> Scalar:
+    """Return the number of TOP or FETCH. Raises 1060 for NULL and 127 for a negative number."""
+    if count is None:
+        raise SqlError(1060)
+    if to_integer(count) < 0:
+        raise SqlError(127)
+    return count
+
+
 def _find_extreme(sign: int) -> Callable[..., Scalar]:
     """Return GREATEST (1) or LEAST (-1) of values of one type, which ignores NULL [DOC: GREATEST]."""
 
@@ -418,6 +430,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **xpath.FUNCTIONS,
     **json_values.FUNCTIONS,
     "unpacked": _unpack_value,
+    "row_limit": _check_row_limit,
     "greatest": _find_extreme(1),
     "least": _find_extreme(-1),
     "decimal_text": decimal_text,
@@ -498,8 +511,8 @@ INTERNAL: Final = frozenset(
     {
         "add", "sub", "mul", "div", "mod", "xor", "text", "decimal_text", "top_percent", "recursion", "pasted",
         "joined", "operate", "negated", "inverted", "charindex_exact", "like_exact", "patindex_exact", "replace_exact",
-        "file_found", "first_result_rows", "xe_events", "object_permissions", "pack", "unpacked", "json_modify_raw",
-        "open_json",
+        "file_found", "first_result_rows", "xe_events", "object_permissions", "pack", "row_limit", "unpacked",
+        "json_modify_raw", "open_json",
         "number_series", "split_string", "open_json_rows", "json_field", "json_fragment", "json_literal",
         "json_object_of",
         "json_levels", "json_rows", *xpath.FUNCTIONS,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.engine.tsql.console import answers, ask
 from tests.engine.worlds import P, lab
 
@@ -95,3 +97,22 @@ def test_service_broker_and_namespaces_end_the_batch() -> None:
     assert ask(lab(), P, "WITH XMLNAMESPACES ('u' AS n) SELECT 1").texts == [
         "Not simulated: WITH XMLNAMESPACES"
     ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "numbers"),
+    [
+        ("DECLARE @t TABLE (a int) INSERT @t SELECT 1/0", [8134, 3621]),
+        ("CREATE TABLE t (a tinyint) INSERT t VALUES (300)", [220, 3621]),
+        ("DECLARE @t TABLE (a decimal(3, 1)) INSERT @t VALUES (123.4)", [8115, 3621]),
+        (
+            "DECLARE @t TABLE (a int) INSERT @t VALUES (1) UPDATE @t SET a = (SELECT 1 UNION SELECT 2)",
+            [512, 3621],
+        ),
+        ("DECLARE @t TABLE (a int) INSERT @t VALUES ('x')", [245]),
+        ("SELECT 1/0", [8134]),
+        ("DECLARE @a int SET @a = 1/0", [8134]),
+    ],
+)
+def test_a_wrong_value_ends_a_changing_statement(statement: str, numbers: list[int]) -> None:
+    assert ask(lab(workload="none"), P, statement).numbers == numbers

@@ -270,6 +270,7 @@ def test_messages_row_counts_and_results_are_in_one_order() -> None:
         [[1]],
         "(1 row affected)",
         "b",
+        [],
         "Msg 8134, Level 16, State 1, Line 1: Divide by zero error encountered.",
         [[2]],
         "(1 row affected)",

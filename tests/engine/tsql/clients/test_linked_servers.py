@@ -35,7 +35,7 @@ def test_rows_and_errors_are_returned_from_the_linked_server() -> None:
     answer = ask(world, P, text)
     assert answer.value == M
     assert answer.texts.count("(1 row affected)") == 2  # the insert and the last select
-    assert ask(world, P, f"EXEC ('SELECT 1/0') AT {M} SELECT @@ERROR").value == 8134
+    assert ask(world, P, f"EXEC ('SELECT 1/0') AT {M} SELECT @@ERROR").grids == [[], [[8134]]]
 
 
 def test_commands_take_effect_on_the_linked_server() -> None:
