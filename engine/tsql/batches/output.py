@@ -33,6 +33,56 @@ CELLS_MAX: Final = 150_000
 """Maximum values in all result sets of one submission. Assumed."""
 
 
+BATCH_ENDS: Final = frozenset(
+    {
+        137,
+        924,
+        241,
+        242,
+        245,
+        248,
+        911,
+        1087,
+        8114,
+        8169,
+        927,
+        942,
+        945,
+        952,
+        954,
+        955,
+        956,
+        921,
+        922,
+        2714,
+        3930,
+    }
+)
+"""Errors that end the batch. From the product's known behavior; the documentation is incomplete."""
+
+CONVERSIONS: Final = frozenset({241, 242, 245, 248, 8114, 8169})
+"""Batch-ending errors of values that cannot be converted, with which the transaction is lost.
+
+In a TRY block the transaction can only be rolled back (3930, 3998). Seen in public client output for 245 and 8169,
+the others are derived.
+"""
+
+SCOPE_ENDS: Final = frozenset(
+    {
+        207, 208, 209, 4104, 4121, 195, 174, 189, 205, 116, 141, 147, 104, 107, 108, 127, 130, 144, 145, 164, 206, 243,
+        402, 408, 529, 1011, 1013, 1015, 1033, 1062, 4902, 8116, 8117, 8120, 8121, 8127, 8133, 8155, 8156, 8158, 8159,
+        10709,
+    }
+)  # fmt: skip
+"""Errors of names at compilation: they end the batch or the text of an EXEC."""
+
+STATEMENT_ENDS: Final = frozenset({515, 547, 2601, 2627, 2628, 8152})
+"""Errors in rows that terminate only the statement, with a message to the client."""
+
+VALUE_ERRORS: Final = frozenset({220, 232, 512, 517, 535, 536, 537, 3623, 8115, 8134})
+"""Errors in values, after which this message follows unless the statement only selects."""
+
+
 class SubmissionOutput:
     """Connection, running submission, and its output."""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
 from engine.tsql.batches import functions, locks, sources
+from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
 from engine.tsql.batches.scope import Scope
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import parse_table
@@ -21,8 +22,9 @@ from engine.tsql.language.lexer import SqlSyntaxError, tokens_of
 from engine.tsql.query import planner
 from engine.tsql.query.names import BindingContext, Columns
 from engine.tsql.query.planner import without_cursor_options
-from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.query.scratch import check_calls
+from engine.tsql.query.plans import QueryPlan, UnsimulatedFeatureError
+from engine.tsql.query.totals import AGGREGATES, COLLECTING
+from engine.tsql.scalars.functions import CULTURED, FUNCTIONS, KNOWN, SINCE, check_arity
 from engine.tsql.scalars.types import SqlType, type_of
 
 if TYPE_CHECKING:
@@ -137,3 +139,38 @@ def _check_target(columns: Columns | None, named: tuple[str, ...]) -> None:
     for name in named:
         if columns is not None and name.lower() not in known:
             raise SqlError(207, name)
+
+
+_WINDOWED: Final = ("lag", "lead", "first_value", "last_value", "percent_rank", "cume_dist")
+"""Window functions of SQLite."""
+
+
+_ROWSETS: Final = {
+    "open_json": "OPENJSON",
+    "open_json_rows": "OPENJSON",
+    "split_string": "STRING_SPLIT",
+    "number_series": "GENERATE_SERIES",
+}
+"""Table-valued functions of 2016 by the calls that create their rows (apply.py)."""
+
+
+def check_calls(plan: QueryPlan, version: int) -> None:
+    """Raise 195 for a function that there is not, 174 or 189 for a wrong number of arguments, or Unsimulated."""
+    for written, count in plan.calls:
+        name = written.lower()
+        if name in _ROWSETS and version < (2022 if name == "number_series" else 2016):
+            raise SqlError(208, _ROWSETS[name])
+        if SINCE.get(name, 0) > version:
+            raise SqlError(195, written, "built-in function name")
+        if count < 0:
+            continue
+        tables = ((FUNCTIONS, False), (CULTURED, True), (CONTEXT_FUNCTIONS, True))
+        found = next(((table[name], bound) for table, bound in tables if name in table), None)
+        if found is not None:
+            check_arity(name, found[0], found[1], count)
+        elif name in _WINDOWED:
+            continue
+        elif name in KNOWN:
+            raise UnsimulatedFeatureError(f"the function {name}")
+        elif f"t_{name}" not in AGGREGATES | COLLECTING:
+            raise SqlError(195, written, "built-in function name")

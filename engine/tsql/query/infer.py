@@ -465,13 +465,9 @@ def _infer_extreme_argument(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of GREATEST and LEAST: that of the highest precedence, to which all are converted."""
     kinds = [binder.expr(value) for value in list(node.expressions)]
     for place, kind in enumerate(kinds, 1):
-        if kind is not None and kind.name in _UNORDERED:
+        if kind is not None and kind.name in returns.UNORDERED:
             raise SqlError(8116, kind.name, place, str(node.this).lower())
     return all_of_one_type(binder, list(node.expressions))
-
-
-_UNORDERED: Final = frozenset({"xml", "text", "ntext", "image", "geography", "geometry", "hierarchyid"})
-"""Types that GREATEST and LEAST refuse. Documented [DOC: GREATEST]."""
 
 
 def _infer_isnull(binder: Binder, node: exp.Expr) -> Kind:

@@ -77,6 +77,9 @@ class ColumnBinding:
     space: Space | None
 
 
+WRITTEN: Final = "written"
+"""Metadata key of a call: the name of the function as it is written."""
+
 HIDDEN: Final = "asked_handle"
 """Column for an argument of a table-valued function; no query may name it, and no result has it."""
 

@@ -14,7 +14,7 @@ from engine.tsql.query.bind import bind_query
 from engine.tsql.query.cost_tree import cost_of
 from engine.tsql.query.dialect import write
 from engine.tsql.query.infer import DATE_PART_FIRST
-from engine.tsql.query.names import BindingContext
+from engine.tsql.query.names import WRITTEN, BindingContext
 from engine.tsql.query.plans import (
     CODE_POINTS,
     COLLATION,
@@ -139,10 +139,6 @@ _KNOWN_UDF: Final = frozenset(
         "fn_hadr_backup_is_preferred_replica",
     }
 )  # fmt: skip
-
-
-WRITTEN: Final = "written"
-"""Metadata key of a call: the name of the function as it is written."""
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Expr:

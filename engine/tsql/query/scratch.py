@@ -446,40 +446,6 @@ class Scratch:
 FORGIVEN: Final = {8134: 3607, 8115: 3606, 220: 3606, 232: 3606}
 """Arithmetic error -> warning that replaces it. Documented [DOC: SET ARITHABORT]."""
 
-_WINDOWED: Final = ("lag", "lead", "first_value", "last_value", "percent_rank", "cume_dist")
-"""Window functions of SQLite."""
-
-
-_ROWSETS: Final = {
-    "open_json": "OPENJSON",
-    "open_json_rows": "OPENJSON",
-    "split_string": "STRING_SPLIT",
-    "number_series": "GENERATE_SERIES",
-}
-"""Table-valued functions of 2016 by the calls that create their rows (apply.py)."""
-
-
-def check_calls(plan: QueryPlan, version: int) -> None:
-    """Raise 195 for a function that there is not, 174 or 189 for a wrong number of arguments, or Unsimulated."""
-    for written, count in plan.calls:
-        name = written.lower()
-        if name in _ROWSETS and version < (2022 if name == "number_series" else 2016):
-            raise SqlError(208, _ROWSETS[name])
-        if SINCE.get(name, 0) > version:
-            raise SqlError(195, written, "built-in function name")
-        if count < 0:
-            continue
-        tables = ((FUNCTIONS, False), (CULTURED, True), (CONTEXT_FUNCTIONS, True))
-        found = next(((table[name], bound) for table, bound in tables if name in table), None)
-        if found is not None:
-            check_arity(name, found[0], found[1], count)
-        elif name in _WINDOWED:
-            continue
-        elif name in KNOWN:
-            raise UnsimulatedFeatureError(f"the function {name}")
-        elif f"t_{name}" not in AGGREGATES | COLLECTING:
-            raise SqlError(195, written, "built-in function name")
-
 
 def _with_culture(scratch: Scratch, function: Call, *arguments: Scalar) -> Scalar:
     return function(settings_of(scratch.context.session.options).culture, *arguments)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from engine.messages import SqlError
-from engine.tsql.scalars import bits, date_values, dates, formats, json_values, operators, time_zones, xpath
+from engine.tsql.scalars import date_values, dates, formats, json_values, operators, time_zones, xpath
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.like_patterns import like_exact, patindex, patindex_exact
 from engine.tsql.scalars.types import DECIMALS, FIXED_LENGTHS, INT, SCALED, WIDE, nvarchar, type_of
@@ -464,7 +464,6 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "trim_characters": strict(lambda side, characters, value: _trim_side(side, value, characters)),
     "trim_of": strict(lambda side, value, characters: _trim_side(side, value, characters)),
     "translate": strict(_translate),
-    **bits.FUNCTIONS,
     "quotename": _quotename,
     "concat": _concat,
     "concat_ws": _concat_ws,

@@ -252,3 +252,6 @@ TAKES_TEXT: Final = {
 
 FITTED: Final = frozenset({"round", "power", "abs", "sign", "floor", "ceiling", "degrees", "radians"})
 """Functions whose result must fit its type; otherwise message 8115 or 232."""
+
+UNORDERED: Final = frozenset({"xml", "text", "ntext", "image", "geography", "geometry", "hierarchyid"})
+"""Types that GREATEST and LEAST refuse. Documented [DOC: GREATEST]."""
