@@ -28,9 +28,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets import theme
-from app.widgets.axes import draw_levels
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import name_box
+from app.widgets.signs import draw_levels
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr, trn

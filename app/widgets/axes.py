@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 
 from app.view_models.series import time_step_s
 from app.widgets.plots import AxisItem
-from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.counters import MS, SECONDS, Unit
 
@@ -121,21 +117,3 @@ class TimeAxis(AxisItem):
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         """Return the label of each tick."""
         return [formatting.run_time(value) if value >= 0.0 else "" for value in values]
-
-
-GAP_PX = 6.0
-"""Distance between label and plot."""
-
-
-def draw_levels(
-    painter: QPainter, plot: QRectF, levels: Iterable[tuple[float, str]], colors: ThemeTokens
-) -> None:
-    """Draw *levels*: share of the height of *plot*, 0 at the bottom, and the text, in the font of *painter*."""
-    line = QFontMetricsF(painter.font()).height()
-    for share, words in levels:
-        y = plot.bottom() - plot.height() * share
-        painter.setPen(QPen(colors.border, 1.0))
-        painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
-        painter.setPen(colors.muted)
-        where = QRectF(0.0, y - line / 2, plot.left() - GAP_PX, line)
-        painter.drawText(where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)

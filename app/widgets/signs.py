@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -268,3 +268,21 @@ def arrow_head(tip: QPointF, angle: float, size: float) -> QPolygonF:
     for turn in (math.pi - 0.42, math.pi + 0.42):
         points.append(tip + QPointF(math.cos(angle + turn), math.sin(angle + turn)) * size)
     return QPolygonF(points)
+
+
+GAP_PX = 6.0
+"""Distance between label and plot."""
+
+
+def draw_levels(
+    painter: QPainter, plot: QRectF, levels: Iterable[tuple[float, str]], colors: ThemeTokens
+) -> None:
+    """Draw *levels*: share of the height of *plot*, 0 at the bottom, and the text, in the font of *painter*."""
+    line = QFontMetricsF(painter.font()).height()
+    for share, words in levels:
+        y = plot.bottom() - plot.height() * share
+        painter.setPen(QPen(colors.border, 1.0))
+        painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
+        painter.setPen(colors.muted)
+        where = QRectF(0.0, y - line / 2, plot.left() - GAP_PX, line)
+        painter.drawText(where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)

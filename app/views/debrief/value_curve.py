@@ -21,8 +21,8 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from app.view_models import value_curve as of
 from app.view_models.value_curve import LEVELS, LOSSES, NOTED, TONES, format_move
 from app.widgets import theme
-from app.widgets.axes import GAP_PX, draw_levels
 from app.widgets.reader import announce
+from app.widgets.signs import GAP_PX, draw_levels
 from app.widgets.strip import KEYS, NEAR_PX, draw_times, lane_sides
 from app.widgets.tables import plain_tip
 from app.words.formatting import moment

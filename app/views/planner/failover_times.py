@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 
 from app.views.planner.controls import FigureBox
 from app.widgets import theme
-from app.widgets.axes import draw_levels
 from app.widgets.layouts import lay_column, lay_row
+from app.widgets.signs import draw_levels
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.judging.sweep import (
