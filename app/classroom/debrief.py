@@ -126,6 +126,8 @@ class ClassReview:
     """Of all answers of all seats."""
     marks: tuple[ClassMark, ...] = ()
     """Times that the instructor has marked."""
+    held_at: float | None = None
+    """UTC in seconds since 1970 at which the class was steered last; None: unknown."""
 
 
 def logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None) -> list[Log]:
@@ -274,7 +276,10 @@ def list_marks(record: ClassRecord, names: bool, part: ClassPart | None = None) 
 
 
 def review_class(
-    seat_logs: Sequence[Log], seats: Iterable[SeatReview], marks: tuple[ClassMark, ...] = ()
+    seat_logs: Sequence[Log],
+    seats: Iterable[SeatReview],
+    marks: tuple[ClassMark, ...] = (),
+    held_at: float | None = None,
 ) -> ClassReview:
     """Combine the reviews of *seats* into that of the class. Raises ValueError without seats."""
     if not seat_logs:
@@ -303,6 +308,7 @@ def review_class(
         tuple(_find_common_mistakes(reviews)),
         calibration(row for seat in reviews for row in seat.answers),
         marks,
+        held_at,
     )
 
 

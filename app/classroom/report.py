@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from statistics import median
 from typing import Final
@@ -26,6 +27,7 @@ from app.words.formatting import moment
 from app.words.language import tr, trn
 from app.words.localization import localize as shown
 from engine.constants import TICKS_PER_S
+from engine.drill.judging.report import program_version
 from engine.drill.judging.shapes import Calibration
 from engine.drill.par.account import Account
 from engine.drill.running.drill import DrillEnd
@@ -147,6 +149,7 @@ def _body(review: ClassReview, links: bool, draw: Drawn) -> str:
     return "".join(
         (
             paragraph(_facts(review), "muted"),
+            paragraph(_origin(review), "muted"),
             heading(2, tr("Where the class diverged")),
             paragraph(
                 tr(
@@ -176,6 +179,9 @@ def _facts(review: ClassReview) -> str:
         trn("{n} seat", "{n} seats", count).format(n=count),
         tr("{mode}, seed {seed}").format(mode=review.mode, seed=review.seed),
     ]
+    cut_off = sum(map(_is_cut_off, review.seats))
+    if cut_off:
+        said.append(trn("{n} was cut off", "{n} were cut off", cut_off).format(n=cut_off))
     scores = [one for seat in review.seats if (one := seat.verdict["score"]) is not None]
     if scores:
         said.append(tr("median {points} points").format(points=formatting.local(f"{median(scores):.0f}")))
@@ -184,6 +190,22 @@ def _facts(review: ClassReview) -> str:
     if review.par is not None:
         said.append(tr("par {points}").format(points=formatting.local(f"{review.par:.0f}")))
     return ", ".join(said) + "."
+
+
+def _is_cut_off(seat: SeatReview) -> bool:
+    """Return True for a run that has not ended."""
+    return seat.verdict["ended_by"] is None
+
+
+def _origin(review: ClassReview) -> str:
+    """Return the date of the class, and date and version of the report."""
+    made = tr("Report of {date}, Mirrordrill {version}.").format(
+        date=f"{datetime.now():%Y-%m-%d}", version=program_version()
+    )
+    if review.held_at is None:
+        return made
+    held = tr("Class of {date}.").format(date=f"{datetime.fromtimestamp(review.held_at):%Y-%m-%d %H:%M}")
+    return f"{held} {made}"
 
 
 def _format_divergence(divergence: ClassDivergence) -> str:
@@ -237,7 +259,7 @@ def _curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
             seat.number,
             seat.name,
             draw(f"curve-{seat.number}", curve_svg.draw_small(account, until)),
-            formatting.percent(account.accuracy / 100.0),
+            _accuracy(seat, account),
             "\n".join(_losses(seat, account)) or tr("none"),
             _no_return(seat, account),
         )
@@ -259,6 +281,14 @@ def _curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
     if left:
         said = tr("Not calculated in time, or not replayable: {seats}.")
         yield paragraph(said.format(seats=", ".join(map(str, left))), "muted")
+
+
+def _accuracy(seat: SeatReview, account: Account) -> str:
+    """Format the accuracy; that of a run that has not ended says how far it reaches."""
+    said = formatting.percent(account.accuracy / 100.0)
+    if not _is_cut_off(seat):
+        return said
+    return tr("{accuracy} until {t}").format(accuracy=said, t=formatting.run_time(seat.verdict["t_s"]))
 
 
 def _losses(seat: SeatReview, account: Account) -> Iterator[str]:
@@ -376,7 +406,11 @@ def _format_end(seat: SeatReview) -> str:
     if seat.verdict["parted_t_s"] is not None:
         return tr("diverges at {t}").format(t=formatting.run_time(seat.verdict["parted_t_s"]))
     ended_by = seat.verdict["ended_by"]
-    return shown(DrillEnd[ended_by.upper()].value) if ended_by is not None else tr("still running")
+    return (
+        shown(DrillEnd[ended_by.upper()].value)
+        if ended_by is not None
+        else tr("cut off at {t}").format(t=formatting.run_time(seat.verdict["t_s"]))
+    )
 
 
 def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:

@@ -467,7 +467,7 @@ def _report(options: argparse.Namespace) -> int:
                 get_reusable_executor().shutdown()
         key = part.code[SECRET_LETTERS:].lower() + ("" if is_only_part else f"/{part.id}")
         marks = debrief.list_marks(record, options.names, None if is_only_part else part)
-        review = debrief.review_class(logs, seats, marks)
+        review = debrief.review_class(logs, seats, marks, part.clock_at)
         return report.archive(review, key, options.names, options.pdf), review
 
     def build_report(record: ClassRecord) -> bytes:

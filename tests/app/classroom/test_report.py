@@ -25,6 +25,7 @@ from app.classroom.record import ClassRecord
 from app.classroom.verdict import verdict
 from app.learning.reflection import Reflection
 from app.words import language
+from engine.drill.judging.report import program_version
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.running.solution import play_reference
@@ -125,6 +126,11 @@ def test_the_report_summarizes_the_results_of_the_seats(database: Path) -> None:
     assert [row["ended_by"] for row in board] == ["goals", "asked", ""]
     page = found["class.html"].decode()
     assert "Where the class diverged" in page
+    assert "1 was cut off" in page, "the third has not ended"
+    assert "cut off at 0:20" in page
+    assert re.search(r"Class of 20\d\d-\d\d-\d\d \d\d:\d\d\. Report of ", page)
+    assert f"Mirrordrill {program_version()}." in page
+    assert "filter: invert" in page, "pictures follow the dark theme"
     assert "SET PARTNER OFF" in page
     assert "back all " in page
     assert 'href="people/0003.html"' in page
@@ -145,6 +151,7 @@ def test_the_report_shows_reachable_points_and_their_loss_for_each_seat(database
     assert len(rows) == 3
     solved, forced, idle = rows
     assert "100.0 %</td><td>none</td><td>met" in solved
+    assert "until 0:20" in idle
     assert (
         "0:30.0  ALTER DATABASE Northwind SET PARTNER OFF on SERVER_A: minor loss, −3<br>0:35.0  End drill: "
         in forced
