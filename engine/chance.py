@@ -14,7 +14,7 @@ _GOLDEN = 0x9E3779B97F4A7C15  # splitmix64 increment (Steele, Lea, Flood 2014)
 
 @dataclass(slots=True)
 class Chance:
-    """A splitmix64 stream. *state* is everything it knows, so a copy continues identically."""
+    """A splitmix64 random stream. *state* is its complete state, so a copy continues identically."""
 
     state: int
 
@@ -54,7 +54,7 @@ class Chance:
         return mean * exp(sigma * self.normal() - half_sigma2)
 
     def skip(self, count: int) -> None:
-        """Leave *count* numbers of 64 bits out: a uniform number takes one, a normal or lognormal one two."""
+        """Skip *count* 64-bit numbers; a uniform number takes one, a normal or lognormal one two."""
         self.state = (self.state + count * _GOLDEN) & _MASK
 
 

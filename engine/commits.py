@@ -54,7 +54,7 @@ class Commit:
 
 
 def chain(links: tuple[tuple[float, float, int, tuple[tuple[str, object], ...]], ...]) -> Commit | None:
-    """Return the last of a row of commits given as (kb, log_kb, tick, edits), oldest first."""
+    """Build a chain of commits from (kb, log_kb, tick, edits), oldest first; return the last one."""
     last: Commit | None = None
     for link in links:
         last = Commit(last, *link)

@@ -59,7 +59,7 @@ def format_datetime(value: datetime | date, form: str) -> str:
 
 
 def parse_datetime(text: str, form: str) -> datetime:
-    """Parse the time in *text* in this form; missing parts are those of 1 January 1900. ValueError otherwise."""
+    """Parse the time in *text* in this form; missing parts are those of 1 January 1900. Raises ValueError."""
     match = _reader(form).fullmatch(text)
     if match is None:
         raise ValueError(f"{text[:40]!r} is not written as {form}")

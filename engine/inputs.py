@@ -54,13 +54,13 @@ class Input(Struct, frozen=True):
 
     @property
     def command_text(self) -> str:
-        """The line without its time and without who does it."""
+        """Line without its time and role."""
         parts = [self.verb, *self.args, *(f"{name}={value}" for name, value in self.options)]
         return " ".join(part for part in parts if part).replace("\n", "\n    ")
 
     @property
     def line(self) -> str:
-        """The line as it is written to journals; following lines of SQL are indented."""
+        """Line as written to journals; continuation lines of SQL are indented."""
         return f"{format_time(self.tick)} {self.line_without_time}"
 
 

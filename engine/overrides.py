@@ -9,5 +9,5 @@ if TYPE_CHECKING:
 else:
 
     def override(method: Any) -> Any:
-        """Mark a method that overrides one of a base class; the type checker proves it."""
+        """Mark a method that overrides one of a base class; the type checker verifies it."""
         return method

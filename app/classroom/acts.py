@@ -28,7 +28,7 @@ _DIGEST: Final = re.compile(r"(?:[0-9a-f]{32})?")
 
 
 class LogEntry(NamedTuple):
-    """One entry of a log, and as such one line of JSON."""
+    """One entry of a log, stored as one line of JSON."""
 
     number: int
     tick: Tick

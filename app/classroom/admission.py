@@ -29,7 +29,7 @@ Key = TypeVar("Key", int, str)
 
 
 class Admission:
-    """Seats of a class, made on disk before anybody hears of them."""
+    """Admission of seats, which are stored on disk before they are announced."""
 
     def __init__(
         self,

@@ -39,7 +39,7 @@ KEPT_S: Final = 3600.0
 
 
 class BusUnavailableError(Exception):
-    """The NATS server cannot be used; the text says why."""
+    """The NATS server cannot be used; the text gives the reason."""
 
 
 class SeatNews(SeatStatus):
@@ -76,13 +76,13 @@ class Changed(OfHost):
 
 
 class Hello(OfHost):
-    """A host is new or was away: it needs to hear of all seats."""
+    """A new or returning host requests the state of all seats."""
 
     kind: Literal["hello"] = "hello"
 
 
 class HandLoweredNews(OfHost):
-    """The hand of a seat goes down."""
+    """The hand of a seat was lowered."""
 
     kind: Literal["lowered"] = "lowered"
     seat: int
@@ -100,7 +100,7 @@ _NEWS: Final[TypeAdapter[News]] = TypeAdapter(Annotated[News, Field(discriminato
 
 
 class Bus:
-    """The connection of one host to the others of its class."""
+    """Connection of one host to the other hosts of its class."""
 
     def __init__(self, url: str, the_class: str) -> None:
         """Create the bus; *the_class*: its fingerprint, which separates classes on one server."""

@@ -71,7 +71,7 @@ BAD_ARCHIVE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class LogCheck:
-    """A seat of which everything was played again."""
+    """Result of the replay of one seat's log."""
 
     file: str
     seat: int | None

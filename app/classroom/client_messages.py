@@ -37,7 +37,7 @@ class WireMessage(BaseModel):
 
 
 class Join(WireMessage):
-    """A seat's first message ever, and again until it knows its number: the same token is the same seat."""
+    """First message of a seat, repeated until it knows its number: an equal token means the same seat."""
 
     kind: Literal["join"] = "join"
     secret: Annotated[str, Field(max_length=20)]
@@ -112,7 +112,7 @@ class Steer(WireMessage):
 
 
 class SeatTarget(WireMessage):
-    """Whom it is for: a seat, a group, or without either all."""
+    """Target of a message: a seat, a group, or all seats if neither is given."""
 
     seat: int | None = None
     group: Group | None = None
@@ -133,14 +133,14 @@ class Go(SeatTarget):
 
 
 class Extend(SeatTarget):
-    """The limit of some seats is so much later."""
+    """Move the limit of some seats by this time."""
 
     kind: Literal["extend"] = "extend"
     ticks: Tick
 
 
 class RewindSeats(SeatTarget):
-    """Seats go on from a moment that they have behind them; what they did since stays in their logs."""
+    """Rewind seats to an earlier moment; their later actions stay in their logs."""
 
     kind: Literal["back"] = "back"
     tick: Tick
@@ -149,7 +149,7 @@ class RewindSeats(SeatTarget):
 
 
 class AssignGroup(WireMessage):
-    """A seat is in another group, or with an empty name in none."""
+    """Assign a seat to a group; an empty name removes it from its group."""
 
     kind: Literal["group"] = "group"
     seat: int
@@ -157,14 +157,14 @@ class AssignGroup(WireMessage):
 
 
 class Break(WireMessage):
-    """All are frozen; the class goes on by itself."""
+    """Freeze all seats; the class continues automatically."""
 
     kind: Literal["break"] = "break"
     minutes: Annotated[float, Field(gt=0, le=600)]
 
 
 class Clock(WireMessage):
-    """The class clock's simulated seconds a second; None: each seat has its own pace."""
+    """Speed of the class clock in simulated seconds per second; None: each seat has its own pace."""
 
     kind: Literal["clock"] = "clock"
     speed: Annotated[float, Field(gt=0, le=1000)] | None = None
@@ -177,7 +177,7 @@ class Finish(WireMessage):
 
 
 class StartNextPart(WireMessage):
-    """The class goes on with its next part: every seat has a new run."""
+    """Start the next part of the class: every seat gets a new run."""
 
     kind: Literal["next"] = "next"
 
@@ -192,37 +192,37 @@ class Instruct(SeatTarget):
 
 
 class Lower(WireMessage):
-    """The question of a seat is answered: its hand goes down."""
+    """Lower the hand of a seat, because its question was answered."""
 
     kind: Literal["lower"] = "lower"
     seat: int
 
 
 class ObserveSeat(WireMessage):
-    """Look at a seat live, or at none any more."""
+    """Observe a seat live; None ends the observation."""
 
     kind: Literal["look"] = "look"
     seat: int | None = None
 
 
 class TakeOverSeat(WireMessage):
-    """Take a seat over: what happens there then are injects of the instructor."""
+    """Take over a seat: inputs there are then injects of the instructor."""
 
     kind: Literal["take"] = "take"
     seat: int
 
 
 class Give(WireMessage):
-    """Give a seat back to who has it."""
+    """Return control of a seat to its person."""
 
     kind: Literal["give"] = "give"
     seat: int
 
 
 class Show(WireMessage):
-    """Show the run of a seat to all, or of two seats side by side; None: each seat has its own again.
+    """Show the run of a seat to all, or those of two seats side by side; None: each seat shows its own again.
 
-    The same seats at another tick move the shared position.
+    The same seats with another tick move the shared position.
     """
 
     kind: Literal["show"] = "show"
@@ -242,7 +242,7 @@ class SetMark(SeatTarget):
 
 
 class HandIn(WireMessage):
-    """Acts from the log of a seat that came by file; those that the host has already may be among them."""
+    """Actions from a log that was handed in as a file; the host may already have some of them."""
 
     kind: Literal["hand_in"] = "hand_in"
     seat: int
@@ -298,7 +298,7 @@ MAY: Final[dict[str, tuple[type[WireMessage], ...]]] = {
 
 
 class ProtocolError(Exception):
-    """A message that nobody here sends; the text says what is wrong with it."""
+    """Invalid message; the text gives the reason."""
 
 
 def read(raw: str | bytes) -> Request:

@@ -61,11 +61,11 @@ _READ: Final[dict[str, Callable[[str], object]]] = {
 
 
 class HostUnavailableError(Exception):
-    """The host of the class does not answer; the text says why."""
+    """The host of the class does not respond; the text gives the reason."""
 
 
 class ConsoleCommandError(Exception):
-    """A line that asks for nothing known; the text says what was expected."""
+    """Invalid line of the instructor; the text states what was expected."""
 
 
 def request(line: str) -> Request:

@@ -19,7 +19,7 @@ SEND_S: Final = 5.0
 
 
 class RequestRefusedError(Exception):
-    """A connection is turned away; the text says why."""
+    """A connection or request is refused; the text gives the reason."""
 
     def __init__(self, why: str, code: int = REFUSED) -> None:
         super().__init__(why)

@@ -105,7 +105,7 @@ class CommonMistake:
 
 @dataclass(frozen=True, slots=True)
 class ClassReview:
-    """All of it."""
+    """Review of the whole class."""
 
     title: str
     scenario: str

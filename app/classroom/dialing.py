@@ -20,7 +20,7 @@ STAGGER_S: Final = 0.25
 
 
 class WrongHostError(Exception):
-    """A program answers at the address, and its certificate does not fit the join code."""
+    """A program responds at the address, but its certificate does not match the join code."""
 
 
 def build_connection(address: str) -> connect:

@@ -28,7 +28,7 @@ Player = Callable[[SeatRun, int], None]
 
 
 class JoinFailedError(Exception):
-    """There is no seat for us; the text says why."""
+    """The seat was not admitted; the text gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,10 @@ OTHER_VERSION: Final = mark(
 
 
 class HostLink(threading.Thread):
-    """Sends the acts of *kept* and brings what the host says; the seat's thread reads `incoming` and sets the rest."""
+    """Connection of a seat to its host, in its own thread.
+
+    It sends the actions of the seat's log and queues the host's messages in `incoming`.
+    """
 
     def __init__(self, where: Invitation | SeatAssignment, kept: SeatLog, consent: bool = False) -> None:
         super().__init__(daemon=True)

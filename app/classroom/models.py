@@ -50,7 +50,10 @@ class ClassPart(Base):
 
 
 class Seat(Base):
-    """A person or a program that takes part. `acknowledged` and `tick` repeat what its acts in the current part say."""
+    """A person or a program that takes part.
+
+    `acknowledged` and `tick` summarize its actions in the current part.
+    """
 
     __tablename__ = "seat"
 
@@ -67,7 +70,7 @@ class Seat(Base):
 
 
 class KeptAct(Base):
-    """An act of a seat's log, as app/classroom/acts.py has it."""
+    """An action of a seat's log, in the form of app/classroom/acts.py."""
 
     __tablename__ = "act"
 

@@ -47,7 +47,7 @@ class SeatSpeed:
 
 
 class Paced(Protocol):
-    """A seat, as far as it matters here."""
+    """Interface of a seat with the fields that the pace needs."""
 
     number: int
     tick: int
@@ -59,7 +59,7 @@ class Paced(Protocol):
 
 
 class ClassPace:
-    """Time in a class, as the record holds it. Only the host changes it."""
+    """Time of a class as stored in the record. Only the host changes it."""
 
     def __init__(self, the_class: ClassPart, scenario: Scenario) -> None:
         self._class = the_class

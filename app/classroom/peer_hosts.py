@@ -11,7 +11,7 @@ from app.classroom.seat_state import SeatState
 
 
 class PeerHosts:
-    """Without a *bus* the class has one host, and nothing that is told goes anywhere."""
+    """Other hosts of the class. Without a *bus* there are none, and messages are dropped."""
 
     def __init__(
         self,

@@ -30,7 +30,7 @@ KINDS: Final[dict[str, str]] = {
 
 
 class InvalidPlanError(Exception):
-    """The plan cannot be used; the text says why."""
+    """The plan cannot be used; the text gives the reason."""
 
 
 class PlanSection(BaseModel):
@@ -61,7 +61,7 @@ class PlannedMessage(PlanSection):
 
 
 class People(PlanSection):
-    """[[group]]: who joins with one of these names is in it."""
+    """[[group]]: people with these names join the group."""
 
     name: Group
     people: Annotated[tuple[str, ...], Field(strict=False, max_length=1000)] = ()
@@ -71,7 +71,7 @@ Mode = Literal["guided", "practice", "exam", "lab"]
 
 
 class PlannedPart(PlanSection):
-    """[[part]]: the class plays it once the part before is over and the instructor goes on."""
+    """[[part]]: played when the previous part is over and the instructor continues."""
 
     kind: Kind
     scenario: Annotated[str, Field(min_length=1)] | None = None

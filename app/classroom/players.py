@@ -25,7 +25,7 @@ LOOK_TICKS: Final = TICKS_PER_S // 10
 
 
 class SolutionNotFoundError(Exception):
-    """There is no reference solution to play; the text says so."""
+    """There is no reference solution to play; the text gives the reason."""
 
 
 def inputs(lines: Sequence[Input]) -> Callable[[SeatRun, int], None]:

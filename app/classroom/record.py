@@ -55,7 +55,7 @@ ERASED: Final = "erased "
 
 
 class RecordUnavailableError(Exception):
-    """The database cannot be used; the text says why."""
+    """The database cannot be used; the text gives the reason."""
 
 
 def url_of(location: str) -> str:
@@ -64,9 +64,10 @@ def url_of(location: str) -> str:
 
 
 class ClassRecord:
-    """One class in one database. Only its hosts write, a file of SQLite has one of them; an export reads.
+    """One class in one database.
 
-    It speaks of the part that the class is at, unless it is one of those that `select_part` returns.
+    Only its hosts write (one host for an SQLite file); an export reads. It refers to the current part, unless
+    `select_part` returned it.
     """
 
     def __init__(self, place: str, new: bool = True) -> None:

@@ -85,7 +85,7 @@ class Limit:
 
 
 class SeatRewoundError(Exception):
-    """The seat goes on from an earlier moment: whoever plays it begins there."""
+    """The seat was rewound: its player must start from there."""
 
 
 class PartMismatchError(Exception):
@@ -101,7 +101,7 @@ class ClassEndedError(Exception):
 
 
 class SeatRun:
-    """A run as the engine's players take it: a drill that is told what to do, and lets time pass."""
+    """Run of a seat for the players of the engine: a drill that accepts inputs and advances time."""
 
     def __init__(
         self, kept: SeatLog, link: HostLink, speed: float | None, show: Callable[[InstructionMessage], object]

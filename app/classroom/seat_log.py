@@ -48,7 +48,7 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 
 
 class InvalidSeatLogError(Exception):
-    """The file is no seat's log, or cannot be used; the text says why."""
+    """The file is not a valid log of a seat; the text gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ def folder_of(origin: Invitation | SeatAssignment) -> Path:
 
 
 class SeatLog:
-    """The files of one seat, held by this process alone: a log of each part of the class, and the token."""
+    """Files of one seat, locked by this process: a log for each part of the class, and the token."""
 
     def __init__(self, folder: Path, name: str) -> None:
         """Open the log of the seat *name* in *folder*, or create it. Raises InvalidSeatLogError."""

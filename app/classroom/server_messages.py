@@ -13,7 +13,7 @@ from engine.drill.judging.shapes import Report
 
 
 class LogVerdict(TypedDict):
-    """A seat's run as far as its log goes."""
+    """Result of a seat's run up to the end of its log."""
 
     acts: int
     """Entries of the log."""
@@ -89,7 +89,7 @@ class SeatWelcome(TypedDict):
 
 
 class Acknowledged(TypedDict):
-    """So many acts of the seat are on disk."""
+    """Number of the seat's actions that are on disk."""
 
     kind: Literal["acknowledged"]
     number: int
@@ -157,7 +157,7 @@ class ShownRun(TypedDict):
 
 
 class RunShown(TypedDict):
-    """Runs of one or two seats to look at, at a shared time. Without a name each seat has its own again."""
+    """Runs of one or two seats at a shared time. Without a name each seat shows its own again."""
 
     kind: Literal["shown"]
     name: str | None
@@ -255,7 +255,7 @@ class ClassMark(TypedDict):
 
 
 class DashboardUpdate(TypedDict):
-    """The class, and the tiles of some or all of its seats."""
+    """State of the class, and the tiles of some or all of its seats."""
 
     kind: Literal["board"]
     state: str
@@ -277,7 +277,7 @@ class DashboardUpdate(TypedDict):
 
 
 class ObservedRun(TypedDict):
-    """A seat that is looked at: what is played and what it has done so far."""
+    """An observed seat: its scenario and its actions so far."""
 
     kind: Literal["seen"]
     seat: int
@@ -308,7 +308,7 @@ class Unseen(TypedDict):
 
 
 class ReplayMoments(TypedDict):
-    """Moments at which seats made different choices, the dearest first; from the console's own replay."""
+    """Moments at which seats made different choices, the most costly first, from the console's own replay."""
 
     kind: Literal["partings"]
     moments: list[ReplayMoment]

@@ -70,11 +70,11 @@ OPEN_S: Final = 1.0
 
 
 class ListenAddressError(Exception):
-    """The address cannot be listened on; the text says why."""
+    """The host cannot listen on the address; the text gives the reason."""
 
 
 class ClassMismatchError(Exception):
-    """The database holds a class that is not the one asked for."""
+    """The database contains another class than the requested one."""
 
 
 def new_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> list[ClassPart]:
@@ -200,7 +200,7 @@ def serve(
 
 
 class CurrentHost:
-    """The host of the part that the class is at; where the class goes on, the one of the next part follows it."""
+    """Host of the current part. When the class continues, the host of the next part replaces it."""
 
     def __init__(self, record: ClassRecord, nats: str | None, fingerprint: str) -> None:
         self._record, self._nats, self._fingerprint = record, nats, fingerprint
@@ -341,7 +341,7 @@ def server_of(
 
 
 class _Connection(WebSocketsSansIOProtocol):
-    """A connection that is closing already when the host ends is no error; uvicorn 0.54 takes it for one."""
+    """Connection that may already be closing when the host ends; uvicorn 0.54 treats that as an error."""
 
     port: ClassPort | None = None
 
@@ -357,7 +357,7 @@ class _Connection(WebSocketsSansIOProtocol):
 
 
 class _StoppableServer(uvicorn.Server):
-    """Ends when it is told to, without the signal that told it being raised once more."""
+    """Server that ends on request without raising the received signal again."""
 
     def stop(self) -> None:
         self.should_exit = True

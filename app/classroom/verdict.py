@@ -35,7 +35,7 @@ each costs a second pass over the log."""
 
 
 class Rerun:
-    """A seat's run, played again act by act; acts may come in any portions."""
+    """Replay of a seat's run; actions may arrive in any portions."""
 
     def __init__(
         self, scenario: Scenario, seed: int, mode: str, whole: bool = False, budget: Budget = OF_SEAT

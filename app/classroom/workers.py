@@ -121,7 +121,7 @@ def _end_if_stuck() -> None:
 
 
 class Workers:
-    """Some processes, each of which always has the same seats: it goes on where it was."""
+    """Worker processes; each one always has the same seats and continues their runs."""
 
     def __init__(self, text: str, name: str, seed: int, mode: str) -> None:
         self.count = max(1, (os.cpu_count() or 2) - 1)

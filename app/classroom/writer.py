@@ -30,7 +30,7 @@ RECORD_S: Final = 1.0
 
 
 class RecordWriter:
-    """Seats and acts that come while the thread writes are written together, in the next transaction."""
+    """Writer thread that stores all waiting seats and actions in one transaction."""
 
     def __init__(
         self, record: ClassRecord, written: Callable[[Sequence[Seat], Mapping[int, Sequence[LogEntry]]], None]

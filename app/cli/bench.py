@@ -56,7 +56,7 @@ NAME_LETTERS: Final = 44
 
 @dataclass(frozen=True)
 class BenchmarkFigure:
-    """Figure with its reference in *against*; *ratio* says how many times better the value is."""
+    """Figure with its reference in `against`; `ratio` says how many times better the value is."""
 
     name: str
     value: float | str

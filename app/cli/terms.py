@@ -15,7 +15,7 @@ from engine.drill.authoring.scenario import Scenario
 
 
 class UsageError(Exception):
-    """Arguments or files that cannot be used; the text says why."""
+    """Arguments or files cannot be used; the text gives the reason."""
 
 
 class SubcommandFactory(Protocol):

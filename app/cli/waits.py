@@ -20,7 +20,7 @@ Each = TypeVar("Each")
 
 
 class TerminalProgress:
-    """Progress lines at a terminal; none without a terminal."""
+    """Progress lines for a terminal; no output otherwise."""
 
     def __init__(self) -> None:
         self._start_s = self._last_report_s = time.monotonic()

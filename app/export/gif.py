@@ -19,7 +19,7 @@ CODE_MAX: Final = 4096
 
 
 class GifWriter:
-    """Builds the file frame by frame. *samples*: pictures from which the palette is taken."""
+    """Writer of a GIF, frame by frame. *samples*: pictures that determine the palette."""
 
     def __init__(self, samples: Sequence[Pixels]) -> None:
         height, width, _ = samples[0].shape

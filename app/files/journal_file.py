@@ -64,7 +64,7 @@ CUT_OFF: Final = {"cut_off": True, "events": [], "availability": {}, "score": {}
 
 
 class JournalFile:
-    """Recorder into a file: each input is written, with the hashes so far, before its answer is given."""
+    """Recorder into a file: each input is written, with the hashes so far, before its result is shown."""
 
     def __init__(self, drill: Drill, file: str) -> None:
         """Create a journal; the file is not touched before the run begins."""

@@ -60,7 +60,7 @@ _PLATFORMS: Final = ("xcb", "wayland", "offscreen", "minimal", "windows", "cocoa
 
 
 class NameMasks:
-    """Substitutes for names in one bundle: a name always has the same substitute, so that a script stays readable."""
+    """Masks for names in one bundle: a name always has the same mask, so that a script stays readable."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}

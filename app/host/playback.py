@@ -15,7 +15,7 @@ from engine.model import Tick
 
 
 class BackgroundTask:
-    """Runs *slices* to their end; the result goes to *then*, an error to *failed*."""
+    """Task that runs *slices* to their end. *then* receives the result, *failed* an error."""
 
     def __init__(
         self,

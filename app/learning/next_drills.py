@@ -17,7 +17,7 @@ NEW_SHOWN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class DrillCandidate:
-    """Scenario as far as the choice needs it; newcomers take them in this order."""
+    """Scenario with the data that the recommendation needs; newcomers get them in this order."""
 
     name: str
     skills: tuple[str, ...]

@@ -47,7 +47,7 @@ ICONS: Final = {
 
 
 class Actions(QObject):
-    """All of them by name, made at once; what each does is connected as its part is made."""
+    """All actions of the window by name; each is connected when its part of the window is created."""
 
     def __init__(self, owner: QWidget) -> None:
         """Create actions that work anywhere in the window of *owner*."""
@@ -86,7 +86,7 @@ def show_keys(actions: Iterable[QAction]) -> None:
 
 
 class DeskKeys(QObject):
-    """Sees what the panels of the desk have left: text, buttons and lists keep their own keys."""
+    """Handler of keys that the panels of the desk have not used; texts, buttons and lists keep their own keys."""
 
     def __init__(
         self,

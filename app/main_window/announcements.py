@@ -30,7 +30,7 @@ other.
 
 
 class Announcer(QObject):
-    """Listens to the session; costs nothing while no screen reader does."""
+    """Announcer of session events; it costs nothing while no screen reader runs."""
 
     said = Signal(str)
     """Signal with the announced text."""

@@ -86,7 +86,10 @@ def steps(
 
 
 class Assembly(QObject):
-    """Makes the parts and connects them; no part knows it. Without a *profile* nothing is kept."""
+    """Builder that creates and connects the parts of the window; no part knows it.
+
+    Without a *profile* nothing is stored.
+    """
 
     def __init__(
         self, window: MainWindow, profile: Profile | None, use_timer: bool, clock: Callable[[], float]

@@ -23,7 +23,7 @@ from engine.drill.authoring.contents import escape_invisible
 
 
 class Bundling(QObject):
-    """The two dialogs and what they lead to."""
+    """The two dialogs for bundles and their actions."""
 
     run_wanted = Signal(str)
     """The path of a recorded run that is to be opened."""

@@ -71,7 +71,7 @@ END_MS: Final = 4_000
 
 
 class Classes(QObject):
-    """The class that this window holds, and the one in which it has a seat."""
+    """The class that this window hosts, and the class in which it has a seat."""
 
     seat_said = Signal(str)
     """Signal with the state of the seat in its class as text; empty for the normal state."""

@@ -19,7 +19,7 @@ from app.widgets.notice import NoticeBar
 
 
 class Closing(QObject):
-    """Lets the window close, or asks."""
+    """Decision whether the window may close, or must ask first."""
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ Group = tuple[str, list[QAction]]
 
 
 class PaletteCommands(QObject):
-    """The palette and what it offers."""
+    """Command palette and its entries."""
 
     def __init__(
         self,

@@ -63,7 +63,7 @@ CLASS_LINES: Final = {"finish": "finish_class", "back": "send_back", "reset": "s
 
 
 class Confirmations(QObject):
-    """Asks over *parent*; while it asks, the run of *session* stands still."""
+    """Confirmation questions over *parent*; during a question the run of *session* is paused."""
 
     def __init__(
         self,

@@ -85,10 +85,10 @@ def widget(view: DeskView) -> QWidget:
 
 
 class Desk(QMainWindow):
-    """Topology in the middle, everything else in docks around it.
+    """Topology in the center, all other views in docks around it.
 
-    Each view is put into a desk that stands in its place already: Qt goes through all the widgets of what is put
-    somewhere, 560 of them in a whole desk, at each of the four steps from view to window.
+    Each view is added to a desk that is already in the window. Otherwise Qt would visit all widgets of the
+    desk, about 560, at each of the four steps from view to window.
     """
 
     room_changed = Signal()

@@ -134,7 +134,7 @@ class DeskPage(QWidget):
 
 
 class RunFacts(QLabel):
-    """Of the run on screen, for the status bar: how it is played, its seed, and whether it is recorded."""
+    """Facts of the current run for the status bar: mode, seed, and whether it is recorded."""
 
     def __init__(self, play: RunController) -> None:
         super().__init__()

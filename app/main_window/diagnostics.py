@@ -24,7 +24,7 @@ KILL_MS: Final = 2_000
 
 
 class Doctor(QObject):
-    """The dialog, the check behind it, and what it found."""
+    """Dialog for the installation check, with the check and its findings."""
 
     def __init__(self, profile: Profile | None, notice: NoticeBar, parent: QWidget) -> None:
         super().__init__(parent)

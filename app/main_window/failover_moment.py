@@ -109,7 +109,7 @@ REVEAL_MS: Final = 700
 
 
 class FailoverMoment(QObject):
-    """Shows and leaves the stage; the run goes on or waits, and nothing of it changes."""
+    """Controller that shows and hides the stage; it may pause the run but changes nothing in it."""
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ def list_targets(world: World, open_database: str = "") -> list[tuple[str, list[
 
 
 class FaultMenu(QObject):
-    """A submenu for each thing of the run on screen."""
+    """Fault menu with a submenu for each object of the current run."""
 
     def __init__(self, menu: QMenu, session: HostSession, topology: Topology, revert_all: QAction) -> None:
         super().__init__(menu)

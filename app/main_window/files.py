@@ -37,7 +37,7 @@ TOLD_MAX: Final = 5
 
 
 class Files(QObject):
-    """Each kind of file goes to the part that knows it; what is foreign is let in by the *gate*."""
+    """Opener of files: each kind goes to its own part; foreign files pass the *gate* first."""
 
     opened = Signal(str)
     """The path of a drill or bundle that is on screen now."""
@@ -116,7 +116,7 @@ class Files(QObject):
 
 
 class Drops(QObject):
-    """Files that are let fall on the window are opened as if they had been chosen."""
+    """Handler of files dropped on the window, which are opened as if selected in a dialog."""
 
     dropped = Signal(str)
     """Path of the file."""
@@ -149,7 +149,7 @@ KEPT: Final = 10
 
 
 class Recent(QObject):
-    """Remembers files, newest first; those that are gone stay in sight but cannot be chosen."""
+    """Recent files, newest first; missing files stay listed but disabled."""
 
     file_wanted = Signal(str)
     """The path of one that is to be opened."""

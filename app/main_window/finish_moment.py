@@ -20,7 +20,7 @@ QUIET_S: float = 2.0
 
 
 class FinishMoment(QObject):
-    """One at a time; the page changes when it is over, or when the user does not want to wait."""
+    """Short display of the end of a run. The page changes afterwards, or at once on request."""
 
     def __init__(self, notice: NoticeBar, parent: QObject) -> None:
         super().__init__(parent)

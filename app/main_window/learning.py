@@ -22,7 +22,7 @@ from engine.inputs import Input
 
 
 class Learning(QObject):
-    """Goes through the lessons of one run; nothing of it is recorded or scored."""
+    """Player of the lessons of one run; nothing is recorded or scored."""
 
     def __init__(
         self,

@@ -28,7 +28,7 @@ INTERRUPTED_SHOWN: Final = 3
 
 
 class Library:
-    """Scenarios that can be played, by name, and what the profile knows of them."""
+    """Playable scenarios by name, with the profile's data about them."""
 
     def __init__(self, profile: Profile | None) -> None:
         self._profile = profile

@@ -19,7 +19,7 @@ from app.words.language import tr
 
 
 class Navigation(QObject):
-    """Leaving the desk leaves a run that can be taken up again, or coming back to it."""
+    """Navigation between pages. Leaving the desk keeps a run that can be continued."""
 
     desk_wanted = Signal()
     """The desk is the next page."""

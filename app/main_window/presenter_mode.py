@@ -64,7 +64,10 @@ TEXT_SCALE: Final = 1.5
 
 
 class PresenterMode(QObject):
-    """Remembers how the window looked, in the settings too, so that a killed program comes back as it was."""
+    """Presenter mode.
+
+    It stores the former layout in the settings, so that even a killed program restores it.
+    """
 
     def __init__(
         self, appearance: Appearance, topology: Topology, store: WindowSettings, window: QWidget
@@ -117,7 +120,7 @@ def _scale(text: str) -> float:
 
 
 class TopologyNotes(QObject):
-    """Notes on the picture, put there as a drill begins and written down when it is left."""
+    """Notes on the topology, loaded at the start of a drill and stored when it is left."""
 
     def __init__(
         self,

@@ -38,7 +38,7 @@ _DRILL, _RUN = "drill ", "run "
 
 
 class QuarantineGate(QObject):
-    """Decides what is foreign, and asks."""
+    """Check whether a file is foreign, and the question before it is opened."""
 
     def __init__(
         self,

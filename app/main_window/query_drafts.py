@@ -26,9 +26,9 @@ LATEST_MS: Final = 2_000
 
 
 class Pause(QTimer):
-    """Goes off when nothing has changed for a while, or has changed for too long.
+    """Timer that fires when nothing has changed for a while, or when changes last too long.
 
-    A text is "changed" by its colors, too, and those of a long one go on coming for seconds.
+    Highlighting counts as a change of a text, and a long text is highlighted for seconds.
     """
 
     def __init__(self, after_ms: int, parent: QObject) -> None:

@@ -71,7 +71,7 @@ def begin(profile: Profile, drill: Drill) -> ProfileRecorder:
 
 
 class LateRecorder:
-    """A Recorder for a run that could not be recorded when it began: all of it is as soon as it can be."""
+    """Recorder for a run that could not be recorded at its start; it is recorded completely as soon as possible."""
 
     def __init__(self, begin: Callable[[], ProfileRecorder]) -> None:
         """Create a recorder; *begin* records the run so far, or raises RecordingError."""

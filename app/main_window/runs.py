@@ -126,7 +126,7 @@ def _name(run: FinishedRun, time: str = "%H:%M") -> str:
 
 
 class BranchViews(QObject):
-    """Shows the tree of the run that is played or looked back on; the page is made when it is first opened."""
+    """Page with the branches of the current run, created when it is first opened."""
 
     left = Signal()
     """Back to the debrief where it was opened."""

@@ -21,7 +21,7 @@ from engine.drill.running.drill import Drill
 
 
 class ScenarioSaver(QObject):
-    """Asks where to, and writes there; what was written here is trusted from then on."""
+    """Dialog that saves a scenario; saved files are accepted from then on."""
 
     def __init__(self, gate: QuarantineGate, notice: NoticeBar, parent: QWidget) -> None:
         super().__init__(parent)
@@ -91,7 +91,7 @@ def suggested_name(drill: Drill) -> str:
 
 
 class RunAsScenario(QObject):
-    """Of the run on screen, or of that whose debrief is."""
+    """Conversion of the current run, or of the run of the debrief, into a scenario."""
 
     def __init__(
         self,

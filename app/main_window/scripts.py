@@ -23,7 +23,7 @@ from engine.drill.authoring.contents import escape_invisible
 
 
 class Scripts(QObject):
-    """Does what the SQL windows and the lists of events want of files."""
+    """File operations of the SQL windows and of the lists of events."""
 
     def __init__(
         self,

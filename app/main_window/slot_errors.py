@@ -31,7 +31,7 @@ Hook = Callable[[type[BaseException], BaseException, TracebackType | None], obje
 
 
 class SlotErrors:
-    """An exception hook that keeps the program running; instance attributes hold what was shown last."""
+    """Exception hook that keeps the program running; its attributes contain the last shown error."""
 
     def __init__(
         self,

@@ -32,9 +32,10 @@ CLIENT: Final = "#tds"
 
 
 class ClientPorts(QObject):
-    """Lets SQL clients in, and shows them. Their requests are inputs of the run.
+    """Ports for SQL clients, and the list of clients.
 
-    Sockets live in the window's thread, in a loop that a timer turns, so that nobody reads the world while it changes.
+    Their requests are inputs of the run. Sockets are served in the window's thread by a timer, so that nobody
+    reads the world while it changes.
     """
 
     def __init__(self, session: HostSession, notice: NoticeBar, parent: QWidget) -> None:

@@ -37,14 +37,14 @@ LOOK_MS: Final = 15
 
 
 class StartCancelledError(Exception):
-    """The user does not want to go on."""
+    """The user canceled the start."""
 
 
 class Start(QObject):
-    """Imports and makes everything step by step, so that the window answers between two steps.
+    """Start of the window in steps, between which it processes events.
 
-    A class of Qt's is made in the window's thread alone: made in another one while the window handles events it
-    ended one start of sixteen in a crash (PySide 6.11.3).
+    Qt classes are created only in the window's thread. Created in another thread while the window handles
+    events, they crashed one start of sixteen (PySide 6.11.3).
     """
 
     def __init__(self, window: MainWindow, profile: Callable[[], Profile | None]) -> None:

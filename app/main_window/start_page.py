@@ -14,7 +14,7 @@ from app.widgets.busy_cursor import show_busy_cursor
 
 
 class StartPage(QObject):
-    """Fills the picker with what the library knows."""
+    """Start page, filled with the data of the library."""
 
     def __init__(
         self,

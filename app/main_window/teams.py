@@ -27,7 +27,7 @@ END_MS: Final = 4_000
 
 
 class Teams(QObject):
-    """The team that this window holds, and the role that it has in one."""
+    """The team that this window hosts, and its role in a team."""
 
     def __init__(self, library: Library, notice: NoticeBar, store: WindowSettings, parent: QWidget) -> None:
         super().__init__(parent)

@@ -58,7 +58,7 @@ class ToolPages(QObject):
 
 
 class ProgressPages(QObject):
-    """Skills and what is due. A drill that runs waits, and its desk comes back."""
+    """Pages with skills and due drills. A running drill waits, and its desk returns afterwards."""
 
     def __init__(
         self, navigation: Navigation, choice: DrillChoice, library: Library, parent: QObject
@@ -88,7 +88,7 @@ class ProgressPages(QObject):
 
 
 class HelpKey(QObject):
-    """The help is made when it is first asked for."""
+    """Help window, created on first use."""
 
     def __init__(self, panels: Mapping[str, QWidget], pages: Pages, parent: QWidget) -> None:
         """Create help; *panels*: name in the table of help pages -> widget with the keyboard focus."""

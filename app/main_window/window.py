@@ -27,7 +27,7 @@ LOOKS_MS: Final = (300, 1_000, 3_000)
 
 
 class ScreenFitter(QObject):
-    """Looks at a window when it first comes on screen; after that its place is its owner's."""
+    """Fits a window to the screen when it is first shown; later positions belong to the user."""
 
     def __init__(self, window: QMainWindow) -> None:
         super().__init__(window)

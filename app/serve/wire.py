@@ -47,7 +47,7 @@ def tls(address: str) -> Tls:
 
 
 class Wire:
-    """Packets out and bytes in; only this class knows whether TLS is used."""
+    """Connection that sends packets and receives bytes; only this class knows whether TLS is used."""
 
     def __init__(self, pipe: Pipe) -> None:
         self._pipe = pipe

@@ -34,7 +34,7 @@ class CheckpointHash:
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedRun:
-    """Run that neither ended nor was abandoned: its process was killed."""
+    """Run that was neither finished nor abandoned, because its process was killed."""
 
     run_id: RunId
     scenario_name: str

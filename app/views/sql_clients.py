@@ -84,7 +84,7 @@ DEEDS: Final = (
 
 
 class SqlClients(QDialog):
-    """Stays open beside the desk; closing it leaves the ports open, and says so on its button."""
+    """Page that stays open next to the desk; closing it leaves the ports open, as its button says."""
 
     end_wanted = Signal()
     """The ports are to be closed."""

@@ -62,7 +62,7 @@ class HoldTeam(QDialog):
 
 
 class TakeRole(QDialog):
-    """Code, name and role; the roles come once the code is there."""
+    """Dialog with code, name and role; the roles are listed after the code is entered."""
 
     roles_wanted = Signal(str, str)
     """Code of the team, and the person's name."""

@@ -19,7 +19,7 @@ from app.words.language import tr
 
 @dataclass(frozen=True)
 class SceneStyle:
-    """Tokens and fonts of the scene; made anew when theme or font size change."""
+    """Tokens and fonts of the scene; recreated when theme or font size change."""
 
     colors: ThemeTokens
     font: QFont

@@ -43,7 +43,7 @@ class Estimate:
 
     @property
     def redo_s(self) -> float | None:
-        """Tredo; None where nothing is being redone, so that the formula gives nothing."""
+        """Tredo; None while nothing is redone, because the formula has no result."""
         return _time_s(self.redo_queue_kb, self.redo_rate_kb_per_s)
 
     @property
@@ -53,7 +53,7 @@ class Estimate:
 
     @property
     def data_loss_s(self) -> float | None:
-        """Tdata_loss: the send queue by the rate at which log is written, not by that at which it is sent."""
+        """Tdata_loss: the send queue divided by the rate of log generation, not of sending."""
         return _time_s(self.send_queue_kb, self.log_rate_kb_per_s)
 
 

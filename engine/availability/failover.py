@@ -123,7 +123,7 @@ def _update(world: World, failover: Failover, **changes: FieldOf[Failover]) -> F
 
 
 def running(world: World, copy: DatabaseCopy) -> Failover | None:
-    """Return the failover of this database that is under way."""
+    """Return the failover of this database that is in progress."""
     return world.failover_under_way(copy.availability.database_guid)
 
 
@@ -346,7 +346,7 @@ def undone(world: World, guid: int, detected_tick: int) -> None:
 
 
 def cancel(world: World, key: Key, reason: str) -> None:
-    """Cancel the failover of a copy that has gone."""
+    """Cancel the failover of a copy that no longer exists."""
     copy = world.copies[key]
     failover = running(world, copy)
     guid = copy.availability.guid
@@ -384,7 +384,7 @@ def close(world: World, server: str, guid: int, reason: str, *, pending: str = "
 
 
 def close_frozen(world: World, server: str, group: AvailabilityGroup) -> None:
-    """Take a group offline at a hanging instance, which writes that down when it continues."""
+    """Take a group offline on a hanging instance, which records that when it continues."""
     replicas.owe(world, server, replicas.LEASE, group.guid)
     if group.listener is not None and world.listeners.get(group.listener.name) == server:
         world.listeners[group.listener.name] = None
@@ -392,7 +392,10 @@ def close_frozen(world: World, server: str, group: AvailabilityGroup) -> None:
 
 
 def watch(world: World) -> None:
-    """Let an instance that continues notice what it has missed; runs after every event. [DOC: lease timeout]."""
+    """Let an instance that continues after a hang detect missed changes; runs after every event.
+
+    [DOC: lease timeout].
+    """
     for (server, guid), state in sorted(world.replicas.items()):
         if not state.owed or not world.instances[server].answering:
             continue

@@ -36,7 +36,7 @@ REVERT_KB_PER_S: Final = BACKUP_KB_PER_S / 4
 
 
 def meet_secondaries(world: World, guid: int, primary: str) -> None:
-    """Connect a new primary to its secondaries; older connections are gone."""
+    """Connect a new primary to its secondaries; older connections are closed."""
     group = replicas.group_of(world, primary, guid)
     assert group is not None
     for key, _ in world.contacts_of(guid):
@@ -105,7 +105,7 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
 
 
 def on_connection_lost(world: World, guid: int, me: str, peer: str, epoch: int, reason: str) -> None:
-    """Handle a timer: *me* now notices that its connection to *peer* is gone."""
+    """Handle a timer: *me* detects that its connection to *peer* is lost."""
     if not network.close_end(world, guid, me, peer, epoch):
         return
     contact = world.contacts[guid, me, peer]
@@ -144,9 +144,9 @@ def hang_up(world: World, server: str) -> None:
 
 
 def lose(world: World, key: Key, server: str) -> None:
-    """Let the primary *key* continue without the secondary on *server*, when the cluster has been told.
+    """Let the primary *key* continue without the secondary on *server*, after the cluster was informed.
 
-    [DOC: availability modes] Until then commits wait: that copy might become primary with its log.
+    [DOC: availability modes] Until then commits wait, because that copy might become primary with its log.
     """
     was = world.copies[key].availability.peer(server)
     replicas.set_peer_state(world, key, server, SyncState.NOT_SYNCHRONIZING)
@@ -181,7 +181,7 @@ def stop(world: World, key: Key) -> None:
 
 
 def stop_receiver(world: World, key: Key, server: str) -> None:
-    """Stop the copy on *server* that receives from the primary *key*, if it is there and can hear of it."""
+    """Stop the copy on *server* that receives from the primary *key*, if it is reachable."""
     contact = world.contacts.get((world.copies[key].availability.guid or 0, key[0], server))
     if contact is not None and contact.connected and (server, key[1]) in world.copies:
         replicas.set_state(world, (server, key[1]), SyncState.NOT_SYNCHRONIZING)
@@ -252,7 +252,7 @@ def _set_closing(world: World, key: Key, server: str, kb: float | None) -> None:
 
 
 def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
-    """Handle a timer: *me* and *peer* try to connect; if it works both ends know at once."""
+    """Handle a timer: *me* and *peer* try to connect; on success both ends know at once."""
     contact = world.contacts.get((guid, me, peer))
     if contact is None or contact.epoch != epoch or contact.connected:
         return
@@ -290,7 +290,7 @@ def _retry_connection(world: World, guid: int, me: str, peer: str, contact: Cont
 
 
 def call(world: World, guid: int) -> None:
-    """Handle a timer: connections that could not come about are tried again."""
+    """Handle a timer: retry failed connections."""
     network.reassess(world, guid)
 
 
@@ -385,7 +385,7 @@ def _receives(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool:
 
 
 def reverted(world: World, guid: int, server: str, database: str) -> None:
-    """Handle a timer: a secondary that was ahead has taken back what the primary never had."""
+    """Handle a timer: a secondary that was ahead has undone the changes that the primary never had."""
     copy = world.copies.get((server, database))
     state = world.replicas.get((server, guid))
     if copy is None or state is None or copy.availability.state is not SyncState.REVERTING:
@@ -418,7 +418,7 @@ def required(world: World, lead: DatabaseCopy, server: str) -> bool:
 
 
 def caught_up(world: World, stream: int) -> None:
-    """Handle a crossing: the receiver of *stream* has hardened all there is."""
+    """Handle a crossing: the receiver of *stream* has hardened all log."""
     secondary = world.streams[stream]
     primary = world.sources[world.flow.source_of(stream)]
     lead = world.copies[primary]
@@ -509,7 +509,7 @@ def _leave(world: World, server: str, guid: int, name: str) -> None:
 
 
 def remove_local(world: World, server: str, guid: int) -> None:
-    """Remove the replica on *server*, whatever the cluster database says; its copies are RESTORING."""
+    """Remove the replica on *server*, regardless of the cluster database; its copies are RESTORING."""
     for copy in replicas.copies(world, server, guid):
         unjoin(world, server, copy.database, guid)
     for key, _ in world.contacts_of(guid):

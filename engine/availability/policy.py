@@ -306,7 +306,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
             world.listeners[group.listener.name] = None
 
     def recovered(self, world: World, key: Key) -> bool:
-        """Return that the group decides: until it has found its role again, clients are refused."""
+        """Return that the group decides: clients are refused until it has its role again."""
         guid = world.copies[key].availability.guid
         assert guid is not None
         world.update_copy(key, recovering=False, db_state=DbState.ONLINE)

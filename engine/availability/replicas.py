@@ -108,7 +108,7 @@ def by_name(world: World, server: str, name: str) -> AvailabilityGroup | None:
 
 
 def find_own_replica(world: World, server: str, guid: int) -> Replica | None:
-    """Return the server's replica in the group's configuration; None if it has none."""
+    """Return the server's replica in the group's configuration; None without one."""
     group = group_of(world, server, guid)
     return group.replica(server) if group is not None else None
 
@@ -230,7 +230,7 @@ def set_peer_state(world: World, key: Key, server: str, new_state: SyncState) ->
 
 
 def owe(world: World, server: str, reason: str, guid: int | None = None) -> None:
-    """Make the replicas of a hanging instance give up their roles when it continues."""
+    """Let the replicas of a hanging instance give up their roles when it continues."""
     for state in on_server(world, server):
         if guid in (None, state.guid) and state.word is not ReplicaWord.NOT_AVAILABLE:
             world.replicas[server, state.guid] = replace(state, owed=reason)

@@ -105,7 +105,7 @@ class GroupRole(roles.RoleKind):
         )
 
     def targets(self, world: World, role: ClusterRole) -> list[str]:
-        """Return the targets: the former primary first if it is there, then automatic targets in their order."""
+        """Return the targets: the former primary first if it is up, then automatic targets in order."""
         group = _group(world, role)
         if group is None:
             return []

@@ -222,7 +222,7 @@ def seeded(world: World, guid: int, server: str, database: str, number: int) -> 
 
 
 def _break_off(world: World, group: AvailabilityGroup, state: ReplicaState) -> None:
-    """Drop the unfinished database after a lost connection; seeding begins anew with the next connection."""
+    """Drop the unfinished database after a lost connection; seeding restarts with the next connection."""
     running = [one for one in state.seedings if one.running]
     for one in running:
         copy = world.copies.get((state.server, one.database))

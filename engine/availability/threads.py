@@ -18,7 +18,7 @@ Documented [DOC: thread usage of groups].
 
 
 def watch(world: World) -> None:
-    """Note instances whose worker threads have become too few, or sufficient again, after log streams changed."""
+    """Record instances whose worker threads became too few or sufficient after log streams changed."""
     for server in dict.fromkeys(name for name, _ in world.replicas):
         if _lacks_threads(world, server) != world.instances[server].short_of_threads:
             world.call_after(0.0, "availability.threads", server)

@@ -146,7 +146,10 @@ def set_threshold(world: World, cluster: str, cross: bool, missed: int) -> None:
 
 
 def set_paused(world: World, name: str, paused: bool, drain: bool = False) -> None:
-    """Suspend-ClusterNode and Resume-ClusterNode: a paused node takes no more roles; drained, it gives its own up."""
+    """Execute Suspend-ClusterNode or Resume-ClusterNode: a paused node accepts no more roles.
+
+    With *drain* it also moves its own.
+    """
     node = world.nodes[name]
     if not node.partition:
         raise InputError(say("{node} is not up in the cluster", node=name))
@@ -176,7 +179,7 @@ def _role(world: World, name: str) -> tuple[Node, ClusterRole]:
 
 
 def move(world: World, name: str, target: str) -> None:
-    """Move-ClusterGroup: the cluster does it, and asks nobody who knows about databases."""
+    """Execute Move-ClusterGroup: the cluster moves the role without checking the databases."""
     node, role = _role(world, name)
     if role.owner == target and role.state is ResourceState.ONLINE:
         raise InputError(say("{node} already owns {role}", node=target, role=role.name))
@@ -202,14 +205,14 @@ def start_role(world: World, name: str) -> None:
 
 
 def stop_resource(world: World, name: str) -> None:
-    """Stop-ClusterResource: what needs it goes offline with it; in the roles here that is the whole role."""
+    """Execute Stop-ClusterResource. Dependent resources go offline with it, which here is the whole role."""
     node, role, _ = _resource(world, name)
     if role.state is not ResourceState.OFFLINE:
         roles.set_offline(world, node.name, role)
 
 
 def start_resource(world: World, name: str) -> None:
-    """Start-ClusterResource: it comes online with what it needs; what needs it stays offline."""
+    """Execute Start-ClusterResource: it comes online with the resources it depends on; dependent ones stay offline."""
     node, role, resource = _resource(world, name)
     if any(resource.name in one.needs for one in role.resources):
         _put(world, node, role, replace(resource, started=role.state is not ResourceState.ONLINE))
@@ -284,9 +287,9 @@ def _spelled(world: World, node: Node, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def set_preferred(world: World, name: str, nodes: Iterable[str]) -> None:
-    """Set-ClusterOwnerNode for a role: the preferred owners, best first.
+    """Execute Set-ClusterOwnerNode for a role: the preferred owners, best first.
 
-    Those of a group last until SQL Server sets them at the next failover.
+    For an availability group they last until SQL Server sets them at the next failover.
     """
     node, role = _role(world, name)
     config.update_role(world, node.name, role.name, preferred=_spelled(world, node, nodes))

@@ -59,7 +59,7 @@ def node_of(world: World, server: str) -> Node | None:
 
 
 def find_known_config(world: World, server: str) -> ClusterConfig | None:
-    """Return the cluster database of an instance's computer, or its last one after an eviction; None if never any."""
+    """Return the cluster database of an instance's computer, or its last one after an eviction; None without any."""
     node, instance = node_of(world, server), world.instances.get(server)
     if node is None and instance is not None:
         return world.evicted.get(instance.computer)
@@ -82,7 +82,7 @@ def has_heartbeat(world: World, a: str, b: str) -> bool:
 
 
 def may_write(world: World, node: str) -> bool:
-    """Return whether *node* has the newest database of those that it reaches, and they are a majority."""
+    """Return whether *node* has the newest database among the nodes it reaches, and these are a majority."""
     partition, old = world.nodes[node].partition, world.nodes[node].config
     if not partition or not is_running(world, world.nodes[node]):
         return False

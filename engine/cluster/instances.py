@@ -244,7 +244,7 @@ class InstanceRole(roles.RoleKind):
         return ""
 
     def node_left(self, world: World, node: str) -> None:
-        """Take the instances of a node without quorum down. [DOC: WSFC quorum]."""
+        """Stop the instances of a node without quorum. [DOC: WSFC quorum]."""
         for name in [name for name in world.instances_on(node) if world.instances[name].clustered]:
             if world.instances[name].service is not Service.STOPPED:
                 service.kill(world, name)

@@ -41,7 +41,7 @@ Pair = tuple[str, str]
 
 
 def watch(world: World) -> None:
-    """Note missing heartbeats and nodes that could join; runs after every event."""
+    """Record missing heartbeats, and nodes that could join; runs after every event."""
     for cluster in list(world.clusters.values()):
         for name in cluster.nodes:
             _watch_power(world, world.nodes[name])
@@ -134,7 +134,7 @@ def _silence_limit_s(world: World, cluster: Cluster, pair: Pair) -> float:
 
 
 def regroup(world: World, name: str) -> None:
-    """Handle a timer: the members find out who is left, and each side whether it may go on."""
+    """Handle a timer: the members determine who is left, and whether each side may continue."""
     cluster = world.clusters[name]
     lost = {
         pair
@@ -239,14 +239,14 @@ def _continue_partition(world: World, side_nodes: list[str], lost_nodes: list[st
 
 
 def synchronize_config(world: World, side_nodes: list[str]) -> None:
-    """Give all members the newest copy of the cluster database that one of them has."""
+    """Copy the newest cluster database among the members to all of them."""
     known = _find_newest_config(world, side_nodes)
     for name in side_nodes:
         world.nodes[name] = replace(world.nodes[name], config=known)
 
 
 def count(world: World, name: str) -> None:
-    """Handle a timer: dynamic quorum counts the votes of those who are there."""
+    """Handle a timer: dynamic quorum recounts the votes of the present nodes."""
     cluster = world.clusters[name]
     for partition in config.partitions(world, name):
         there = config.members(world, partition)
@@ -279,7 +279,7 @@ def hand_over_vote(world: World, name: str) -> None:
 
 
 def leave(world: World, name: str, members: list[str]) -> None:
-    """Take the node *name* out of its partition in good order; *members* are the others."""
+    """Remove the node *name* from its partition after an orderly exit; *members* are the others."""
     hand_over_vote(world, name)
     world.nodes[name] = replace(world.nodes[name], partition=0)
     roles.node_left(world, name)
@@ -354,7 +354,7 @@ def _formable(world: World, cluster: Cluster) -> list[tuple[list[str], ClusterCo
 
 
 def _note_outdated(world: World, cluster: Cluster) -> None:
-    """Note the newer cluster database that waiting nodes see at the witness. [DOC: manage quorum]."""
+    """Record the newer cluster database that waiting nodes see at the witness. [DOC: manage quorum]."""
     for side in _find_separate_groups(world, cluster):
         known = config.read_database(world, _find_newest_config(world, side), side)
         newer = config.read_tag(world, known, side) > known.epoch
@@ -389,7 +389,7 @@ def _find_newest_config(world: World, side_nodes: list[str]) -> ClusterConfig:
 
 
 def gather(world: World, name: str) -> None:
-    """Handle a timer: nodes that can join do so; nodes that can form a cluster do; a weaker partition gives way."""
+    """Handle a timer: nodes join or form a cluster if they can; a weaker partition dissolves."""
     world.clusters[name] = replace(world.clusters[name], gathering=False)
     for node in _find_reunited_members(world, world.clusters[name]):
         world.nodes[node] = replace(world.nodes[node], partition=0)

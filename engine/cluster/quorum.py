@@ -24,7 +24,7 @@ def is_version_at_least(cluster: Cluster, version: str) -> bool:
 
 
 def dynamic(cluster: Cluster) -> bool:
-    """Return whether votes are counted anew after each survived change. Documented since Windows Server 2012."""
+    """Return whether votes are recounted after each survived change. Documented since Windows Server 2012."""
     return cluster.dynamic_quorum and is_version_at_least(cluster, "2012")
 
 

@@ -65,7 +65,7 @@ class RoleKind:
         raise NotImplementedError
 
     def offline(self, world: World, role: ClusterRole, planned: bool) -> float:
-        """Take it offline at its owner; return the seconds that this takes."""
+        """Take the role offline at its owner; return the required seconds."""
         raise NotImplementedError
 
     def online(self, world: World, role: ClusterRole, node: str) -> str:
@@ -142,7 +142,7 @@ EXHAUSTED: Final = "exhausted"
 
 
 def watch(world: World) -> None:
-    """Check after every event whether each role is healthy, and whether an offline one could come online."""
+    """Check after every event whether each role is healthy, and whether an offline role could come online."""
     for node, role in list(iterate_roles(world)):
         kind = KINDS[role.kind]
         if role.state is ResourceState.ONLINE and _member(world, node, role.owner):
@@ -263,7 +263,7 @@ def restarts_used(world: World, role: ClusterRole) -> int:
 
 
 def owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:
-    """Fail over the roles of members that are gone."""
+    """Fail over the roles of lost members."""
     for role in world.nodes[node].config.roles:
         if role.owner in lost_nodes and role.state not in (ResourceState.OFFLINE, ResourceState.FAILED):
             emit_role_event(
@@ -300,7 +300,7 @@ def move(world: World, node: str, role: ClusterRole, target: str | None = None) 
 
 
 def set_offline(world: World, node: str, role: ClusterRole) -> None:
-    """Take the role offline; it stays so until it is brought online again."""
+    """Take the role offline until it is brought online again."""
     KINDS[role.kind].offline(world, role, True)
     resources = tuple(replace(one, started=False) for one in role.resources)
     _change(world, node, role, state=ResourceState.OFFLINE, why="", tried=(), resources=resources)
@@ -369,7 +369,7 @@ def _can_come_online(world: World, role: ClusterRole, node: str) -> bool:
 
 
 def report_online(world: World, name: str, owner: str) -> None:
-    """Note that the role is online on *owner*."""
+    """Record that the role is online on *owner*."""
     found = world.nodes.get(owner)
     role = found.config.role(name) if found is not None else None
     if found is None or role is None or role.owner != owner or role.state is not ResourceState.ONLINE_PENDING:

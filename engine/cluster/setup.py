@@ -51,9 +51,9 @@ def _start_setup(
 
 
 def patch(world: World, name: str) -> None:
-    """Install a service pack on a node, for every instance there; those that run there are down meanwhile.
+    """Install a service pack on a node for all its instances; instances that run there are down meanwhile.
 
-    The passive nodes come first: there it costs nobody anything.
+    Patch passive nodes first, where this interrupts nobody.
     """
     _idle(world, name)
     _start_setup(world, name, instances.PATCH, "setup.patched", PATCH_S)
@@ -66,7 +66,7 @@ def patch(world: World, name: str) -> None:
 
 
 def complete_patch(world: World, name: str) -> None:
-    """Handle a timer: setup is done on a node; what it has taken offline there comes back."""
+    """Handle a timer: setup is done on a node, and the stopped instances start again."""
     node = world.nodes.get(name)
     if node is None or node.setup != instances.PATCH:
         return

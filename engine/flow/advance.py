@@ -33,7 +33,7 @@ def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, He
 
 
 def _run_cached(flow: Flow, memory: RunCache, ticks: int) -> tuple[int, Held, Held]:
-    """Run as `run` does, but take over what a fork has already run."""
+    """Run as `run` does, but reuse steps that a fork has already computed."""
     begin = flow.ran
     known = memory.find(flow.root, begin, ticks)
     if known is not None:

@@ -115,7 +115,7 @@ def source_parameters(source: SourceSetup, streams: tuple[StreamSetup, ...], dt:
 def stream_parameters(source: SourceSetup, stream: StreamSetup, dt: float) -> Array:
     """Return the parameter row of a stream of *source* for steps of *dt* seconds.
 
-    Raise ValueError without such a link.
+    Raises ValueError without such a link.
     """
     if not 0.0 <= stream.loss < 1.0 or stream.bandwidth_mbps <= 0.0 or stream.rtt_ms < 0.0:
         raise ValueError(

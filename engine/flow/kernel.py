@@ -292,7 +292,7 @@ HEADROOM = 1.01  # margin for rounding above the maximum log of the steps
 
 
 class Arrays(NamedTuple):
-    """All that a step reads and changes, a row each of sources, streams, instances and links; see the columns above."""
+    """All data of a step: one row per source, stream, instance and link; columns are listed above."""
 
     sources: Table
     source_params: Table
@@ -505,7 +505,7 @@ def carry_log(
     known_kb: float,
     dt: float,
 ) -> None:
-    """Log of one stream travels from instance *h* to *m*, is hardened there, and back comes the acknowledgement."""
+    """Move the log of one stream from instance *h* to *m*, harden it there, and return the acknowledgment."""
     slot = step_number & (history.shape[2] - 1)
     sent = state[j, SENT] + may_send
     state[j, SENT] = sent
@@ -791,7 +791,7 @@ def share_hosts(hosts: Table, dt: float, hz: float) -> None:
 
 @inside
 def share_links(flow: Arrays, dt: float) -> None:
-    """Divides each congested link fairly: small senders get what they ask, the others an equal part."""
+    """Divide each congested link fairly: small senders get their demand, the others equal shares."""
     place, links = flow.place, flow.links
     work = flow.stream_work
     stream_places = flow.stream_places
@@ -945,7 +945,7 @@ def step(flow: Arrays, step_number: int, dt: float, hz: float) -> None:
 
 @inside
 def finish_received(state: Table, params: Table, j: int, history: Cube, step_number: int) -> None:
-    """A target without a session hardens what had arrived; nothing is under way and nobody hears of it."""
+    """Harden the received log at a target without a session; nothing is in transit and no acknowledgment is sent."""
     state[j, HARDENED] += min(
         (state[j, RECEIVED] - state[j, HARDENED]) * params[j, HARDEN_OUT], params[j, HARDEN_KB]
     )
@@ -958,7 +958,10 @@ def finish_received(state: Table, params: Table, j: int, history: Cube, step_num
 
 @inside
 def smooth(state: Table, i: int, total: int, totals: int, value: float) -> None:
-    """Rate of what adds up since the last look, smoothed over about a second; LAST and SMOOTH follow the total."""
+    """Return the rate of a cumulative value since the last sample, smoothed over about a second.
+
+    LAST and SMOOTH are updated.
+    """
     rate = (value - state[i, totals + total]) / LOOK_S
     state[i, totals + total] = value
     state[i, 2 * totals + total] += (rate - state[i, 2 * totals + total]) * LOOK_SHARE
@@ -966,7 +969,7 @@ def smooth(state: Table, i: int, total: int, totals: int, value: float) -> None:
 
 @inside
 def update_rates(flow: Arrays) -> None:
-    """Rates since the last look; and log files grow to hold their log."""
+    """Update the rates since the last sample, and let log files grow to hold their log."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     hosts = flow.hosts
@@ -1031,7 +1034,7 @@ def slack_kb(position_kb: float) -> float:
 
 @inside
 def stream_is_sound(state: Table, params: Table, j: int, generated: float) -> bool:
-    """No log is lost or invented on its way, and everything is a number."""
+    """Check that no log is lost or invented in transit, and that no value is NaN."""
     total = 0.0
     for column in range(STREAM_COLUMNS):
         total += state[j, column]
@@ -1060,7 +1063,7 @@ def source_crossed(state: Table, params: Table, i: int, reuse: float) -> int:
 
 @entry
 def stream_crossings(state: Table, params: Table, j: int, flushed: float, block_kb: float) -> int:
-    """Crossings that hold for a stream at this instant, its source having *flushed* so much log."""
+    """Return the crossings that are true for a stream now, when its source has *flushed* that much log."""
     return stream_crossed(state, params, j, flushed, block_kb)
 
 
@@ -1119,7 +1122,7 @@ def has_held_crossing(flow: Arrays) -> bool:
 
 @inside
 def any_held(flow: Arrays) -> bool:
-    """Compare each source and stream, where `has_held_crossing` compares the first of those alike."""
+    """Compare each source and stream; `has_held_crossing` compares only the first of equal ones."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     for i in range(sources.shape[0]):
@@ -1241,7 +1244,10 @@ def has_passed_level(flow: Arrays) -> bool:
 
 @inside
 def find_unsound_row(flow: Arrays) -> int:
-    """Number of the first source or, counted on behind them, stream whose books do not balance; -1: all do."""
+    """Return the number of the first source, or stream counted after the sources, whose balance is wrong.
+
+    -1 if all are right.
+    """
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     place = flow.place
@@ -1324,8 +1330,10 @@ def streams_alike(streams: Table, params: Table, place: NumberTable, history: Cu
 
 @inside
 def sources_alike(flow: Arrays, a: int, b: int, exactly: bool) -> bool:
-    """Two sources and their streams differ in nothing but their pages and, unless *exactly*, what of their log may be
-    overwritten."""
+    """Return whether two sources with their streams differ only in their pages.
+
+    Unless *exactly*, the log that may be overwritten may differ too.
+    """
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     host_of, place, history = flow.host_of, flow.place, flow.history
@@ -1350,7 +1358,7 @@ def sources_alike(flow: Arrays, a: int, b: int, exactly: bool) -> bool:
 
 @inside
 def find_alike(flow: Arrays, exactly: bool) -> None:
-    """Sources that are alike, with their streams; see `sources_alike`."""
+    """Find equal sources, with their streams; see `sources_alike`."""
     sources = flow.sources
     streams, stream_params = flow.streams, flow.stream_params
     place = flow.place
@@ -1383,7 +1391,7 @@ def find_alike(flow: Arrays, exactly: bool) -> None:
 
 @inside
 def note_runs(places: NumberTable, count: int) -> None:
-    """The first of those alike, and the runs of neighbours that are alike."""
+    """Record the first of the equal ones, and the runs of equal neighbors."""
     groups = 0
     runs = 0
     for number in range(count):
@@ -1427,7 +1435,7 @@ def gather_own_columns(flow: Arrays) -> None:
 
 @inside
 def distribute_results(flow: Arrays) -> None:
-    """Every source and stream gets what has been worked out for those that are like it, and what is its own."""
+    """Copy the shared results to every equal source and stream, and add its own values."""
     sources = flow.sources
     streams, stream_params = flow.streams, flow.stream_params
     history = flow.history
@@ -1468,7 +1476,7 @@ def distribute_results(flow: Arrays) -> None:
 
 @inside
 def is_roomy(sources: Table, params: Table, work: Table, source_places: NumberTable, steps: int) -> bool:
-    """So many steps cannot fill the log file of any source that is worked out for others with less or more room."""
+    """Return whether that many steps cannot fill the log file of any source whose results are shared."""
     for group in range(source_places[GROUPS, sources.shape[0]]):
         i = source_places[GROUPS, group]
         if work[LEAST_REUSE, i] < work[MOST_REUSE, i]:

@@ -53,7 +53,7 @@ class Pair:
 def pair(site: Site, workload: Workload, mode: SafetyMode, **changes: object) -> Pair:
     """Return the database on instance 0 and, unless *mode* is NONE, its synchronized mirror on instance 1.
 
-    *changes* are other fields by name.
+    *changes*: other fields by name.
     """
     stream = StreamSetup(
         site=site, target_host=1, connected=True, carrying=True, awaited=mode is SafetyMode.FULL

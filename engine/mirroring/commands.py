@@ -104,7 +104,7 @@ def partner_failover(world: World, server: str, database: str) -> statements.Out
 
 
 def partner_force(world: World, server: str, database: str) -> statements.Outcome:
-    """FORCE_SERVICE_ALLOW_DATA_LOSS: on the mirror, while nobody it can ask knows a living principal."""
+    """Execute FORCE_SERVICE_ALLOW_DATA_LOSS on the mirror, if no reachable server knows a running principal."""
     copy = _in_session(world, server, database)
     if copy.mirroring.role is not Role.MIRROR or quorum.sees_partner(world, copy):
         raise SqlError(1455, copy.database)
@@ -123,7 +123,7 @@ def partner_force(world: World, server: str, database: str) -> statements.Outcom
 
 
 def partner_off(world: World, server: str, database: str) -> statements.Outcome:
-    """SET PARTNER OFF: on either partner, in any state; the other partner hears of it when it can."""
+    """Execute SET PARTNER OFF on either partner, in any state; the other partner is informed when possible."""
     if database.lower() in statements.SYSTEM_DATABASES:
         raise SqlError(1416, database)
     copy = statements.copy_on(world, server, database)
@@ -153,7 +153,7 @@ def partner_off(world: World, server: str, database: str) -> statements.Outcome:
 
 
 def partner_suspend(world: World, server: str, database: str) -> statements.Outcome:
-    """SET PARTNER SUSPEND: log is kept on the principal and no longer sent."""
+    """Execute SET PARTNER SUSPEND: the principal retains its log and no longer sends it."""
     copy = _in_session(world, server, database)
     _need_quorum(world, copy)
     _not_busy(world, copy)
@@ -166,7 +166,7 @@ def partner_suspend(world: World, server: str, database: str) -> statements.Outc
 
 
 def partner_resume(world: World, server: str, database: str) -> statements.Outcome:
-    """SET PARTNER RESUME: after SUSPEND, after forced service, after an error that was mended."""
+    """Execute SET PARTNER RESUME: after SUSPEND, after forced service, or after a repaired error."""
     copy = _in_session(world, server, database)
     if copy.mirroring.role is Role.MIRROR and not world.settings.resume_on_mirror:
         raise SqlError(1470, copy.database)

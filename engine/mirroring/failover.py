@@ -77,13 +77,13 @@ def _begin(world: World, mirror: DatabaseCopy, kind: str, agreed_tick: int | Non
 
 
 def _give_up(world: World, failover: Failover, reason: str) -> None:
-    """Cancel the failover under way."""
+    """Cancel the failover in progress."""
     failover = _update(world, failover, why=reason)
     _step(world, failover, "cancelled", failover.from_server if failover.kind == "manual" else None)
 
 
 def cancel(world: World, guid: int | None, kind: str, reason: str) -> None:
-    """Cancel the failover of *kind* under way; decisions of mirror and witness remain."""
+    """Cancel the failover of *kind* in progress; decisions of mirror and witness remain."""
     failover = world.failover_under_way(guid)
     if failover is None or failover.kind != kind:
         return
@@ -92,7 +92,7 @@ def cancel(world: World, guid: int | None, kind: str, reason: str) -> None:
 
 
 def cancel_at(world: World, key: Key, reason: str) -> None:
-    """Cancel the failover of a copy that is gone: it can neither become principal nor hand over its role."""
+    """Cancel the failover of a copy that no longer exists: it can neither become principal nor hand over its role."""
     failover = world.failover_under_way(world.copies[key].mirroring.guid)
     if failover is None:
         return
@@ -122,9 +122,10 @@ def consider(world: World, guid: int) -> None:
 
 
 def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None:
-    """Redo goes on meanwhile; the decision comes when all log is redone and the witness agrees.
+    """Ask the witness.
 
-    [WP, failover]
+    Redo continues meanwhile; the decision follows when all log is redone and the witness agrees. [WP,
+    failover]
     """
     why = _refusal(world, mirror)
     if why:
@@ -169,7 +170,7 @@ ASK_WITNESS_S = 0.5
 
 
 def _hears_witness(world: World, mirror: DatabaseCopy) -> bool:
-    """Return whether question and answer pass between mirror and witness, whatever the two believe."""
+    """Return whether messages pass between mirror and witness in both directions, regardless of their beliefs."""
     witness = mirror.mirroring.witness
     if witness is None or not world.instances[witness].answering:
         return False
@@ -217,7 +218,7 @@ def _decided(world: World, failover: Failover) -> None:
 
 
 def start_manual(world: World, principal: Key) -> None:
-    """ALTER DATABASE … SET PARTNER FAILOVER was accepted: clients are cut, the tail of the log goes out."""
+    """Start an accepted SET PARTNER FAILOVER: clients are disconnected, and the tail of the log is sent."""
     copy = world.copies[principal]
     assert copy.mirroring.partner is not None
     mirror = world.copies[copy.mirroring.partner, copy.database]
@@ -241,7 +242,7 @@ def closed(world: World, guid: int, detected_tick: int) -> None:
 
 
 def start_forced(world: World, mirror: Key) -> None:
-    """FORCE_SERVICE_ALLOW_DATA_LOSS was accepted: the mirror recovers to the end of what it has."""
+    """Start an accepted FORCE_SERVICE_ALLOW_DATA_LOSS: the mirror recovers to the end of its log."""
     copy = world.copies[mirror]
     cancel(world, copy.mirroring.guid, "automatic", say("service was forced instead"))
     lost_at = quorum.contact(world, copy.mirroring.guid, copy.server, copy.mirroring.partner).since_tick

@@ -113,7 +113,7 @@ class MonitorRows(Sequence[MonitorRow]):
         return self[int(np.searchsorted(self.columns["tick"], tick)) :]
 
     def find_last(self, role: Role, ends_by_kb: float) -> int | None:
-        """Place of the last row of this *role* whose log ends by *ends_by_kb*; None if there is none."""
+        """Return the index of the last row of this *role* whose log ends by *ends_by_kb*; None without one."""
         columns = self.columns
         found = np.flatnonzero((columns["role"] == role) & (columns["end_of_log_kb"] <= ends_by_kb))
         return int(found[-1]) if len(found) else None
@@ -183,7 +183,7 @@ def update(world: World, server: str, database: str | None = None) -> list[Messa
 
 
 def record(world: World, copy: DatabaseCopy) -> MonitorRow:
-    """Write down what the copy's server knows now, drop rows past retention, raise alerts."""
+    """Record what the copy's server knows now, delete rows past retention, raise alerts."""
     key = copy.key
     before = rows_of(world, key)
     row = _measure_row(world, copy, before)
@@ -252,7 +252,7 @@ def _measure_principal(
 
 
 def send_queue_kb(world: World, copy: DatabaseCopy) -> float:
-    """Log that the principal knows not to have been sent; what no mirror fetches piles up as well."""
+    """Return the log that the principal knows to be unsent; log without a receiving mirror counts too."""
     flow = world.flow
     if copy.source is None or copy.mirroring.role is not Role.PRINCIPAL:
         return 0.0
@@ -264,7 +264,7 @@ def send_queue_kb(world: World, copy: DatabaseCopy) -> float:
 
 
 def _last_known_kb(world: World, copy: DatabaseCopy) -> float:
-    """Return the position of the mirror's log that the principal knows of while there is no connection."""
+    """Return the position of the mirror's log last known to the principal while disconnected."""
     partner = world.copies.get((copy.mirroring.partner or "", copy.database))
     return (
         copy.mirroring.failover_lsn_kb

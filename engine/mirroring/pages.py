@@ -144,7 +144,7 @@ def is_detected(copy: DatabaseCopy, page: int) -> bool:
 
 
 def mend(world: World, server: str, database: str) -> None:
-    """Execute `mend-page`: the damaged pages of a copy are restored from a backup that another DBA has found."""
+    """Execute `mend-page`: restore the damaged pages of a copy from a backup of another DBA."""
     copy = world.copies[server, database]
     if copy.bad_pages:
         world.update_copy((server, database), bad_pages=())
@@ -166,7 +166,7 @@ def check(
 
 
 def _checked(world: World, server: str, database: str) -> DatabaseCopy:
-    """Return the copy whose pages a check reads: a snapshot shares those of its source."""
+    """Return the copy whose pages a check reads; a snapshot shares those of its source."""
     picture = snapshots.find(world, server, database)
     return world.copies[server, picture.source] if picture else statements.copy_on(world, server, database)
 

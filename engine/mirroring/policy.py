@@ -126,7 +126,7 @@ class MirroringPolicy(groups.GroupPolicy):
         redo.note_change(world, key)
 
     def schema_changed(self, world: World, key: Key) -> None:
-        """Redo at the mirror needs no lock: nobody reads there."""
+        """Do nothing: redo on the mirror needs no lock, because nobody reads there."""
 
     def count_routed(self, world: World, copy: DatabaseCopy) -> None:
         """Count nothing: mirroring routes no connections."""

@@ -50,7 +50,7 @@ def _family(edition: str) -> str:
 
 
 def version_fits(world: World, principal: str, mirror: str) -> bool:
-    """Log goes to the same or, during a rolling upgrade, to a newer version; never to an older one."""
+    """Return whether the mirror has the same version or, during a rolling upgrade, a newer one."""
     return world.instances[principal].version <= world.instances[mirror].version
 
 

@@ -20,7 +20,7 @@ from engine.protocol import commits, encryption, errorlog, files, lineage, strea
 
 
 def note_change(world: World, key: Key) -> None:
-    """Note a change to the catalog of the database that *key* owns, for its mirror."""
+    """Record a change to the catalog of the database that *key* owns, for its mirror."""
     copy = world.copies[key]
     if copy.source is None:
         return
@@ -31,7 +31,7 @@ def note_change(world: World, key: Key) -> None:
 
 
 def replay(world: World, server: str, database: str, upto_kb: float) -> None:
-    """Handle a timer: the mirror takes over what the log up to *upto_kb* says, once it has redone that far."""
+    """Handle a timer: the mirror applies the changes in the log up to *upto_kb* after redoing it."""
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None:
         return  # no longer a mirror; the next connection starts again
@@ -56,7 +56,7 @@ def _redone(world: World, stream: int, upto_kb: float) -> bool:
 
 
 def meet_trouble(world: World, mirror: Key) -> None:
-    """Redo meets at once what has become of the mirror's files; while roles are changing, as soon as they have."""
+    """Let redo detect a problem with the mirror's files at once, or after a role change in progress."""
     copy = world.copies[mirror]
     assert copy.stream is not None, f"{mirror} redoes nothing"
     lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
@@ -108,10 +108,10 @@ def files_of(copy: DatabaseCopy) -> dict[str, object]:
 def trouble_with_files(
     world: World, copy: DatabaseCopy, lead: DatabaseCopy
 ) -> tuple[int, *tuple[object, ...]] | None:
-    """Return number and arguments of the error that the mirror meets at the principal's files, or None.
+    """Return number and arguments of the error that the principal's files cause on the mirror, or None.
 
-    Without the certificate of an encrypted database it can redo nothing (33111) [DOC: TDE]. It is derived that
-    redo meets it.
+    Without the certificate of an encrypted database it can redo nothing (33111) [DOC: TDE]. That redo fails
+    in this case is derived.
     """
     computer = world.computer_of(copy.server)
     missing = encryption.missing_certificate(world.instances[copy.server], lead.encryption_key)
@@ -258,7 +258,7 @@ def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
 
 
 def caught_up(world: World, stream: int) -> None:
-    """Handle a crossing: the receiver of *stream* has hardened all there is."""
+    """Handle a crossing: the receiver of *stream* has hardened all log."""
     source, mirror = world.flow.source_of(stream), world.streams[stream]
     if mirror is None:
         return

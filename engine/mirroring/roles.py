@@ -56,14 +56,17 @@ NEXT_STATE: Final[dict[tuple[MirrorState, StateChangeCause], MirrorState]] = {
 
 
 def move(world: World, key: Key, cause: StateChangeCause) -> None:
-    """Move the mirroring state of the copy; KeyError (our error) if the table knows no such move."""
+    """Apply a transition of the copy's mirroring state.
+
+    Raises KeyError (our error) for one that the table lacks.
+    """
     copy = world.copies[key]
     assert copy.mirroring.state is not None, f"{key} has no session"
     set_state(world, key, NEXT_STATE[copy.mirroring.state, cause], cause.value)
 
 
 def stop(world: World, key: Key) -> None:
-    """Stop the copy, whose instance or log is gone, without an event: no server sees the session restart."""
+    """Stop the copy whose instance or log is lost, without an event: no server sees the session restart."""
     copy = world.copies[key]
     assert copy.mirroring.state is not None, f"{key} has no session"
     new = NEXT_STATE[copy.mirroring.state, StateChangeCause.STOPPED]
@@ -101,7 +104,7 @@ def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int)
 
 
 def set_witness_state(world: World, key: Key, new_state: WitnessState) -> None:
-    """Note what this partner now knows of its link to the witness."""
+    """Record this partner's knowledge of its link to the witness."""
     old = world.copies[key].mirroring.witness_state
     if old is not new_state:
         world.update_mirroring(key, witness_state=new_state)

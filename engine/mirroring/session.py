@@ -30,7 +30,7 @@ def address(world: World, guid: int, me: str, peer: str) -> str:
 
 
 def on_connection_lost(world: World, guid: int, me: str, peer: str, epoch: int, reason: str) -> None:
-    """Handle a timer: *me* now notices that its connection to *peer* is gone."""
+    """Handle a timer: *me* detects that its connection to *peer* is lost."""
     if not network.close_end(world, guid, me, peer, epoch):
         return
     copy = world.copy_in_session(guid, me)
@@ -135,7 +135,7 @@ def _mirror_loses_principal(world: World, key: Key) -> None:
 
 
 def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
-    """Handle a timer: *me* and *peer* try to connect; if it works both ends know at once."""
+    """Handle a timer: *me* and *peer* try to connect; on success both ends know at once."""
     contact = world.contacts.get((guid, me, peer))
     if contact is None or contact.epoch != epoch or contact.connected:
         return
@@ -166,7 +166,7 @@ def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) 
 
 
 def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
-    """Tell *me* that *peer* no longer knows the session: it was removed there."""
+    """Inform *me* that *peer* no longer knows the session, because it was removed there."""
     copy = world.copy_in_session(guid, me)
     record = world.witnesses.get((me, guid))
     if copy is not None and peer == copy.mirroring.witness:
@@ -291,7 +291,7 @@ def _partners_meet(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
 
 
 def meet(world: World, guid: int) -> None:
-    """Handle a timer: roles have just changed; if the partners are connected they agree on what follows."""
+    """Handle a timer: roles have just changed; connected partners agree on the next step."""
     copies = world.session_copies(guid)
     if len(copies) == 2 and quorum.sees_partner(world, copies[0]) and quorum.sees_partner(world, copies[1]):
         _partners_meet(world, *copies)

@@ -27,5 +27,5 @@ def timeout_s(copy: DatabaseCopy) -> int:
 
 
 def partner_address(copy: DatabaseCopy) -> str | None:
-    """Return the address of its partner as its settings give it, or None if they give none."""
+    """Return the address of the partner in the copy's settings, or None."""
     return copy.mirroring.partner_address

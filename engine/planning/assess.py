@@ -141,7 +141,7 @@ class Assessment:
 
 
 def build_full_check(goals: Goals, unmirrored: Steady) -> Callable[[Steady], bool]:
-    """Build a predicate that returns whether FULL keeps the goals, compared with the figures without mirroring."""
+    """Build a predicate for whether FULL meets the goals, compared with the figures without mirroring."""
     least = unmirrored.transactions_per_s * (1.0 - goals.throughput_loss_max)
     longest = goals.response_limit_s
 
@@ -152,7 +152,7 @@ def build_full_check(goals: Goals, unmirrored: Steady) -> Callable[[Steady], boo
 
 
 def off_keeps_up(figures: Steady) -> bool:
-    """Return whether the log can be sent as fast as it is written, which is the only limit in OFF."""
+    """Return whether log is sent as fast as it is written, which is the only limit in OFF."""
     return figures.send_queue_growth_kb_per_s <= 0.0
 
 

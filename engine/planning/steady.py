@@ -97,7 +97,7 @@ def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[Steady]:
 
 
 def _measurement_s(setup: Pair) -> float:
-    """Return several times the longest delay of the pair: thinking, and a window on its way."""
+    """Return several times the longest delay of the pair: think time, and a window in transit."""
     source, stream = setup.source, setup.stream
     if stream is None:
         return max(LOOK_S, source.workload.think_s)
@@ -202,7 +202,10 @@ _WATCHED: Final = ("transactions_per_s", "response_s", "sent_kb_per_s")
 
 
 def send_limit_kb_per_s(setup: Pair) -> float:
-    """Log that the session can send at most: a window each round trip, or what the link carries. 0: no mirror."""
+    """Return the maximum send rate of the session: a window per round trip, or the capacity of the link.
+
+    0 without a mirror.
+    """
     source, stream = setup.source, setup.stream
     if stream is None:
         return 0.0

@@ -71,7 +71,7 @@ def find_last_acceptable(
 ) -> float | None:
     """Find the last of *values* before *is_acceptable* first fails, then refine it.
 
-    None: the first one fails already. The very last value: all are good.
+    Return None if the first one fails, and the very last value if none fails.
     """
     last_value: float | None = None
     bracket: tuple[float, float] | None = None

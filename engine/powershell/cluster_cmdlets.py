@@ -256,7 +256,7 @@ def set_group(act: Callable[[World, str], None]) -> Cmdlet:
 
 
 def set_resource(act: Callable[[World, str], None]) -> Cmdlet:
-    """Build Start-ClusterResource or Stop-ClusterResource, which apply *act* to a role."""
+    """Build Start-ClusterResource or Stop-ClusterResource, which apply *act* to a resource."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         name = lookup.resource(world, node, lookup.name(call, piped, "resource"), call)[1].name

@@ -183,7 +183,7 @@ def net(world: World, node: str, verb: str, name: str, option: str | None) -> st
 def _switch_service(
     world: World, node: str, call: CmdletCall, name: str, start: bool, switch: str = ""
 ) -> str:
-    """Start or stop a service of the node; what it is called in full."""
+    """Start or stop a service of the node; return its full name."""
     if name.lower() == "clussvc":
         if switch == "fq":
             commands.force_quorum(world, node)

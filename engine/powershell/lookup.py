@@ -123,7 +123,7 @@ def names(call: CmdletCall, piped: PipelineTable | None, kind: str) -> tuple[str
 
 
 def name(call: CmdletCall, piped: PipelineTable | None, kind: str, default: str = "") -> str:
-    """Return the one name for a cmdlet. Raises ShellError for none or several."""
+    """Return the single name for a cmdlet. Raises ShellError for none or several."""
     found = next(iter(names(call, piped, kind)), default)
     if not found:
         text = "Cannot process command because of one or more missing mandatory parameters: Name."

@@ -34,7 +34,10 @@ CLUSTER: Final = re.compile(r"\(\s*Get-Cluster\s*\)\.(\w+)\s*(?:=\s*(\d+))?", re
 
 
 def run(world: World, node: str, line: str) -> None:
-    """Run a line at the prompt of *node*; the answer is an event. Raises InputError where there is no prompt."""
+    """Run a line at the prompt of *node*; the result is an event.
+
+    Raises InputError where there is no prompt.
+    """
     if not world.computers[node].powered:
         raise InputError(say("{node} is off", node=node))
     if node in world.nodes and world.nodes[node].service in ("off", "starting"):
@@ -176,7 +179,7 @@ COMMON: Final = frozenset([
 
 
 def _check_parameters(world: World, node: str, call: CmdletCall, table: PipelineTable | None) -> None:
-    """Try the cmdlet in a copy of the world and refuse a parameter that it does not look at."""
+    """Try the cmdlet on a copy of the world and refuse a parameter that it does not read."""
     lookup.check_cluster(world, node, call, call.named.get("cluster", ()))
     trial = world.fork()
     try:

@@ -490,7 +490,7 @@ def put(world: World, server: str, database: str, security: Security) -> None:
 
 
 def change(security: Security, verb: str, grants: tuple[Grant, ...]) -> Security:
-    """GRANT or DENY replaces what the grantee had of the permission; REVOKE removes it."""
+    """Apply GRANT or DENY, which replace the grantee's entry for the permission, or REVOKE, which removes it."""
     gone = {(one.kind, one.name, one.permission, one.grantee) for one in grants}
     kept = tuple(g for g in security.grants if (g.kind, g.name, g.permission, g.grantee) not in gone)
     return replace(security, grants=kept if verb == "REVOKE" else (*kept, *grants))

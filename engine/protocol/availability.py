@@ -92,7 +92,7 @@ def _is_protected(world: World, copy: DatabaseCopy) -> bool:
 
 
 def accrue_ticks(account_before: Availability, tick: int, **changes: FieldOf[Availability]) -> Availability:
-    """Return the account at *tick*, with *changes* in force from then on."""
+    """Return the account at *tick*, with *changes* effective from then on."""
     passed = tick - account_before.since_tick
     return replace(
         account_before,

@@ -339,9 +339,10 @@ def _note_log_backup(world: World, key: Key, upto_kb: float) -> None:
 
 
 def by_job(world: World, key: Key, path: str) -> None:
-    """Take the log backup of a job. Jobs run beside all other work; nothing waits for them.
+    """Take the log backup of a job.
 
-    The backup writes no line to the ERRORLOG, as under trace flag 3226, which many sites set.
+    Jobs run in parallel, and nothing waits for them. The backup writes no line to the ERRORLOG, as under
+    trace flag 3226, which many sites set.
     """
     if not volumes.has_drive(world.computer_of(key[0]), volumes.drive_of(path)):
         lost = SqlError(3201, path, files.NO_PATH, also=(3013,), title="BACKUP LOG")

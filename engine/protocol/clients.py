@@ -139,7 +139,7 @@ def disconnect(world: World, client: Client) -> None:
 
 
 def _give_up(world: World, client: Client) -> None:
-    """Show the error to the users of an application without retry, until somebody restarts it."""
+    """Show the error to the users of an application without retry, until it is restarted."""
     text = say("{client} does not reconnect: it has no retry logic", client=client.name)
     world.emit("client", text, client=client.name, what="gave up")
 

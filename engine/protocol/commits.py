@@ -56,9 +56,10 @@ def iterate_commits(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: 
 
 
 def append(world: World, key: Key, edits: tuple[tuple[str, object], ...], log_kb: float) -> float:
-    """Commit a transaction. Return the position up to which log must harden before the client receives the answer.
+    """Commit a transaction.
 
-    There is always room: the log reserves space for open transactions.
+    Return the log position that must be hardened before the client gets the confirmation. There is always
+    space: the log reserves it for open transactions.
     """
     copy = world.copies[key]
     assert copy.source is not None, f"{key} is open and writes no log"
@@ -115,7 +116,7 @@ THIS_COPY: Final = say("this copy")
 def record_loss(
     world: World, database: str, server: str, count: int, lost_kb: float, location: LocalizableMessage
 ) -> None:
-    """Add lost commits to the account of the database; *location* names in words the copy that lacks them."""
+    """Add lost commits to the account of the database; *location* describes the copy that lacks them."""
     account = world.availability.get(database)
     if account is None:
         return

@@ -118,7 +118,7 @@ def has_open_files(world: World, copy: DatabaseCopy) -> bool:
 
 
 def place_file(world: World, key: Key, file: str, path: str) -> None:
-    """Note that a file of a closed database is also at *path*."""
+    """Record that a file of a closed database is also at *path*."""
     copy = world.copies.get(key)
     found = (
         next((one for one in volumes.files_of(copy) if one.key == file), None) if copy is not None else None

@@ -198,7 +198,7 @@ class Policy(ABC):
 
     @abstractmethod
     def instance_lost(self, world: World, key: Key) -> None:
-        """Handle the end of the copy's instance, which forgets what it knew of others."""
+        """Handle the end of the copy's instance, which loses its knowledge of others."""
 
     def data_lost(self, world: World, key: Key) -> bool:
         """Handle the loss of the copy's data volume; return whether the group did so."""

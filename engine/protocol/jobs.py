@@ -20,7 +20,7 @@ MONITOR: Final = "monitor"
 
 
 def standard_jobs(database: str) -> tuple[Job, ...]:
-    """Return the usual jobs of a database: one that acts in the simulation, and two that only appear in lists."""
+    """Return the usual jobs of a database: one that works in the simulation, and two that are only listed."""
     return (
         Job(name=f"{database} log backup", database=database, action=LOG_BACKUP),
         Job(name=f"{database} index maintenance", database=database),

@@ -187,7 +187,7 @@ def release_transaction(world: World, server: str, database: str) -> None:
 
 
 def note_window_transactions(world: World, server: str, database: str, holders: tuple[int, ...]) -> None:
-    """Note that exactly the sessions *holders* have an open transaction in the database."""
+    """Record that exactly the sessions *holders* have an open transaction in the database."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.source is None:

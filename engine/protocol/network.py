@@ -192,7 +192,7 @@ def close_contacts(world: World, guid: int, server: str) -> None:
 
 
 def drop_server(world: World, server: str) -> None:
-    """Remove all connections of an instance that is gone or new."""
+    """Remove all connections of an instance that was stopped or restarted."""
     for guid in sorted({guid for guid, me, _ in world.contacts if me == server}):
         drop_contacts(world, guid, server)
 

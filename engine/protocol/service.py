@@ -34,7 +34,7 @@ def _press_again(world: World, computer: str) -> None:
 
 
 def _lose_power(world: World, computer: str) -> None:
-    """Switch a computer off; a person who waits to switch it on sees it off for a moment."""
+    """Switch a computer off; a person waiting to switch it on sees it off for a moment."""
     world.update_computer(computer, powered=False, shutting_down=False)
     if any(name == "computer.on" and args == (computer,) for _, _, name, args in world.timers):
         _press_again(world, computer)

@@ -18,7 +18,7 @@ from engine.protocol import groups, lineage, network, security, serving, volumes
 
 
 def add_source(world: World, key: Key, at_kb: float) -> int:
-    """Let the copy write a log of its own from now on, which ends at *at_kb*. Return the source."""
+    """Let the copy write its own log from now on, starting at *at_kb*. Return the source."""
     _leave_path(world, key, at_kb)
     source = world.flow.add_source(FlowSetups(world).source_setup(world.copies[key]))
     world.sources[source] = key

@@ -316,6 +316,6 @@ def errors(events: Sequence[Event]) -> list[int]:
 
 
 def say_sql(world: World, server: str, text: str) -> list[int]:
-    """Run the statement in a window of its own and return its errors."""
+    """Run the statement in its own window and return its errors."""
     at = world.tick / TICKS_PER_S
     return errors(play(world, f"{at} sql {server}#{world.next_id()} {text}\n", at + 1.0))

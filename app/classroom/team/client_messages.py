@@ -11,7 +11,7 @@ from app.classroom.client_messages import HAND_MAX, NAME_MAX, Key, ProtocolError
 
 
 class ClaimRole(WireMessage):
-    """A member's first message: the role that it wants or has. Without a role it only asks which ones there are."""
+    """First message of a member: the wanted role. Without a role it only requests the list of roles."""
 
     kind: Literal["take"] = "take"
     secret: Annotated[str, Field(max_length=20)]
@@ -33,7 +33,7 @@ class SubmitInput(WireMessage):
 
 
 class Ask(WireMessage):
-    """The instructor is asked; None: no longer."""
+    """Question to the instructor; None withdraws it."""
 
     kind: Literal["ask"] = "ask"
     question: Annotated[str, Field(max_length=HAND_MAX)] | None

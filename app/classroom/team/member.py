@@ -37,7 +37,10 @@ ANSWER_S: Final = 30.0
 
 
 class TeamMember(threading.Thread):
-    """A connection that dials again after every break; each line is done once, in the order in which it was said."""
+    """Member's connection, which reconnects after every break.
+
+    Each line is applied once, in the order of sending.
+    """
 
     def __init__(self, invitation: Invitation, name: str, role: str, instead: bool = False) -> None:
         """Create a member; without a *role* it only requests the list of roles.

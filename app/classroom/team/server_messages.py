@@ -13,7 +13,7 @@ from engine.drill.team.view import RoleObservation
 
 
 class TeamRole(TypedDict):
-    """A role of the team, and who has it."""
+    """Role of the team, and its member."""
 
     key: str
     name: str
@@ -78,7 +78,7 @@ class InstructorMessage(TypedDict):
 
 
 class TeamDrillEnded(TypedDict):
-    """The drill has ended; None: nothing was computed."""
+    """The drill has ended; None: there is no result."""
 
     kind: Literal["over"]
     verdict: LogVerdict | None

@@ -43,7 +43,7 @@ LOOK_TICKS: Final = TICKS_PER_S // 10
 
 
 class InputRejectedError(Exception):
-    """A member's line changes nothing; the text says why."""
+    """A member's line was rejected and changed nothing; the text gives the reason."""
 
 
 class RoleTable:
@@ -77,7 +77,7 @@ class RoleTable:
 
 @dataclass(eq=False, slots=True)
 class Viewer:
-    """A connection of a member, which is told what its role sees."""
+    """Connection of a member, which receives the events visible to its role."""
 
     role: str
     tell: Callable[[ToMember], object]
@@ -86,7 +86,7 @@ class Viewer:
 
 
 class TeamWorld:
-    """Plays a seat for a team: what members want is done in the order in which it comes."""
+    """Run of a seat for a team: the members' inputs are applied in the order of arrival."""
 
     def __init__(self, table: RoleTable) -> None:
         self.table = table

@@ -42,7 +42,7 @@ YES, LOST, NONE = "yes", "lost", "none"
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """A token: who votes, and whether the vote is there."""
+    """Vote token: its owner, and whether the vote is present."""
 
     name: str
     color: int
@@ -83,7 +83,7 @@ class StageWire:
 
 @dataclass(frozen=True, slots=True)
 class StageFacts:
-    """Everything on the stage that comes from the world."""
+    """All facts of the world that the stage shows."""
 
     tick: Tick
     cards: Mapping[str, StageCard] = field(default_factory=dict)

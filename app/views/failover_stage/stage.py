@@ -65,7 +65,7 @@ def _fit(size: QSize) -> tuple[float, float]:
 
 
 class StageCanvas(QWidget):
-    """Draws the last view; the part that stands still is kept as a picture."""
+    """Canvas that draws the last view; its static part is cached as a picture."""
 
     phase_clicked = Signal(int)
 

@@ -208,7 +208,7 @@ class SampledRun(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CounterSummary:
-    """A counter over a stretch of time; None where it could not be read."""
+    """Summary of a counter over a time range; None where it was unavailable."""
 
     last: float | None
     mean: float | None

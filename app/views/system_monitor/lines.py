@@ -20,7 +20,7 @@ HEADROOM: Final = 1.06
 
 
 class CounterPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not typed
-    """Draws; what is drawn how is the panel's."""
+    """Plot of counters; the panel decides their style."""
 
     time_chosen = Signal(float)
     """A click at this time, seconds since the start."""

@@ -179,7 +179,7 @@ DASHES: Final = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLin
 
 @dataclass(frozen=True, slots=True)
 class CounterRow:
-    """A chosen counter, how it is drawn, and its figures over the time that is shown."""
+    """Selected counter with its style and its summary over the shown time."""
 
     choice: CounterChoice
     number: int
@@ -233,7 +233,7 @@ class CounterLegend(TableModel):
 
 
 class SystemMonitor(QWidget):
-    """Counters of any server; where a server cannot be asked, its lines have gaps."""
+    """Counters of any server; an unreachable server leaves gaps in its lines."""
 
     requested = Signal(str)
     time_selected = Signal(object)

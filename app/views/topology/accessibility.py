@@ -19,7 +19,7 @@ NO_INTERFACE: QAccessibleInterface = None  # type: ignore[assignment]
 
 
 class AccessibleItem(QObject):
-    """Stand-in for an item, which is no QObject, for screen readers."""
+    """QObject that represents a canvas item for screen readers, because an item is not a QObject."""
 
     def __init__(self, view: Any, item: Item) -> None:
         super().__init__(view)

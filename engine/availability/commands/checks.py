@@ -33,7 +33,7 @@ def can_write(world: World, server: str) -> bool:
 
 
 def find_group(world: World, server: str, name: str, verb: str = "alter") -> AvailabilityGroup:
-    """Return the group of that name in which *server* has a replica; 15151 if there is none."""
+    """Return the group with that name in which *server* has a replica; raise 15151 without one."""
     group = replicas.by_name(world, server, name)
     if group is None or (server, group.guid) not in world.replicas:
         raise SqlError(15151, verb, "availability group", name)

@@ -105,7 +105,7 @@ def check_repetition(options: Options) -> None:
 
 
 def check_syntax(server: str, name: str, options: Options, replica_options: Replicas, version: int) -> None:
-    """Raise the errors of syntax, which the server finds before it looks at any group."""
+    """Raise the syntax errors that the server finds before it looks at any group."""
     group = AvailabilityGroup(name=name, guid=0, primary=server, replicas=())
     nobody = Replica(server="", endpoint_url="")
     changes: list[Callable[[], object]] = [partial(with_options, group, options, version)]
@@ -402,7 +402,10 @@ def add_replica(world: World, server: str, name: str, replica_options: Replicas)
 
 
 def remove_replica(world: World, server: str, name: str, replica_options: Replicas) -> list[Message]:
-    """REMOVE REPLICA: its databases are left RESTORING. 35283 none of that name, 35284 the primary itself."""
+    """Execute REMOVE REPLICA; its databases are left RESTORING.
+
+    Raise 35283 for an unknown replica, 35284 for the primary itself.
+    """
     if any(options for _, options in replica_options):
         raise SqlError(156, "WITH")
     group = checks.primary(world, server, name, "remove", "replica")

@@ -93,7 +93,7 @@ def _created(world: World, server: str) -> statements.Outcome:
 
 
 def _raise_timeout(world: World, server: str, name: str) -> statements.Outcome:
-    """The cluster could not bring the new group online: the statement has waited, and takes the group back."""
+    """Raise the error of a statement that waited for a group that could not come online, and drop the group."""
     why = SqlError(41131, name)
     why.problems = (why, SqlError(41152, name, 41131))
     raise why
@@ -157,7 +157,7 @@ def join(world: World, server: str, name: str, options: Options) -> list[Message
 
 
 def _with_rollback_error(name: str, error: SqlError) -> SqlError:
-    """Return an error together with the one that says that the statement was rolled back."""
+    """Return an error together with the message that the statement was rolled back."""
     error.problems = (error, SqlError(41158, name, error.number))
     return error
 

@@ -107,7 +107,7 @@ def enter(world: World, server: str, guid: int, copies: Sequence[DatabaseCopy]) 
 
 
 def add(world: World, server: str, name: str, databases: Sequence[str]) -> list[Message]:
-    """ADD DATABASE: the primary's copy enters at once, each secondary joins on its own."""
+    """Execute ADD DATABASE: the primary's copy joins at once, each secondary joins on its own."""
     group = checks.primary(world, server, name, "add", "database")
     held = len(group.databases)
     enter(
@@ -170,9 +170,10 @@ def join(world: World, server: str, database: str, name: str) -> list[Message]:
 
 
 def leave(world: World, server: str, database: str) -> list[Message]:
-    """SET HADR OFF at a secondary: its copy leaves the group and is RESTORING. 35242 in no group, 35240 the primary.
+    """Execute SET HADR OFF at a secondary: its copy leaves the group and is RESTORING.
 
-    Without quorum, and on an evicted computer, the copy leaves locally; the cluster learns of it later. Derived.
+    Raise 35242 for a copy in no group, 35240 for the primary. Without quorum, and on an evicted computer, the
+    copy leaves locally, and the cluster learns of it later. Derived.
     """
     if not replicas.enabled(world, server):
         checks.node(world, server)

@@ -153,7 +153,7 @@ def plan(
 
 
 def configure(world: World, server: str, group: AvailabilityGroup, made: AvailabilityListener) -> None:
-    """Give the group a listener: its name and its resources."""
+    """Create the listener of the group: its name and its resources."""
     replicas.change(world, server, group.guid, lambda old: replace(old, listener=made))
     world.listeners[made.name] = None
     _fit_resources(world, replace(group, listener=made))
@@ -172,7 +172,7 @@ def _fit_resources(world: World, group: AvailabilityGroup) -> None:
 def _find_listener(
     world: World, server: str, name: str, verb: str, listener: str
 ) -> tuple[AvailabilityGroup, AvailabilityListener]:
-    """Return the group at its primary, and its listener; 19469 if it has none of that name."""
+    """Return the group at its primary, and its listener. Raise 19469 if it has no listener with that name."""
     group = checks.primary(world, server, name, verb, "listener")
     if group.listener is None or group.listener.name.lower() != listener.lower():
         raise SqlError(19469, listener, group.name)
@@ -180,7 +180,7 @@ def _find_listener(
 
 
 def add(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
-    """ADD LISTENER: it listens at once. 19477 there is one."""
+    """Execute ADD LISTENER; the listener is online at once. Raise 19477 if there is one."""
     check_syntax("ADD", options)
     group = checks.primary(world, server, name, "add", "listener")
     if group.listener is not None:
@@ -192,7 +192,7 @@ def add(world: World, server: str, name: str, listener: str, options: Options) -
 
 
 def _check_port(world: World, server: str, listener: str, group: AvailabilityGroup) -> None:
-    """Raise 19486 after a change, if the endpoint of the instance has the port: nobody listens then."""
+    """Raise 19486 after a change if the instance's endpoint uses the port, because the listener cannot listen then."""
     changed = replicas.group_of(world, server, group.guid)
     made = changed.listener if changed is not None else None
     if made is not None and failover.is_port_taken(world, server, made.port):
@@ -229,7 +229,7 @@ def restart(world: World, server: str, name: str, listener: str, options: Option
 
 
 def remove(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
-    """REMOVE LISTENER: clients that connect by its name find nobody."""
+    """Execute REMOVE LISTENER; clients can no longer connect by its name."""
     check_syntax("REMOVE", options)
     group, old = _find_listener(world, server, name, "remove", listener)
     errorlog.write(world, server, 26070, old.name)

@@ -23,7 +23,7 @@ Documented [DOC: prerequisites of availability groups].
 
 
 def check_clusters(scenario: Scenario, finder: ProblemFinder, check_name: Known) -> None:
-    """Note every name that is not there, and every configuration that the products refuse."""
+    """Report every unknown name, and every configuration that the products refuse."""
     computers = [server.name for server in scenario.servers]
     used: dict[str, str] = {}
     for i, cluster in enumerate(scenario.clusters):
@@ -146,7 +146,7 @@ def _check_editions(
 
 
 def add_names(world: World, scenario: Scenario) -> None:
-    """Give a world that has nothing but names those of clusters, nodes, roles and resources."""
+    """Add the names of clusters, nodes, roles and resources to a world that contains only names."""
     host = len(world.instances)
     for cluster in scenario.clusters:
         roles = (

@@ -186,7 +186,7 @@ def poll_each_second(test: Test) -> Asked:
 
 
 def poll_if_clustered(test: Test) -> Asked:
-    """Poll if there is a cluster, which forgets failures and restarts after a time."""
+    """Poll if there is a cluster, because it forgets failures and restarts after some time."""
     return lambda facts: (
         answer_for_seconds(facts, test(facts)) if facts.world.clusters else ConditionResult(test(facts))
     )

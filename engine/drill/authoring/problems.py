@@ -60,11 +60,11 @@ class ProblemFinder:
 
     @cached_property
     def positions(self) -> dict[Path, TextPosition]:
-        """Looked for with the first problem: most files have none."""
+        """Positions of keys, computed with the first problem: most files have none."""
         return find_positions(self.text)
 
     def add(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
-        """Note a problem at *path*; with *offset*, at that character (from 0) of its one-line text value."""
+        """Add a problem at *path*; with *offset*, at that character (from 0) of its one-line text value."""
         place = find_nearest_position(self.positions, path)
         line, column = place.line, place.column
         if offset is not None:

@@ -192,7 +192,7 @@ def _standstill_s(facts: Facts, program: str) -> float:
 
 
 def settle_account(world: World, database: str) -> Availability:
-    """Return the account of *database* at this time."""
+    """Return the account of *database* up to now."""
     return availability.accrue_ticks(world.availability[database], world.tick)
 
 

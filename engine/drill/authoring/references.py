@@ -51,7 +51,7 @@ def names_of(scenario: Scenario) -> ConditionNames:
 
 
 def check_references(scenario: Scenario, finder: ProblemFinder) -> None:
-    """Note every name that is not there or twice there, every line and condition that is not understood."""
+    """Report every unknown or duplicate name, and every invalid line or condition."""
     names = names_of(scenario)
     _check_unique(scenario, finder)
     _check_servers(scenario, finder)

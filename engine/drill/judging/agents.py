@@ -90,7 +90,7 @@ def _steps(scenario: Scenario, seed: int) -> list[Input]:
 
 
 def build_random_player(player: int) -> Play:
-    """Build a player who does anything at any time."""
+    """Build a player that applies random actions at random times."""
 
     def play(scenario: Scenario, seed: int) -> Drill:
         drill = Drill(scenario, seed)
@@ -140,7 +140,7 @@ def add_noops_and_undo(scenario: Scenario, seed: int) -> Drill:
 
 
 def try_harmful_first(scenario: Scenario, seed: int) -> Drill:
-    """Try a harmful action before each step of the reference, look at the effect, and rewind."""
+    """Try a harmful action before each step of the reference, check its effect, and rewind."""
     history = History(Drill(scenario, seed))
     harm = [
         line
@@ -325,7 +325,7 @@ class Ranking:
 
 
 def rank(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = AGENTS) -> Ranking:
-    """Have every agent take the drill, each in practice, and see whether they rank as they should."""
+    """Let every agent play the drill in practice mode, and check their ranking."""
     seed, agents = scenario.seed if seed is None else seed, tuple(agents)
     try:
         play_reference(scenario, seed)

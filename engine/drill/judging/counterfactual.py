@@ -113,7 +113,7 @@ def evaluating_actions(
 
 
 def _list_candidates(drill: Drill) -> list[int]:
-    """Return the indexes of actions that changed something; those that the reference also has come last."""
+    """Return the indexes of actions that changed something; those also in the reference come last."""
     reference = " ".join(facts.normalize_sql(step.do, keep_literals=True) for step in drill.scenario.solution)
     places = [
         n for n, item in enumerate(drill.journal) if item.verb not in REMARKS and not is_inspection(item)
@@ -168,7 +168,7 @@ def _play_on(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None]:
 
 
 def _advance(counterfactual: Drill, drill: Drill, tick: Tick) -> Iterator[None]:
-    """Time up to *tick*; what is asked meanwhile and was answered in *drill* is answered as well as there."""
+    """Advance to *tick*; answer questions as in *drill* with equal quality."""
     waiting = any(answer.choice is not None for answer in drill.answers.values())
     while counterfactual.tick < tick and not counterfactual.finished:
         yield from advance_in_slices(

@@ -194,7 +194,7 @@ def _down_s(deed: ActionImpact) -> tuple[float, float]:
 
 
 def _with_failover_advice(mistake: Mistake, rule: AnyRule | None, advice: Mapping[str, str]) -> Mistake:
-    """Add to an outage after automatic failover was disabled that nobody was there to fail over."""
+    """Add advice to an outage: after automatic failover was disabled, no copy could take over."""
     if isinstance(rule, DowntimeRule) and mistake.without is not None:
         return replace(mistake, better=advice.get(mistake.without.what, mistake.better))
     return mistake
@@ -231,7 +231,7 @@ def _find_causing_action(drill: Drill, tick: Tick, loss: Loss | None = None) -> 
 
 
 def _find_ordering_statement(drill: Drill, tick: Tick, condition: str) -> int | None:
-    """Place of the last statement up to *tick* that makes *condition* hold; None if it asks for no statement."""
+    """Return the index of the last statement up to *tick* that makes *condition* true; None if it requires none."""
     for text, server in RAN.findall(condition):
         place = _find_statement(drill, server, tick, (text,))
         if place is not None:
@@ -240,9 +240,10 @@ def _find_ordering_statement(drill: Drill, tick: Tick, condition: str) -> int | 
 
 
 def _find_statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str]) -> int | None:
-    """Place of the last statement with one of *texts* sent to *server* (empty: any) up to *tick*, else of any text.
+    """Return the index of the last matching statement up to *tick*.
 
-    Several statements of one tick are told apart by what they say, as their times are the same.
+    It has one of *texts*, or any text if none matches, and was sent to *server* (empty: any). Several
+    statements of one tick are distinguished by their text.
     """
     wanted = [facts.normalize_sql(text, keep_literals=True) for text in texts]
 

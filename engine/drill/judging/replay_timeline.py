@@ -52,7 +52,7 @@ class LaneRecorder:
         self._changes: list[tuple[Tick, str]] = []
 
     def note(self, tick: Tick, state: str, keep_instant: bool = False) -> None:
-        """Note that it is *state* from *tick* on; *keep_instant* keeps what was noted at the same tick before."""
+        """Record *state* from *tick* on; *keep_instant* keeps a state recorded at the same tick before."""
         if self._changes and self._changes[-1][1] == state:
             return
         if self._changes and self._changes[-1][0] == tick and not keep_instant:
@@ -86,7 +86,7 @@ class PreconditionHistory:
     """Secondary or node to which it applies; empty: all alike."""
 
     def span_at(self, tick: Tick) -> StateSpan | None:
-        """Return the span at *tick*; None: nothing mirrored the database."""
+        """Return the span at *tick*; None if nothing mirrored the database."""
         return next((span for span in reversed(self.spans) if span.from_tick <= tick), None)
 
 
@@ -131,7 +131,7 @@ class _DatabaseRecorder:
         self.record_preconditions(world, database)
 
     def record_preconditions(self, world: World, database: str) -> None:
-        """Note the preconditions of an automatic failover as they are now."""
+        """Record the present preconditions of an automatic failover."""
         asked = groups.preconditions(world, database)
         guards_by_key = {(guard.name, guard.seen_in, guard.target): guard for guard in asked}
         lost = any(guard.about == "beginning" and guard.holds for guard in guards_by_key.values())
@@ -201,7 +201,7 @@ def recording_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
 
 
 def _moments(drill: Drill) -> Iterator[tuple[Tick, set[str]]]:
-    """Yield each tick with an event and the databases concerned; an empty set stands for all."""
+    """Yield each tick with an event and the affected databases; an empty set means all."""
     done = ((item.tick, None) for item in drill.journal)
     told = ((event.tick, event.database) for event in drill.events)
     before = sorted((max(0, lost.failed_tick - 1), lost.database) for lost in drill.world.failovers)

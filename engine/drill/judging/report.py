@@ -324,7 +324,7 @@ def availability_json(world: World) -> dict[str, Any]:
 
 
 def clients_json(drill: DrillState) -> dict[str, Any]:
-    """Time in which clients could not work, in all and of each database, with what that is told from."""
+    """Return the time without service for clients, in total and per database, with its basis."""
     clients = clients_at_start(drill.scenario)
     down = client_downtime_s(events(drill), clients, drill.world.t_s)
     return {

@@ -162,7 +162,7 @@ class Review:
 
 
 def review(drill: Drill) -> Review:
-    """Look back on *drill*: it is played again, and so is the reference. Not for an exam that is not over."""
+    """Review *drill* by replaying it and the reference; not allowed for an exam in progress."""
     return run_to_completion(reviewing(drill))
 
 
@@ -373,7 +373,7 @@ def _format_blocker(guard: PreconditionHistory, since_tick: Tick) -> Localizable
 
 
 def _build_reference(drill: Drill) -> Slices[Reference | None]:
-    """Build the reference; None if there is none that can be played."""
+    """Build the reference; None if none is playable."""
     if not drill.scenario.solution:
         return None
     reference_run = Drill(drill.scenario, drill.seed)

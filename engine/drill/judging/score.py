@@ -173,7 +173,7 @@ def _clamp_total(points: Iterable[float]) -> float:
 
 
 def _round_points(rule: AnyRule, points: float) -> float:
-    """Round *points* as a rule gives them."""
+    """Round *points* to the precision of a rule."""
     return round(max(0.0, min(rule.points, points)), 1)
 
 

@@ -124,7 +124,7 @@ class LimitResult:
 
 
 def check_limit(outcomes: Iterable[RunOutcome], measure: str, limit: float) -> list[LimitResult]:
-    """Return a row for each scenario and player, in the order in which they come."""
+    """Return a row for each scenario and player, in order of appearance."""
     grouped: dict[tuple[str, str], list[float]] = {}
     for each in outcomes:
         value = getattr(each, measure)

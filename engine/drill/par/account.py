@@ -133,6 +133,6 @@ class Account:
 
     @property
     def worst(self) -> RunSegment | None:
-        """The first of those that lost the most; None: nothing was lost."""
+        """First move with the highest loss; None if nothing was lost."""
         lossy = [move for move in self.moves if move.regret >= LABELS[-1][0]]
         return max(lossy, key=lambda move: (move.regret, -move.tick), default=None)

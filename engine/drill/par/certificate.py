@@ -85,9 +85,9 @@ class CertificateBuilder:
     ) -> None:
         """Begin a certificate.
 
-        *spread*: tries the decisions of either search; None: this process does. *before*: an earlier
-        certificate of the same drill, whose plans are played first, so that the new one proves at least as
-        much.
+        *spread*: distributes the decisions of both searches; None: this process tries them. *before*: an
+        earlier certificate of the same drill. Its plans are played first, so that the new one proves at least
+        as much.
         """
         self.fair = ParSearch(scenario, seed, spread=spread)
         self.clairvoyant = ParSearch(scenario, seed, fair=False, spread=spread)
@@ -102,7 +102,7 @@ class CertificateBuilder:
         """Scores of plans with other seeds."""
 
     def steps(self) -> Iterator[float]:
-        """Go on by a node or less; yields the share of all the time at which the present search has to end."""
+        """Continue by at most one node; yield the share of the total time at which the present search must end."""
         known_plans = [] if self._earlier is None else read_fair_plans(self._earlier)
         for _ in self.fair.steps(known_plans):
             yield SHARES[0]

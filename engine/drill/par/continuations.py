@@ -187,7 +187,7 @@ class BaselineRun:
         return way if isinstance(way, Rollout) and way.reached else None
 
     def _drop_noop(self, run: SearchDrill, play: Continuation) -> Continuation | None:
-        """Return the remaining part of *play* if its first action would be a no-op; None: it would not."""
+        """Return the remaining part of *play* if its first action would be a no-op; otherwise None."""
         if play.rest is None or run.finished:
             return None
         place = run.tick, play.first
@@ -196,14 +196,14 @@ class BaselineRun:
         return play.rest(run.tick) if self._vain[place] else None
 
     def _find_start(self, moment: SearchDrill, play: Continuation) -> Slices[Tick | None]:
-        """Find the tick at which *play* leaves the run; None: never."""
+        """Find the tick at which *play* leaves the run; None if it never does."""
         tick: Tick | None = moment.tick
         if play.when is not None and not moment.holds(play.when):
             tick = yield from self._find_holding_tick(play.when, moment.tick)
         return None if tick is None else max(tick + play.delay, play.at)
 
     def _find_holding_tick(self, condition: str, tick: Tick) -> Slices[Tick | None]:
-        """Find the first whole second after *tick* at which it holds; None: none."""
+        """Find the first whole second after *tick* at which *condition* is true; None without one."""
         held = self._held[condition]
         while (place := bisect(held, tick)) == len(held):
             if self._head.finished or self._head.tick >= default_end(self._head, self._head.tick):
@@ -317,7 +317,7 @@ def list_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) ->
 
 
 def list_whole_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
-    """Yield the continuations of `list_continuations` that leave nothing out: a few, for a first look."""
+    """Yield the complete continuations of `list_continuations`: a few, for a quick estimate."""
     continuations: list[Continuation] = []
     if not moment.finished:
         if left := list_remaining_steps(moment):
@@ -526,7 +526,8 @@ def _run_repairs(
 ) -> Iterator[None]:
     """Apply the *lines*, then the repairs that the sessions need, each as soon as it is allowed.
 
-    *serve*: or the commands that restore service. *continuation* follows when the sessions need nothing more.
+    With *serve*, apply the commands that restore service instead. *continuation* follows when the sessions
+    need nothing more.
     """
     assert isinstance(run, SearchDrill)
     drill, patient = run, RetryingRun(run)

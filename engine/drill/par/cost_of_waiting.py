@@ -64,11 +64,11 @@ class WaitingCost:
 
     @property
     def no_return(self) -> Tick | None:
-        """The last tick from which every goal is known to be in reach; None: they are reached so, or not at all."""
+        """Last tick from which every goal is known to be reachable; None if the goals are reached anyway or never."""
         return self.last_chance[0].tick if self.last_chance else None
 
     def steps(self) -> Slices[None]:
-        """Look closer, in slices."""
+        """Refine the result in slices."""
         end = max(self._values)
         stops = yield from self._find_stops(end)
         if self.no_return is not None:

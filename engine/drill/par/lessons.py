@@ -36,7 +36,7 @@ def find_lessons(account: Account) -> tuple[RunSegment, ...]:
 
 
 def biggest_lesson(lessons: Sequence[RunSegment]) -> RunSegment | None:
-    """Return the first of those that cost the most points; None if there are none."""
+    """Return the first lesson with the highest cost; None without lessons."""
     return max(lessons, key=lambda move: (move.regret, -move.tick), default=None)
 
 
@@ -77,7 +77,7 @@ def pace_plan(run: SearchDrill, lesson: RunSegment, reference: Sequence[Input]) 
 
 
 def choose_steps(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
-    """Return up to *limit* inputs of *plan* that explain it: actions first, then the looks before them."""
+    """Return up to *limit* inputs of *plan* that explain it: actions first, then the queries before them."""
     done = [item for item in plan if item.verb not in REMARKS]
     actions = [item for item in done if not is_inspection(item)][:limit]
     last = actions[-1].tick if actions else 0
@@ -119,7 +119,7 @@ def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judge
 
 
 def judge_wait(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgement]:
-    """Judge doing nothing for a while from where *drill* stands."""
+    """Judge doing nothing for a while from the present position of *drill*."""
     run = SearchDrill(drill.scenario, drill.seed)
     yield from playing(run, drill.journal, drill.tick + WAIT, lenient=True)
     return Judgement((yield from _value(run, plans)), False)

@@ -113,7 +113,7 @@ def build_account(
 
 
 def exclude_finish(account: Account) -> Account:
-    """Return *account* for a run that somebody else has ended: nobody gave up, so the end costs nothing."""
+    """Return *account* for a run that somebody else ended, so that its end costs nothing."""
     chance = account.last_chance
     still = chance is not None and chance.line == FINISH
     found = exclude_moves(account, lambda move: move.line == FINISH)
@@ -157,9 +157,9 @@ def compute_accuracy(regret: float) -> float:
 def _build_account(
     moments: Sequence[RunMoment], rollouts: Sequence[Rollout], plans: Sequence[Sequence[Input]] | None = None
 ) -> Slices[Account]:
-    """Build the account from what is *rollouts* at each moment.
+    """Build the account from the *rollouts* at each moment.
 
-    Shifts of *plans*, if there are any, make the last chance exact to the second.
+    Shifts of *plans*, if any, make the last chance exact to the second.
     """
     baseline = moments[-1].still
     own = yield from baseline.evaluate(moments[-1].run, continuations.build_idle_continuation())

@@ -106,14 +106,14 @@ class ParSearch:
         self.complete = True
 
     def run(self, nodes: int, seeds: Iterable[Sequence[Input]] = ()) -> ParSearch:
-        """Search with at most so many nodes."""
+        """Search at most *nodes* nodes."""
         for _ in takewhile(lambda _: self.nodes < nodes, self.steps(seeds)):
             pass
         return self
 
     @property
     def shortest(self) -> SearchPlan | None:
-        """The plan with the fewest acts of those that reach every goal."""
+        """Plan with the fewest actions among those that reach every goal."""
         return min((plan for plan in self.plans if plan.reached), key=_length, default=None)
 
     def blunders(self) -> Blunders:
@@ -209,7 +209,7 @@ class Blunders:
 
     @property
     def certificate_fields(self) -> dict[str, Any]:
-        """Parts of a certificate. The share is None where none was tried."""
+        """Return the fields of a certificate. The share is None if no action was tried."""
         return {
             "blunder_share": self.found / self.tried if self.tried else None,
             "acts_tried": self.tried,

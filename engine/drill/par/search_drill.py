@@ -168,7 +168,10 @@ def encode_part(part: object) -> bytes:
 
 
 class IncrementalHash:
-    """Hashes of dictionaries by name. Runs may share it; a part that is another object is read again."""
+    """Hashes of dictionaries by name.
+
+    Runs may share it; only parts with a new object identity are hashed again.
+    """
 
     def __init__(self) -> None:
         self._hashed_dicts: dict[str, HashedDict] = {}

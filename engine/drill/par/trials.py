@@ -74,7 +74,7 @@ class SearchPlan:
 
     @property
     def key(self) -> Key:
-        """Sorts the better one first: more points, then fewer acts, then earlier ones."""
+        """Sort key, better plans first: more points, then fewer actions, then earlier ones."""
         return (-self.score, len(self.acts), tuple((item.tick, item.line_without_time) for item in self.acts))
 
 

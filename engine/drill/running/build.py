@@ -237,9 +237,9 @@ def _start_flow(world: World, owner: Key) -> None:
 
 
 def prepare(world: World, lines: Iterable[str]) -> list[str]:
-    """Do *lines* now and forget that they were done; returns what a server refused or what takes time.
+    """Apply *lines* now without recording them; return refusals of servers and lines that take time.
 
-    Raises InputError for a line that cannot be done.
+    Raises InputError for an invalid line.
     """
     refused: list[str] = []
     for line in lines:

@@ -77,7 +77,7 @@ class ConditionPoller(DrillState):
         return twin
 
     def _poll_all(self) -> None:
-        """Ask everything that can be asked now, and note what is new."""
+        """Evaluate all conditions that can be evaluated now, and record changes."""
         raise NotImplementedError
 
     def _is_unchanged(self) -> bool:
@@ -107,7 +107,7 @@ class ConditionPoller(DrillState):
         return True
 
     def _collect_answers(self) -> list[object]:
-        """Return the answers, and the number of story inputs that are still to come."""
+        """Return the results, and the number of pending story inputs."""
         return [len(self._waiting), *self.answers.values()]
 
     def holds(self, text: str) -> bool:

@@ -82,7 +82,7 @@ class Drill(ConditionPoller):
     def __init__(
         self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str | None = None
     ) -> None:
-        """Begin at tick 0; what is given is as for DrillState."""
+        """Begin at tick 0; arguments as for DrillState."""
         super().__init__(scenario, seed, mode)
         self._schedule()
         self._apply_due_inputs()
@@ -90,7 +90,7 @@ class Drill(ConditionPoller):
 
     @property
     def drill(self) -> Drill:
-        """Itself, as a history has a drill."""
+        """Itself, for the same interface as a history."""
         return self
 
     # --- time and deeds -------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ class Drill(ConditionPoller):
     # --- inside ---------------------------------------------------------------------------------------------
 
     def _schedule(self) -> None:
-        """Put the timeline's inputs where they belong; those with a condition wait for it."""
+        """Schedule the inputs of the timeline; inputs with a condition wait for it."""
         chance = Chance.from_seed(self.seed ^ TIMELINE_STREAM)
         for number, inject in enumerate(self.scenario.timeline):
             drawn = chance.uniform(*(inject.between or (0.0, 1.0)))
@@ -322,7 +322,7 @@ class Drill(ConditionPoller):
         return replace(event, text=text, data=data)
 
     def _apply_rewind(self, item: Input) -> None:
-        """Note what is known already from the future that was given up."""
+        """Record what the abandoned future has already revealed."""
         tick = self.world.tick
         self.rewinds.append((ticks(float(item.args[0])), tick))
         hints = {hint.goal: hint for hint in self.scenario.hints}
@@ -420,7 +420,7 @@ class Drill(ConditionPoller):
             )
 
     def _sample_less_often(self) -> None:
-        """Sample a run of days, or of many databases, more coarsely as it continues; existing samples stay."""
+        """Reduce the sampling rate of a very long run, or of one with many databases; existing samples stay."""
         samples, width = self.samples, max(1, len(self.world.sources))
         for every, share in SAMPLED_EVERY:
             if samples.count >= share * SAMPLES_MAX or samples.count * width >= share * SAMPLED_ROWS_MAX:
@@ -498,7 +498,10 @@ def replay(
 def play_inputs(
     drill: Drill, inputs: Iterable[Input], refused: Callable[[Input, InputError], None] | None = None
 ) -> None:
-    """Do *inputs* at their times. One that cannot be done goes to *refused*, or raises InputError without it."""
+    """Apply *inputs* at their times.
+
+    A refused one is passed to *refused*, or raises InputError without it.
+    """
     for item in inputs:
         drill.advance_to(item.tick)
         try:

@@ -100,7 +100,7 @@ def is_counted(inquiry: Inquiry, answer: InquiryAnswer, ended_by_trainee: bool) 
 
 
 def is_settled(inquiry: Inquiry, answer: InquiryAnswer) -> bool:
-    """Return whether nothing about it is open, so that the drill need not wait for it."""
+    """Return whether the question is closed, so that the drill need not wait for it."""
     return not answer.open and (answer.judged_tick is not None or not is_prediction(inquiry))
 
 
@@ -159,7 +159,7 @@ def _find_right_choices(inquiry: Inquiry, holds: Callable[[str], bool]) -> tuple
 
 
 def find_deadline(inquiry: Inquiry, answer: InquiryAnswer) -> Tick | None:
-    """Find the end of the wait for its answer, or for its judgement after the answer; None: never."""
+    """Find the end of the wait for an answer, or for its judgment; None: no end."""
     assert answer.asked_tick is not None, "only what has been asked is waited for"
     if isinstance(inquiry, Prediction) and not answer.open:
         return answer.asked_tick + ticks(inquiry.judged_after)

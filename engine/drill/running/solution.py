@@ -36,13 +36,16 @@ def play_solution(drill: Drill) -> None:
     """Play the scenario's reference solution to the end of the drill.
 
     A step with a condition waits for it; `+5` counts from there, or from the step before. Raises InputError
-    for a step that cannot be done.
+    for a refused step.
     """
     run_to_completion(solving(drill))
 
 
 def solving(run: Run, steps: Sequence[SolutionStep] | None = None) -> Slices[None]:
-    """Run `play_solution` in slices for any drill holder. *steps*: the remaining steps of it, or of another one."""
+    """Run `play_solution` in slices for any drill holder.
+
+    *steps*: the remaining steps of this or another solution.
+    """
     drill = run.drill
     expected = default_end(drill) if drill.end_tick is not None else ticks(PATIENCE_S)
     for step in drill.scenario.solution if steps is None else steps:

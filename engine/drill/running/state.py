@@ -209,7 +209,7 @@ class DrillState:
 
     @property
     def end_tick(self) -> Tick | None:
-        """Tick at which the scenario's length is over; None: never."""
+        """Tick at which the scenario's length ends; None without a length."""
         return None if self.scenario.length is None else ticks(self.scenario.length)
 
     # --- what it is worth -----------------------------------------------------------------------------------

@@ -195,7 +195,7 @@ def _replace_call(calls: Calls, old_call: TeamCall, new_call: TeamCall) -> Calls
 
 
 def find_speaker(calls: Calls, item: Input, keys: Iterable[str]) -> str:
-    """Find the role that speaks *item*, which names none: the role whose turn it is, else the first not addressed."""
+    """Find the role of an *item* without one: the role whose turn it is, else the first one not addressed."""
     addressee = item.args[0]
     turns: dict[str, Callable[[TeamCall], bool]] = {
         "read-back": lambda one: one.by == addressee and one.kind == "order" and not one.is_correct,

@@ -47,7 +47,7 @@ def _list_due_lines(drill: DrillState, role_keys: Collection[str]) -> Iterator[s
 
 
 def _find_next_line(drill: DrillState, call: TeamCall) -> tuple[str, Tick]:
-    """Find the next line about *call*, with its role in front, and the tick since which it is due; empty: nothing."""
+    """Return the next line about *call* with its role, and the tick since which it is due; empty if none is due."""
     if call.kind == "question":
         fact = _find_true_fact(drill, call) if call.waits else ""
         return (f"{call.to} status {call.by} {fact}", call.tick) if fact else ("", 0)

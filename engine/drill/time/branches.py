@@ -146,7 +146,7 @@ class Branches:
         return forked
 
     def switch(self, name: str) -> History:
-        """Go on with another branch where it stands. Raises BranchError."""
+        """Continue with another branch at its last position. Raises BranchError."""
         history = self.history_of(name)
         self.current = name
         return history
@@ -169,7 +169,10 @@ class Branches:
         self.current = named[self.current]
 
     def prune(self, name: str) -> None:
-        """Remove a branch and all that left it. Raises BranchError for the first one, and if the current one goes."""
+        """Remove a branch and its descendants.
+
+        Raises BranchError for the first branch, and if the current one would be removed.
+        """
         if self.root(name).parent is None:
             raise BranchError(say("You cannot remove the first branch because all others start in it."))
         gone = {name}

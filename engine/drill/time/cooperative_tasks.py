@@ -80,11 +80,11 @@ def playing(
     hashes: Iterable[tuple[Tick, str]] = (),
     lenient: bool = False,
 ) -> Slices[None]:
-    """Play *inputs* at their times, then on to *tick*.
+    """Play *inputs* at their times, then continue to *tick*.
 
-    Raises InputError for an input that cannot be done (*lenient*: it is passed over), and where the world is not
-    the one of *hashes*, as another engine plays another run. A hash of a tick at which inputs are still to come
-    cannot tell whether it was taken before or after them; it is passed over.
+    Raises InputError for a refused input (*lenient*: it is skipped), and for a world that deviates from
+    *hashes*, because another engine plays another run. A hash at a tick with pending inputs is skipped,
+    because it may belong before or after them.
     """
     drill = run.drill
     waiting, marks = deque(sorted(inputs, key=lambda item: item.tick)), deque(sorted(hashes))

@@ -71,7 +71,7 @@ class History:
     # --- going on -------------------------------------------------------------------------------------------
 
     def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
-        """Let time pass, as the drill does, keeping moments on the way."""
+        """Advance time as the drill does, and take snapshots on the way."""
         first_event = len(self.drill.events)
         while self.drill.tick < tick and not self.drill.finished:
             second = (self.drill.tick // TICKS_PER_S + 1) * TICKS_PER_S
@@ -146,9 +146,9 @@ class History:
         return replay_inputs(kept.restore(self.drill), done[kept.inputs : inputs], tick)
 
     def _replay_missing_past(self) -> None:
-        """Play the run again up to where this history began, to have kept moments of that too.
+        """Replay the run up to the start of this history to get its snapshots.
 
-        In one go: a window makes its histories from the beginning.
+        Runs in one piece, because a window creates histories from the beginning.
         """
         first = self._snapshots[0]
         past = History(Drill(self.drill.scenario, self.drill.seed, self.drill.mode))
@@ -156,7 +156,7 @@ class History:
         self._snapshots = past._snapshots + self._snapshots
 
     def markers(self) -> list[Marker]:
-        """Return faults, detections, transitions, commands, hints, goals and similar marks, in their order."""
+        """Return faults, detections, transitions, commands, hints, goals and similar marks, in order."""
         return markers(self.drill.events)
 
     # --- going back -----------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ class History:
         return other
 
     def undo_last_input(self) -> None:
-        """Have the last input not done, as it could not be recorded; time stands where it was done."""
+        """Undo the last input, because it could not be recorded; the time is that of the input."""
         done = self.drill.journal[:-1]
         tick = self.drill.journal[-1].tick
         self._snapshots = [moment for moment in self._snapshots if moment.inputs <= len(done)]

@@ -40,7 +40,7 @@ class Block:
 
     @property
     def entries(self) -> tuple[Any, ...]:
-        """The very same objects each time, or equal ones of the same types once they have been packed."""
+        """The same objects each time, or equal ones of the same types after compression."""
         if not self._packed:
             return self._entries
         found: tuple[object, ...] = pickle.loads(zlib.decompress(self._packed))
@@ -223,7 +223,7 @@ class RunSnapshot(Generic[Taken]):
         return drill
 
     def pack(self, newest: RunSnapshot[Taken]) -> None:
-        """Let what *newest*, the moment kept after this one, does not share take little room from now on."""
+        """Compress the parts that *newest*, the next snapshot, does not share."""
         for name, part, later in zip((*OF_THE_WORLD, *SETUPS), self.parts, newest.parts, strict=False):
             if name in PACKED:
                 part.pack(later)

@@ -77,9 +77,9 @@ def verify(
     hashes: Sequence[StateHash],
     tick: Tick,
 ) -> Divergence | None:
-    """Play the journal again up to *tick*; None if it comes by with all the *hashes*.
+    """Replay the journal up to *tick*; return None if all *hashes* match.
 
-    Raises InputError for a journal that does not fit the scenario.
+    Raises InputError for a journal that does not match the scenario.
     """
     return _compare(_replay_journal(scenario, seed, mode, lines, tick), hashes)
 

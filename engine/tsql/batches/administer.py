@@ -88,7 +88,7 @@ def _authorization(machine: Machine, statement: s.AlterAuthorization) -> Outcome
 
 
 def _check_permission(machine: Machine, statement: s.Permission) -> None:
-    """Raise 15151 for an object or grantee that there is not."""
+    """Raise 15151 for an unknown object or grantee."""
     context = machine.context
     if statement.kind == "AVAILABILITY GROUP":
         group = replicas.by_name(machine.world, machine.session.server, statement.name)
@@ -141,7 +141,7 @@ CLUSTER_PROPERTIES: Final = {
 
 
 def _cluster_property(machine: Machine, statement: s.ClusterProperty) -> Outcome:
-    """Return the failover policy of the instance; it counts at once."""
+    """Set the failover policy of the instance, which takes effect at once."""
     what = "ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY"
     found = CLUSTER_PROPERTIES.get(statement.name.upper())
     if found is None or not machine.context.server.clustered:
@@ -157,7 +157,10 @@ def _cluster_property(machine: Machine, statement: s.ClusterProperty) -> Outcome
 
 
 def _alter_event_session(machine: Machine, statement: s.AlterEventSession) -> Outcome:
-    """Start or stop the session; 25704, 25705 if it is stopped or runs already; 15151 if there is none."""
+    """Start or stop the session.
+
+    Raise 25704 or 25705 if it is already stopped or running, 15151 if it does not exist.
+    """
     context, server = machine.context, machine.context.server
     known = [one for one in instance.sessions(context) if one.name.lower() == statement.name.lower()]
     if not known:
@@ -218,7 +221,10 @@ def _backup_certificate(machine: Machine, statement: s.BackupCertificate) -> Out
 
 
 def _login_settings(machine: Machine, statement: s.LoginStatement, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of the login that CREATE and ALTER set alike. Raise 155, or 15122 for expiration alone."""
+    """Return the fields of the login that both CREATE and ALTER set.
+
+    Raise 155, or 15122 for expiration alone.
+    """
     title = "CREATE LOGIN" if isinstance(statement, s.CreateLogin) else "ALTER LOGIN"
     option_table.check_options(title, statement.options, machine.context.version)
     language = options.get("DEFAULT_LANGUAGE")
@@ -337,7 +343,7 @@ def _growth(text: str | None) -> volumes.FileChanges:
 
 
 def _file_options(machine: Machine, statement: s.AlterFiles) -> dict[str, str]:
-    """Return the properties of the one file that the statement names. 102 for a word that is none of them."""
+    """Return the properties of the one file in the statement. Raise 102 for an unknown word."""
     names = [name for name, _ in statement.options]
     if names.count("NAME") > 1:
         raise UnsimulatedFeatureError(

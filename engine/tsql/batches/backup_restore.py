@@ -77,7 +77,7 @@ def _backup(machine: Machine, statement: s.Backup) -> Outcome:
 
 
 def _check_options(machine: Machine, statement: s.Backup | s.Restore | s.RestoreInfo) -> None:
-    """Raise 155 for an option that does not exist, 3031 for those that contradict; refuse what is not simulated."""
+    """Raise 155 for an unknown option, 3031 for contradicting ones; refuse unsimulated ones."""
     written = [name for name, _ in statement.options]
     ends = [name for name in ("NORECOVERY", "RECOVERY", "STANDBY") if name in written]
     if len(ends) > 1:
@@ -244,7 +244,7 @@ _UNLIMITED_BYTES: Final = 35_184_372_080_640
 
 
 def file_list(context: Context, backup_set: backup.BackupSet) -> Grid:
-    """Return the files of the database in the backup, each with the path that it had where it was taken."""
+    """Return the database files in the backup with their original paths."""
     image = backup_set.image
     records = (
         []

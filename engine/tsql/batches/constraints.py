@@ -26,7 +26,7 @@ _LETTERS: Final = {"PRIMARY KEY": "PK", "UNIQUE": "UQ"}
 
 
 def assign_names(table: str, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
-    """Return the constraints of a new table; those without a name get one as the product makes it.
+    """Return the constraints of a new table; unnamed ones get a generated name as in the product.
 
     Raises 8110, 2714.
     """
@@ -131,7 +131,7 @@ _NO_KEYS: Final = frozenset({"text", "ntext", "image", "xml"})
 
 
 def check_key(table: Table, places: Sequence[int], owner: str) -> None:
-    """Raise 1909 for a column that comes twice, 1919 for one whose type no key may have."""
+    """Raise 1909 for a repeated column, 1919 for a type that a key cannot have."""
     for at, place in enumerate(places):
         name, (kind, length, _) = table.columns[place].name, parse_type(table.columns[place].type)
         if place in places[:at]:

@@ -23,7 +23,7 @@ CURSORS_MAX: Final = 100
 
 
 def local(machine: Machine, name: str) -> str:
-    """Return the key under which a local cursor or cursor variable of the batch or procedure that runs is kept."""
+    """Return the storage key of a local cursor or cursor variable in the running batch or procedure."""
     return f"{name.lower()} {len(machine.scopes)}"
 
 
@@ -53,7 +53,7 @@ _SCROLLS: Final = frozenset({"SCROLL", "STATIC", "KEYSET", "DYNAMIC", "INSENSITI
 
 
 def declare(machine: Machine, statement: s.DeclareCursor) -> None:
-    """DECLARE name CURSOR or SET @name = CURSOR. Raises 16915 for a name that is taken."""
+    """Execute DECLARE name CURSOR or SET @name = CURSOR. Raises 16915 for a name in use."""
     options = frozenset(statement.options)
     is_local = "LOCAL" in options or statement.name.startswith("@")
     key = local(machine, statement.name) if is_local else statement.name.lower()

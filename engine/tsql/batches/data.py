@@ -368,7 +368,7 @@ class Window(Struct, frozen=True, kw_only=True):
 
     @property
     def remote(self) -> bool:
-        """It is the connection of a program: never made anew unseen, and gone with its session."""
+        """True for the connection of a program: it is never reconnected silently, and ends with its session."""
         return self.session is not None and self.session.program is not None
 
 

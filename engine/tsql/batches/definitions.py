@@ -202,7 +202,10 @@ def _store_checked(machine: Machine, ref: TableRef, table: Table, new_table: Tab
 
 
 def alter_table(machine: Machine, statement: s.AlterTable) -> None:
-    """ADD and DROP of columns and constraints. 4902 if there is no table, 3728 for an unknown constraint."""
+    """Add and drop columns and constraints.
+
+    Raise 4902 for an unknown table, 3728 for an unknown constraint.
+    """
     ref = TableRef(statement.name)
     table = sources.find_user_table(machine, ref)
     if table is None:
@@ -224,7 +227,10 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
 
 
 def _drop_constraint(table: Table, name: str, ref: TableRef) -> Table:
-    """DROP CONSTRAINT, also of a DEFAULT. Raises 3728 if the table has none of that name."""
+    """Execute DROP CONSTRAINT, also of a DEFAULT.
+
+    Raise 3728 if the table has no constraint with that name.
+    """
     kept = tuple(item for item in table.constraints if item.name.lower() != name.lower())
     columns = tuple(
         replace(column, default="", default_name="")
@@ -252,7 +258,10 @@ def _only_widens(old_type: str, new_type: str) -> bool:
 
 
 def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> Table:
-    """ALTER COLUMN: another type, NULL or NOT NULL. Raises 4924, and what a value that does not fit raises."""
+    """Execute ALTER COLUMN: another type, NULL or NOT NULL.
+
+    Raise 4924, or the error of a value that does not fit.
+    """
     (new,), _ = parse_table(text)
     check_type_text(new.type, "column", new.name)
     place = next((at for at, old in enumerate(table.columns) if old.name.lower() == new.name.lower()), None)
@@ -297,7 +306,10 @@ def _add_default(table: Table, name: str, text: str, called: str, ref: TableRef)
 
 
 def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unchecked: bool) -> Table:
-    """Add columns, with their default or NULL in old rows; 4901 for one that allows neither."""
+    """Add columns with their default or NULL in existing rows.
+
+    Raise 4901 for a column that allows neither.
+    """
     columns, rules = parse_table(text)
     check_column_options(machine, ref.parts[-1], columns)
     for rule in rules:

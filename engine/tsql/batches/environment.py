@@ -34,7 +34,7 @@ def version_text(context: Context) -> str:
 def _has_perms(
     context: Context, securable: Scalar, kind: Scalar, permission: Scalar, *more: Scalar
 ) -> Scalar:
-    """1 for a permission that the connection has. NULL for a permission, 0 for a database that there is not."""
+    """Return 1 for a permission that the connection has, NULL for an unknown permission, 0 for an unknown database."""
     asked = to_text(permission).upper()
     if permission is None or asked not in PERMISSIONS | {"ANY"}:
         return None
@@ -79,7 +79,7 @@ def _object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
 def _make_principal_lookup(key_column: str, wanted: str) -> Callable[..., Scalar]:
     """Return a function that finds a login by its column *key_column*.
 
-    Without an argument it is about one's own login.
+    Without an argument it returns the own login.
     """
 
     def find(context: Context, *given: Scalar) -> Scalar:
@@ -235,7 +235,7 @@ def _object_schema_name(context: Context, number: Scalar, database: Scalar = Non
 
 
 def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Scalar:
-    """1 for a member, 0 for another login, NULL for a role or login that there is not."""
+    """Return 1 for a member, 0 for another login, NULL for an unknown role or login."""
     fixed = to_text(role).lower() in map(str.lower, security.ROLES)
     known = login is None or _make_principal_lookup("name", "principal_id")(context, login) is not None
     return int(rights.is_member(context, to_text(role).lower(), to_text(login))) if fixed and known else None
@@ -370,7 +370,7 @@ def _current_user(context: Context) -> str:
 
 
 def _is_member(context: Context, role: Scalar, user: Scalar = None) -> Scalar:
-    """1 in a role of the user, 0 in another one, NULL for a role that there is not [DOC: IS_MEMBER]."""
+    """Return 1 for a role of the user, 0 for another one, NULL for an unknown role [DOC: IS_MEMBER]."""
     asked = to_text(role).casefold()
     rows = catalog.rows_of(context, "sys.database_principals")
     if all(to_text(row["name"]).casefold() != asked or to_text(row["type"]) != "R" for row in rows):

@@ -48,7 +48,7 @@ _SOURCES: Final = frozenset({"FROM", "JOIN", "APPLY"})
 
 
 def expand_calls(machine: Machine, text: str) -> str:
-    """Return the text of a query or value with what stands for its calls.
+    """Return the text of a query or value with its function calls replaced.
 
     Raises 217, 313, 8144 or UnsimulatedFeatureError.
     """
@@ -102,7 +102,7 @@ def _is_alias(token: Token) -> bool:
 
 
 def _arguments(text: str, tokens: Sequence[Token], opening: int) -> tuple[int, list[list[Token]]]:
-    """Return number of the token behind the brackets, and the tokens of each argument."""
+    """Return the number of the token after the closing bracket, and the tokens of each argument."""
     level, arguments = 0, list[list[Token]]()
     for place in range(opening, len(tokens)):
         token = tokens[place]
@@ -188,7 +188,7 @@ def format_call(machine: Machine, parts: Sequence[str], arguments: Sequence[str]
 
 
 def call(machine: Machine, name: Scalar, values: Sequence[Scalar]) -> Scalar:
-    """Return the value of the function for *values*. Raises what its body raises, or 217."""
+    """Return the value of the function for *values*. Raises the errors of its body, or 217."""
     written = to_text(name)
     if not written.startswith(MARK):
         raise SqlError(195, CALL, "built-in function name")

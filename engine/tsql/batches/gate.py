@@ -207,7 +207,10 @@ _STATE: Final[dict[int, dict[str, Any]]] = {3701: {"state": 1}}
 
 
 def admit_target(context: Context, parts: tuple[str, ...]) -> None:
-    """Raise the error by which the table refuses a change of a table. Those of tempdb and of variables may change."""
+    """Raise the error by which the table forbids a change of a table.
+
+    Tables in tempdb and table variables may change.
+    """
     if parts[-1][:1] not in ("#", "@"):
         admit(context, "write", parts[0] if len(parts) == 3 and parts[0] else context.session.database)
 

@@ -122,12 +122,12 @@ SOURCE_ALERT, SOURCE_USER = 2, 4
 
 
 def activity_of(world: World, server: str, job: str) -> Record | None:
-    """Return the latest run of a job: who asked for it, when it began, and when it ended; None before the first one."""
+    """Return the latest run of a job: requester, start and end; None before the first one."""
     return find(world, server, "activity", "job", job)
 
 
 def is_running(world: World, server: str, job: str) -> bool:
-    """Return True if a run of the job is under way; a restart of the instance ends it."""
+    """Return True if a run of the job is in progress; a restart of the instance ends it."""
     row = activity_of(world, server, job)
     begun = -1 if row is None else int(str(row["start_tick"]))
     return row is not None and row["stop_tick"] is None and begun >= world.instances[server].started_tick

@@ -169,7 +169,7 @@ def wait_for_lock(machine: Machine, conflict: LockConflictError) -> None:
 
 
 def is_deadlock_victim(machine: Machine, conflict: LockConflictError, waited_ticks: int) -> bool:
-    """Note the conflict that the statement waits for; return True if it must give way in a deadlock."""
+    """Record the conflict that the statement waits for; return True if it is the deadlock victim."""
     machine.run = replace(machine.run, blocked=(conflict.spids, conflict.place, conflict.mode))
     return waited_ticks >= DEADLOCK_S * TICKS_PER_S and _is_victim(machine)
 

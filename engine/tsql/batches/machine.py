@@ -65,7 +65,7 @@ class Machine(SubmissionOutput):
 
     @abstractmethod
     def begin(self, text: str) -> None:
-        """Make *text* the batch that runs; an error of its compilation is said and leaves nothing to run."""
+        """Make *text* the running batch; a compilation error is reported and leaves nothing to run."""
 
     @abstractmethod
     def advance(self) -> bool:
@@ -73,7 +73,7 @@ class Machine(SubmissionOutput):
 
     @abstractmethod
     def release(self) -> None:
-        """Give back what queries of this slice have used."""
+        """Release the resources of the queries of this slice."""
 
     @abstractmethod
     def perform(self, statement: s.Statement) -> None:
@@ -81,7 +81,7 @@ class Machine(SubmissionOutput):
 
     @abstractmethod
     def poll(self, reason: str) -> None:
-        """Look again soon, and less often the longer it takes."""
+        """Check again soon, and less often the longer the wait lasts."""
 
     @abstractmethod
     def fail(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
@@ -105,7 +105,7 @@ class Machine(SubmissionOutput):
 
     @abstractmethod
     def plan(self, kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
-        """Return the plan of a statement, expression or condition, as things are or *names* has them.
+        """Return the plan of a statement, expression or condition, with the current or the given *names*.
 
         Raises as plans.plan.
         """
@@ -145,7 +145,7 @@ class Machine(SubmissionOutput):
         database: str = "",
         procedure: str = "",
     ) -> None:
-        """Run *text* (a procedure's, or that of EXEC or sp_executesql) before going on here, in *database* if given."""
+        """Run *text* (of a procedure, EXEC or sp_executesql) before continuing here, in *database* if given."""
         there = self.context.open_database(database) if database else ""
         if len(self.scopes) > NESTING_MAX:
             raise SqlError(217, NESTING_MAX)
@@ -178,20 +178,20 @@ class Machine(SubmissionOutput):
 
     @property
     def captures(self) -> str:
-        """The table (and columns) that rows go into instead of a grid: those of INSERT … EXEC. Empty for none."""
+        """Target table and columns of INSERT … EXEC, which receives rows instead of a grid; empty without one."""
         return self.capture or next(
             (scope.insert_into for scope in reversed(self.scopes) if scope.insert_into), ""
         )
 
     @property
     def checks_rights(self) -> bool:
-        """The statement needs permissions of its own: it is in no procedure or view that dbo owns."""
+        """True if the statement needs its own permissions: it is in no procedure or view owned by dbo."""
         chained = self.chained or bool(self.scopes and self.scopes[-1].procedure)
         return not chained and not rights.is_sysadmin(self.context)
 
     @property
     def is_in_try(self) -> bool:
-        """A CATCH block would take an error of the statement that runs."""
+        """True if a CATCH block would handle an error of the running statement."""
         return any(
             scope.position and scope.code[scope.position - 1].handler is not None for scope in self.scopes
         )
@@ -206,7 +206,7 @@ class Machine(SubmissionOutput):
         return self.value_of(value.name) if isinstance(value, s.Variable) else value
 
     def text(self, value: s.Value) -> str:
-        """Return the same as text."""
+        """Return the value as text."""
         return to_text(self.value(value))
 
     def set_variable(self, name: str, value: Scalar, source: SqlType | None = None) -> None:
@@ -224,7 +224,7 @@ class Machine(SubmissionOutput):
 
     @property
     def only_columns(self) -> bool:
-        """SET FMTONLY ON: what would be asked and done is only described."""
+        """True under SET FMTONLY ON: statements are only described."""
         return dict(self.session.options).get("FMTONLY") == "ON"
 
     @property
@@ -233,7 +233,7 @@ class Machine(SubmissionOutput):
         return settings_of(self.session.options)
 
     def variable_type(self, name: str) -> SqlType | None:
-        """Return the type of a variable; None if it has none here or holds values of any type."""
+        """Return the type of a variable; None for an unknown one, or one with values of any type."""
         declared = self.scopes[-1].variables.get(name) if self.scopes else None
         if declared is None:
             return None

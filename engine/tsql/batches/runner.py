@@ -187,7 +187,7 @@ class Runner(Machine):
         self.note(error=errors[-1].number, rowcount=0)
 
     def begin(self, text: str) -> None:
-        """Make *text* the batch that runs; an error of its compilation is said and leaves nothing to run."""
+        """Make *text* the running batch; a compilation error is reported and leaves nothing to run."""
         self.scopes = [Scope(text, self.context.version)]
 
     def freeze(self) -> Submission:
@@ -206,7 +206,7 @@ class Runner(Machine):
         )
 
     def poll(self, reason: str) -> None:
-        """Look again soon, and less often the longer it takes."""
+        """Check again soon, and less often the longer the wait lasts."""
         since = self.world.tick if self.run.since_tick is None else self.run.since_tick
         self.run = replace(self.run, since_tick=since)
         self.wait(reason, waitfor.next_poll_tick(self.world.tick, since))

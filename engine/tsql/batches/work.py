@@ -152,7 +152,7 @@ class ResumableComputation(Generic[T]):
 
 
 class Recall(Generic[T]):
-    """Cache of the latest results for texts of *characters* in all: 64 short ones or one very long one."""
+    """Cache of the latest results, limited to *characters* of text: 64 short texts or one very long one."""
 
     def __init__(self, characters: int) -> None:
         self._room = characters

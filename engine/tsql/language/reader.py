@@ -35,7 +35,7 @@ The longest statement of sp_WhoIsActive has 108,000, read in about 0.07 s.
 
 
 class TokenReader:
-    """Reader; each method moves `place` behind the tokens that it has read."""
+    """Reader of tokens; each method moves `place` past the tokens that it has read."""
 
     def __init__(self, text: str, tokens: TokenSequence) -> None:
         self.text = text

@@ -108,7 +108,7 @@ class Scenario(ScenarioTable):
 
     @property
     def text(self) -> str:
-        """The file as it was read, to be stored with a run."""
+        """Text of the file, stored with each run."""
         return self._text
 
     @property
@@ -123,7 +123,7 @@ class Scenario(ScenarioTable):
 
     @property
     def scored(self) -> bool:
-        """Return whether the scenario has a rubric: it is a drill, no lab."""
+        """Return whether the scenario has a rubric, so that it is a drill and not a lab."""
         return bool(self.rubric)
 
     @property
