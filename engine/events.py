@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Final, Literal, TypedDict, cast
 
 from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
-from engine.localization import mark
+from engine.tables import read_table
 
 EventKind = Literal[
     "alert", "answer", "ask-status", "availability", "call", "chore", "client", "cluster", "clusterlog", "confirm",
@@ -32,70 +32,17 @@ class KindInfo(Struct, frozen=True):
     """True if the events panel lists it only on request, because another panel or kind shows it."""
 
 
-KINDS: Final[Mapping[EventKind, KindInfo]] = MappingProxyType({
-    # the trainee or the scenario broke or repaired something
-    "fault": KindInfo(mark("Fault"), is_milestone=True),
-    # an instance noticed a lost or restored connection
-    "detected": KindInfo(mark("Connection"), is_milestone=True),
-    # a step of a failover
-    "failover": KindInfo(mark("Failover"), is_milestone=True),
-    # the mirroring state of a copy changed
-    "state": KindInfo(mark("State"), is_state=True),
-    # the role of a copy changed
-    "role": KindInfo(mark("Role"), is_state=True),
-    # the role of an availability replica changed
-    "replica": KindInfo(mark("Replica role"), is_state=True),
-    # membership, quorum or a role of a failover cluster changed
-    "cluster": KindInfo(mark("Failover cluster"), is_state=True),
-    # a line in the cluster log of a node
-    "clusterlog": KindInfo(mark("Cluster log"), is_quiet=True),
-    # a partner's witness state changed
-    "witness": KindInfo(mark("Witness state"), is_state=True),
-    # Database Mirroring State Change event (ids 0 to 13)
-    "trace": KindInfo(mark("State trace"), is_quiet=True),
-    # a line in the ERRORLOG of a server
-    "errorlog": KindInfo("ERRORLOG", is_quiet=True),
-    # an instance started, stopped, lost power
-    "service": KindInfo(mark("Service"), is_milestone=True),
-    # a client application connected, was disconnected, gave up
-    "client": KindInfo(mark("Application"), is_milestone=True),
-    # a database began or ceased to serve
-    "availability": KindInfo(mark("Availability"), is_state=True),
-    # a database gained or lost its failover partner
-    "protection": KindInfo(mark("Protection"), is_milestone=True),
-    # log space: growth, full, freed
-    "log": KindInfo(mark("Log space"), is_milestone=True),
-    # a threshold of the Database Mirroring Monitor was exceeded
-    "alert": KindInfo(mark("Monitor alert")),
-    # a program logged in over the network, was refused, or disconnected
-    "session": KindInfo(mark("Session")),
-    # a batch was sent to a server
-    "sql": KindInfo(mark("T-SQL sent"), is_quiet=True),
-    # a batch ended, with its messages and results
-    "sql_done": KindInfo(mark("T-SQL ended"), is_milestone=True),
-    # a line at a PowerShell prompt, with its output
-    "powershell": KindInfo("PowerShell", is_milestone=True),
-    # a manual step outside SQL: copy a file, enable jobs
-    "chore": KindInfo(mark("Manual step"), is_milestone=True),
-    # a note
-    "note": KindInfo(mark("Note")),
-    # a hint was opened
-    "hint": KindInfo(mark("Hint")),
-    # the drill asks a question
-    "question": KindInfo(mark("Question"), is_milestone=True),
-    # a question was answered, or its answer is shown
-    "answer": KindInfo(mark("Answer")),
-    # a goal of the drill was met or missed
-    "goal": KindInfo(mark("Goal"), is_milestone=True),
-    # points were added or deducted
-    "score": KindInfo(mark("Score")),
-    # messages between the roles of a team
-    "call": KindInfo(mark("Call")),
-    "read-back": KindInfo(mark("Read-back")),
-    "confirm": KindInfo(mark("Confirmation")),
-    "ask-status": KindInfo(mark("Status request")),
-    "status": KindInfo(mark("Status report")),
-})  # fmt: skip
+KINDS: Final[Mapping[EventKind, KindInfo]] = MappingProxyType(
+    {
+        cast(EventKind, row["kind"]): KindInfo(
+            row["label"] or row["name"],
+            row["use"] == "state",
+            row["use"] == "milestone",
+            row["use"] == "quiet",
+        )
+        for row in read_table("engine", "event_kinds.tsv")
+    }
+)
 """All kinds: filters, labels and searches derive from this table."""
 
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from app.widgets.input_guard import guard
 from app.words import formatting
 from app.words.language import mark, tr
-from app.words.tables import read_table
+from engine.tables import read_table
 
 if TYPE_CHECKING:
     from app.main_window.session import HostSession

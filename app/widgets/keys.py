@@ -19,7 +19,7 @@ from PySide6.QtGui import QAction, QKeySequence
 
 from app.widgets.docks import DOCKS
 from app.words.language import mark, tr
-from app.words.tables import read_table
+from engine.tables import read_table
 
 SSMS, VS_CODE = "SSMS", "VS Code"
 SCHEMES: Final = (SSMS, VS_CODE)

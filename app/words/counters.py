@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from app.words import formatting
-from app.words.tables import read_table
+from engine.tables import read_table
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from engine.localization import LocalizableMessage, say
 from engine.planning.plan import MirroringPlan, pair_of
 from engine.planning.steady import steady
 from engine.planning.sweep import Sweep, sweep
+from engine.tables import read_table
 
 WP: Final = "Database Mirroring Best Practices and Performance Considerations"
 COMPRESSION: Final = "SQLCAT guide, log compression"
@@ -394,74 +395,16 @@ class PaperStatement:
     text: LocalizableMessage
 
 
-STATEMENTS: Final = (
+STATEMENTS: Final = tuple(
     PaperStatement(
-        "Figure 8",
-        WORKLOAD1.name,
-        SafetyMode.FULL,
-        "rtt_ms",
-        20.0,
-        say("minimal change below 20 ms, worse above 20 ms"),
-    ),
-    PaperStatement(
-        "Figure 9",
-        WORKLOAD2.name,
-        SafetyMode.FULL,
-        "rtt_ms",
-        2.0,
-        say("gets steadily worse; check the goals from 2 ms"),
-    ),
-    PaperStatement(
-        "Figure 10",
-        WORKLOAD1.name,
-        SafetyMode.OFF,
-        "rtt_ms",
-        50.0,
-        say("throughput and send queue good up to 50 ms"),
-    ),
-    PaperStatement(
-        "Figure 11", WORKLOAD1.name, SafetyMode.OFF, "rtt_ms", 100.0, say("send queue grows from 100 ms")
-    ),
-    PaperStatement(
-        "Figure 12",
-        WORKLOAD2.name,
-        SafetyMode.OFF,
-        "rtt_ms",
-        2.0,
-        say("send queue grows already at 2 ms"),
-    ),
-    PaperStatement(
-        "Figure 13",
-        WORKLOAD1.name,
-        SafetyMode.FULL,
-        "bandwidth_mbps",
-        10.0,
-        say("good from 10 Mbps, sharp loss below"),
-    ),
-    PaperStatement(
-        "Table 1",
-        WORKLOAD1.name,
-        SafetyMode.FULL,
-        "bandwidth_mbps",
-        5.6,
-        say("720 KB/s of log are about 5.6 Mbps"),
-    ),
-    PaperStatement(
-        "Figure 14",
-        WORKLOAD1.name,
-        SafetyMode.OFF,
-        "bandwidth_mbps",
-        100.0,
-        say("response time hardly rises below 100 Mbps"),
-    ),
-    PaperStatement(
-        "Figure 15",
-        WORKLOAD1.name,
-        SafetyMode.OFF,
-        "bandwidth_mbps",
-        1.0,
-        say("at 1 Mbps the send queue grows without limit"),
-    ),
+        row["figure"],
+        row["workload"],
+        SafetyMode[row["safety"]],
+        row["axis"],
+        float(row["at"]),
+        say(row["text"]),
+    )
+    for row in read_table("engine.planning", "statements.tsv")
 )
 """Statements from [WP], network configuration; larger values were not measured."""
 

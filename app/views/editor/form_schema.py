@@ -19,10 +19,10 @@ from pydantic_core import PydanticUndefined
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize
-from app.words.tables import read_table
 from engine.drill.authoring import schema
 from engine.drill.authoring.problems import PATTERNS, format_expected
 from engine.drill.authoring.schema import DURATION_MAX_S, scenario_file, story, world
+from engine.tables import read_table
 
 PLAIN: Final = ""
 """Key of the section of keys before the first table."""

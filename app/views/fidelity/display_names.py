@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from app.words.language import tr
-from app.words.tables import read_table
+from engine.tables import read_table
 
 FAILOVERS: Final = "failovers: "
 """Prefix of the names of steps that compute failovers. The cause follows, as Table 6 is indexed."""

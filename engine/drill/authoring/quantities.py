@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from engine import arithmetic
 from engine.cluster import config, instances
@@ -31,6 +31,9 @@ from engine.protocol import (
     serving,
     streams,
 )
+from engine.tables import read_table
+
+Changes = Literal["by events", "by the clock", "by itself"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class Quantity:
     of: Kind | None
     help: str
     read: Callable[[Facts, str], float]
-    moves: Literal["by events", "by the clock", "by itself"] = "by events"
+    moves: Changes = "by events"
     """Cause of its changes. By the clock: without events it stays constant or grows by a second each second.
 
     By itself: it may change at any moment.
@@ -196,172 +199,73 @@ def settle_account(world: World, database: str) -> Availability:
     return availability.accrue_ticks(world.availability[database], world.tick)
 
 
-QUANTITIES: Final[dict[str, Quantity]] = {
-    "time_s": Quantity(None, "seconds since the start", lambda f, _: f.world.t_s, "by the clock"),
-    "downtime_s": Quantity(
-        "database",
-        "seconds of downtime",
-        lambda f, d: settle_account(f.world, d).down_ticks / TICKS_PER_S,
-        "by the clock",
+_READ: Final[Mapping[str, Callable[[Facts, str], float]]] = {
+    "time_s": lambda f, _: f.world.t_s,
+    "downtime_s": lambda f, d: settle_account(f.world, d).down_ticks / TICKS_PER_S,
+    "exposed_s": lambda f, d: settle_account(f.world, d).exposed_ticks / TICKS_PER_S,
+    "lost_transactions": lambda f, d: settle_account(f.world, d).lost_transactions,
+    "lost_kb": lambda f, d: settle_account(f.world, d).lost_kb,
+    "operations_kb": _operations_kb,
+    "failovers": _failovers(None),
+    "automatic_failovers": _failovers("automatic"),
+    "manual_failovers": _failovers("manual"),
+    "forced_failovers": _failovers("forced"),
+    "role_moves": _failovers("role-move"),
+    "node_weight": _read_from_node(lambda world, node: config.current(world, node.cluster).weight(node.name)),
+    "service_packs": _read_from_node(lambda world, node: node.level),
+    "reaches_witness": _read_from_node(_witness),
+    "owners": _owners,
+    "has_listener": _read_from_group(lambda group: group.listener is not None),
+    "required_synchronized": _read_from_group(lambda group: group.required_synchronized),
+    "health_check_timeout_ms": _read_from_group(lambda group: group.health_check_timeout_ms),
+    "failure_condition_level": _read_from_group(lambda group: group.failure_condition_level),
+    "db_failover": _read_from_group(lambda group: group.db_failover),
+    "automatic_replicas": _read_from_group(
+        lambda group: len([one for one in group.replicas if one.failover is FailoverMode.AUTOMATIC])
     ),
-    "exposed_s": Quantity(
-        "database",
-        "seconds unprotected, without a synchronized mirror",
-        lambda f, d: settle_account(f.world, d).exposed_ticks / TICKS_PER_S,
-        "by the clock",
+    "health_session": _health_session,
+    "failed_logins": lambda f, c: float(f.world.clients[c].failed_logins),
+    "answers": _read_from_program(lambda p: p.answers),
+    "errors": _read_from_program(lambda p: p.errors),
+    "moves": _read_from_program(lambda p: p.moves),
+    "lost_connections": _read_from_program(lambda p: p.lost),
+    "refused_logins": _read_from_program(lambda p: p.refused),
+    "standstill_s": _standstill_s,
+    "command_timeout_s": lambda f, c: drivers.command_timeout_s(f.world.clients[c]),
+    "by_listener": lambda f, c: float(f.world.clients[c].data_source in f.world.listeners),
+    "multi_subnet": lambda f, c: float(f.world.clients[c].multi_subnet),
+    "listener_records": lambda f, c: float(len(_record(f, c).addresses)),
+    "record_ttl_s": lambda f, c: float(_record(f, c).ttl_s),
+    "added_files": lambda f, d: float(
+        max((len(copy.extra_files) for copy in f.world.copies_of(d)), default=0)
     ),
-    "lost_transactions": Quantity(
-        "database", "committed transactions lost", lambda f, d: settle_account(f.world, d).lost_transactions
-    ),
-    "lost_kb": Quantity("database", "committed log lost", lambda f, d: settle_account(f.world, d).lost_kb),
-    "send_queue_kb": _build_flow_quantity("log not yet sent", "send_queue_kb"),
-    "redo_queue_kb": _build_flow_quantity("log not yet redone on the mirror", "redo_queue_kb"),
-    "log_used_kb": _build_flow_quantity("log that cannot be reused", "log_used_kb"),
-    "log_used_percent": _build_flow_quantity(
-        "share of the maximum log size that cannot be reused", "log_used_kb", _log_max_kb
-    ),
-    "transactions_per_s": _build_flow_quantity("commits per second", "transactions_per_s"),
-    "response_s": _build_flow_quantity("mean response time of a transaction", "response_s"),
-    "commit_delay_ms": _build_flow_quantity("mean wait of a commit for the mirror", "commit_delay_ms"),
-    "operations_kb": Quantity("database", "log of completed bulk loads and index rebuilds", _operations_kb),
-    "failovers": Quantity("database", "completed failovers", _failovers(None)),
-    "automatic_failovers": Quantity("database", "completed automatic failovers", _failovers("automatic")),
-    "manual_failovers": Quantity("database", "completed manual failovers", _failovers("manual")),
-    "forced_failovers": Quantity("database", "completed forced failovers", _failovers("forced")),
-    "role_moves": Quantity(
-        "database", "completed moves by Failover Cluster Manager or its cmdlets", _failovers("role-move")
-    ),
-    "node_weight": Quantity(
-        "server",
-        "NodeWeight of its node",
-        _read_from_node(lambda world, node: config.current(world, node.cluster).weight(node.name)),
-    ),
-    "service_packs": Quantity(
-        "server", "service packs installed on its node", _read_from_node(lambda world, node: node.level)
-    ),
-    "reaches_witness": Quantity("server", "1 while its cluster reaches a witness", _read_from_node(_witness)),
-    "owners": Quantity(
-        "server", "nodes on which the failover cluster instance is installed and may come online", _owners
-    ),
-    "has_listener": Quantity(
-        "database",
-        "1 while its availability group has a listener",
-        _read_from_group(lambda group: group.listener is not None),
-    ),
-    "required_synchronized": Quantity(
-        "database",
-        "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT of its group",
-        _read_from_group(lambda group: group.required_synchronized),
-    ),
-    "health_check_timeout_ms": Quantity(
-        "database",
-        "HEALTH_CHECK_TIMEOUT of its group",
-        _read_from_group(lambda group: group.health_check_timeout_ms),
-    ),
-    "failure_condition_level": Quantity(
-        "database",
-        "FAILURE_CONDITION_LEVEL of its group",
-        _read_from_group(lambda group: group.failure_condition_level),
-    ),
-    "db_failover": Quantity(
-        "database",
-        "1 while its group has DB_FAILOVER = ON",
-        _read_from_group(lambda group: group.db_failover),
-    ),
-    "automatic_replicas": Quantity(
-        "database",
-        "replicas of its group with automatic failover",
-        _read_from_group(
-            lambda group: len([one for one in group.replicas if one.failover is FailoverMode.AUTOMATIC])
-        ),
-    ),
-    "health_session": Quantity(
-        "server", "1 while AlwaysOn_health runs there and starts with the service", _health_session
-    ),
-    "failed_logins": Quantity(
-        "client", "logins that ran into their timeout", lambda f, c: float(f.world.clients[c].failed_logins)
-    ),
-    "answers": Quantity(
-        "program",
-        "batches of it that were answered without an error",
-        _read_from_program(lambda p: p.answers),
-    ),
-    "errors": Quantity(
-        "program", "batches of it that ended with an error", _read_from_program(lambda p: p.errors)
-    ),
-    "moves": Quantity(
-        "program", "times that another server answered it than before", _read_from_program(lambda p: p.moves)
-    ),
-    "lost_connections": Quantity(
-        "program", "its connections that were broken", _read_from_program(lambda p: p.lost)
-    ),
-    "refused_logins": Quantity(
-        "program", "its logins that were refused", _read_from_program(lambda p: p.refused)
-    ),
-    "standstill_s": Quantity(
-        "program", "the longest time between two of its answers", _standstill_s, "by the clock"
-    ),
-    "command_timeout_s": Quantity(
-        "client",
-        "time-out of its commands; 0: none",
-        lambda f, c: drivers.command_timeout_s(f.world.clients[c]),
-    ),
-    "by_listener": Quantity(
-        "client",
-        "1 if its connection string names a listener",
-        lambda f, c: float(f.world.clients[c].data_source in f.world.listeners),
-    ),
-    "multi_subnet": Quantity(
-        "client",
-        "1 with MultiSubnetFailover=True in its connection string",
-        lambda f, c: float(f.world.clients[c].multi_subnet),
-    ),
-    "listener_records": Quantity(
-        "client",
-        "addresses that the name server has of its listener",
-        lambda f, c: float(len(_record(f, c).addresses)),
-    ),
-    "record_ttl_s": Quantity(
-        "client", "time to live of its listener's name", lambda f, c: float(_record(f, c).ttl_s)
-    ),
-    "added_files": Quantity(
-        "database",
-        "files that were added to it",
-        lambda f, d: float(max((len(copy.extra_files) for copy in f.world.copies_of(d)), default=0)),
-    ),
-    "closed_orders": Quantity(
-        "role",
-        "orders of this role that were read back correctly, confirmed and then carried out",
-        lambda f, role: float(count_closed_orders(f.calls, role)),
-    ),
-    "true_statuses": Quantity(
-        "role",
-        "facts that this role told another one and that were so at that moment",
-        lambda f, role: float(count_true_statuses(f.calls, role)),
-    ),
-    "trustworthy": Quantity("database", "1 while it is TRUSTWORTHY on the server that serves", _trustworthy),
-    "owners_apart": Quantity(
-        "database", "owners of its copies beyond the first: 0 while it is one login", _owners_apart
-    ),
-    "timeout_s": Quantity("database", "partner timeout", _timeout_s),
-    "damaged_pages": Quantity("database", "damaged pages in all copies", _damaged_pages),
-    "worker_threads": Quantity("server", "maximum of worker threads of the instance", _worker_threads),
-    "version": Quantity(
-        "server", ", ".join(map(str, VERSIONS)), lambda f, s: float(f.world.instances[s].version)
-    ),
-    "installs": Quantity(
-        "server",
-        "versions and service packs installed since the start",
-        lambda f, s: float(f.world.instances[s].installs),
-    ),
-    "orphans": Quantity("server", "database users without a login (orphans)", _orphans),
-    "enabled_jobs": Quantity("server", "enabled jobs, without the monitor's", _enabled_jobs),
-    "linked_servers": Quantity(
-        "server", "linked servers", lambda f, s: float(len(f.world.instances[s].linked_servers))
-    ),
-    "thresholds": Quantity("server", "enabled warnings of the mirroring monitor", _thresholds),
-    "monitor_age_s": Quantity(
-        "server", "age of the newest row in the monitor's history", _monitor_age_s, "by the clock"
-    ),
+    "closed_orders": lambda f, role: float(count_closed_orders(f.calls, role)),
+    "true_statuses": lambda f, role: float(count_true_statuses(f.calls, role)),
+    "trustworthy": _trustworthy,
+    "owners_apart": _owners_apart,
+    "timeout_s": _timeout_s,
+    "damaged_pages": _damaged_pages,
+    "worker_threads": _worker_threads,
+    "version": lambda f, s: float(f.world.instances[s].version),
+    "installs": lambda f, s: float(f.world.instances[s].installs),
+    "orphans": _orphans,
+    "enabled_jobs": _enabled_jobs,
+    "linked_servers": lambda f, s: float(len(f.world.instances[s].linked_servers)),
+    "thresholds": _thresholds,
+    "monitor_age_s": _monitor_age_s,
+}
+"""Functions of the quantities in quantities.tsv that read no counter of the flow."""
+
+
+def _build_quantity(row: dict[str, str]) -> Quantity:
+    of, help, moves = cast("Kind | None", row["of"] or None), row["help"], cast("Changes", row["moves"])
+    if row["counter"]:
+        limit = _log_max_kb if row["name"].endswith("_percent") else None
+        return _build_flow_quantity(help, row["counter"], limit)
+    return Quantity(of, help.format(versions=", ".join(map(str, VERSIONS))), _READ[row["name"]], moves)
+
+
+QUANTITIES: Final = {
+    row["name"]: _build_quantity(row) for row in read_table("engine.drill.authoring", "quantities.tsv")
 }
 """Numbers by their names in conditions."""
