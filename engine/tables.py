@@ -1,4 +1,7 @@
-"""Tables of words beside the code: their first line names the columns, with "~" before those that are translated."""
+"""Tables beside the code: their first line names the columns, with "~" before those that are translated.
+
+A line before it that begins with "# " is a comment.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from importlib import resources
 def read_table(package: str, name: str) -> list[dict[str, str]]:
     """Read the rows of a table; a cell that is missing at the end of a line is empty."""
     text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
-    head, *lines = (line.split("\t") for line in text.splitlines())
+    rows = text.splitlines()
+    head, *lines = (line.split("\t") for line in (rows[1:] if rows[0].startswith("# ") else rows))
     columns = [column.lstrip("~") for column in head]
     return [dict.fromkeys(columns, "") | dict(zip(columns, line, strict=False)) for line in lines]

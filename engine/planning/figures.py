@@ -91,10 +91,17 @@ MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
 # --- figures 8 to 15: the network ---------------------------------------------------------------------------
 
 
+_CAPTIONS: Final = {row["figure"]: row for row in read_table("engine.planning", "captions.tsv")}
+
+
+def _find_texts(number: str) -> tuple[str, str, str]:
+    """Return the title, the source and the caption of a figure."""
+    row = _CAPTIONS[number]
+    return f"{number}: {row['title']}", WP, row["caption"]
+
+
 def _draw_network(
     number: str,
-    title: str,
-    caption: str,
     plan: MirroringPlan,
     axis: str,
     values: Sequence[float],
@@ -116,14 +123,14 @@ def _draw_network(
         ]
         panels.append(FigurePanel(*TITLES[column], tuple(lines), column in logarithmic))
     x_title = "Round trip, ms" if axis == "rtt_ms" else "Bandwidth, Mbps"
-    return Figure(f"{number}: {title}", WP, caption, x_title, tuple(panels))
+    return Figure(*_find_texts(number), x_title, tuple(panels))
 
 
 def _build_line(name: str, sweep_result: Sweep, column: str) -> FigureLine:
     return FigureLine(name, sweep_result.x, tuple(sweep_result.column(column).tolist()))
 
 
-def _draw_queue(number: str, title: str, caption: str, plan: MirroringPlan) -> Figure:
+def _draw_queue(number: str, plan: MirroringPlan) -> Figure:
     """Draw the send queue over time, beginning synchronized."""
     flow = Flow.empty()
     add_pair(flow, pair_of(plan))
@@ -132,7 +139,7 @@ def _draw_queue(number: str, title: str, caption: str, plan: MirroringPlan) -> F
     run(flow, round(WATCHED_S * TICKS_PER_S), samples)
     x, queue = _over_time(samples, "send_queue_kb")
     panel = FigurePanel("Send queue", "KB", (FigureLine(NAMES[plan.safety], x, queue),))
-    return Figure(f"{number}: {title}", WP, caption, "Time, min", (panel,), logarithmic_x=False)
+    return Figure(*_find_texts(number), "Time, min", (panel,), logarithmic_x=False)
 
 
 def _over_time(samples: Samples, counter: str) -> tuple[Values, Values]:
@@ -185,7 +192,7 @@ def _run_until_crossing(flow: Flow, samples: Samples | None = None) -> float:
     return ticks / TICKS_PER_S
 
 
-def _draw_indexes(number: str, title: str, caption: str, online: Sequence[bool]) -> Figure:
+def _draw_indexes(number: str, online: Sequence[bool]) -> Figure:
     kinds = [(clustered, is_online) for clustered in (True, False) for is_online in online]
     names = tuple(
         f"{'clustered' if clustered else 'nonclustered'}{_format_online(is_online, online)}"
@@ -197,7 +204,7 @@ def _draw_indexes(number: str, title: str, caption: str, online: Sequence[bool])
         took = [_run_operation(index_build(1.0, *kind), mode)[1] / 60.0 for kind in kinds]
         lines.append(FigureLine(NAMES[mode], x, tuple(took), points=True))
     panel = FigurePanel("Time", "min", tuple(lines))
-    return Figure(f"{number}: {title}", WP, caption, "Index", (panel,), logarithmic_x=False, categories=names)
+    return Figure(*_find_texts(number), "Index", (panel,), logarithmic_x=False, categories=names)
 
 
 def _format_online(is_online: bool, variants: Sequence[bool]) -> str:
@@ -269,40 +276,16 @@ def _draw_compression(safety: SafetyMode, columns: Sequence[str], caption: str) 
 
 LOAD: Final = ("transactions_per_s", "response_s")
 FIGURES: Final[dict[str, Callable[[], Figure]]] = {
-    "Figure 1": partial(
-        _draw_indexes,
-        "Figure 1",
-        "index creation",
-        "FULL takes longer than OFF; a clustered index takes longest.",
-        (False,),
-    ),
-    "Figure 2": partial(
-        _draw_indexes,
-        "Figure 2",
-        "index rebuild",
-        "FULL slows down a clustered index more than a nonclustered index.",
-        (True, False),
-    ),
+    "Figure 1": partial(_draw_indexes, "Figure 1", (False,)),
+    "Figure 2": partial(_draw_indexes, "Figure 2", (True, False)),
     "Figure 3": _draw_rebuild,
     "Figure 4": _draw_bulk_insert,
     "Figure 6": partial(_draw_encryption, "Figure 6", "transactions_per_s"),
     "Figure 7": partial(_draw_encryption, "Figure 7", "response_s"),
-    "Figure 8": partial(
-        _draw_network,
-        "Figure 8",
-        "round trip, safety FULL, Workload1",
-        "Minimal change below 20 ms, worse above 20 ms.",
-        MirroringPlan(),
-        "rtt_ms",
-        RTT_MS,
-        LOAD,
-        ("response_s",),
-    ),
+    "Figure 8": partial(_draw_network, "Figure 8", MirroringPlan(), "rtt_ms", RTT_MS, LOAD, ("response_s",)),
     "Figure 9": partial(
         _draw_network,
         "Figure 9",
-        "round trip, safety FULL, Workload2",
-        "Throughput and CPU degrade steadily.",
         MirroringPlan(workload=WORKLOAD2),
         "rtt_ms",
         RTT_MS,
@@ -312,58 +295,32 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {
     "Figure 10": partial(
         _draw_network,
         "Figure 10",
-        "round trip, safety OFF, Workload1",
-        "Throughput unchanged up to 100 ms, marginally lower above; response time unchanged.",
         MirroringPlan(safety=SafetyMode.OFF),
         "rtt_ms",
         RTT_MS,
         (*LOAD, "send_queue_growth_kb_per_s"),
     ),
-    "Figure 11": partial(
-        _draw_queue,
-        "Figure 11",
-        "send queue at 100 ms, safety OFF, Workload1",
-        "The send queue grows faster and faster.",
-        MirroringPlan(safety=SafetyMode.OFF, rtt_ms=100.0),
-    ),
+    "Figure 11": partial(_draw_queue, "Figure 11", MirroringPlan(safety=SafetyMode.OFF, rtt_ms=100.0)),
     "Figure 12": partial(
         _draw_network,
         "Figure 12",
-        "round trip, safety OFF, Workload2",
-        "Throughput unchanged; the send queue grows from 2 ms.",
         MirroringPlan(workload=WORKLOAD2, safety=SafetyMode.OFF),
         "rtt_ms",
         RTT_MS,
         (*LOAD, "send_queue_growth_kb_per_s"),
     ),
     "Figure 13": partial(
-        _draw_network,
-        "Figure 13",
-        "bandwidth, safety FULL, Workload1",
-        "Good from 10 Mbps; sharp loss below.",
-        MirroringPlan(),
-        "bandwidth_mbps",
-        MBPS,
-        LOAD,
-        ("response_s",),
+        _draw_network, "Figure 13", MirroringPlan(), "bandwidth_mbps", MBPS, LOAD, ("response_s",)
     ),
     "Figure 14": partial(
         _draw_network,
         "Figure 14",
-        "bandwidth, safety OFF, Workload1",
-        "Throughput unchanged down to 56 kbps; response time marginally longer below 100 Mbps.",
         MirroringPlan(safety=SafetyMode.OFF),
         "bandwidth_mbps",
         LOW_MBPS,
         (*LOAD, "send_queue_growth_kb_per_s"),
     ),
-    "Figure 15": partial(
-        _draw_queue,
-        "Figure 15",
-        "send queue at 1 Mbps, safety OFF, Workload1",
-        "The send queue grows without limit.",
-        MirroringPlan(safety=SafetyMode.OFF, bandwidth_mbps=1.0),
-    ),
+    "Figure 15": partial(_draw_queue, "Figure 15", MirroringPlan(safety=SafetyMode.OFF, bandwidth_mbps=1.0)),
     "Compression, FULL": partial(
         _draw_compression,
         SafetyMode.FULL,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
-from importlib import resources
 from typing import Final
+
+from engine.tables import read_table
 
 
 class FigureClass(StrEnum):
@@ -100,10 +100,7 @@ def build_number_row(
 @cache
 def _figures() -> dict[str, dict[str, str]]:
     """Read the papers' figures and statements of fixed text, by the identifiers of their rows."""
-    text = resources.files("engine.published").joinpath("figures.tsv").read_text(encoding="utf-8")
-    return {
-        row["id"]: row for row in csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
-    }
+    return {row["id"]: row for row in read_table("engine.published", "figures.tsv")}
 
 
 def number(id: str, ours: float, band: tuple[float, float] | None = None) -> FigureRow:

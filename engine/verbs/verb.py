@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib import resources
 from typing import Any, Final, Literal, TypedDict, Unpack, cast
 
 from msgspec import Struct
@@ -17,6 +15,7 @@ from engine.flow.recovery import Cause
 from engine.inputs import Input, InputError
 from engine.localization import mark, say
 from engine.model import Client, Computer, Fault, FieldOf, Instance, TimerName, World
+from engine.tables import read_table
 
 Args = tuple[str, ...]
 Before = tuple[tuple[str, Any], ...]
@@ -205,9 +204,7 @@ class VerbCode(TypedDict, total=False):
 
 @cache
 def _rows() -> dict[str, dict[str, str]]:
-    text = resources.files("engine.verbs").joinpath("verbs.tsv").read_text(encoding="utf-8").replace("~", "")
-    rows = csv.DictReader(text.splitlines(), delimiter="\t", restval="", quoting=csv.QUOTE_NONE)
-    return {row["name"]: row for row in rows}
+    return {row["name"]: row for row in read_table("engine.verbs", "verbs.tsv")}
 
 
 def verb(name: str, do: Doing | None, **code: Unpack[VerbCode]) -> Verb:

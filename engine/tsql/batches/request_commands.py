@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from engine.tsql.language import statements as s
@@ -12,35 +13,20 @@ from engine.tsql.language import statements as s
 _BY_CLASS: Final[dict[type[s.Statement], str]] = {
     s.SetOption: "ALTER DATABASE",
     s.AlterFiles: "ALTER DATABASE",
-    s.CreateDatabase: "CREATE DATABASE",
     s.CreateEncryptionKey: "CREATE DATABASE ENCRYPTION KEY",
-    s.CreateTable: "CREATE TABLE",
-    s.AlterTable: "ALTER TABLE",
-    s.CreateIndex: "CREATE INDEX",
-    s.DropIndex: "DROP INDEX",
-    s.CreateProcedure: "CREATE PROCEDURE",
-    s.CreateFunction: "CREATE FUNCTION",
-    s.CreateView: "CREATE VIEW",
-    s.CreateSchema: "CREATE SCHEMA",
-    s.DropObject: "DROP OBJECT",
-    s.CreateLogin: "CREATE LOGIN",
-    s.AlterLogin: "ALTER LOGIN",
-    s.CreateUser: "CREATE USER",
-    s.AlterUser: "ALTER USER",
-    s.CreateEndpoint: "CREATE ENDPOINT",
-    s.AlterEndpoint: "ALTER ENDPOINT",
-    s.Waitfor: "WAITFOR",
-    s.Checkpoint: "CHECKPOINT",
-    s.Kill: "KILL",
-    s.Shutdown: "SHUTDOWN",
-    s.Reconfigure: "RECONFIGURE",
-    s.UseDatabase: "USE DATABASE",
-    s.Execute: "EXECUTE",
     s.ExecuteString: "EXECUTE",
     s.InsertExec: "INSERT",
     s.CursorAction: "OPEN CURSOR",
-    s.FetchCursor: "FETCH CURSOR",
-}
+    **{
+        kind: re.sub("(?<!^)(?=[A-Z])", " ", kind.__name__).upper()
+        for kind in (
+            s.CreateDatabase, s.CreateTable, s.AlterTable, s.CreateIndex, s.DropIndex, s.CreateProcedure,
+            s.CreateFunction, s.CreateView, s.CreateSchema, s.DropObject, s.CreateLogin, s.AlterLogin,
+            s.CreateUser, s.AlterUser, s.CreateEndpoint, s.AlterEndpoint, s.Waitfor, s.Checkpoint, s.Kill,
+            s.Shutdown, s.Reconfigure, s.UseDatabase, s.Execute, s.FetchCursor,
+        )
+    },
+}  # fmt: skip
 
 PAGE_CHECKS: Final = frozenset({"CHECKDB", "CHECKALLOC", "CHECKTABLE", "CHECKFILEGROUP"})
 """DBCC commands that read pages: they run as DBCC TABLE CHECK. Known from public output."""

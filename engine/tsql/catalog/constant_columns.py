@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import ast
 from functools import cache
-from importlib import resources
 
 from engine.constants import VERSIONS
-from engine.tsql.catalog import shapes
+from engine.tables import read_table
 from engine.tsql.catalog.shapes import SHAPES
 from engine.tsql.scalars.values import Scalar
 
@@ -28,9 +27,8 @@ def _entries() -> dict[str, dict[str, Scalar]]:
 @cache
 def reasons() -> tuple[tuple[str, str, dict[str, Scalar]], ...]:
     """Return (reason, views, values by column) of each entry."""
-    text = resources.files(shapes).joinpath("constants.tsv").read_text(encoding="utf-8")
-    rows = [line.split("\t") for line in text.splitlines()[2:]]
-    return tuple((reason, views, _pairs(columns)) for reason, views, columns in rows)
+    rows = read_table("engine.tsql.catalog.shapes", "constants.tsv")
+    return tuple((row["reason"], row["views"], _pairs(row["columns"])) for row in rows)
 
 
 def _pairs(columns: str) -> dict[str, Scalar]:
@@ -57,7 +55,7 @@ def find_constant_columns(view: str) -> dict[str, Scalar]:
 @cache
 def literals(function: str) -> dict[str, Scalar]:
     """Return the columns with a literal in all rows of a function of this package (shapes/literals.tsv)."""
-    text = resources.files(shapes).joinpath("literals.tsv").read_text(encoding="utf-8")
-    rows = dict(line.split("\t")[1:] for line in text.splitlines()[2:])
-    pairs = (pair.partition(" ") for pair in rows[function].split(", "))
+    rows = read_table("engine.tsql.catalog.shapes", "literals.tsv")
+    columns = next(row["columns"] for row in rows if row["function"] == function)
+    pairs = (pair.partition(" ") for pair in columns.split(", "))
     return {name: ast.literal_eval(value) for name, _, value in pairs}

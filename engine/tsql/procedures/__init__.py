@@ -6,6 +6,7 @@ from importlib import resources
 from typing import Final
 
 from engine.messages import SqlError
+from engine.tables import read_table
 from engine.tsql import catalog
 from engine.tsql.batches import gate, objects, permissions
 from engine.tsql.batches.data import Declared, declarations
@@ -238,8 +239,8 @@ def _for_each_database(call: ProcedureCall) -> None:
         call.machine.enter(call.text("@command1").replace(mark, name))
 
 
-PROCEDURES: Final[Procedures] = {
-    "sp_msforeachdb": procedure(_for_each_database, "@command1 @replacechar? @command2? @command3?"),
+_RUN: Final[Procedures] = {
+    "sp_msforeachdb": _for_each_database,
     **accounts.PROCEDURES,
     **alerts.PROCEDURES,
     **sp_who.PROCEDURES,
@@ -251,6 +252,11 @@ PROCEDURES: Final[Procedures] = {
     **job_help.PROCEDURES,
     **messages.PROCEDURES,
     **mirroring_monitor.PROCEDURES,
+}
+
+PROCEDURES: Final = {
+    row["name"]: procedure(_RUN[row["name"]], row["parameters"])
+    for row in read_table("engine.tsql.procedures", "procedures.tsv")
 }
 """Procedures by name in lowercase."""
 

@@ -10,7 +10,7 @@ from engine.tsql import catalog
 from engine.tsql.batches import gate, ledger, permissions
 from engine.tsql.catalog import security
 from engine.tsql.language import statements as s
-from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import to_text
 
@@ -180,32 +180,28 @@ def _option(call: ProcedureCall) -> None:
 
 
 PROCEDURES: Final[Procedures] = {
-    "sp_addlogin": procedure(_add_login, "@loginame @passwd? @defdb? @deflanguage? @sid? @encryptopt?"),
-    "sp_grantlogin": procedure(_grant_login, "@loginame"),
-    "sp_droplogin": procedure(_drop_login, "@loginame"),
-    "sp_revokelogin": procedure(_drop_login, "@loginame"),
-    "sp_grantdbaccess": procedure(_grant_access, "@loginame @name_in_db?"),
-    "sp_adduser": procedure(_grant_access, "@loginame @name_in_db? @grpname?"),
-    "sp_revokedbaccess": procedure(_revoke_access, "@name_in_db"),
-    "sp_addsrvrolemember": procedure(_role, "@loginame @rolename"),
-    "sp_dropsrvrolemember": procedure(_role, "@loginame @rolename"),
-    "sp_addrolemember": procedure(_role, "@rolename @membername"),
-    "sp_droprolemember": procedure(_role, "@rolename @membername"),
-    "sp_addrole": procedure(_create_role, "@rolename @ownername?"),
-    "sp_droprole": procedure(_create_role, "@rolename"),
-    "sp_detach_db": procedure(_detach, "@dbname @skipchecks? @keepfulltextindexfile?"),
-    "sp_renamedb": procedure(_refused_while_mirrored, "@dbname @newname"),
-    "sp_dboption": procedure(_database_option, "@dbname @optname? @optvalue?"),
-    "sp_addlinkedserver": procedure(
-        _add, "@server @srvproduct? @provider? @datasrc? @location? @provstr? @catalog? @linkedstyle?"
-    ),
-    "sp_addserver": procedure(_refuse, "@server @local? @duplicate_ok?"),
-    "sp_dropserver": procedure(_drop, "@server @droplogins?"),
-    "sp_linkedservers": procedure(_list),
-    "sp_helpserver": procedure(_help, "@server? @optname? @show_topology?"),
-    "sp_serveroption": procedure(_option, "@server @optname @optvalue"),
-    "sp_addlinkedsrvlogin": procedure(
-        _map_login, "@rmtsrvname @useself? @locallogin? @rmtuser? @rmtpassword?"
-    ),
-    "sp_droplinkedsrvlogin": procedure(_refuse, "@rmtsrvname @locallogin?"),
+    "sp_addlogin": _add_login,
+    "sp_grantlogin": _grant_login,
+    "sp_droplogin": _drop_login,
+    "sp_revokelogin": _drop_login,
+    "sp_grantdbaccess": _grant_access,
+    "sp_adduser": _grant_access,
+    "sp_revokedbaccess": _revoke_access,
+    "sp_addsrvrolemember": _role,
+    "sp_dropsrvrolemember": _role,
+    "sp_addrolemember": _role,
+    "sp_droprolemember": _role,
+    "sp_addrole": _create_role,
+    "sp_droprole": _create_role,
+    "sp_detach_db": _detach,
+    "sp_renamedb": _refused_while_mirrored,
+    "sp_dboption": _database_option,
+    "sp_addlinkedserver": _add,
+    "sp_addserver": _refuse,
+    "sp_dropserver": _drop,
+    "sp_linkedservers": _list,
+    "sp_helpserver": _help,
+    "sp_serveroption": _option,
+    "sp_addlinkedsrvlogin": _map_login,
+    "sp_droplinkedsrvlogin": _refuse,
 }

@@ -10,7 +10,7 @@ from engine.protocol import jobs
 from engine.tsql.batches import ledger, stored_messages
 from engine.tsql.batches.ledger import Record
 from engine.tsql.catalog.configurations import option_value
-from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.procedures.jobs import job_named
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
@@ -236,14 +236,6 @@ def _notify_operator(call: ProcedureCall) -> None:
     call.machine.report_unsimulated("mail and pagers: nothing leaves the instance")
 
 
-_ALERT_PARAMETERS: Final = """@message_id? @severity? @enabled? @delay_between_responses? @notification_message?
-@include_event_description_in? @database_name? @event_description_keyword? @job_id? @job_name?
-@raise_snmp_trap? @performance_condition? @category_name? @wmi_namespace? @wmi_query?"""
-_OPERATOR_PARAMETERS: Final = """@enabled? @email_address? @pager_address? @weekday_pager_start_time?
-@weekday_pager_end_time? @saturday_pager_start_time? @saturday_pager_end_time? @sunday_pager_start_time?
-@sunday_pager_end_time? @pager_days? @netsend_address? @category_name?"""
-
-
 # --- database Mail ----------------------------------------------------------------------------------------
 # profiles and accounts are stored, mails stay in the queue; nothing leaves the instance.
 
@@ -365,52 +357,29 @@ def _start(call: ProcedureCall) -> None:
     """Do nothing: mail is queued from the beginning."""
 
 
-_ACCOUNT: Final = """@account_name @email_address @display_name? @replyto_address? @description? @mailserver_name?
-@mailserver_type? @port? @username? @password? @use_default_credentials? @enable_ssl? @account_id?"""
-_MAIL: Final = """@profile_name? @recipients? @copy_recipients? @blind_copy_recipients? @subject? @body? @body_format?
-@importance? @sensitivity? @file_attachments? @query? @execute_query_database? @attach_query_result_as_file?
-@query_attachment_filename? @query_result_header? @query_result_width? @query_result_separator?
-@exclude_query_output? @append_query_error? @query_no_truncate? @query_result_no_padding? @mailitem_id?
-@from_address? @reply_to?"""
-
-
 PROCEDURES: Final[Procedures] = {
-    "sp_add_operator": procedure(_add_operator, f"@name {_OPERATOR_PARAMETERS}"),
-    "sp_update_operator": procedure(_update_operator, f"@name @new_name? {_OPERATOR_PARAMETERS}"),
-    "sp_delete_operator": procedure(_delete_operator, "@name @reassign_to_operator?"),
-    "sp_help_operator": procedure(_help_operator, "@operator_name? @operator_id?"),
-    "sp_add_alert": procedure(_add_alert, f"@name {_ALERT_PARAMETERS}"),
-    "sp_update_alert": procedure(
-        _update_alert,
-        f"@name @new_name? @occurrence_count? @count_reset_date? @count_reset_time? {_ALERT_PARAMETERS}",
-    ),
-    "sp_delete_alert": procedure(_delete_alert, "@name"),
-    "sp_help_alert": procedure(_help_alert, "@alert_name? @order_by? @alert_id? @category_name?"),
-    "sp_add_notification": procedure(_add_notification, "@alert_name @operator_name @notification_method"),
-    "sp_update_notification": procedure(_add_notification, "@alert_name @operator_name @notification_method"),
-    "sp_delete_notification": procedure(_delete_notification, "@alert_name @operator_name"),
-    "sp_add_category": procedure(_add_category, "@class? @type? @name?"),
-    "sp_delete_category": procedure(_delete_category, "@class @name"),
-    "sp_notify_operator": procedure(
-        _notify_operator,
-        "@profile_name? @id? @name? @subject? @body? @file_attachments? @mail_database?",
-    ),
-    "sysmail_add_profile_sp": procedure(_add_profile, "@profile_name @description? @profile_id?"),
-    "sysmail_add_account_sp": procedure(_add_account, _ACCOUNT),
-    "sysmail_add_profileaccount_sp": procedure(
-        _join, "@profile_id? @profile_name? @account_id? @account_name? @sequence_number?"
-    ),
-    "sysmail_add_principalprofile_sp": procedure(
-        _grant, "@principal_id? @principal_name? @profile_id? @profile_name? @is_default?"
-    ),
-    "sysmail_delete_profile_sp": procedure(
-        _delete("sysmail_profile", "profile"), "@profile_id? @profile_name? @force_delete?"
-    ),
-    "sysmail_delete_account_sp": procedure(
-        _delete("sysmail_account", "account"), "@account_id? @account_name?"
-    ),
-    "sysmail_configure_sp": procedure(_refuse, "@parameter_name? @parameter_value? @description?"),
-    "sysmail_start_sp": procedure(_start),
-    "sysmail_stop_sp": procedure(_refuse),
-    "sp_send_dbmail": procedure(_send, _MAIL),
+    "sp_add_operator": _add_operator,
+    "sp_update_operator": _update_operator,
+    "sp_delete_operator": _delete_operator,
+    "sp_help_operator": _help_operator,
+    "sp_add_alert": _add_alert,
+    "sp_update_alert": _update_alert,
+    "sp_delete_alert": _delete_alert,
+    "sp_help_alert": _help_alert,
+    "sp_add_notification": _add_notification,
+    "sp_update_notification": _add_notification,
+    "sp_delete_notification": _delete_notification,
+    "sp_add_category": _add_category,
+    "sp_delete_category": _delete_category,
+    "sp_notify_operator": _notify_operator,
+    "sysmail_add_profile_sp": _add_profile,
+    "sysmail_add_account_sp": _add_account,
+    "sysmail_add_profileaccount_sp": _join,
+    "sysmail_add_principalprofile_sp": _grant,
+    "sysmail_delete_profile_sp": _delete("sysmail_profile", "profile"),
+    "sysmail_delete_account_sp": _delete("sysmail_account", "account"),
+    "sysmail_configure_sp": _refuse,
+    "sysmail_start_sp": _start,
+    "sysmail_stop_sp": _refuse,
+    "sp_send_dbmail": _send,
 }

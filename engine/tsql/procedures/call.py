@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
 from typing import Final, NamedTuple
 
 from engine.messages import Message, SqlError
 from engine.model import World
+from engine.tables import read_table
 from engine.tsql.batches.data import Row
 from engine.tsql.batches.machine import Machine
 from engine.tsql.language import statements as s
@@ -148,17 +148,11 @@ class UnreadParameter(NamedTuple):
 @cache
 def unread_parameters() -> dict[tuple[str, str], UnreadParameter]:
     """Return the unread parameters by procedure and name."""
-    text = (
-        resources.files("engine.tsql.procedures")
-        .joinpath("parameter_effects.tsv")
-        .read_text(encoding="utf-8")
-    )
     found = {}
-    for line in text.splitlines()[2:]:
-        procedures, names, values, reason = line.split("\t")
-        for name in procedures.split():
-            rule = UnreadParameter(tuple(values.split("|")), reason)
-            found.update({(name, parameter): rule for parameter in names.split()})
+    for row in read_table("engine.tsql.procedures", "parameter_effects.tsv"):
+        rule = UnreadParameter(tuple(row["values"].split("|")), row["reason"])
+        for name in row["procedures"].split():
+            found.update({(name, parameter): rule for parameter in row["parameters"].split()})
     return found
 
 
@@ -182,4 +176,5 @@ def _expand_value(call: ProcedureCall, form: str) -> str:
     return call.text(form[1:]) if form.startswith("=@") else form
 
 
-Procedures = dict[str, ProcedureDefinition]
+Procedures = dict[str, Callable[[ProcedureCall], None]]
+"""Functions of procedures by name; their parameters are in procedures.tsv."""

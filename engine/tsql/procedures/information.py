@@ -15,7 +15,7 @@ from engine.tsql.batches.data import Table
 from engine.tsql.catalog import availability, folders, host
 from engine.tsql.catalog.activity import MEMORY_KB
 from engine.tsql.catalog.configurations import option_value
-from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import values
 from engine.tsql.scalars.values import Scalar, comparable, to_text
@@ -435,9 +435,6 @@ def _refuse(call: ProcedureCall) -> None:
     raise UnsimulatedFeatureError(call.name)
 
 
-_KEY: Final = "@rootkey @key @value_name? @value? @no_output?"
-
-
 # --- extended procedures about files and folders ----------------------------------------------------------
 # xp_fileexist, xp_create_subdir, xp_dirtree, xp_subdirs.  Not documented; results and messages as in
 # public output.
@@ -473,40 +470,36 @@ def _folders(call: ProcedureCall) -> None:
 
 
 PROCEDURES: Final[Procedures] = {
-    "sp_server_diagnostics": procedure(_server_diagnostics, "@repeat_interval?"),
-    "sp_spaceused": procedure(_space_used, "@objname? @updateusage? @mode? @oneresultset?"),
-    "sp_helpdb": procedure(_help_database, "@dbname?"),
-    "sp_changedbowner": procedure(_change_owner, "@loginame @map?"),
-    "sp_helpfile": procedure(_help_file, "@filename?"),
-    "sp_databases": procedure(_databases),
-    "sp_lock": procedure(_lock, "@spid1? @spid2?"),
-    "xp_fixeddrives": procedure(_fixed_drives, "@driveletter?"),
-    "sp_helplogins": procedure(_help_logins, "@loginnamepattern?"),
-    "sp_change_users_login": procedure(
-        _change_users_login, "@action @usernamepattern? @loginname? @password?"
-    ),
-    "sp_helptext": procedure(_help_text, "@objname @columnname?"),
-    "xp_msver": procedure(_version, "@optname?"),
-    "sp_flush_log": procedure(_flush_log),
-    "sp_readerrorlog": procedure(_read_error_log, "@p1? @p2? @p3? @p4?"),
-    "xp_readerrorlog": procedure(_read_error_log, "@p1? @p2? @p3? @p4? @p5? @p6? @p7?"),
-    "sp_cycle_errorlog": procedure(_cycle_error_log),
-    "sp_enumerrorlogs": procedure(_error_logs, "@p1?"),
-    "xp_enumerrorlogs": procedure(_error_logs, "@p1?"),
-    "sp_configure": procedure(
-        lambda call: maintenance.configure(call.machine, call.arguments), "@configname? @configvalue?"
-    ),
-    "xp_cmdshell": procedure(_shell, "@command? @no_output?"),
-    "xp_regread": procedure(_read_registry, _KEY),
-    "xp_instance_regread": procedure(_read_registry, _KEY),
-    "xp_regwrite": procedure(_write_registry, "@rootkey @key @value_name? @type? @value?"),
-    "xp_instance_regwrite": procedure(_write_registry, "@rootkey @key @value_name? @type? @value?"),
-    "sp_cycle_agent_errorlog": procedure(_refuse),
-    "sp_delete_backuphistory": procedure(_refuse, "@oldest_date"),
-    "sp_delete_database_backuphistory": procedure(_refuse, "@database_name"),
-    "sp_purge_jobhistory": procedure(_refuse, "@job_name? @job_id? @oldest_date?"),
-    "xp_fileexist": procedure(_file_exists, "@path @found?"),
-    "xp_create_subdir": procedure(_create_folder, "@path"),
-    "xp_dirtree": procedure(_tree, "@path @depth? @file?"),
-    "xp_subdirs": procedure(_folders, "@path"),
+    "sp_server_diagnostics": _server_diagnostics,
+    "sp_spaceused": _space_used,
+    "sp_helpdb": _help_database,
+    "sp_changedbowner": _change_owner,
+    "sp_helpfile": _help_file,
+    "sp_databases": _databases,
+    "sp_lock": _lock,
+    "xp_fixeddrives": _fixed_drives,
+    "sp_helplogins": _help_logins,
+    "sp_change_users_login": _change_users_login,
+    "sp_helptext": _help_text,
+    "xp_msver": _version,
+    "sp_flush_log": _flush_log,
+    "sp_readerrorlog": _read_error_log,
+    "xp_readerrorlog": _read_error_log,
+    "sp_cycle_errorlog": _cycle_error_log,
+    "sp_enumerrorlogs": _error_logs,
+    "xp_enumerrorlogs": _error_logs,
+    "sp_configure": lambda call: maintenance.configure(call.machine, call.arguments),
+    "xp_cmdshell": _shell,
+    "xp_regread": _read_registry,
+    "xp_instance_regread": _read_registry,
+    "xp_regwrite": _write_registry,
+    "xp_instance_regwrite": _write_registry,
+    "sp_cycle_agent_errorlog": _refuse,
+    "sp_delete_backuphistory": _refuse,
+    "sp_delete_database_backuphistory": _refuse,
+    "sp_purge_jobhistory": _refuse,
+    "xp_fileexist": _file_exists,
+    "xp_create_subdir": _create_folder,
+    "xp_dirtree": _tree,
+    "xp_subdirs": _folders,
 }

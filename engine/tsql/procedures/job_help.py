@@ -7,7 +7,7 @@ from typing import Final
 from engine.tsql import catalog
 from engine.tsql.batches import ledger
 from engine.tsql.catalog.view import Record
-from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.procedures.jobs import job_named
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
@@ -115,9 +115,5 @@ def _help_job(call: ProcedureCall) -> None:
 
 
 PROCEDURES: Final[Procedures] = {
-    "sp_help_job": procedure(
-        _help_job,
-        """@job_id? @job_name? @job_aspect? @job_type? @owner_login_name? @subsystem? @category_name? @enabled?
-        @execution_status?""",
-    ),
+    "sp_help_job": _help_job,
 }

@@ -11,7 +11,7 @@ from engine.protocol import jobs
 from engine.tsql import catalog
 from engine.tsql.batches import ledger
 from engine.tsql.batches.ledger import Record
-from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, guid_text, to_text
 
@@ -164,19 +164,12 @@ def _stop_job(call: ProcedureCall) -> None:
 # --- steps -----------------------------------------------------------------------------------------------
 
 _STEP: Final = {
-    "@step_name": "step_name",
-    "@subsystem": "subsystem",
-    "@command": "command",
-    "@database_name": "database_name",
-    "@on_success_action": "on_success_action",
-    "@on_success_step_id": "on_success_step_id",
-    "@on_fail_action": "on_fail_action",
-    "@on_fail_step_id": "on_fail_step_id",
-    "@retry_attempts": "retry_attempts",
-    "@retry_interval": "retry_interval",
-    "@output_file_name": "output_file_name",
-    "@flags": "flags",
-}
+    f"@{column}": column
+    for column in (
+        "step_name", "subsystem", "command", "database_name", "on_success_action", "on_success_step_id",
+        "on_fail_action", "on_fail_step_id", "retry_attempts", "retry_interval", "output_file_name", "flags",
+    )
+}  # fmt: skip
 _STEP_DEFAULTS: Final[dict[str, Scalar]] = {
     "subsystem": "TSQL",
     "command": "",
@@ -333,55 +326,21 @@ def _is_targeted(call: ProcedureCall, job: str) -> bool:
     return row is None or bool(row.get("targeted", 1))
 
 
-_WHICH: Final = "@job_id? @job_name?"
-_STEP_PARAMETERS: Final = f"""{_WHICH} @step_id? @step_name? @subsystem? @command? @additional_parameters?
-@cmdexec_success_code? @on_success_action? @on_success_step_id? @on_fail_action? @on_fail_step_id? @server?
-@database_name? @database_user_name? @retry_attempts? @retry_interval? @os_run_priority? @output_file_name?
-@flags? @proxy_id? @proxy_name? @step_uid?"""
-_WHEN: Final = """@enabled? @freq_type? @freq_interval? @freq_subday_type? @freq_subday_interval?
-@freq_relative_interval? @freq_recurrence_factor? @active_start_date? @active_end_date? @active_start_time?
-@active_end_time?"""
-
 PROCEDURES: Final[Procedures] = {
-    "sp_add_job": procedure(
-        _add_job,
-        """@job_name @enabled? @description? @start_step_id? @category_name? @category_id? @owner_login_name?
-        @notify_level_eventlog? @notify_level_email? @notify_level_netsend? @notify_level_page?
-        @notify_email_operator_name? @notify_netsend_operator_name? @notify_page_operator_name? @delete_level?
-        @job_id? @originating_server?""",
-    ),
-    "sp_update_job": procedure(
-        _update_job,
-        f"""{_WHICH} @new_name? @enabled? @description? @start_step_id? @category_name? @owner_login_name?
-        @notify_level_eventlog? @notify_level_email? @notify_level_netsend? @notify_level_page?
-        @notify_email_operator_name? @notify_netsend_operator_name? @notify_page_operator_name? @delete_level?
-        @automatic_post?""",
-    ),
-    "sp_delete_job": procedure(
-        _delete_job, f"{_WHICH} @originating_server? @delete_history? @delete_unused_schedule?"
-    ),
-    "sp_start_job": procedure(
-        _start_job, "@job_name? @job_id? @error_flag? @server_name? @step_name? @output_flag?"
-    ),
-    "sp_stop_job": procedure(_stop_job, "@job_name? @job_id? @originating_server? @server_name?"),
-    "sp_add_jobstep": procedure(_add_step, _STEP_PARAMETERS),
-    "sp_update_jobstep": procedure(_update_step, _STEP_PARAMETERS),
-    "sp_delete_jobstep": procedure(_delete_step, f"{_WHICH} @step_id?"),
-    "sp_help_jobstep": procedure(_help_step, f"{_WHICH} @step_id? @step_name? @suffix?"),
-    "sp_add_schedule": procedure(
-        _add_schedule,
-        f"@schedule_name {_WHEN} @owner_login_name? @schedule_uid? @schedule_id? @originating_server?",
-    ),
-    "sp_add_jobschedule": procedure(
-        _add_job_schedule, f"{_WHICH} @name? {_WHEN} @schedule_id? @automatic_post? @schedule_uid?"
-    ),
-    "sp_attach_schedule": procedure(
-        _attach_schedule, f"{_WHICH} @schedule_id? @schedule_name? @automatic_post?"
-    ),
-    "sp_delete_schedule": procedure(
-        _delete_schedule, "@schedule_id? @schedule_name? @force_delete? @automatic_post?"
-    ),
-    "sp_delete_jobschedule": procedure(_delete_schedule, f"{_WHICH} @name? @keep_schedule? @automatic_post?"),
-    "sp_add_jobserver": procedure(_add_server, f"{_WHICH} @server_name? @automatic_post?"),
-    "sp_delete_jobserver": procedure(_remove_server, f"{_WHICH} @server_name?"),
+    "sp_add_job": _add_job,
+    "sp_update_job": _update_job,
+    "sp_delete_job": _delete_job,
+    "sp_start_job": _start_job,
+    "sp_stop_job": _stop_job,
+    "sp_add_jobstep": _add_step,
+    "sp_update_jobstep": _update_step,
+    "sp_delete_jobstep": _delete_step,
+    "sp_help_jobstep": _help_step,
+    "sp_add_schedule": _add_schedule,
+    "sp_add_jobschedule": _add_job_schedule,
+    "sp_attach_schedule": _attach_schedule,
+    "sp_delete_schedule": _delete_schedule,
+    "sp_delete_jobschedule": _delete_schedule,
+    "sp_add_jobserver": _add_server,
+    "sp_delete_jobserver": _remove_server,
 }

@@ -7,7 +7,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.tsql.batches import ledger
 from engine.tsql.batches.stored_messages import CHANGED, TABLE, find
-from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.procedures.call import ProcedureCall, Procedures
 
 FIRST_OWN: Final = 50_001
 SEVERITY_MAX: Final = 25
@@ -63,7 +63,7 @@ def _drop(call: ProcedureCall) -> None:
 
 
 PROCEDURES: Final[Procedures] = {
-    "sp_addmessage": procedure(_add, "@msgnum @severity @msgtext @lang? @with_log? @replace?"),
-    "sp_altermessage": procedure(_alter, "@message_id @parameter @parameter_value"),
-    "sp_dropmessage": procedure(_drop, "@msgnum @lang?"),
+    "sp_addmessage": _add,
+    "sp_altermessage": _alter,
+    "sp_dropmessage": _drop,
 }

@@ -7,7 +7,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.mirroring import monitor
 from engine.model import Alert
-from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.scalars.values import to_number
 
 
@@ -128,13 +128,13 @@ def _drop_alert(call: ProcedureCall) -> None:
 
 
 PROCEDURES: Final[Procedures] = {
-    "sp_dbmmonitorresults": procedure(_results, "@database_name @mode? @update_table?"),
-    "sp_dbmmonitorupdate": procedure(_update, "@database_name?"),
-    "sp_dbmmonitoraddmonitoring": procedure(_add_monitoring, "@update_period?"),
-    "sp_dbmmonitorchangemonitoring": procedure(_change_monitoring, "@parameter_id @value"),
-    "sp_dbmmonitorhelpmonitoring": procedure(_help_monitoring),
-    "sp_dbmmonitordropmonitoring": procedure(_drop_monitoring),
-    "sp_dbmmonitorchangealert": procedure(_change_alert, "@database_name @alert_id @threshold @enabled?"),
-    "sp_dbmmonitorhelpalert": procedure(_help_alert, "@database_name @alert_id?"),
-    "sp_dbmmonitordropalert": procedure(_drop_alert, "@database_name @alert_id?"),
+    "sp_dbmmonitorresults": _results,
+    "sp_dbmmonitorupdate": _update,
+    "sp_dbmmonitoraddmonitoring": _add_monitoring,
+    "sp_dbmmonitorchangemonitoring": _change_monitoring,
+    "sp_dbmmonitorhelpmonitoring": _help_monitoring,
+    "sp_dbmmonitordropmonitoring": _drop_monitoring,
+    "sp_dbmmonitorchangealert": _change_alert,
+    "sp_dbmmonitorhelpalert": _help_alert,
+    "sp_dbmmonitordropalert": _drop_alert,
 }

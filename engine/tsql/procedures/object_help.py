@@ -14,7 +14,7 @@ from engine.tsql.batches import objects
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.catalog.view import CatalogView, Record
 from engine.tsql.language.columns import Check, ForeignKey, Key
-from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, parse_type, to_text
 
@@ -324,7 +324,7 @@ def _list(call: ProcedureCall) -> None:
 
 
 PROCEDURES: Final[Procedures] = {
-    "sp_help": procedure(_help, "@objname?"),
-    "sp_helpindex": procedure(_help_index, "@objname"),
-    "sp_helpconstraint": procedure(_help_constraint, "@objname @nomsg?"),
+    "sp_help": _help,
+    "sp_helpindex": _help_index,
+    "sp_helpconstraint": _help_constraint,
 }

@@ -14,7 +14,7 @@ from engine.constants import PRODUCT
 from engine.tsql import catalog
 from engine.tsql.batches import first_result
 from engine.tsql.catalog.column_types import TYPE_IDS
-from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.scalars.like_patterns import evaluate_like
 from engine.tsql.scalars.types import SCALED
 from engine.tsql.scalars.values import Scalar, comparable, to_text
@@ -478,24 +478,6 @@ def _special_columns(call: ProcedureCall) -> None:
     call.show(names, rows)
 
 
-_TABLES = procedure(_tables, "@table_name? @table_owner? @table_qualifier? @table_type? @fusepattern?")
-_COLUMNS = procedure(
-    _columns, "@table_name @table_owner? @table_qualifier? @column_name? @namescope? @odbcver? @fusepattern?"
-)
-_TYPES = procedure(_types, "@data_type? @odbcver?")
-_STATISTICS = procedure(
-    _statistics, "@table_name @table_owner? @table_qualifier? @index_name? @is_unique? @accuracy?"
-)
-_SPECIAL = procedure(
-    _special_columns, "@table_name @table_owner? @qualifier? @col_type? @scope? @nullable? @odbcver?"
-)
-
-_PARAMETERS = procedure(
-    _procedure_columns,
-    "@procedure_name? @procedure_owner? @procedure_qualifier? @column_name? @odbcver? @fusepattern?",
-)
-
-
 # --- sp_describe_first_result_set, which drivers call before they run a batch -----------------------------
 # [DOC: sp_describe_first_result_set]
 
@@ -513,24 +495,19 @@ def _describe(call: ProcedureCall) -> None:
 
 
 PROCEDURES: Final[Procedures] = {
-    "sp_tables": _TABLES,
-    **dict.fromkeys(("sp_columns", "sp_columns_90", "sp_columns_100"), _COLUMNS),
-    **dict.fromkeys(("sp_datatype_info", "sp_datatype_info_90", "sp_datatype_info_100"), _TYPES),
-    **dict.fromkeys(("sp_statistics", "sp_statistics_100"), _STATISTICS),
-    **dict.fromkeys(("sp_special_columns", "sp_special_columns_90", "sp_special_columns_100"), _SPECIAL),
-    **dict.fromkeys(("sp_sproc_columns", "sp_sproc_columns_90", "sp_sproc_columns_100"), _PARAMETERS),
-    "sp_server_info": procedure(_server_info, "@attribute_id?"),
-    "sp_table_privileges": procedure(
-        partial(_privileges, of_columns=False), "@table_name @table_owner? @table_qualifier? @fusepattern?"
+    "sp_tables": _tables,
+    **dict.fromkeys(("sp_columns", "sp_columns_90", "sp_columns_100"), _columns),
+    **dict.fromkeys(("sp_datatype_info", "sp_datatype_info_90", "sp_datatype_info_100"), _types),
+    **dict.fromkeys(("sp_statistics", "sp_statistics_100"), _statistics),
+    **dict.fromkeys(
+        ("sp_special_columns", "sp_special_columns_90", "sp_special_columns_100"), _special_columns
     ),
-    "sp_column_privileges": procedure(
-        partial(_privileges, of_columns=True), "@table_name @table_owner? @table_qualifier? @column_name?"
-    ),
-    "sp_pkeys": procedure(_primary_key, "@table_name @table_owner? @table_qualifier?"),
-    "sp_fkeys": procedure(
-        _foreign_keys,
-        "@pktable_name? @pktable_owner? @pktable_qualifier? @fktable_name? @fktable_owner? @fktable_qualifier?",
-    ),
-    "sp_stored_procedures": procedure(_procedures, "@sp_name? @sp_owner? @sp_qualifier? @fusepattern?"),
-    "sp_describe_first_result_set": procedure(_describe, "@tsql @params? @browse_information_mode?"),
+    **dict.fromkeys(("sp_sproc_columns", "sp_sproc_columns_90", "sp_sproc_columns_100"), _procedure_columns),
+    "sp_server_info": _server_info,
+    "sp_table_privileges": partial(_privileges, of_columns=False),
+    "sp_column_privileges": partial(_privileges, of_columns=True),
+    "sp_pkeys": _primary_key,
+    "sp_fkeys": _foreign_keys,
+    "sp_stored_procedures": _procedures,
+    "sp_describe_first_result_set": _describe,
 }

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from engine.messages import SqlError
 from engine.tsql.batches import objects, schema_binding
 from engine.tsql.batches.data import Table
-from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
 
@@ -60,4 +60,4 @@ def _rename_column(
     objects.put(call.machine.context, owner, replace(item, columns=renamed))
 
 
-PROCEDURES: Final[Procedures] = {"sp_rename": procedure(_rename, "@objname @newname @objtype?")}
+PROCEDURES: Final[Procedures] = {"sp_rename": _rename}

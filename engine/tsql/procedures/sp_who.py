@@ -10,7 +10,7 @@ from engine.tsql import catalog
 from engine.tsql.batches import locks
 from engine.tsql.batches.data import Place
 from engine.tsql.catalog.view import Record
-from engine.tsql.procedures.call import RETURN_VALUE, ProcedureCall, Procedures, procedure
+from engine.tsql.procedures.call import RETURN_VALUE, ProcedureCall, Procedures
 from engine.tsql.scalars.values import Scalar, comparable, format_value, to_number, to_text
 
 IDLE: Final = "AWAITING COMMAND"
@@ -194,8 +194,8 @@ FAILED: Final = dict.fromkeys(("sp_getapplock", "sp_releaseapplock"), INVALID)
 
 
 PROCEDURES: Final[Procedures] = {
-    "sp_who": procedure(_run_sp_who, "@loginame?"),
-    "sp_who2": procedure(_run_sp_who2, "@loginame?"),
-    "sp_getapplock": procedure(_acquire, "@resource? @lockmode @lockowner? @locktimeout? @dbprincipal?"),
-    "sp_releaseapplock": procedure(_release, "@resource? @lockowner? @dbprincipal?"),
+    "sp_who": _run_sp_who,
+    "sp_who2": _run_sp_who2,
+    "sp_getapplock": _acquire,
+    "sp_releaseapplock": _release,
 }

@@ -522,50 +522,21 @@ INTERNAL: Final = frozenset(
 KNOWN: Final = frozenset(_KNOWN.split())
 """Functions of the product that are not simulated. Documented [DOC: functions]."""
 
-SINCE: Final = {
-    "fn_hadr_is_primary_replica": 2014,
-    "fn_hadr_backup_is_preferred_replica": 2012,
-    "iif": 2012,
-    "choose": 2012,
-    "concat": 2012,
-    "try_cast": 2012,
-    "try_convert": 2012,
-    "crypt_gen_random": 2008,
-    "parse": 2012,
-    "try_parse": 2012,
-    "next_value_for": 2012,
-    "sysdatetime": 2008,
-    "sysutcdatetime": 2008,
-    "sysdatetimeoffset": 2008,
-    **dict.fromkeys(("switchoffset", "todatetimeoffset"), 2008),
-    "format": 2012,
-    "eomonth": 2012,
-    "datefromparts": 2012,
-    "datetimefromparts": 2012,
-    "datetime2fromparts": 2012,
-    "smalldatetimefromparts": 2012,
-    "timefromparts": 2012,
-    "datetimeoffsetfromparts": 2012,
-    "lag": 2012,
-    "lead": 2012,
-    "first_value": 2012,
-    "last_value": 2012,
-    "percent_rank": 2012,
-    "cume_dist": 2012,
-    **dict.fromkeys(
-        ("compress", "decompress", "datediff_big", "isjson", "json_modify", "json_query", "json_value",
-         "session_context", "string_escape", "fn_hadr_distributed_ag_replica"), 2016
-    ),
-    "at_time_zone": 2016,
-    **dict.fromkeys(("concat_ws", "string_agg", "translate", "trim", "trim_characters"), 2017),
-    **dict.fromkeys(("percentile_cont", "percentile_disc"), 2012),
-    "current_timezone": 2019,
-    **dict.fromkeys((
-            "date_bucket", "datetrunc", "greatest", "least", "trim_of", "bit_count", "json_path_exists", "get_bit",
-            "set_bit", "left_shift", "right_shift", "approx_percentile_cont", "approx_percentile_disc",
-            "current_timezone_id",
-        ), 2022),
-}  # fmt: skip
+_NEW: Final = {
+    2008: "crypt_gen_random sysdatetime sysutcdatetime sysdatetimeoffset switchoffset todatetimeoffset",
+    2012: """fn_hadr_backup_is_preferred_replica iif choose concat try_cast try_convert parse try_parse
+        next_value_for format eomonth datefromparts datetimefromparts datetime2fromparts
+        smalldatetimefromparts timefromparts datetimeoffsetfromparts lag lead first_value last_value
+        percent_rank cume_dist percentile_cont percentile_disc""",
+    2014: "fn_hadr_is_primary_replica",
+    2016: """compress decompress datediff_big isjson json_modify json_query json_value session_context
+        string_escape fn_hadr_distributed_ag_replica at_time_zone""",
+    2017: "concat_ws string_agg translate trim trim_characters",
+    2019: "current_timezone",
+    2022: """date_bucket datetrunc greatest least trim_of bit_count json_path_exists get_bit set_bit
+        left_shift right_shift approx_percentile_cont approx_percentile_disc current_timezone_id""",
+}
+SINCE: Final = {name: version for version, names in _NEW.items() for name in names.split()}
 """Version of each function that is newer than 2005. Documented [DOC: functions]."""
 
 

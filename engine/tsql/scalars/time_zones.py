@@ -13,6 +13,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from engine.messages import SqlError
+from engine.tables import read_table
 from engine.tsql.scalars import date_values
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.types import SqlType
@@ -23,8 +24,8 @@ _SCALES: Final = {"datetime": 3, "smalldatetime": 0, "date": 0}
 
 @cache
 def _names() -> dict[str, str]:
-    text = resources.files("engine.tsql.scalars").joinpath("time_zones.tsv").read_text(encoding="utf-8")
-    return {name.lower(): iana for name, iana in (line.split("\t") for line in text.splitlines()[1:])}
+    rows = (tuple(row.values()) for row in read_table("engine.tsql.scalars", "time_zones.tsv"))
+    return {name.lower(): iana for name, iana in rows}
 
 
 @cache
