@@ -353,15 +353,10 @@ class PaperStatement:
 
 
 STATEMENTS: Final = tuple(
-    PaperStatement(
-        row["figure"],
-        row["workload"],
-        SafetyMode[row["safety"]],
-        row["axis"],
-        float(row["at"]),
-        say(row["text"]),
+    PaperStatement(figure, workload, SafetyMode[safety], axis, float(at), say(text))
+    for figure, workload, safety, axis, at, text in (
+        row.values() for row in read_table("engine.planning", "statements.tsv")
     )
-    for row in read_table("engine.planning", "statements.tsv")
 )
 """Statements from [WP], network configuration; larger values were not measured."""
 

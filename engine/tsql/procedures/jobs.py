@@ -164,10 +164,10 @@ def _stop_job(call: ProcedureCall) -> None:
 # --- steps -----------------------------------------------------------------------------------------------
 
 _STEP: Final = {
-    f"@{column}": column
-    for column in (
-        "step_name", "subsystem", "command", "database_name", "on_success_action", "on_success_step_id",
-        "on_fail_action", "on_fail_step_id", "retry_attempts", "retry_interval", "output_file_name", "flags",
+    parameter: parameter.lstrip("@")
+    for parameter in (
+        "@step_name", "@subsystem", "@command", "@database_name", "@on_success_action", "@on_success_step_id",
+        "@on_fail_action", "@on_fail_step_id", "@retry_attempts", "@retry_interval", "@output_file_name", "@flags",
     )
 }  # fmt: skip
 _STEP_DEFAULTS: Final[dict[str, Scalar]] = {
