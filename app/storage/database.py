@@ -222,6 +222,8 @@ def _said_plainly(file: Path) -> Iterator[None]:
         if problem is None:
             raise
         raise problem from error
+    except UnicodeDecodeError:  # SQLite quotes a damaged name in its message
+        _refuse("malformed database schema", file)
 
 
 def _connect(file: Path) -> sqlite3.Connection:
@@ -304,20 +306,24 @@ def _identity(file: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def revisions() -> list[str]:
-    """Return every version of the schema, oldest first, from the file names of the migrations."""
-    return sorted(path.stem.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+def revision_of(migration: Path) -> str:
+    """Return the version of the schema that a file of SQL leads to."""
+    return migration.stem.partition("_")[0]
 
 
 def _revision(connection: sqlite3.Connection) -> str | None:
-    """Return the version of the schema in the file; None before its first table."""
+    """Return the version of the schema in the file; None before its first table.
+
+    The table is named as that of Alembic, which wrote it in earlier versions of the program.
+    """
     tables = connection.execute("SELECT name FROM sqlite_master WHERE name = 'alembic_version'").fetchall()
     row = connection.execute("SELECT version_num FROM alembic_version").fetchone() if tables else None
     return row[0] if row is not None else None
 
 
 def _migrate(connection: sqlite3.Connection, file: Path) -> None:
-    known, revision = revisions(), _revision(connection)
+    migrations, revision = sorted(MIGRATIONS.glob("[0-9]*.sql")), _revision(connection)
+    known = [revision_of(migration) for migration in migrations]
     newest = known[-1]
     if revision == newest:
         return
@@ -336,19 +342,20 @@ def _migrate(connection: sqlite3.Connection, file: Path) -> None:
             raise StorageError(
                 ProblemKind.CANNOT_OPEN, sentence.format(file=file, why=error.strerror)
             ) from error
-    from alembic import command  # alembic and SQLAlchemy take a sixth of a start, which usually needs neither
-    from alembic.config import Config
-    from sqlalchemy import StaticPool, create_engine, event
-    from sqlalchemy.exc import DBAPIError
+    for migration in migrations:
+        if revision is None or revision_of(migration) > revision:
+            _run_migration(connection, migration)
 
-    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
-    # The driver begins no transaction before a CREATE TABLE.
-    event.listen(engine, "begin", lambda begun: begun.exec_driver_sql("BEGIN IMMEDIATE"))
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
+
+def _run_migration(connection: sqlite3.Connection, migration: Path) -> None:
+    """Run a file of SQL and write its version down, in one transaction."""
+    script = migration.read_text(encoding="utf-8")
     try:
-        with engine.connect() as writer:
-            config.attributes["connection"] = writer
-            command.upgrade(config, "head")
-    except DBAPIError as error:
-        raise error.orig or error from error
+        connection.executescript(
+            f"BEGIN IMMEDIATE;\n{script}\nDELETE FROM alembic_version;\n"
+            f"INSERT INTO alembic_version VALUES ('{revision_of(migration)}');\nCOMMIT;"
+        )
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

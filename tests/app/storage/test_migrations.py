@@ -8,15 +8,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import StaticPool, create_engine
 
 from app.storage import Profile, database, open_profile, records
 from app.storage.database import backup_files
 from tests.app.storage.test_results import play, report
 
-RELEASED = database.revisions()[:-1]
+MIGRATIONS = sorted(database.MIGRATIONS.glob("*.sql"))
+RELEASED = [database.revision_of(migration) for migration in MIGRATIONS[:-1]]
 TOTALS = json.loads(report())["availability"]
 REPORTS = {
     1: {
@@ -35,15 +33,11 @@ def of_version(folder: Path, revision: str) -> None:
     """A profile as the program of that time wrote it, with four finished runs."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / database.FILE_NAME
-    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(file), poolclass=StaticPool)
-    config = Config()
-    config.set_main_option("script_location", str(database.MIGRATIONS))
-    with engine.connect() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
-        connection.commit()
-    engine.dispose()
     with closing(sqlite3.connect(file)) as writer:
+        for migration in MIGRATIONS:
+            if database.revision_of(migration) <= revision:
+                writer.executescript(migration.read_text(encoding="utf-8"))
+        writer.execute("INSERT INTO alembic_version VALUES (?)", (revision,))
         for run_id, told in REPORTS.items():
             text = json.dumps(told) if run_id != 3 else "{damaged"
             writer.execute(
