@@ -119,7 +119,7 @@ def _long_query(world: World, item: Input) -> None:
 
 
 def _change_schema(world: World, item: Input) -> None:
-    """Release a new version of the application: ALTER TABLE, at once."""
+    """Deploy a new version of the application, which runs ALTER TABLE at once."""
     key = serving.find_serving_key(world, item.args[0])
     if key is None:
         raise InputError(say("{database} is not available", database=item.args[0]))

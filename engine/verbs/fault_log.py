@@ -114,7 +114,7 @@ def reverse_of(fault: Fault, tick: Tick = 0) -> Input | None:
 
 
 def revert_all(world: World) -> None:
-    """Take back every active fault, newest first. Nothing is changed if one of them cannot be taken back."""
+    """Revert every active fault, newest first. If one cannot be reverted, nothing changes."""
     _revert_each(world.fork())
     _revert_each(world)
 

@@ -121,7 +121,7 @@ def _moved(world: World, server: str, database: str, file: str, path: str, conte
 
 
 def _copied(world: World, a: str, b: str, path: str, content: object, number: int) -> None:
-    """Handle a timer: the copy of a file ends; it has failed if a server or the link between them is gone."""
+    """Handle a timer: the copy of a file ends; it fails if a server or the link between them is lost."""
     world.transfers.pop(number, None)
     world.all_dirty()
     if not (

@@ -14,7 +14,7 @@ from engine.verbs.verb import Args, Before, describe_pending_effect, verb
 
 
 def _change(world: World, item: Input, both_directions: bool = True, **changes: FieldOf[Link]) -> Before:
-    """Change the link that *item* names, in *both_directions* directions; returns what they were before."""
+    """Change the link that *item* names, in both directions with *both_directions*; return the former values."""
     a, b = item.args
     directions = ((a, b), (b, a)) if both_directions else ((a, b),)
     before = tuple((f"{x}>{y}", network.link(world, x, y)) for x, y in directions)

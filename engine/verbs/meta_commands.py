@@ -22,7 +22,7 @@ def _answer(world: World, item: Input) -> None:
 
 
 def _emit_team_message(world: World, item: Input) -> None:
-    """Send a message from one role of a team to another; `Drill` has checked that it is permitted now."""
+    """Send a message from one role of a team to another; `Drill` has checked that it is permitted."""
     world.emit(cast(EventKind, item.verb), item.args[-1], by=item.by, to=item.args[0])
 
 

@@ -54,7 +54,7 @@ def is_always_sensible(world: World, args: Args) -> bool:
 
 
 def find_no_objection(world: World, item: Input) -> str:
-    """Return no objection: the action always changes something, or refuses itself."""
+    """Return no objection: the action always has an effect, or refuses itself."""
     return ""
 
 
@@ -151,7 +151,7 @@ class Verb:
 
     @property
     def has_ends(self) -> bool:
-        """It goes from one end to another."""
+        """True if the action applies to a link between two ends."""
         return tuple(parameter.name for parameter in self.parameters[:2]) == ("from", "to")
 
     @property

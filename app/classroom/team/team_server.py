@@ -46,7 +46,10 @@ LAST_WORD_S: Final = 1.0
 
 
 class TeamServer:
-    """Lets members in, does what they ask for in the name of their role, and sends them what it sees."""
+    """Server that admits members and applies their lines in the name of their role.
+
+    It sends them the view of the role.
+    """
 
     def __init__(self, world: TeamWorld, secret: str) -> None:
         self._world, self._secret = world, secret

@@ -270,7 +270,10 @@ def resolve_object_key(context: Context, parts: tuple[str, ...]) -> Place:
 def locate_object(
     context: Context, parts: tuple[str, ...], *, include_other_sessions: bool = True
 ) -> tuple[Place, StoredObject | None]:
-    """Find the object of that name and return its place and the object or None. Search for `sp_…` also in master."""
+    """Find the object with that name; return its place and the object or None.
+
+    `sp_…` is also searched in master.
+    """
     place = resolve_object_key(context, parts)
     found = read_object(context, place, include_other_sessions=include_other_sessions)
     if found is None and len(parts) == 1 and place[2].startswith("sp_"):
@@ -281,9 +284,9 @@ def locate_object(
 
 
 def find(context: Context, parts: tuple[str, ...], *, waits: bool = True) -> UserObject | None:
-    """Return the object of that name, or None.
+    """Return the object with that name, or None.
 
-    Blocked while another transaction makes, alters or drops it, if it *waits*.
+    With *waits*, block while another transaction creates, alters or drops it.
     """
     if len(parts) > 3 or (len(parts) == 3 and context.database_id(parts[0]) is None):
         return None
@@ -337,7 +340,10 @@ def _log_kb(edit: Edit) -> float:
 def _change(
     context: Context, object_key: Place, old_object: StoredObject | None, new_object: StoredObject | None
 ) -> None:
-    """Note what the statement has done to an object, and write it into the log. 3906 a copy that is only read, 9002."""
+    """Record a change to an object by the statement and write it into the log.
+
+    Raise 3906 for a read-only copy, or 9002.
+    """
     gate.admit(context, "write", object_key[1])
     copy = context.copy_named(object_key[1])
     edit = _make_edit(old_object, new_object)
@@ -350,7 +356,7 @@ def _change(
 
 
 def _lock_of(old_object: StoredObject | None, edit: Edit) -> str:
-    """Return the lock that an edit needs: new rows are in nobody's way."""
+    """Return the lock that an edit needs; new rows need none."""
     if not isinstance(edit, RowChanges):
         return locks.SCHEMA
     assert old_object is not None and isinstance(old_object.item, Table)
@@ -371,7 +377,7 @@ def _write_log(context: Context, copy: DatabaseCopy, kb: float) -> None:
 
 
 def put(context: Context, parts: tuple[str, ...], user_object: UserObject) -> None:
-    """Keep an object under its name, in place of what was there."""
+    """Store an object under its name, replacing an existing one."""
     place = resolve_object_key(context, parts)
     old = read_object(context, place)
     _check_capacity(context, place, user_object)
@@ -385,7 +391,7 @@ def put(context: Context, parts: tuple[str, ...], user_object: UserObject) -> No
 
 
 def put_schema(context: Context, name: str, schema: Schema | None) -> None:
-    """Keep a schema of the current database under its name, or take it away."""
+    """Store a schema of the current database under its name, or remove it."""
     place = (context.session.server, context.session.database.lower(), SCHEMA + name.lower())
     _change(
         context, place, read_object(context, place), None if schema is None else StoredObject(name, schema)
@@ -454,7 +460,7 @@ def create(context: Context, parts: tuple[str, ...], user_object: UserObject, ve
 
 
 def drop(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> None:
-    """DROP; 3701 if there is none, 3705 if it is of another kind."""
+    """Execute DROP. Raise 3701 for an unknown object, 3705 for one of another kind."""
     place, old = locate_object(context, parts)
     item = old.item if old is not None else None
     if item is not None and not isinstance(item, Schema) and type(item) is not kind:
@@ -471,7 +477,7 @@ def list_objects(context: Context) -> list[tuple[StoredObject, UserObject]]:
 
 
 def _items(context: Context) -> list[tuple[str, StoredObject]]:
-    """Return the same with the schemas, by key."""
+    """Return the objects with the schemas, by key."""
     database = context.session.database
     found = dict(_read_committed_objects(context, database))
     for (server, where, name), edit in context.writes.items():

@@ -153,7 +153,7 @@ class SubmissionOutput:
         self.run = replace(self.run, counts=tuple(held))
 
     def tell_counts(self) -> None:
-        """Show the counts that were kept back."""
+        """Show the deferred row counts."""
         if self.run.counts:
             self.messages += self.run.counts
             self.run = replace(self.run, counts=())
@@ -169,9 +169,9 @@ class SubmissionOutput:
         self.tell(f"{NOT_SIMULATED}{feature}", severity=10)
 
     def remark(self, notice: str) -> None:
-        """Note, once in a submission, a part of an executed statement that is not simulated.
+        """Report, once per submission, a part of an executed statement that is not simulated.
 
-        It is no error, so that a program that waits for a result continues.
+        It is not an error, so that a program that waits for a result continues.
         """
         text = f"{NOT_SIMULATED}{notice}"
         if all(message.text != text for message in self.messages):

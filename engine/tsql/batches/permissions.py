@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 def execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
-    """Take the place of a login, or of a user of this database. 15406, 15517 without one or IMPERSONATE.
+    """Impersonate a login, or a user of this database.
 
-    [DOC: EXECUTE AS]
+    Raise 15406 or 15517 if it does not exist or IMPERSONATE is missing. [DOC: EXECUTE AS]
     """
     context, session = machine.context, machine.session
     server = statement.kind == "LOGIN"
@@ -326,7 +326,7 @@ PUBLIC: Final = frozenset(_PUBLIC.split())
 
 
 def admit_procedure(machine: Machine, name: str, arguments: int) -> None:
-    """Raise what a system procedure answers to a login that is not in sysadmin: 229 in msdb, else 15247."""
+    """Raise the error of a system procedure for a login outside sysadmin: 229 in msdb, else 15247."""
     if rights.is_sysadmin(machine.context) or name in PUBLIC:
         return
     if name == "sp_configure" and arguments < 2:
@@ -377,7 +377,10 @@ FREE: Final = (
 
 
 def admit(machine: Machine, statement: s.Statement) -> None:
-    """Raise the error of a statement that the connection may not give. Unsimulated if the rule is not known."""
+    """Raise the error of a statement that the connection may not run.
+
+    Raises UnsimulatedFeatureError if the rule is unknown.
+    """
     if rights.is_sysadmin(machine.context) or isinstance(statement, FREE):
         return
     rule = NEEDS.get(type(statement))

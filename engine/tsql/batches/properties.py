@@ -250,7 +250,7 @@ _PROPERTIES: Final = {
 
 
 def _characters(row: catalog.Record) -> Scalar:
-    """Return characters or bytes that a column may hold, -1 for max; NULL of what is neither."""
+    """Return the maximum characters or bytes of a column, -1 for max; NULL for other types."""
     length, kind = row.get("max_length"), row.get("system_type_id")
     if kind in _TWO_BYTES and isinstance(length, int) and length > 0:
         return length // 2

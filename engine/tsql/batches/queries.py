@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def run(machine: Machine, statement: s.QueryStatement) -> None:
-    """SELECT, INSERT, UPDATE, DELETE, MERGE, TRUNCATE, with what an OUTPUT clause asks for."""
+    """Execute SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE, including an OUTPUT clause."""
     plan = machine.plan("statement", statement.text)
     if machine.only_columns:
         if plan.kind == "select" and plan.target is None:
@@ -49,7 +49,7 @@ _ABSENT: Final = {"insert": "deleted", "delete": "inserted"}
 
 
 def _check_tables(kind: str, output: OutputClause) -> None:
-    """Raise 4104 for a column of the table that there is not, before a row is touched."""
+    """Raise 4104 for an unknown column of the table, before any row changes."""
     tokens = tokens_of(output.columns)
     for place in range(len(tokens) - 2):
         table, dot, column = tokens[place : place + 3]
@@ -270,7 +270,7 @@ def _update(machine: Machine, plan: QueryPlan) -> None:
 
 
 def _assign_from(machine: Machine, plan: QueryPlan, rows: list[Row]) -> list[Row]:
-    """UPDATE … SET @v = value: the variables take those of the last row; the rows without them."""
+    """Execute UPDATE … SET @v = value: set the variables from the last row; return the rows without these values."""
     width = 1 + len(plan.columns)
     for place, name in enumerate(plan.assigns, start=width):
         if rows:
@@ -290,7 +290,10 @@ def _delete(machine: Machine, plan: QueryPlan) -> None:
 
 
 def _merge(machine: Machine, plan: QueryPlan) -> None:
-    """MERGE: which branch each row takes is found first, then all of them are carried out. 8672 for a row hit twice."""
+    """Execute MERGE: first find the branch of each row, then apply all branches.
+
+    Raise 8672 for a row matched twice.
+    """
     assert plan.target is not None
     touched: list[tuple[str, Row | None, Row | None]] = []
     updates: list[tuple[tuple[str, ...], Row]] = []

@@ -37,7 +37,7 @@ CHARACTER_WORK: Final = 4
 
 
 def resolve_next_instruction(machine: Machine, scope: Scope) -> None:
-    """Look at the next instruction; its errors are among scope.problems."""
+    """Resolve the next instruction; its errors are added to scope.problems."""
     instruction = scope.units[scope.resolved]
     scope.resolved += 1
     machine.meter.add(INSTRUCTION_WORK)
@@ -94,7 +94,7 @@ def _declare(scope: Scope, name: str, type_text: str, columns: str = "") -> None
 
 
 def _bind(machine: Machine, scope: Scope, kind: str, text: str) -> None:
-    """Read a query or value against the tables that there are, if all of its tables are. Raises what is wrong."""
+    """Bind a query or value to its tables, if all of them exist. Raises the errors found."""
     if not text or (kind == "expression" and len(tokens_of(text)) <= 2):  # one token and the end marker
         return
     machine.meter.add(TEXT_WORK + CHARACTER_WORK * len(text))

@@ -91,7 +91,10 @@ def is_sysadmin(context: PermissionContext) -> bool:
 
 
 def has_server_permission(context: PermissionContext, permission: str) -> bool:
-    """Return True if the login has a permission on the server. A user that EXECUTE AS USER has taken has none."""
+    """Return True if the login has a permission on the server.
+
+    A user impersonated by EXECUTE AS USER has none.
+    """
     session = context.session
     if session.user:
         return False

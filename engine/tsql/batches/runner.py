@@ -236,7 +236,7 @@ class Runner(Machine):
             self._guard(lambda: self._perform(action))
 
     def _guard(self, work: Callable[[], None]) -> None:
-        """Do *work*, all of it or nothing; what goes wrong is said or caught as T-SQL has it."""
+        """Run *work* completely or not at all; errors are reported or caught as T-SQL does."""
         before, tables, said = dict(self.context.writes), self.session.tables, len(self.messages)
         try:
             work()
@@ -363,10 +363,10 @@ class Runner(Machine):
             self.scopes[-1].position = len(self.scopes[-1].code)
 
     def refuse(self, feature: str) -> None:
-        """Answer a statement that is not simulated with an error that no CATCH block takes.
+        """Refuse an unsimulated statement with an error that no CATCH block handles.
 
-        It ends the batch and dooms an open transaction, so that no program takes the rest for done. Only a SELECT
-        that changes nothing, and SET, which drivers send at each login, let the batch continue.
+        It ends the batch and dooms an open transaction, so that no program assumes the rest was executed.
+        Only a SELECT without changes, and SET, which drivers send at each login, let the batch continue.
         """
         scope = self.scopes[-1] if self.scopes else None
         action = scope.code[scope.position - 1].action if scope is not None and scope.position else None
@@ -470,17 +470,17 @@ class Runner(Machine):
         )
 
     def _columns(self, ref: TableRef) -> Columns | None:
-        """Return the columns of a table; None if they cannot be told. Raises 208 and its kin if there is none."""
+        """Return the columns of a table; None if they are unknown.
+
+        Raises 208 or a similar error if it does not exist.
+        """
         try:
             return sources.describe_columns(self, ref)
         except UnsimulatedFeatureError:
             return None
 
     def plan(self, kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
-        """Return the plan of a statement, expression or condition, as things are or *names* has them.
-
-        As planner.plan.
-        """
+        """Return the plan of a statement, expression or condition, with the current or the given *names*."""
         if not self.settings.quoted_identifier and '"' in text:
             text = double_quotes_as_strings(text)
         text = functions.expand_calls(self, text)

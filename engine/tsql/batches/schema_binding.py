@@ -91,7 +91,7 @@ def _is_bound(tokens: Sequence[Token]) -> bool:
 
 
 def _sources(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
-    """Yield the names behind FROM and JOIN, without variables and the expressions of WITH."""
+    """Yield the names after FROM and JOIN, without variables and the expressions of WITH."""
     own = {
         name_of(name).lower()
         for name, word, bracket in zip(tokens, tokens[1:], tokens[2:], strict=False)

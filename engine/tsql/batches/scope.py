@@ -85,7 +85,7 @@ class Scope:
         )
 
     def compile(self, work: int) -> int:
-        """Go on with compiling the text, for *work*; what that has cost. Raises SqlSyntaxError."""
+        """Continue compiling the text, for *work*; return the work done. Raises SqlSyntaxError."""
         assert self.read is not None
         compiling = program.compiling(self.text, self.version, frozenset(self.parameters))
         if not compiling.reached(self.read + work):

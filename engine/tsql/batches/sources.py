@@ -95,7 +95,7 @@ def _show_own_rows(context: Context, view: catalog.CatalogView) -> catalog.Catal
 def _view_records(
     machine: Machine, context: Context, view: catalog.CatalogView, wanted: Sequence[str]
 ) -> Iterable[Row]:
-    """Yield the columns *wanted* of a system view's rows; remarks those that none of the rows names."""
+    """Yield the columns *wanted* of a system view's rows; report columns that no row provides."""
     if view.rows is None:
         machine.remark(f"the rows of {view.name}; it is empty here")
         return
@@ -116,7 +116,7 @@ _COUNTERS: Final = frozenset({"dm_os_performance_counters", "sysperfinfo"})
 
 
 def remark_counters(machine: Machine, plan: QueryPlan, rows: Sequence[Row]) -> None:
-    """Note that a query shows or names counters that nothing here changes."""
+    """Report that a query shows or names counters that nothing here changes."""
     if not any(ref.parts and ref.parts[-1].lower() in _COUNTERS for ref in plan.tables):
         return
     shown = {value.strip().casefold() for row in rows for value in row if isinstance(value, str)}
@@ -134,7 +134,7 @@ def remark_counters(machine: Machine, plan: QueryPlan, rows: Sequence[Row]) -> N
 def columns(machine: Machine, ref: TableRef) -> names.Columns | None:
     """Return the columns of a table with their types, without its rows.
 
-    None if there is none or they cannot be told.
+    None if it does not exist or they are unknown.
     """
     try:
         return describe_columns(machine, ref)
@@ -212,7 +212,7 @@ def find_global_temp_table(machine: Machine, name: str) -> Table | None:
 
 
 def _read(machine: Machine, ref: TableRef) -> objects.UserObject | None:
-    """Return the same for a query, which may have to wait for others to let go of it."""
+    """Return the table for a query, which may have to wait for locks of others."""
     made, name = _find_user_object(machine, ref), ref.parts[-1].lower()
     if not isinstance(made, Table) or name.startswith(("#", "@")) or name in machine.pseudo:
         return made
@@ -229,7 +229,7 @@ def require_permission(machine: Machine, ref: TableRef, permission: str) -> None
 
 
 def find_user_table(machine: Machine, ref: TableRef) -> Table | None:
-    """Return the table that a script has made under that name, if there is one."""
+    """Return the table with that name created by a script; None without one."""
     try:
         found = _find_user_object(machine, ref) if len(ref.parts) < 4 else None
     except SqlError:
@@ -238,7 +238,7 @@ def find_user_table(machine: Machine, ref: TableRef) -> Table | None:
 
 
 def _view_rows(machine: Machine, view: objects.UserView) -> tuple[Columns, Iterable[Row]]:
-    """Return the rows of a view, computed in a scratch of its own."""
+    """Return the rows of a view, computed in a separate scratch database."""
     machine.meter.add(SCRATCH_WORK)
     scratch = scratch_for(machine.context, partial(fetch, machine), machine.meter)
     chained, machine.chained = machine.chained, True
@@ -267,7 +267,7 @@ def table(machine: Machine, ref: TableRef) -> Table:
 
 
 def store_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
-    """Put a table in place of the one it was."""
+    """Replace a table by its new version."""
     name = ref.parts[-1].lower()
     machine.meter.charge(new_table.cells // 20)
     machine.check_capacity(new_table)
@@ -282,7 +282,7 @@ def store_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
 
 
 def change_table(machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str) -> Table:
-    """Put a table with other rows in place of the one it was; what it has become. Raises what its constraints do."""
+    """Replace a table by a version with other rows and return it. Raises the errors of its constraints."""
     require_permission(machine, ref, verb)
     new_table = constraints.enforce_constraints(machine, ref, old_table, new_table, verb)
     store_table(machine, ref, new_table)
@@ -313,7 +313,7 @@ def qualify_table_name(machine: Machine, ref: TableRef, problem: SqlError) -> No
 
 
 def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> int:
-    """Insert rows; how many there are now more."""
+    """Insert rows; return the number of added rows."""
     machine.meter.charge(len(rows) * INSERT_WORK)
     before = table(machine, ref)
     require_permission(machine, ref, "INSERT")
@@ -340,7 +340,7 @@ def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Ro
 
 
 def create_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
-    """Keep a new table; 2714 if its name is taken."""
+    """Store a new table. Raise 2714 if its name is in use."""
     name = ref.parts[-1].lower()
     if not name.startswith("#"):
         objects.create(machine.context, ref.parts, new_table)

@@ -28,7 +28,7 @@ Evaluate = Callable[[str], Scalar]
 def make_table(
     name: str, columns: tuple[ColumnDefinition, ...], constraints: tuple[Constraint, ...] = ()
 ) -> Table:
-    """Return an empty table. Raises 2705 for a name given twice, 2715 for an unknown type."""
+    """Return an empty table. Raises 2705 for a repeated column name, 2715 for an unknown type."""
     seen: set[str] = set()
     for column in columns:
         if column.name.lower() in seen:
@@ -284,7 +284,7 @@ def merge_row_changes(first_changes: RowChanges, second_changes: RowChanges) -> 
 
 
 def _append_rows(table: Table, row_changes: RowChanges, new_rows: tuple[tuple[int, Row], ...]) -> Table:
-    """Return the table with new rows, which is what happens most."""
+    """Return the table with new rows: the most frequent change."""
     rows = tuple(row for _, row in new_rows)
     return replace(
         table,

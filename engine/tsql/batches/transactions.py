@@ -99,7 +99,10 @@ def _rollback(machine: Machine, statement: s.Transaction) -> None:
 
 
 def _roll_back_to(machine: Machine, name: str) -> None:
-    """Roll back to the last savepoint of that name; 6401 if there is none, 3931 in an uncommittable transaction."""
+    """Roll back to the last savepoint with that name.
+
+    Raise 6401 without one, 3931 in an uncommittable transaction.
+    """
     session = machine.session
     places = [place for place, (known, _) in enumerate(session.savepoints) if known == name]
     if not places:
@@ -164,9 +167,10 @@ def note_holders(world: World, sessions: list[SqlSession], servers: Collection[s
 
 
 def after_statement(machine: Machine, message_index: int | None = None) -> None:
-    """Note what the statement wrote; outside a transaction it is committed now, and its client waits for the log.
+    """Record the changes of the statement.
 
-    While it waits, the client is not told the counts of rows among the messages from *message_index* on.
+    Outside a transaction they are committed now, and the client waits for the log. During the wait, row
+    counts from message *message_index* on are withheld.
     """
     context, session = machine.context, machine.session
     writes = tuple(context.writes.items())
@@ -183,9 +187,9 @@ def after_statement(machine: Machine, message_index: int | None = None) -> None:
 
 
 def _put_into_log(machine: Machine) -> None:
-    """Commit: what was written is in the log of its database; in master and its kind it counts at once.
+    """Commit: write the changes into the log of the database; in system databases they count at once.
 
-    The commit waits while another copy has taken over the log and this server still has to learn that.
+    The commit waits while another copy has taken over the log and this server does not know it yet.
     """
     world, context = machine.world, machine.context
     copies = {place[1]: context.copy_named(place[1]) for place in context.writes}
@@ -232,9 +236,9 @@ def _finish_transaction(machine: Machine) -> None:
 
 
 def discard_transaction(session: SqlSession) -> SqlSession:
-    """Return the connection when its batch is stopped while it waits for a commit: that is in the log whatever follows.
+    """Return the connection after its batch was stopped during a commit.
 
-    A commit that still waits for a log to write to is undone.
+    A commit that is in the log remains. A commit that still waits for a log to write to is undone.
     """
     waits = session.committing or (session.writes and not session.transactions)
     if not waits:

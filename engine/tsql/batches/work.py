@@ -79,17 +79,17 @@ class Meter:
         self.spent += units
 
     def charge(self, units: int) -> None:
-        """Count *units*; message 8624 if the statement has used up what one may."""
+        """Charge *units*; raise 8624 when the statement exceeds its limit."""
         self.spent += units
         if self.is_over_budget:
             raise SqlError(8624)
 
     def add_up_to_ceiling(self, units: int) -> None:
-        """Count an estimate of *units*, at most half of what the statement has left."""
+        """Charge an estimate of *units*, at most half of the statement's remaining allowance."""
         self.spent += max(0, min(units, (self.ceiling - self.spent) // 2))
 
     def translate(self, units: int) -> None:
-        """Count *units* for reading a query; the statement's own text does not count against what it may cost."""
+        """Charge *units* for reading a query; the statement's own text does not reduce its allowance."""
         if not self.nesting:
             self.ceiling += units
         self.charge(units)
@@ -181,7 +181,7 @@ class Recall(Generic[T]):
 
 
 def remembered(characters: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """Return a function of a text that knows its latest results, for texts of so many characters in all."""
+    """Return a cached version of a function of a text; the cache holds texts of *characters* in total."""
 
     def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
         known: Recall[T] = Recall(characters)
@@ -214,13 +214,13 @@ def allowance(world: World, *, new_submission: bool, booked: bool, remote: bool 
 
 
 def note(world: World, units: int, booked: bool) -> None:
-    """Note work at this tick, in a turn that was *booked* or without one."""
+    """Record work at this tick, in a *booked* turn or without one."""
     before = world.sql_work - TURN if booked else world.sql_work
     world.sql_work = max(before, world.tick * DRAIN_PER_TICK) + units
 
 
 def book(world: World) -> int:
-    """Book a turn behind all others; the tick at which it comes."""
+    """Book a turn after all others; return its tick."""
     world.sql_work = max(world.sql_work, world.tick * DRAIN_PER_TICK) + TURN
     due = -(-(world.sql_work - BURST) // DRAIN_PER_TICK)
     return max(due, world.tick + TURN_TICKS)

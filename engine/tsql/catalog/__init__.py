@@ -96,7 +96,7 @@ def names(version: int) -> list[str]:
 
 
 def object_id(context: Context, name: str) -> int | None:
-    """Return the id of a temp table or view by its name in OBJECT_ID; None if there is none."""
+    """Return the ID of a temp table or view by its name in OBJECT_ID; None if unknown."""
     plain = [part.strip('[]"') for part in name.split(".")]
     if not plain[-1] or len(plain) > 3:
         return None

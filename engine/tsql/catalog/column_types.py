@@ -125,7 +125,7 @@ def objects_of(context: Context) -> Iterable[Record]:
 
 
 def columns_of(context: Context) -> Iterable[Record]:
-    """Yield columns of those; whether they may be NULL is not documented for all."""
+    """Yield the columns of the views; whether they may be NULL is not documented for all."""
     for name, full_name in shipped_tables(context):
         for place, column in enumerate(VIEWS[full_name].columns_in(context.version), start=1):
             if not column.name.startswith("asked_"):

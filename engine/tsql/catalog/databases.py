@@ -90,7 +90,7 @@ def _database(context: Context, name: str, number: int) -> Record:
 
 
 def owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
-    """Return the SID of the owner: of a created login, of a Windows account, else of sa."""
+    """Return the SID of the owner: a created login, a Windows account, or sa."""
     login = security.login_of(context.server, copy.owner)
     if login is not None:
         return login.sid.to_bytes(16, "big")

@@ -35,7 +35,7 @@ def exists(context: Context, path: str) -> tuple[int, int, int]:
 
 
 def list_descendants(context: Context, path: str) -> list[tuple[str, int, bool]]:
-    """Name, depth from 1 and whether it is a file, of all that is known under a folder."""
+    """Return name, depth from 1, and whether it is a file, for everything in a folder."""
     try:
         host, local = files.locate(context.world, context.server.name, path.rstrip("\\") + "\\x")
     except SqlError:

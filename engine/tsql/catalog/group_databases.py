@@ -253,7 +253,7 @@ view("sys.dm_hadr_database_replica_cluster_states", _database_cluster_states)
 
 
 def _attempts(context: Context) -> Iterator[tuple[AvailabilityGroup, str, Seeding]]:
-    """Yield (group, seeded server, attempt) of those that the instance sends or receives."""
+    """Yield (group, seeded server, attempt) for the seedings that the instance sends or receives."""
     me = context.session.server
     for (server, guid), state in sorted(context.world.replicas.items()):
         group = replicas.group_of(context.world, me, guid)

@@ -75,7 +75,10 @@ def _held_kb(context: Context) -> tuple[int, int]:
 
 
 def _memory(context: Context) -> Iterable[Record]:
-    """Free is what Windows and the instance leave; the page file is as large again. Derived."""
+    """Return memory figures.
+
+    Free memory is the rest after Windows and the instance; the page file has the same size. Derived.
+    """
     _, held_kb = _held_kb(context)
     free_kb = MEMORY_KB - WINDOWS_KB - held_kb
     yield {

@@ -204,7 +204,7 @@ view("msdb.dbo.sysjobs_view", _jobs)
 
 
 def sid_of(context: Context, login: str) -> Scalar:
-    """Return the sid of a login; None for one that the instance does not know."""
+    """Return the SID of a login; None for an unknown one."""
     rows = VIEWS["sys.server_principals"].rows
     assert rows is not None, "logins are simulated"
     found = (row["sid"] for row in rows(context) if to_text(row["name"]).casefold() == login.casefold())

@@ -176,7 +176,7 @@ def _state(permission: accounts.Grant) -> Record:
 
 
 def _database_permissions(context: Context) -> Iterable[Record]:
-    """CONNECT of every user, and what GRANT and DENY have given."""
+    """Return CONNECT of every user, and the entries of GRANT and DENY."""
     numbers = {str(row["name"]).lower(): row["principal_id"] for row in _users(context)}
     mine = commits.users_of(context.world, context.session.server, context.session.database)
     for name in ("dbo", *(user.name.lower() for user in mine)):
@@ -274,7 +274,7 @@ view("sys.certificates", _certificates)
 
 
 def _encryption_keys(context: Context) -> Iterable[Record]:
-    """Yield the encryption key of each database that has one, in use or not; dates are not kept."""
+    """Yield the encryption key of each database with one, in use or not; dates are not stored."""
     for copy in context.copies():
         if copy.encryption_key:
             yield {

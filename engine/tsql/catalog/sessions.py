@@ -165,7 +165,10 @@ def _database_ids(context: Context) -> dict[str, int | None]:
 
 
 def text_handle(text: str) -> bytes | None:
-    """Return the handle of a batch, equal for equal texts and as long as the product's; None for no text."""
+    """Return the handle of a batch.
+
+    Equal texts have equal handles, as long as those of the product. None for no text.
+    """
     if not text:
         return None
     return (

@@ -23,7 +23,7 @@ from engine.tsql.catalog.view import Record, no_rows, view
 
 
 def _texts(context: Context) -> Iterable[Record]:
-    """Yield the texts that run on connections now or ran there last, each once."""
+    """Yield the current or last texts of all connections, each once."""
     texts = dict.fromkeys(one.last_text for one in user_sessions(context) if one.last_text)
     for text in texts:
         yield {"asked_handle": text_handle(text), "text": text}

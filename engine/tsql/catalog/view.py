@@ -51,7 +51,7 @@ SYSTEM_PROCEDURES: Final[dict[str, str]] = {}
 
 
 def view(name: str, rows: Rows) -> CatalogView:
-    """Give a view its rows."""
+    """Register the rows function of a view."""
     made = CatalogView(SHAPES[name], rows)
     VIEWS[name] = made
     return made

@@ -75,7 +75,10 @@ _TOKEN: Final = re.compile(
 
 
 def step_skipped(world: World, server: str, job: str, number: str) -> None:
-    """Handle a timer: a step without effect has taken its time, so that a ring of steps does not stop the clock."""
+    """Handle a timer: the duration of a step without effect has passed.
+
+    Without it a ring of steps would stop the clock.
+    """
     step = ledger.step(world, server, job, number)
     if step is not None and ledger.is_running(world, server, job):
         _run_next_step(world, server, job, step, SUCCEEDED)
@@ -86,8 +89,8 @@ def step_done(
 ) -> None:
     """Handle a timer: the batch of a job step has ended.
 
-    *error* is its first error, empty for none; *message_text* its messages as the history has them;
-    *number_of* the number of its last error.
+    *error* is its first error, empty for none; *message_text* the messages for the history; *number_of* the
+    number of the last error.
     """
     server, _, rest = name.partition(AGENT_MARK)
     number, _, job = rest.partition(":")
@@ -178,7 +181,7 @@ def _record(
     error: int = 0,
     retries: int = 0,
 ) -> int:
-    """Write a row of sysjobhistory about what began at *started_tick* and ends now; its number."""
+    """Write a row of sysjobhistory for work from *started_tick* until now; return its number."""
     date, time = stamp(world, server, started_tick)
     seconds = (world.tick - started_tick) // TICKS_PER_S
     return ledger.add(
@@ -225,7 +228,7 @@ def watch(world: World) -> None:
 
 
 def _note_seen(world: World, server: str) -> None:
-    """Note new lines of the ERRORLOG and new mirroring states of this server, each once."""
+    """Record new lines of the ERRORLOG and new mirroring states of this server, each once."""
     seen = ledger.find(world, server, "seen", "id", 1)
     if seen is None:
         ledger.begin_watching(world, server)

@@ -44,7 +44,10 @@ def server_of(window: str) -> str:
 
 
 def submit(world: World, window: str, text: str) -> None:
-    """Send *text* from a window. It runs at once, or behind what still runs there; `sql_done` tells how it ended."""
+    """Send *text* from a window.
+
+    It runs at once, or after the text that still runs there; `sql_done` reports its end.
+    """
     name = _known_name(world, window)
     text = plain_text(text)
     kept = world.sessions.setdefault(name, Window())
@@ -99,7 +102,7 @@ def _start(world: World, name: str, text: str) -> None:
 
 
 def cancel(world: World, window: str) -> None:
-    """Stop the running batch of a window (Alt+Break) and forget what waits behind it."""
+    """Stop the running batch of a window (Alt+Break) and discard the queued ones."""
     name = _known_name(world, window)
     run: Submission | None = world.batches.get(name)
     if run is None:
@@ -134,7 +137,7 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
 
 
 def kill(world: World, name: str, server: str, spid: int) -> None:
-    """Handle a timer: KILL ends the connection of a window, with what runs there."""
+    """Handle a timer: KILL ends the connection of a window and its running batch."""
     session = world.sessions[name].session if name in world.sessions else None
     if session is not None and (session.server, session.spid) == (server, spid):
         _lose(world, name, 596)
@@ -148,7 +151,7 @@ HANDLERS: Final[Handlers] = {"tsql.continue": continue_batch, "tsql.kill": kill}
 
 
 def _run_submission(world: World, name: str) -> None:
-    """Run the submission of a window until it ends or waits, or has done what it may for now."""
+    """Run the submission of a window until it ends, waits, or exhausts its allowance."""
     run: Submission = world.batches[name]
     fresh = not run.waiting and AGENT_MARK not in name
     remote = fresh and world.sessions[name].remote
@@ -180,7 +183,7 @@ Scripts of people take a second; SQL Server itself reports nothing.
 
 
 def _warn_if_long_running(world: World, name: str, run: Submission) -> Submission:
-    """Return the submission, with one note if it continues for long."""
+    """Return the submission, with one note if it runs for long."""
     if run.told or run.spent < LONG_WORK or world.tick - run.started_tick < LONG_S * TICKS_PER_S:
         return run
     text = say("the batch in {window} has been executing for {t_s} s", window=name, t_s=LONG_S)
@@ -367,7 +370,7 @@ _TIMES: Final = "Batch execution completed {0} times."
 
 
 def _hang(world: World, name: str, run: Submission, connected: bool) -> None:
-    """Handle a hanging server: an open connection waits, a new one gives up after its timeout."""
+    """Handle a hanging server: an open connection waits, a new one fails after its timeout."""
     number = world.next_id()
     why = "server" if connected else "login"
     due = world.tick + round(CLIENT_LOGIN_TIMEOUT_S * TICKS_PER_S)
@@ -405,7 +408,7 @@ def _finish(world: World, name: str, run: Submission) -> None:
 
 
 def _keep_last(world: World, name: str, run: Submission) -> None:
-    """Note the last batch of the connection, which views show while it sleeps."""
+    """Record the last batch of the connection, which views show while it sleeps."""
     kept: Window = world.sessions[name]
     if kept.session is not None:
         ended = replace(
@@ -614,7 +617,7 @@ def _abandon(world: World, name: str, run: Submission) -> None:
 
 
 def _append_client_message(world: World, name: str, run: Submission, *what: Any) -> Submission:
-    """Append the client's message *what* (number and arguments) to the submission."""
+    """Append a message of the client (number and arguments) to the submission."""
     if not what:
         return run
     number, *arguments = what

@@ -44,11 +44,10 @@ SAID: Final = (
 
 
 def connect(world: World, window: str, text: str) -> None:
-    """Log in as *text* says: a JSON object of SAID.
+    """Log in with *text*, a JSON object of SAID.
 
-    The event `session` tells whether it was let in, why not, or to which server it was sent on.
-
-    Raises InputError, with nothing changed, where no program could have got as far as that.
+    The event `session` reports admission, refusal or redirection. Raises InputError, without a change, for a
+    request that no program could send.
     """
     said = _read(text)
     server = client.server_of(window)
@@ -156,7 +155,7 @@ def _refusal(
 
 
 def _database(world: World, server: str, request: Mapping[str, str]) -> str:
-    """Return the database of a login, named or its own, as the server spells it.
+    """Return the database of a login, requested or default, with its stored spelling.
 
     Raises SqlError if it is not open.
     """
@@ -211,7 +210,7 @@ def _refuse(
 
 
 def batch(world: World, window: str, text: str) -> None:
-    """Run the T-SQL that *text* is as a JSON string, as it stands; `sql_done` tells how it ended."""
+    """Run the T-SQL in *text*, a JSON string, unchanged; `sql_done` reports its end."""
     _check_connected(world, window)
     try:
         sql = parse_json(text)
@@ -278,9 +277,10 @@ INTENTS: Final = {"readonly": True, "readwrite": False}
 
 
 def change_connection(world: World, window: str, text: str) -> None:
-    """Connect the window as the connection string *text* says; what runs there ends, what was not committed is undone.
+    """Reconnect the window with the connection string *text*.
 
-    Raises InputError for a string that cannot be read, or a server that the network does not know.
+    Its running batch ends and uncommitted changes are undone. Raises InputError for an invalid string or an
+    unknown server.
     """
     target = _read_target(world, text)
     client.cancel(world, window)

@@ -368,7 +368,7 @@ class _ColumnReader:
         )
 
     def key(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
-        """Parse PRIMARY KEY or UNIQUE, of the column or of those in brackets."""
+        """Parse PRIMARY KEY or UNIQUE, for the column or for those in brackets."""
         clustered = keyword == "PRIMARY"
         hashed: option_table.Pairs = ()
         while self.token.upper in ("KEY", "CLUSTERED", "NONCLUSTERED", "HASH"):
@@ -393,7 +393,7 @@ class _ColumnReader:
         )
 
     def key_options(self) -> option_table.Pairs:
-        """Return the options behind a key: WITH ( … ), WITH FILLFACTOR = n, ON filegroup."""
+        """Return the options after a key: WITH ( … ), WITH FILLFACTOR = n, ON filegroup."""
         options: option_table.Pairs = ()
         while self.token.upper in ("WITH", "ON"):
             if self.take().upper == "ON":

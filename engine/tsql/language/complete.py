@@ -84,7 +84,10 @@ def _crop_around_cursor(text: str, position: int) -> tuple[str, int]:
 
 
 def _word_at_end(text: str) -> str:
-    """Return the word that is being typed; to search for it would be to look at every character of a long text."""
+    """Return the word that is being typed.
+
+    A search with a pattern would scan every character of a long text.
+    """
     start = len(text)
     while start and _IN_WORD.match(text[start - 1]):
         start -= 1
@@ -165,7 +168,7 @@ def _after_dot(context: Context, tokens: tuple[Token, ...], all_tokens: tuple[To
 
 
 def _columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> set[str]:
-    """Return columns of the views that the statement names; only of the one called *alias* if that is given."""
+    """Return columns of the views in the statement, or only of the one called *alias*."""
     columns: set[str] = set()
     for place, token in enumerate(tokens):
         if token.upper not in ("FROM", "JOIN"):

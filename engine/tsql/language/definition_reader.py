@@ -86,7 +86,7 @@ class Definitions(TokenReader):
     # --- tables and indexes
 
     def create_table(self) -> None:
-        """CREATE TABLE name ( … ) with what may follow the brackets."""
+        """Parse CREATE TABLE name ( … ) with the clauses after the brackets."""
         line = self.token.line
         self.place += 2
         name = self.read_qualified_name()
@@ -248,7 +248,7 @@ class Definitions(TokenReader):
         return any(token.upper == keyword for token in self.tokens[start : self.place])
 
     def execution_user(self, start: int) -> str:
-        """Return the user of WITH EXECUTE AS behind token *start*; empty for none and for CALLER, the default."""
+        """Return the user of WITH EXECUTE AS after token *start*; empty without one and for CALLER, the default."""
         for before, word, user in zip(
             self.tokens[start : self.place], self.tokens[start + 1 :], self.tokens[start + 2 :], strict=False
         ):
@@ -310,7 +310,7 @@ class Definitions(TokenReader):
             self.emit_unsimulated(3)
 
     def rest_of_batch(self, kind: str) -> Steps:
-        """CREATE or ALTER of a module, which takes the whole batch."""
+        """Parse CREATE or ALTER of a module, which takes the whole batch."""
         verb = "CREATE" if self.token.upper == "CREATE" else "ALTER"
         if self.peek().upper == "OR":
             verb = "CREATE OR ALTER"
@@ -497,7 +497,7 @@ def check(program: Program, tokens: Sequence[Token], line: int) -> None:
 
 
 def _ends_with_return(program: Program) -> bool:
-    """Return whether the last statement of the outermost block is RETURN: nothing jumps behind it or around it."""
+    """Return whether the last statement of the outermost block is RETURN, with no jump past it."""
     last = program[-1].action if program else None
     jumps = [one.action.target for one in program if isinstance(one.action, BranchIfFalse | Jump)]
     return (

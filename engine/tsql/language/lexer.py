@@ -142,7 +142,7 @@ _COMMENT_MARK: Final = re.compile(r"/\*|\*/")
 
 
 def end_of_comment(text: str, start: int) -> Generator[int, None, int]:
-    """Place behind the block comment that begins at *start* (they nest), or -1; in steps."""
+    """Return the position after the block comment that begins at *start* (comments nest), or -1; in steps."""
     depth = 0
     for number, match in enumerate(_COMMENT_MARK.finditer(text, start), start=1):
         depth += 1 if match.group() == "/*" else -1
@@ -181,7 +181,7 @@ def make_near_error(token: Token, last_token: Token | None = None) -> SqlSyntaxE
 
 
 def name_of(token: Token) -> str:
-    """Return the name or string that a token stands for, without its quotes."""
+    """Return the name or string of a token without its quotes."""
     text = token.text
     if token.kind == "quoted":
         close = text[-1]

@@ -51,7 +51,7 @@ def rules() -> tuple[OptionRule, ...]:
 
 
 def check_options(statement: str, pairs: Iterable[tuple[str, object]], version: int) -> None:
-    """Raise 155 for an option that *statement* does not have in *version*, and refuse what is not simulated."""
+    """Raise 155 for an option that *statement* lacks in *version*, and refuse unsimulated ones."""
     for option, value in pairs:
         if not option[:1].isalpha():
             raise SqlError(102, option)

@@ -52,7 +52,7 @@ def split(text: str) -> tuple[str, OutputClause | None]:
 
 
 def _first_verb(tokens: tuple[Token, ...]) -> int:
-    """Return number of the INSERT, UPDATE, DELETE or MERGE outside all brackets; -1 if there is none."""
+    """Return the number of the first INSERT, UPDATE, DELETE or MERGE outside all brackets; -1 without one."""
     level = 0
     for place, token in enumerate(tokens):
         level += token.is_op("(") - token.is_op(")")

@@ -25,7 +25,7 @@ Parts = dict[str, Any]
 
 
 def parse_command(text: str, tokens: Sequence[lexer.Token], following: lexer.Token) -> s.Statement:
-    """Return the command that *tokens* of the batch *text* are; *following* is the token behind it.
+    """Parse the command *tokens* of the batch *text*; *following* is the token after it.
 
     Raises SqlSyntaxError 102 or 156.
     """
@@ -73,7 +73,7 @@ def following(statement: str) -> tuple[set[str], set[str]]:
 
 
 def _list_keywords(pattern: object) -> set[str]:
-    """Return the words that a terminal stands for; none for names, numbers and signs."""
+    """Return the words of a terminal; empty for names, numbers and symbols."""
     if isinstance(pattern, PatternStr):
         return {pattern.value} if pattern.value.isidentifier() else set()
     raw = str(getattr(pattern, "value", ""))
@@ -194,7 +194,7 @@ def _master_key(c: Children) -> s.Statement:
 
 
 def _login_option(c: Children) -> list[tuple[str, object]]:
-    """Return the option, and the bare words and OLD_PASSWORD behind its value."""
+    """Return the option, and the bare words and OLD_PASSWORD after its value."""
     more = [(_upper(part), None) if isinstance(part, Token) else ("OLD_PASSWORD", part) for part in c[2:]]
     return [_option(c[:2]), *more]
 

@@ -86,7 +86,7 @@ COLUMNS: Final = " (columns)"
 
 
 def check(names: tuple[str, ...], line: int) -> None:
-    """Raise 102 for a permission that there is not."""
+    """Raise 102 for an unknown permission."""
     for name in names:
         if name.removesuffix(COLUMNS) not in PERMISSIONS:
             raise SqlSyntaxError(line, 102, name)

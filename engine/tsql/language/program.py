@@ -97,7 +97,7 @@ class _Compiler(Definitions):
         return len(self.actions)
 
     def set_jump_target(self, index: int) -> None:
-        """Let the jump or branch at *index* end here."""
+        """Set the target of the jump or branch at *index* to this position."""
         jump, here = self.actions[index], self.next_index
         self.actions[index] = (
             BranchIfFalse(jump.condition, here) if isinstance(jump, BranchIfFalse) else Jump(here)
@@ -248,7 +248,7 @@ class _Compiler(Definitions):
         return counted
 
     def with_namespaces(self) -> None:
-        """Parse WITH XMLNAMESPACES (…) and the query after it, which takes XML apart."""
+        """Parse WITH XMLNAMESPACES (…) and the query after it, which reads XML."""
         line = self.token.line
         self.place += 2
         if not self.token.is_op("("):

@@ -81,7 +81,7 @@ class TokenReader:
             )
 
     def take_if(self, *signs: str) -> bool:
-        """Take the current token if it is one of these signs; return whether it was."""
+        """Take the current token if it is one of these symbols; return whether it was."""
         if self.token.is_op(*signs):
             self.place += 1
             return True
@@ -264,5 +264,5 @@ class TokenReader:
         return frozenset(token.upper for token in self.tokens[first : self.place])
 
     def body(self) -> str:
-        """Return the rest of the text, on the lines where it stands; a module may be empty."""
+        """Return the rest of the text with its line numbers; a module may be empty."""
         return "\n" * (self.token.line - 1) + self.text[self.token.start :]

@@ -77,8 +77,8 @@ _IGNORED: Final = frozenset({"xml", "reset", "help", "list", "listvar"})
 def split(text: str, variables: Mapping[str, str]) -> Split:
     """Return the steps of a submission and the sqlcmd variables after it.
 
-    GO and directives count only outside strings, names and comments. An unknown `$(name)` or a GO that cannot
-    be read is a fatal note, as in SSMS; steps before it are kept.
+    GO and directives count only outside strings, names and comments. An unknown `$(name)` or an invalid GO is
+    a fatal note, as in SSMS; steps before it remain.
     """
     return splitting(text, variables).result()
 
@@ -147,7 +147,7 @@ def _split(text: str, variables: Mapping[str, str]) -> Generator[int, None, Spli
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yield the lines one by one: to make a million of them at once takes longer than a frame."""
+    """Yield the lines one by one: creating a million of them at once takes longer than a frame."""
     start = 0
     while (end := text.find("\n", start)) >= 0:
         yield text[start:end]
@@ -206,7 +206,10 @@ def _run_directive(
 
 
 def _substitute(line: str, variables: Mapping[str, str]) -> tuple[str, str | None]:
-    """Return the line with values for its variables, and the name of one that has none. Raises _Grown."""
+    """Return the line with values for its variables, and the name of an undefined one.
+
+    Raises _LineTooLongError.
+    """
     length = len(line)
     for match in _VARIABLE.finditer(line):
         value = variables.get(match["name"].lower())

@@ -52,7 +52,7 @@ _NEW: Final = {
 
 
 def find_unsimulated(tokens: Sequence[Token], version: int) -> str:
-    """Return the construct of this version in a query that is not simulated; empty if there is none."""
+    """Return the unsimulated construct of this version in a query; empty without one."""
     for since, pairs in _NEW.items():
         for before, token in pairwise(tokens if since <= version else ()):
             pair = (before.upper or before.text, token.upper or token.text)
@@ -70,7 +70,7 @@ _CALLS: Final = {"ISJSON": 1, "STRING_SPLIT": 2}
 
 
 def _check_calls_before_2022(tokens: Sequence[Token]) -> None:
-    """Raise 102, 174 or 8144 for what older functions accept since 2022, and for a named window."""
+    """Raise 102, 174 or 8144 for arguments that functions accept only since 2022, and for a named window."""
     for place, (word, behind) in enumerate(pairwise(tokens)):
         if word.upper == "OVER" and behind.kind in ("word", "quoted"):
             raise make_near_error(behind)

@@ -171,10 +171,7 @@ def _do_nothing(call: ProcedureCall) -> None:
 
 
 def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None:
-    """Execute sp_executesql text, N'@a int, @b nvarchar(10) OUTPUT', values.
-
-    In the *database* whose procedure it is.
-    """
+    """Execute sp_executesql text, N'@a int, @b nvarchar(10) OUTPUT', values, in the *database* of the procedure."""
     named = {argument.name: argument for argument in statement.arguments if argument.name}
     positional = [argument for argument in statement.arguments if not argument.name]
     text = named.pop("@stmt", None) or named.pop("@statement", None)
@@ -228,7 +225,7 @@ def _need_wide(machine: Machine, argument: s.Argument, parameter: str) -> None:
 
 
 def _for_each_database(call: ProcedureCall) -> None:
-    """Execute sp_MSforeachdb: the command once for each database that can be opened, `?` being its name."""
+    """Execute sp_MSforeachdb: run the command for each open database, with `?` replaced by its name."""
     mark = call.text("@replacechar") or "?"
     names = [to_text(row["name"]) for row in catalog.rows_of(call.machine.context, "sys.databases")]
     for name in reversed(names):

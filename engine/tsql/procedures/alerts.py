@@ -17,7 +17,7 @@ from engine.tsql.scalars.values import Scalar, to_text
 
 
 def find_named_row(call: ProcedureCall, table: str, parameter: str, column: str = "name") -> Record:
-    """Return the row that a parameter names; 14262 if there is none."""
+    """Return the row that a parameter names. Raise 14262 for an unknown one."""
     found = ledger.find(call.world, call.server, table, column, call.text(parameter))
     if found is None:
         raise SqlError(14262, parameter, call.text(parameter))
@@ -33,7 +33,7 @@ def check_new_name(call: ProcedureCall, table: str, parameter: str = "@name") ->
 
 
 def set_given_columns(call: ProcedureCall, table: str, row: Record, columns: dict[str, str]) -> None:
-    """Set the columns whose parameters have been given."""
+    """Set the columns whose parameters were passed."""
     changes = {column: call.get(name) for name, column in columns.items() if call.get(name) is not None}
     ledger.change(call.world, call.server, table, lambda other: other["id"] == row["id"], **changes)
 

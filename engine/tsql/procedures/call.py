@@ -107,7 +107,7 @@ def bind_arguments(
 ) -> dict[str, Scalar]:
     """Return the arguments by parameter.
 
-    Raises 201, 8143, 8144, 8145 or 8146, and what a value that is no number raises.
+    Raises 201, 8144, 8145 or 8146, or the error of an invalid number.
     """
     arguments: dict[str, Scalar] = {}
     given: set[str] = set()

@@ -68,7 +68,10 @@ PAGE_BYTES: Final = 8060
 
 
 def _space_used(call: ProcedureCall) -> None:
-    """Execute sp_spaceused [table]; 15009 for none. Sizes of a table: its characters in pages of 8 KB, derived."""
+    """Execute sp_spaceused [table]; raise 15009 for an unknown one.
+
+    Table sizes are its characters in pages of 8 KB, derived.
+    """
     wanted, context = call.text("@objname"), call.machine.context
     if wanted:
         parts = tuple(part.strip('[]"') for part in wanted.split("."))
@@ -95,7 +98,7 @@ def _space_used(call: ProcedureCall) -> None:
 
 
 def _owner(call: ProcedureCall, sid: Scalar) -> Scalar:
-    """Return the login with that SID; NULL if there is none any more."""
+    """Return the login with that SID; NULL if it no longer exists."""
     logins = _rows(call, "sys.server_principals")
     return next((login["name"] for login in logins if login["sid"] == sid), None)
 
@@ -291,7 +294,7 @@ def _moment(call: ProcedureCall, name: str) -> int | None:
 
 
 def _error_logs(call: ProcedureCall) -> None:
-    """Execute sp_enumerrorlogs, xp_enumerrorlogs: the logs there are."""
+    """Execute sp_enumerrorlogs or xp_enumerrorlogs: list the existing logs."""
     rows = [
         (
             number,
@@ -312,7 +315,7 @@ def _cycle_error_log(call: ProcedureCall) -> None:
 
 
 def _version(call: ProcedureCall) -> None:
-    """Execute xp_msver: the rows and numbers of its published output; what this model has no value for is NULL."""
+    """Execute xp_msver: the rows and numbers of its published output; values unknown here are NULL."""
     server = call.world.instances[call.server]
     cores = call.world.computer_of(call.server).cores
     number = PRODUCT[server.version][0]
@@ -394,7 +397,7 @@ def _server_diagnostics(call: ProcedureCall) -> None:
 
 
 def _shell(call: ProcedureCall) -> None:
-    """Execute xp_cmdshell: 15281 while it is turned off, as it is from the start."""
+    """Execute xp_cmdshell; raise 15281 while it is disabled, the default."""
     if not option_value(call.machine.context, "xp_cmdshell"):
         raise SqlError(15281, "procedure", "sys.xp_cmdshell", "xp_cmdshell", "xp_cmdshell", "xp_cmdshell")
     raise UnsimulatedFeatureError("commands of the operating system")

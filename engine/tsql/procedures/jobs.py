@@ -17,7 +17,7 @@ from engine.tsql.scalars.values import Scalar, guid_text, to_text
 
 
 def job_named(call: ProcedureCall) -> str:
-    """Return the job that @job_name or @job_id names. 14262 if there is none."""
+    """Return the job in @job_name or @job_id. Raise 14262 for an unknown one."""
     if call.get("@job_name") is not None:
         return jobs.find(call.world, call.server, call.text("@job_name")).name
     given = call.get("@job_id")
@@ -67,7 +67,7 @@ def _category_id(call: ProcedureCall) -> int:
 
 
 def _operator_id(call: ProcedureCall, parameter: str) -> int:
-    """Return number of the operator that a parameter names, 0 for none. Raises 14262 for an unknown one."""
+    """Return the number of the operator in a parameter, 0 for none. Raises 14262 for an unknown one."""
     name = call.text(parameter)
     if not name:
         return 0
@@ -102,7 +102,7 @@ def _note_change(call: ProcedureCall, job: str) -> None:
 
 
 def _check_owner_and_category(call: ProcedureCall) -> None:
-    """Raise 14234 for an owner who is no login and for an unknown category. As in sp_verify_job."""
+    """Raise 14234 for an unknown owner or category, as in sp_verify_job."""
     for parameter, view, source in (
         ("@owner_login_name", "sys.server_principals", "sp_helplogins [excluding Windows NT groups]"),
         ("@category_name", "msdb.dbo.syscategories", "sp_help_category"),
@@ -308,7 +308,7 @@ def _delete_schedule(call: ProcedureCall) -> None:
 
 
 def _add_server(call: ProcedureCall) -> None:
-    """Target the job at the server itself; 14269 if it is already."""
+    """Target the job at the server itself. Raise 14269 if it already is."""
     name = job_named(call)
     if _is_targeted(call, name):
         raise SqlError(14269, "Job", name, call.server)

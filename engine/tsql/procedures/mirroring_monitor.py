@@ -114,7 +114,7 @@ def _help_alert(call: ProcedureCall) -> None:
 
 
 def _alert_row(alert: Alert | None, number: int) -> tuple[int, int | None, int]:
-    """Return number, threshold (NULL if it is not set) and whether it is enabled [DOC: sp_dbmmonitorhelpalert]."""
+    """Return number, threshold (NULL if unset) and whether it is enabled [DOC: sp_dbmmonitorhelpalert]."""
     if alert is not None:
         return number, round(alert.threshold), int(alert.enabled)
     kept = number == monitor.RETENTION

@@ -102,7 +102,7 @@ def _system_view(call: ProcedureCall, parts: tuple[str, ...]) -> CatalogView | N
 
 
 def _name_of(call: ProcedureCall, parts: tuple[str, ...]) -> str:
-    """Return the name as it was written when the object was created."""
+    """Return the name with the spelling of its creation."""
     listed = (known for known, _ in objects.list_objects(call.machine.context))
     return next((known.name for known in listed if known.key == objects.key_of(parts)), parts[-1])
 
@@ -136,9 +136,9 @@ def _describe(call: ProcedureCall, name: str, user_object: objects.UserObject) -
 
 
 def _table(call: ProcedureCall) -> tuple[str, Table]:
-    """Return the table that @objname names, as it was written.
+    """Return the table in @objname with its stored spelling.
 
-    Raises 15009 for none, 15250 for one of another database.
+    Raises 15009 for an unknown one, 15250 for one of another database.
     """
     name = call.text("@objname")
     parts = tuple(part.strip('[]"') for part in name.split("."))
@@ -190,7 +190,7 @@ NOT_APPLICABLE: Final = ("(n/a)",)
 
 
 def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
-    """Execute sp_helpconstraint: the grid, or 15469; then what refers to the table, or 15470."""
+    """Execute sp_helpconstraint: the grid, or 15469; then the referencing constraints, or 15470."""
     rows: list[Row] = []
     database, own = call.database, _name_of(call, tuple(part.strip('[]"') for part in name.split(".")))
     for item in table.constraints:
@@ -311,7 +311,7 @@ def _show_identity(call: ProcedureCall, numbered: Row | None) -> None:
 
 
 def _list(call: ProcedureCall) -> None:
-    """List every object of the database, those of users first, and its types, of which there are none."""
+    """List every object of the database, user objects first, and the user-defined types, which do not exist here."""
     context = call.machine.context
     mine: list[Row] = [
         (kept.name, kept.schema, _TYPES[objects.type_code(item).strip()])

@@ -385,7 +385,7 @@ def _procedure_columns(call: ProcedureCall) -> None:
 
 
 def _privileges(call: ProcedureCall, of_columns: bool) -> None:
-    """Execute sp_table_privileges, sp_column_privileges: what dbo, who owns everything here, may do with a table."""
+    """Execute sp_table_privileges or sp_column_privileges: the rights of dbo, who owns everything here, on a table."""
     what = ("INSERT", "REFERENCES", "SELECT", "UPDATE")
     column = ("COLUMN_NAME",) if of_columns else ()
     names = (
@@ -454,7 +454,7 @@ _CHANGES: Final = (
 
 
 def _special_columns(call: ProcedureCall) -> None:
-    """Execute sp_special_columns: the columns by which a row is told from the others: those of a unique index."""
+    """Execute sp_special_columns: the columns of a unique index, which identify a row."""
     names = (
         "SCOPE",
         "COLUMN_NAME",

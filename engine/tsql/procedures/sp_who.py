@@ -121,7 +121,7 @@ def _reject(call: ProcedureCall, number: int, *arguments: str) -> None:
 
 
 def _find_owner(call: ProcedureCall) -> str | None:
-    """Return the owner; None, with message 15625, if there is no such owner."""
+    """Return the owner; None, with message 15625, for an unknown one."""
     owner = call.text("@lockowner") if call.get("@lockowner") is not None else "Transaction"
     if owner.lower() in locks.OWNERS:
         return owner.lower()

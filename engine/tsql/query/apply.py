@@ -81,7 +81,7 @@ def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None
 
 
 def _alias_columns(source: exp.Expr) -> tuple[str, ...]:
-    """Return the names that an alias gives the columns of *source*."""
+    """Return the column names in the alias of *source*."""
     alias = source.args.get("alias")
     return tuple(column.name for column in alias.columns) if isinstance(alias, exp.TableAlias) else ()
 
@@ -106,7 +106,7 @@ def _function_table(parts: tuple[str, ...], alias: str) -> exp.Table:
 
 
 def _matches(columns: tuple[str, ...], arguments: list[exp.Expr], alias: str) -> exp.Expr | None:
-    """Return column = argument for each; an argument NULL (or DEFAULT, -1) stands for every row."""
+    """Return column = argument for each; NULL (or DEFAULT, -1) as argument matches every row."""
     conditions: list[exp.Expr] = []
     for name, value in zip(columns, arguments, strict=False):
         if not name or isinstance(value, exp.Null) or value.name.upper() == "DEFAULT":
@@ -276,7 +276,7 @@ ROWS_OF: Final = {
 
 
 def _packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
-    """Return the call that gives the rows of such a function (environment.py)."""
+    """Return the call that returns the packed rows of such a function (environment.py)."""
     if name == "dm_os_file_exists" and len(arguments) == 1:
         return exp.Anonymous(this="file_found", expressions=[arguments[0].copy()])
     if name == "fn_my_permissions" and len(arguments) == 2 and arguments[1].name.upper() == "OBJECT":

@@ -53,7 +53,7 @@ class QueryBinder(Grouping):
         return rule(self, node)
 
     def parts(self, node: exp.Expr) -> Kind:
-        """Look at the parts of a node about which nothing is known."""
+        """Bind the children of a node whose own type is unknown."""
         for child in list(node.iter_expressions()):
             if isinstance(child, exp.Query) and not isinstance(child, exp.Subquery):
                 self.inner_query(child)
@@ -62,7 +62,7 @@ class QueryBinder(Grouping):
         return None
 
     def clause(self, nodes: Iterable[exp.Expr]) -> list[Kind]:
-        """Return the types of several expressions; what is wrong with one of them leaves the others to be looked at."""
+        """Return the types of several expressions; an error in one does not stop the others."""
         kinds: list[Kind] = []
         for node in nodes:
             try:
@@ -73,7 +73,7 @@ class QueryBinder(Grouping):
         return kinds
 
     def fit(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None:
-        """Have the result of an aggregate or function fit into its type; around OVER, if there is one."""
+        """Convert the result of an aggregate or function to its type; with OVER, the whole window function."""
         if kind is None or kind == NULL or kind.name == "float":
             return
         outer = node.parent if isinstance(node.parent, exp.Window) else node
@@ -115,7 +115,10 @@ class QueryBinder(Grouping):
     # --- a query
 
     def query(self, tree: exp.Expr) -> Columns | None:
-        """Return the columns that the query gives. Names are looked for in its own space first, then around it."""
+        """Return the result columns of the query.
+
+        Names are resolved in its own space first, then in the outer ones.
+        """
         outer = self.space
         self.space = Space(outer)
         try:
@@ -442,7 +445,7 @@ class QueryBinder(Grouping):
         return str(projection.alias_or_name).lower(), self._identity(value) or value.sql(dialect="tsql")
 
     def _identity(self, node: exp.Expr) -> str:
-        """Return a column with its table, however it is written; empty for anything else."""
+        """Return a column with its table in normal form; empty for anything else."""
         if not isinstance(node, exp.Column) or node.is_star:
             return ""
         try:
@@ -529,7 +532,7 @@ def _rename_columns(columns: Columns | None, named: list[str]) -> Columns | None
 
 
 def _check_recursion(anchor: Columns | None, recursive_columns: Columns | None, name: str) -> None:
-    """Raise 240 for a column that the recursive part of a CTE gives another type."""
+    """Raise 240 for a column whose type differs in the recursive part of a CTE."""
     for (column, first), (_, second) in zip(anchor or (), recursive_columns or (), strict=False):
         if first is None or second is None or NULL in (first, second):
             continue

@@ -53,7 +53,7 @@ class Binder(Protocol):
         """Bind a subquery; return its columns."""
 
     def at_most_one_row(self, node: exp.Expr) -> None:
-        """Mark a subquery as a value: 512 for more than one row."""
+        """Mark a subquery as a scalar: raise 512 for more than one row."""
 
     def convert_column(self, query: exp.Expr, source: SqlType, target: Kind) -> None:
         """Convert the only column of a query."""
@@ -83,7 +83,7 @@ def text(value: object) -> exp.Expr:
 
 
 def convert_to(node: exp.Expr, source: Kind, target: Kind) -> None:
-    """Have *node* converted, unless its values compare with those of *target* as they are held. Raises 206."""
+    """Convert *node*, unless its stored values already compare with those of *target*. Raises 206."""
     if source is None or target is None or source in (NULL, target):
         return
     if (
@@ -97,7 +97,7 @@ def convert_to(node: exp.Expr, source: Kind, target: Kind) -> None:
 
 
 def as_float(node: exp.Expr, kind: Kind) -> None:
-    """Have a long decimal beside a value that is held otherwise compared as a float."""
+    """Convert a long decimal to float for a comparison with another stored form."""
     if kind is not None and kind.is_long:
         wrap_in_call(current(node), "convert", text("float"), trailing_arguments=(exp.Null(), text(kind)))
 
@@ -206,7 +206,7 @@ def _check_window(node: exp.Expr) -> None:
 
 
 def _sign(node: object) -> int | None:
-    """Return -1, 0 or 1 of a number as it is written; None of anything else."""
+    """Return -1, 0 or 1 for a literal number; None for anything else."""
     node = node.unnest() if isinstance(node, exp.Expr) else node
     if isinstance(node, exp.Neg):
         return -1
@@ -227,7 +227,7 @@ def _window(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _average(binder: Binder, node: exp.Expr) -> Kind:
-    """SUM divided by COUNT, so that whole numbers give a whole number, and OVER a row's own."""
+    """Rewrite AVG as SUM divided by COUNT, so that integers give an integer; with OVER, per row."""
     kind = returns.average_type(_argument(binder, node))
     if kind is not None:
         node.meta["average"] = str(kind)

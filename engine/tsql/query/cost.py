@@ -132,9 +132,9 @@ class Sizes:
         ]
 
     def commonest(self, table: str, column: str, bounds: tuple[Bound, ...] = ()) -> int:
-        """Return rows within *bounds* that have the commonest value of the column.
+        """Return the number of rows within *bounds* with the column's most frequent value.
 
-        All where there is no such column.
+        All rows for an unknown column.
         """
         key = table, column, bounds
         if key not in self._commonest:
@@ -190,7 +190,10 @@ def estimate_work(query: QueryCost, sizes: Sizes) -> int:
 
 
 def work_of_recursion(query: QueryCost, sizes: Sizes) -> int:
-    """Work of one row of the dearest recursive part in *query*. Each is counted when it is made (scratch.py)."""
+    """Return the work for one row of the most expensive recursive part in *query*.
+
+    Rows are charged when they are produced (scratch.py).
+    """
     known: dict[QueryCost, tuple[int, int]] = {}
     seen: set[QueryCost] = set()
     left, work = [query], 0

@@ -64,7 +64,7 @@ class _CostReader:
         return QueryCost(parts=(made,), recursive=True)
 
     def _weigh(self, query: QueryCost) -> None:
-        """Count the queries in it, each as often as it is named. Raises 8623."""
+        """Count the inner queries, each as often as it is referenced. Raises 8623."""
         weight = 1
         for part in (*query.parts, *(s.query for s in query.sources), *(inner for inner, _ in query.inner)):
             weight += self._weights.get(part, 0) if part is not None else 0
@@ -186,7 +186,7 @@ def _is_packed(node: exp.Expr) -> bool:
 
 
 def _sorts(expression: exp.Expr) -> int:
-    """Count the functions with OVER that sort; ROW_NUMBER in any order numbers the rows as they come."""
+    """Count the functions with OVER that sort; ROW_NUMBER without an order does not."""
     return sum(
         1
         for window in expression.find_all(exp.Window)
@@ -195,7 +195,7 @@ def _sorts(expression: exp.Expr) -> int:
 
 
 def _grouped_by(select: exp.Expr, source_names: list[str]) -> tuple[int, ...] | None:
-    """Return numbers of the sources whose columns make the groups; None if that cannot be told."""
+    """Return the numbers of the sources in GROUP BY; None if unknown."""
     group = select.args.get("group")
     if group is None or not group.expressions:
         return None
@@ -227,7 +227,7 @@ def _is_total(node: object) -> TypeGuard[exp.Expr]:
 def _list_passed_columns(
     select: exp.Select, sources: tuple[CostSource, ...]
 ) -> tuple[tuple[str, str, str], ...]:
-    """Name, table and column of what comes out of the only table as it is."""
+    """List name, table and column of the unchanged result columns of a single table."""
     if len(sources) != 1 or not sources[0].table:
         return ()
     named = ((shown.alias_or_name.lower(), shown.unalias()) for shown in select.expressions)
@@ -237,7 +237,7 @@ def _list_passed_columns(
 
 
 def _list_sources(select: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
-    """Yield everything after FROM in the order in which it is written, with the join that brings it."""
+    """Yield everything after FROM in order, with its join."""
     source = select.args.get("from_")
     if source is not None:
         yield from _flatten_source(source.this, None)
@@ -273,7 +273,7 @@ def _conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
 
 
 def _equalities(test: exp.Expr) -> Iterator[tuple[exp.Column, exp.Expr]]:
-    """Yield both ways round: a column and what it is equal to."""
+    """Yield each equality in both directions: a column and its counterpart."""
     if not isinstance(test, exp.EQ):
         return
     sides = [_unwrap(test.this), _unwrap(test.expression)]
@@ -312,7 +312,7 @@ def _correlated(query: exp.Expr) -> bool:
 
 
 def _aggregates(select: exp.Select) -> bool:
-    """Return whether one row comes out, a total of everything."""
+    """Return whether the query aggregates all rows into one."""
     for projection in select.expressions:
         for node in projection.walk(prune=lambda node: isinstance(node, exp.Query | exp.Window)):
             if _is_total(node):
@@ -333,7 +333,7 @@ def _read_row_limit(query: exp.Expr) -> int:
 
 
 def _read_limit_parameter(query: exp.Expr) -> tuple[str, bool] | None:
-    """Return the parameter that says how many rows LIMIT leaves, and whether its length does."""
+    """Return the parameter of LIMIT, and whether its value is the length of a text."""
     limit = query.args.get("limit")
     value = limit.expression if limit is not None else None
     if isinstance(value, exp.Anonymous) and value.name == "t_row_limit":

@@ -98,7 +98,7 @@ def _make_near_error(token_text: str, line: int) -> SqlSyntaxError:
 
 
 def write(tree: exp.Expr) -> str:
-    """Return the query for SQLite. Raises sqlglot's UnsupportedError for what SQLite has nothing for."""
+    """Format the query for SQLite. Raises sqlglot's UnsupportedError for constructs without an equivalent."""
     return tree.sql(
         dialect=SqliteWriter,
         unsupported_level=ErrorLevel.RAISE,

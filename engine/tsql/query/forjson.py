@@ -62,7 +62,7 @@ def expand_stars(select: exp.Select, space: Space) -> None:
 
 
 def note_kinds(select: exp.Select, columns: Columns | None, space: Space) -> Columns:
-    """Note type and source at each result column; return the one column of the result."""
+    """Record type and source of each result column; return the single result column."""
     for projection, (_, kind) in zip(list(select.expressions), columns or (), strict=False):
         value = projection.expression if isinstance(projection, exp.EQ) else projection.unalias()
         source = ""
@@ -86,7 +86,7 @@ def _is_fragment(value: exp.Expr) -> bool:
 
 
 def _options(clause: exp.Expr) -> dict[str, str | None]:
-    """Return the options of FOR JSON, with the name that ROOT gives."""
+    """Return the options of FOR JSON, with the name in ROOT."""
     found: dict[str, str | None] = {}
     for option in clause.expressions:
         value = option.this.args.get("expression")
@@ -95,9 +95,9 @@ def _options(clause: exp.Expr) -> dict[str, str | None]:
 
 
 def rewrite_for_json(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.Select | None:
-    """Return the SELECT that gives the JSON of *select* as one value, or None for a form that is not simulated.
+    """Return the SELECT that returns the JSON of *select* as one value, or None for an unsimulated form.
 
-    *unnamed* is the alias that stands for no name at all.
+    *unnamed*: alias for columns without a name.
     """
     options = _options(clause)
     auto, nulls, bare = (word in options for word in ("AUTO", "INCLUDE_NULL_VALUES", "WITHOUT_ARRAY_WRAPPER"))
@@ -257,9 +257,9 @@ class _Item:
 
 
 def rewrite_for_xml(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.Select | None:
-    """Return the SELECT that gives the XML of *select* as one value, or None for a mode that is not simulated.
+    """Return the SELECT that returns the XML of *select* as one value, or None for an unsimulated mode.
 
-    *unnamed* is the alias that stands for no name at all.
+    *unnamed*: alias for columns without a name.
     """
     options = dict(_option(option.this) for option in clause.expressions)
     mode = next(iter(options), "")
@@ -356,7 +356,7 @@ _MARKS: Final = re.compile(r"(comment|processing-instruction)\((.*)\)")
 
 
 def _check_attributes(names: list[str]) -> None:
-    """Raise 6852 for an attribute behind an element on the same level."""
+    """Raise 6852 for an attribute after an element on the same level."""
     elements: set[tuple[str, ...]] = set()
     for name in names:
         *above, last = name.split("/")
@@ -379,7 +379,7 @@ def _path(name: str, divided: bool = True) -> tuple[str, ...]:
 
 
 def order_by_values(select: exp.Select, names: list[str], values: list[exp.Expr]) -> None:
-    """ORDER BY a column's alias: by its value, as the alias is gone."""
+    """Replace column aliases in ORDER BY by their expressions, because the aliases are removed."""
     known = {name.lower(): value for name, value in zip(names, values, strict=True) if name}
     order = select.args.get("order")
     for ordered in order.expressions if order is not None else ():

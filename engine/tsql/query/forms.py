@@ -101,7 +101,7 @@ def _check_joins(tokens: Sequence[Token], conditions: int) -> None:
 
 
 def _check_offset(node: exp.Expr) -> None:
-    """Raise 102 for OFFSET without ORDER BY, 10741 beside TOP."""
+    """Raise 102 for OFFSET without ORDER BY, 10741 together with TOP."""
     query = node.parent
     if query is None or query.args.get("order") is None:
         text = node.expression.sql(dialect="tsql")
@@ -440,7 +440,7 @@ def _is_method(node: exp.Dot) -> bool:
 
 
 def _is_value(node: exp.Expr) -> bool:
-    """Return whether the name or star stands for a value; a lone star of a projection or COUNT(*) does not."""
+    """Return whether the name or star is a value; a lone star in a projection or COUNT(*) is not."""
     named = (exp.Table, exp.TableAlias, exp.Column, exp.Schema, exp.ColumnDef, exp.DataType, exp.Parameter)
     if isinstance(node, exp.Star) or isinstance(node.parent, named):
         return False
@@ -470,7 +470,7 @@ def join_applied(tree: exp.Expr) -> None:
 
 
 def alias_queries(tree: exp.Expr) -> None:
-    """Rewrite `x = (SELECT 1)` in a list as `(SELECT 1) AS x`: sqlglot puts the name where tables have it."""
+    """Rewrite `x = (SELECT 1)` in a list as `(SELECT 1) AS x`, because sqlglot would use the name as a table alias."""
     for query in list(tree.find_all(exp.Subquery)):
         name = query.args.get("alias")
         if isinstance(name, exp.Identifier) and query.arg_key == "expressions":

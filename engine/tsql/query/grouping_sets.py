@@ -40,7 +40,7 @@ def find_grouping_function(node: exp.Expr) -> str:
 
 
 def expand_grouping_clauses(tree: exp.Expr) -> exp.Expr:
-    """Return the tree with every such GROUP BY written out.
+    """Return the tree with every such GROUP BY expanded.
 
     Raises 8160, 8161, UnsimulatedFeatureError for more than SETS_MAX.
     """
@@ -178,7 +178,7 @@ def _term(node: exp.Expr, names: list[str], hidden: list[exp.Expr]) -> exp.Expr:
 def _copy_for_grouping_set(
     select: exp.Select, values: list[exp.Expr], everything: set[str], grouping_set: list[exp.Expr]
 ) -> exp.Select:
-    """Return one grouping: what is not grouped by is NULL."""
+    """Return one grouping set; columns outside it are NULL."""
     made = select.copy()
     here = {_canonical(column) for column in grouping_set}
     shown = [_adapt_to_grouping_set(value.copy(), everything, here) for value in values]
@@ -271,7 +271,7 @@ class Grouping:
             self.problems += self._ungrouped(node, grouped, number)
 
     def _has_known_columns(self, node: exp.Expr) -> bool:
-        """Return whether every column in it is one; if not, that is told when its type is looked for."""
+        """Return whether all columns in *node* exist; unknown ones are reported when types are inferred."""
         for column in node.find_all(exp.Column):
             parts = [self.part(column.args.get(key)) for key in ("catalog", "db", "table")]
             try:
@@ -281,7 +281,7 @@ class Grouping:
         return True
 
     def _canonical(self, node: exp.Expr) -> str:
-        """Return the expression as it compares with another one: without qualifiers and in small letters."""
+        """Return the normal form of an expression for comparisons: without qualifiers, in lowercase."""
         if isinstance(node, exp.Column):
             return node.name.lower()
         if isinstance(node, exp.Paren):
@@ -328,7 +328,7 @@ class Grouping:
         return [SqlError(number, found.source.display_name, node.name)]
 
     def check_order(self, select: exp.Select) -> None:
-        """Raise 145: what DISTINCT rows are ordered by must be one of their columns."""
+        """Raise 145 if an ORDER BY expression of a DISTINCT query is not in its columns."""
         order = select.args.get("order")
         if order is None or select.args.get("distinct") is None:
             return

@@ -285,7 +285,7 @@ END: Final = "\x01"
 
 
 def written_type(node: exp.Expr) -> SqlType:
-    """Return the type in CAST or CONVERT. Raises 243 for one that there is not."""
+    """Return the type in CAST or CONVERT. Raises 243 for an unknown one."""
     written = node.sql(dialect="tsql").lower()
     try:
         return type_of(written)
@@ -533,7 +533,7 @@ _COLLATION: Final = re.compile(
 
 
 def _check_collations(left_operand: object, right_operand: object, operation: str) -> None:
-    """Raise 468 for two texts with different collations of their own."""
+    """Raise 468 for two texts with different explicit collations."""
     names = [
         str(side.expression.name)
         for side in (left_operand, right_operand)

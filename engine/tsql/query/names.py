@@ -59,7 +59,7 @@ class Space:
     ctes: dict[str, Columns | None] = field(default_factory=dict)
 
     def cte(self, name: str) -> Columns | bool | None:
-        """Return the columns of a common table expression; False if there is none of that name."""
+        """Return the columns of a common table expression; False for an unknown name."""
         space: Space | None = self
         while space is not None:
             if name.lower() in space.ctes:

@@ -23,7 +23,10 @@ def load() -> None:
 
 
 def parse_command(text: str, tokens: Sequence[Token], following: Token) -> s.Statement:
-    """Return the command that *tokens* of *text* are; *following* is behind it. Raises SqlSyntaxError 102 or 156."""
+    """Parse the command *tokens* of *text*; *following* is the token after it.
+
+    Raises SqlSyntaxError 102 or 156.
+    """
     from engine.tsql.language import parse
 
     return parse.parse_command(text, tokens, following)

@@ -18,9 +18,9 @@ RESHAPED: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot,
 
 
 def reshape_tree(tree: exp.Expr) -> exp.Expr:
-    """Return the tree with every APPLY, PIVOT and table function in it replaced.
+    """Return the tree with every APPLY, PIVOT and table function replaced.
 
-    Raises UnsimulatedFeatureError for what cannot be.
+    Raises UnsimulatedFeatureError for unsupported forms.
     """
     if sum(1 for _ in tree.find_all(exp.Lateral)) > APPLIES_MAX:
         raise SqlError(8623)
@@ -73,7 +73,7 @@ def _limit_before_numbering(select: exp.Select) -> None:
 
 
 def _counts_rows(value: exp.Expr) -> bool:
-    """Return whether it is a constant, or ROW_NUMBER() in no order."""
+    """Return whether *value* is a constant, or ROW_NUMBER() without an order."""
     if not isinstance(value, exp.Window):
         return isinstance(value, exp.Literal)
     numbered = isinstance(value.this, exp.RowNumber) and not value.args.get("partition_by")

@@ -36,7 +36,10 @@ NODE_WORK: Final = 1
 
 
 def rewriting(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tuple[str, Rewritten]]:
-    """Rewrite everything that SQLite would take in another sense; the text for it and what was found. In steps."""
+    """Rewrite everything that SQLite would interpret differently; return its text and the findings.
+
+    In steps.
+    """
     query = Rewritten()
     nodes = list(tree.walk())  # a walk is expensive: only for nodes that occur
     yield len(nodes) * BIND_WORK
@@ -92,7 +95,10 @@ def _has_node(nodes: Iterable[exp.Expr], kinds: tuple[type[exp.Expr], ...]) -> b
 
 
 def _keep_apart(tree: exp.Expr) -> None:
-    """Have SQLite compute derived tables by themselves: put in place of their names, a + a of b + b of … doubles."""
+    """Let SQLite compute derived tables separately.
+
+    Substituted for their names, a + a of b + b of … doubles in size.
+    """
     for with_ in list(tree.find_all(exp.With)):
         for cte in with_.expressions:
             if not any(table.name.lower() == cte.alias.lower() for table in cte.find_all(exp.Table)):
@@ -227,7 +233,7 @@ def _xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query: Rewr
 
 
 def _operator(name: str) -> Callable[[exp.Expr, Rewritten], exp.Expr]:
-    """Return an operator by the type that bind.py has found (`operate`), or by its values as they come (*name*)."""
+    """Rewrite an operator by the type that bind.py found (`operate`), or by the types of its values (*name*)."""
 
     def rewrite(node: exp.Expr, query: Rewritten) -> exp.Expr:
         typed = node.meta.get("call")
@@ -333,7 +339,10 @@ def _add_collation(node: exp.Expr | None) -> exp.Expr | None:
 
 
 def _rewrite_comparison(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    """Compare by the collation that the query names, which SQLite takes from the left, else by the default."""
+    """Compare with the collation named in the query, else with the default.
+
+    SQLite takes it from the left operand.
+    """
     others = [node.args.get(key) for key in ("expression", "low", "high")] + list(node.expressions)
     if isinstance(node, exp.EQ):
         node.set("this", _remove_rtrim(node.this))
@@ -414,7 +423,7 @@ def _rewrite_case(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 
 def _rewrite_collate(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    """Return a collation of SQL Server by the one of SQLite that does the same. Raises 448 for none."""
+    """Replace a SQL Server collation by the equivalent SQLite one. Raises 448 for an unknown one."""
     name = node.expression.name.lower()
     if name in COLLATIONS:
         return node
@@ -478,7 +487,7 @@ def _hand_on_constants(select: exp.Expr) -> None:
 
 
 def _is_constant(value: exp.Expr) -> bool:
-    """Return whether it is a literal, a parameter, or a function such as OBJECT_ID of those."""
+    """Return whether *value* is a literal, a parameter, or a function such as OBJECT_ID of these."""
     if isinstance(value, exp.Anonymous):
         return value.this in ("t_object_id", "t_db_id", "t_schema_id") and all(
             map(_is_constant, value.expressions)
@@ -499,7 +508,7 @@ def _may_fail(call: exp.Anonymous) -> bool:
 
 
 def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    """Take out what has no counterpart: hints, options; FOR XML becomes one string."""
+    """Remove parts without an equivalent, such as hints and options; FOR XML becomes one string."""
     node.set("options", None)
     node.set("hint", None)
     if (

@@ -319,10 +319,10 @@ class Scratch:
         return columns, source
 
     def _columns_read(self, plan: QueryPlan, parameters: dict[str, Scalar]) -> dict[str, set[str]]:
-        """Return the columns of each table that the query reads, as SQLite names them while it prepares it.
+        """Return the columns of each table that the query reads, as SQLite reports them while preparing it.
 
-        It also keeps SQLite from looking texts up in an index of its own making: the Bloom filter before such
-        an index takes texts of different lengths for different, whatever the collation says of trailing blanks.
+        It also prevents automatic indexes on texts. The Bloom filter before such an index treats texts of
+        different lengths as different, although the collation ignores trailing blanks.
         """
         read: dict[str, set[str]] = {}
 
@@ -548,7 +548,7 @@ def _no_function(match: re.Match[str], plan: QueryPlan) -> SqlError | Unsimulate
 
 
 def _no_position(match: re.Match[str], plan: QueryPlan) -> SqlError:
-    """ORDER BY 7 of six columns: 108 with the number that stands there."""
+    """Raise 108 with the number for ORDER BY 7 of six columns."""
     terms = plan.sql.rpartition("ORDER BY")[2].split(",")
     place = int(match[1]) - 1
     number = re.match(r"\s*(\d+)", terms[place]) if place < len(terms) else None

@@ -15,7 +15,7 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 
 
 def find_end_of_brackets(tokens: Sequence[Token], index: int) -> int:
-    """Return number of the token behind the brackets that open at number *index*."""
+    """Return the number of the token after the brackets that open at number *index*."""
     level = 0
     while tokens[index].kind != "end":
         level += tokens[index].is_op("(") - tokens[index].is_op(")")
@@ -90,7 +90,10 @@ _BEHIND_TABLES: Final = frozenset(_WORDS.split())
 
 
 def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
-    """Return numbers of tokens and what stands for them: PARSE (a AS type USING culture), NEXT VALUE FOR … as calls."""
+    """Return token numbers and their replacements.
+
+    PARSE (a AS type USING culture) and NEXT VALUE FOR … become calls.
+    """
     found = _escapes(tokens) | _hints_of_query(tokens) | _national_aliases(tokens) | _drop_first_from(tokens)
     for place, token in enumerate(tokens):
         if token.upper in ("PARSE", "TRY_PARSE") and tokens[place + 1].is_op("("):
@@ -202,7 +205,7 @@ _BEHIND_VALUES: Final = frozenset({"string", "number", "quoted"})
 
 
 def _national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
-    """Rewrite `SELECT value N'name'`: sqlglot knows such a name without N."""
+    """Rewrite `SELECT value N'name'`, because sqlglot knows such an alias only without N."""
     found = dict[int, str]()
     for place, (before, token) in enumerate(pairwise(tokens), start=1):
         wide = token.kind == "string" and token.text[:1] in "Nn"
@@ -303,7 +306,7 @@ def _text(value: str) -> str:
 
 
 def _parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, str]:
-    """Return the brackets of PARSE, whose type and culture become texts; nothing if they are not of that form."""
+    """Return the brackets of PARSE with type and culture as texts; empty for another form."""
     levels, level = [], 0
     for token in tokens[start:end]:
         level += token.is_op("(") - token.is_op(")")
@@ -461,7 +464,7 @@ _FRAGMENTS: Final = ("json_query", "json_modify", "json_modify_raw")
 
 
 def name_plain_calls(tree: exp.Expr) -> None:
-    """Give calls their own names back; sqlglot has read them under others (syntax_normalization.py)."""
+    """Restore the original names of calls that sqlglot has renamed (syntax_normalization.py)."""
     for node in list(tree.find_all(exp.Anonymous)):
         name = str(node.this)
         if name.startswith(PLAIN):

@@ -92,7 +92,7 @@ def _parse_query(text: str) -> exp.Expr:
 
 
 def check_view(text: str) -> None:
-    """Raise 1033: the query of a view has no order of its own."""
+    """Raise 1033 if the query of a view has an ORDER BY."""
     refuse_order(_parse_query(text))
 
 
@@ -443,7 +443,7 @@ _ROW_OF_BASE: Final = "row of the base table"
 
 
 def _expression_named(tree: exp.Expr, table: exp.Expr, named: exp.Table) -> tuple[str, exp.Expr] | None:
-    """Return (alias, query) of the table expression that an UPDATE or DELETE names; None where it names a table."""
+    """Return (alias, query) of the table expression that an UPDATE or DELETE targets; None for a table."""
     found = {cte.alias.lower(): cte.this for cte in getattr(tree.args.get("with_"), "expressions", ())}
     sources = [table, *(join.this for join in table.args.get("joins") or ())]
     for source in sources:
@@ -457,7 +457,7 @@ def _expression_named(tree: exp.Expr, table: exp.Expr, named: exp.Table) -> tupl
 
 
 def _row_through(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
-    """Return the column in which the query gives the number of its base table's row, and that table.
+    """Return the column with the row number of the base table, and that table.
 
     Raises 4403, or 4418 for a derived table.
     """
@@ -550,7 +550,7 @@ def _plan_merge(tree: exp.Expr, names: BindingContext) -> Planning:
 def _merge_part(
     tree: exp.Expr, select: exp.Select, whens: list[exp.Expr], number: exp.Expr, names: BindingContext
 ) -> Planning:
-    """Plan the row number, the index of its WHEN (NULL: none), and the values of all WHENs."""
+    """Plan the row number, the index of its WHEN (NULL for none), and the values of all WHENs."""
     values: list[exp.Expr] = []
     branches: list[tuple[str, tuple[str, ...], int, int]] = []
     choice = exp.Case(ifs=[])

@@ -23,7 +23,7 @@ a noncharacter: no text from outside contains it (plain_text).
 
 
 def plain_text(text: str) -> str:
-    """Return the text as it may be a value: without the marks of values, and half a character is none."""
+    """Return the text without the marks of stored values and without half surrogate pairs."""
     return remove_marks(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
@@ -210,7 +210,7 @@ def _read_day(text: str, kind: SqlType, culture: Culture, style: int | None) -> 
 
 
 def _parse_ordered_date(parts: tuple[str, ...], order: str, kind: SqlType, style: int | None) -> int:
-    """Return three numbers; four digits are the year wherever they stand."""
+    """Parse three numbers; a four-digit number is the year in any position."""
     first, middle, last = parts
     if len(first) == 4:
         # datetime reads 2005-04-03 by DATEFORMAT (as ydm after dmy); the types of 2008 never do. Documented.
@@ -304,7 +304,7 @@ def _old_ticks(thirds: int) -> int:
 
 
 def format_body(moment: DateTimeValue, kind: SqlType) -> str:
-    """Return the value as a grid shows it and as it is held behind the mark."""
+    """Return the value as shown in a grid and as stored after the mark."""
     day = moment.date.isoformat()
     seconds, rest = divmod(moment.ticks, TICKS_PER_S)
     clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
@@ -326,7 +326,7 @@ def _zone(offset: int) -> str:
 
 
 def kind_of(value: str) -> SqlType:
-    """Return the type of a held value, as its form tells it."""
+    """Return the type of a stored value from its form."""
     text = value.removeprefix(MARK)
     if len(text) == 10 and text[4] == "-":
         return SqlType("date")
@@ -364,7 +364,7 @@ _LONG_YEAR: Final = frozenset({1, 2, 3, 4, 5, 6, 7, 10, 11, 12})
 
 
 def text_of(moment: DateTimeValue, kind: SqlType, style: int | None = None, culture: Culture = US) -> str:
-    """Return the moment as CONVERT writes it. Raises 281 for a style that there is not."""
+    """Format the moment as CONVERT does. Raises 281 for an unknown style."""
     if style is None or (style == 0 and kind.name not in OLD_MOMENTS):
         if kind.name not in OLD_MOMENTS:
             return format_body(moment, kind)

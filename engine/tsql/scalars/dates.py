@@ -54,7 +54,7 @@ def _part(name: Scalar) -> str:
 
 
 def _kind(value: Scalar, kind: Scalar = "") -> SqlType:
-    """Return the type of the value, written in *kind* or told by its form; what is no date counts as datetime."""
+    """Return the type of the value: *kind*, or the one in its form; other values count as datetime."""
     if kind:
         known = type_of(str(kind))
         return known if known.is_moment else DATETIME
@@ -253,10 +253,7 @@ def switch_offset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
 
 
 def to_datetimeoffset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
-    """Return the same clock with an offset.
-
-    [DOC: TODATETIMEOFFSET]
-    """
+    """Return the same local time with an offset [DOC: TODATETIMEOFFSET]."""
     if value is None or zone is None:
         return None
     moment = moment_of(value, _OFFSET_KIND, culture)
@@ -328,7 +325,7 @@ def eomonth(culture: Culture, value: Scalar, months: Scalar = 0) -> Scalar:
 
 
 def isdate(culture: Culture, value: Scalar) -> Scalar:
-    """Return 1 for what becomes a datetime. Documented [DOC: ISDATE]."""
+    """Return 1 for a value that converts to datetime. Documented [DOC: ISDATE]."""
     if value is None:
         return 0
     if is_moment(value):

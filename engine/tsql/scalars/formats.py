@@ -202,7 +202,7 @@ def parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) ->
 
 
 def try_parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) -> Scalar:
-    """Return the same; NULL for a text that is none of the type."""
+    """Parse a text as *kind*; NULL if it is invalid."""
     try:
         return parse(culture, value, kind, name)
     except SqlError as problem:

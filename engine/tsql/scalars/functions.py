@@ -238,7 +238,7 @@ def _choose(number: Scalar, *values: Scalar) -> Scalar:
 
 
 def _isnumeric(value: Scalar) -> Scalar:
-    """Return 1 for what can be made a number of any type; a sign or $ alone can, as money.
+    """Return 1 for a value that converts to any numeric type; a lone sign or $ converts to money.
 
     Documented [DOC: ISNUMERIC].
     """
@@ -280,7 +280,7 @@ def _try_convert(
 
 
 def _text(culture: Culture, value: Scalar, source: Scalar = None) -> Scalar:
-    """Return the value as the functions of texts take it, by the rules of its type."""
+    """Convert the value for text functions, by the rules of its type."""
     known = type_of(str(source)) if source else None
     return None if value is None else format_as_type(value, source=known, culture=culture)
 
@@ -297,7 +297,7 @@ _BYTES: Final = {
 
 
 def _variant_property(value: Scalar, wanted: Scalar, source: Scalar = None) -> Scalar:
-    """Return the property of a typed value; without a type it is text or an integer [DOC: SQL_VARIANT_PROPERTY]."""
+    """Return the property of a typed value; an untyped one is text or an integer [DOC: SQL_VARIANT_PROPERTY]."""
     if value is None:
         return None
     kind = type_of(str(source)) if source else nvarchar(len(value)) if isinstance(value, str) else INT
@@ -542,9 +542,9 @@ SINCE: Final = {name: version for version, names in _NEW.items() for name in nam
 
 @lru_cache(maxsize=512)
 def arity(function: Callable[..., object], takes_context: bool) -> tuple[int, int]:
-    """Return least and most arguments of a function, without the context if it is *takes_context* to one.
+    """Return the minimum and maximum number of arguments, -1 for any number.
 
-    -1 for any number.
+    With *takes_context* the context does not count.
     """
     parameters = list(inspect.signature(function).parameters.values())[int(takes_context) :]
     least = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)

@@ -162,7 +162,7 @@ def step_into(node: JsonNode, step: str | int) -> JsonNode | None:
 
 
 def find(node: JsonNode, path: JsonPath) -> JsonNode | None:
-    """Follow a path; None if it leads nowhere. Raises 13608 for a strict one."""
+    """Follow a path; None if it has no value. Raises 13608 for a strict path."""
     found: JsonNode | None = node
     for step in path.steps:
         found = step_into(found, step) if found is not None else None
@@ -282,7 +282,7 @@ def _set_value(text: str, root: JsonNode, path: JsonPath, new_value: Scalar, jso
 
 
 def _insert_member(text: str, root: JsonNode, path: JsonPath, json_text: str) -> str:
-    """Add a member to the object that holds the last step; nothing if there is none."""
+    """Add a member to the object that contains the last step; do nothing without one."""
     holder = find(root, JsonPath(False, path.steps[:-1])) if path.steps else None
     key = path.steps[-1] if path.steps else 0
     if holder is None or holder.kind != "object" or isinstance(key, int):
@@ -346,7 +346,7 @@ def open_rows(value: Scalar, path: Scalar = "$") -> Scalar:
 
 
 def _field(value: Scalar, path: Scalar) -> Scalar:
-    """Return a column of OPENJSON: of an object the value at a path, of a scalar itself at `$`."""
+    """Return a column of OPENJSON: the value at a path of an object, or a scalar itself at `$`."""
     if value is None:
         return None
     text, where = to_text(value), path_of(to_text(path))

@@ -25,7 +25,7 @@ class Language:
     """Days from Monday."""
 
     def __hash__(self) -> int:
-        """Hash by identity: plans are looked up by language, and hashing forty names each time takes longer."""
+        """Hash by identity. Plans are looked up by language, and hashing forty names each time is slower."""
         return self.number
 
 

@@ -60,7 +60,10 @@ def search_work(pattern: Scalar = None, text: Scalar = None, *_: Scalar) -> int:
 
 
 def compare_work(part: Scalar, text: Scalar) -> int:
-    """Work of looking for *part* at each place of a text, where all of it but the last character may fit. Measured."""
+    """Return the work of searching *part* at each position of a text, if all but its last character can match.
+
+    Measured.
+    """
     return len(part) * len(text) // COMPARED_A_WORK if isinstance(part, str) and isinstance(text, str) else 0
 
 
@@ -70,11 +73,10 @@ COMPARED_A_WORK: Final = 2_000
 
 @lru_cache(maxsize=256)
 def _pieces(pattern: str, escape: str, exact: bool) -> tuple[re.Pattern[str], ...]:
-    """Return regular expressions, each of fixed length, of what stands between the % of a pattern.
+    """Return fixed-length regular expressions for the text between the % of a pattern.
 
-    The last one to the end.
-
-    Compiled here: Python itself remembers 512, and a pattern may have some thousands.
+    The last one includes the end. Compiled here, because Python caches only 512, and a pattern may have
+    thousands.
     """
     pieces, place = [""], 0
     while place < len(pattern):

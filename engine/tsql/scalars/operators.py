@@ -144,7 +144,7 @@ def _add_days(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
 
 
 def joined(kind: Scalar, *parts: Scalar) -> Scalar:
-    """Return texts or binaries one behind the other, as long as the type *kind* may be; NULL if one of them is."""
+    """Concatenate texts or binaries, up to the length of type *kind*; NULL if one of them is NULL."""
     if any(part is None for part in parts):
         return None
     type_ = type_of(str(kind))
@@ -155,7 +155,7 @@ def joined(kind: Scalar, *parts: Scalar) -> Scalar:
 
 
 def pasted(kind: Scalar, *parts: Scalar) -> Scalar:
-    """Return the same under SET CONCAT_NULL_YIELDS_NULL OFF: NULL is nothing. Documented."""
+    """Concatenate as under SET CONCAT_NULL_YIELDS_NULL OFF: NULL is an empty text. Documented."""
     empty = b"" if type_of(str(kind)).is_binary else ""
     return joined(kind, *(empty if part is None else part for part in parts))
 

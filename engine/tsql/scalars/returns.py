@@ -183,7 +183,7 @@ def _date_bucket(types: Types) -> SqlType | None:
 
 
 def sum_type(kind: SqlType | None) -> SqlType | None:
-    """SUM. Raises 8117 for what cannot be added up."""
+    """Return the type of SUM. Raises 8117 for a type without addition."""
     if kind is None:
         return None
     if kind == NULL or not kind.is_number or kind.name == "bit":

@@ -83,7 +83,7 @@ class UnsimulatedValueError(Exception):
 
 
 def check_setting(name: str, value: str) -> str:
-    """Return the value of SET *name* as it is kept. Raises 2740, 2741 or 2742, or UnsimulatedValueError."""
+    """Return the stored value of SET *name*. Raises 2740, 2741 or 2742, or UnsimulatedValueError."""
     if name == "LANGUAGE":
         found = languages.find(value)
         if found is None:

@@ -146,7 +146,10 @@ GUID: Final = SqlType("uniqueidentifier")
 
 
 def numeric(precision: int, scale: int) -> SqlType:
-    """Return the decimal of so many digits; beyond 38 the scale gives way, down to 6 or its own. Documented."""
+    """Return the decimal type with these digits; beyond 38 the scale is reduced, down to 6 or its own.
+
+    Documented.
+    """
     if precision > PRECISION_MAX:
         whole = precision - scale
         scale = max(min(scale, DIVISION_SCALE), PRECISION_MAX - whole)
@@ -254,12 +257,12 @@ def check_type_text(text: str, item_kind: str, name: str = "", number: int = 1) 
 
 
 def higher(a: SqlType, b: SqlType) -> SqlType:
-    """Return the one that comes first in the precedence."""
+    """Return the type with the higher precedence."""
     return a if _RANK[a.name] <= _RANK[b.name] else b
 
 
 def digits_of(kind: SqlType) -> tuple[int, int]:
-    """Return (precision, scale) that a number counts as beside a decimal."""
+    """Return (precision, scale) of a number in an operation with a decimal."""
     if kind.name in DECIMALS:
         return kind.precision, kind.scale
     if kind.name == "money":
@@ -270,7 +273,7 @@ def digits_of(kind: SqlType) -> tuple[int, int]:
 
 
 def common(a: SqlType | None, b: SqlType | None) -> SqlType | None:
-    """Return the type of a UNION, CASE or comparison of the two; None if one is not known."""
+    """Return the result type of a UNION, CASE or comparison; None if one type is unknown."""
     if a is None or b is None:
         return None
     if a in (NULL, b):
@@ -372,7 +375,7 @@ def _shifted_date_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
 
 
 def concatenated_type(a: SqlType, b: SqlType) -> SqlType:
-    """Return two texts, or two binaries, one behind the other."""
+    """Return the type of two concatenated texts or binaries."""
     if a.is_binary and b.is_binary:
         return SqlType("varbinary", _joined_length(a, b, 8000))
     if (a.is_binary or b.is_binary) and not (a.is_text and b.is_text):
@@ -435,14 +438,14 @@ ANY_DIGITS: Final = Context(prec=200)
 
 
 def hold(number: Decimal, kind: SqlType) -> int | float | str:
-    """Return a number that fits into *kind*, as values of that type are held: all alike, so that they compare."""
+    """Encode a number for storage in *kind*, so that all values of the type compare correctly."""
     if kind.is_long:
         return encode_decimal(number)
     return int(number) if number == number.to_integral_value() else float(number)
 
 
 def encode_decimal(number: Decimal) -> str:
-    """Return the same where no type says how many digits there may be."""
+    """Encode a decimal without a type that limits its digits."""
     return f"{MARK}{number if number else number.copy_abs():f}"
 
 

@@ -169,7 +169,7 @@ _MONEY: Final = re.compile(r"[-+]?[$£€¥]?[-+]?[\d,]*(?:\.\d*)?", re.ASCII)
 
 
 def _parse_integer(text: str, name: str) -> int:
-    """Return the number in a text that _WHOLE takes; a sign alone is 0, as nothing is.
+    """Parse a text that matches _WHOLE; a lone sign or an empty text is 0.
 
     Raises 8115 for too many digits.
     """
@@ -189,7 +189,7 @@ def check_finite(number: Value, name: str = "float") -> Value:
 
 
 def to_number(value: Scalar, name: str = "int") -> int | float:
-    """Return the value as a number; 245 for text that is none, 8114 when *name* is no integer type."""
+    """Return the value as a number. Raise 245 for an invalid text, 8114 if *name* is not an integer type."""
     return _number_of(value, name, None)
 
 
@@ -217,7 +217,7 @@ def _number_of(value: Scalar, name: str, source: SqlType | None) -> int | float:
 
 
 def exact(value: Scalar, source: SqlType | None = None) -> Decimal:
-    """Return the number as the decimal that it was written as. Raises 8114 for text that is none."""
+    """Return the number as the decimal in the text. Raises 8114 for an invalid text."""
     if types.is_encoded_decimal(value):
         return types.decode_decimal(value)
     if is_plain_text(value) and _EXACT.fullmatch(value.strip(" \t\r\n")):
@@ -227,7 +227,7 @@ def exact(value: Scalar, source: SqlType | None = None) -> Decimal:
 
 
 def number_of(text: str) -> Scalar:
-    """Return a number with a point, an exponent or many digits as it stands in a query."""
+    """Return a literal number with a point, an exponent or many digits."""
     kind = FLOAT if "e" in text.lower() else of_literal(text)
     return types.encode_decimal(Decimal(text)) if kind.is_long else float(text)
 
@@ -268,7 +268,7 @@ def _to_money(value: Scalar, target: SqlType) -> Scalar:
 
 
 def fit_to_money(number: Decimal, target: SqlType, *, cut: bool = False) -> Scalar:
-    """Return the number with four digits behind the point. Raises 8115 beyond the range of the type."""
+    """Return the number with four decimal places. Raises 8115 beyond the range of the type."""
     found = number.quantize(Decimal("0.0001"), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS)
     if not -_MONEY_RANGES[target.name] <= found < _MONEY_RANGES[target.name]:
         raise SqlError(8115, "expression", target.name)
@@ -362,7 +362,7 @@ def code_page(text: str) -> bytes:
 
 
 def stamp(moment: datetime) -> str:
-    """Return a datetime value: rounded to .000, .003 or .007 s, as SSMS shows it, behind the mark."""
+    """Return a stored datetime: rounded to .000, .003 or .007 s, as SSMS shows it, after the mark."""
     return hold(date_values.fit_to_type(date_values.of_datetime(moment), DATETIME), DATETIME)
 
 
@@ -372,14 +372,14 @@ def hold(moment: DateTimeValue, kind: SqlType) -> str:
 
 
 def parse_moment(value: Scalar, culture: Culture = US) -> datetime:
-    """Return the moment that a value stands for: marked or written text, or days since 1900. 241 if it is none."""
+    """Parse a moment: a stored value, a text, or days since 1900. Raise 241 for an invalid one."""
     return moment_of(value, SqlType("datetime2", scale=7), culture).as_datetime()
 
 
 def moment_of(
     value: Scalar, kind: SqlType = DATETIME, culture: Culture = US, style: int | None = None
 ) -> DateTimeValue:
-    """Return the same as a Moment, read as a value of *kind*. Raises 241, 242 or 8115."""
+    """Parse a moment as a value of *kind*. Raises 241, 242 or 8115."""
     if isinstance(value, bytes):
         value = int.from_bytes(value[-8:], "big") if len(value) < 8 else _old_moment(value)
     if types.is_encoded_decimal(value):
@@ -517,7 +517,7 @@ SCALE_MAX: Final = 99
 
 
 def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
-    """Return the number with its digits behind the point; anything else as it is."""
+    """Return the number with its decimal places; other values unchanged."""
     if isinstance(value, bool) or not isinstance(scale, int):
         return value
     if types.is_encoded_decimal(value) and 0 <= scale <= SCALE_MAX:
@@ -594,12 +594,12 @@ def compare(a: str, b: str) -> int:
 
 
 def compare_exact(a: str, b: str) -> int:
-    """Return the same as a collation that sees case: letters first, small before capital ones, no trailing blanks."""
+    """Compare as a case-sensitive collation: letters first, lowercase before uppercase, without trailing blanks."""
     return compare(a, b) or compare_codes(b, a)
 
 
 def compare_codes(a: str, b: str) -> int:
-    """Return the same as a binary collation: by code points, no trailing blanks."""
+    """Compare as a binary collation: by code points, without trailing blanks."""
     left, right = a.rstrip(" "), b.rstrip(" ")
     return (left > right) - (left < right)
 

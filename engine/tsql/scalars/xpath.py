@@ -276,7 +276,7 @@ def _evaluate_path(xml: Scalar, path: Scalar, *variables: Scalar) -> list[Item]:
 
 
 def _quoted(value: Scalar) -> str:
-    """Return a literal of a path; a text with both quotation marks equals nothing here."""
+    """Return a literal of a path; a text with both kinds of quotation marks equals nothing here."""
     text = "" if value is None else to_text(value)
     return f"'{text}'" if '"' in text and "'" not in text else '"' + text.replace('"', "") + '"'
 
