@@ -98,6 +98,10 @@ class Stranger:
     def says(self, said: object) -> None:
         self._loop.run(self._socket.send(said if isinstance(said, str | bytes) else json.dumps(said)))
 
+    def says_in_pieces(self, pieces: list[str]) -> None:
+        """Send one message in several frames."""
+        self._loop.run(self._socket.send(iter(pieces)))
+
     def hears(self, kind: str = "") -> dict[str, Any]:
         """The next thing that the host says, of that kind."""
         while True:

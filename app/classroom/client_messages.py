@@ -27,6 +27,8 @@ LATER: Final = 4001
 
 Tick = Annotated[int, Field(ge=0, le=TICK_MAX)]
 Group = Annotated[str, Field(pattern=r"^[^\s@]{1,30}$")]
+SeatNumber = Annotated[int, Field(ge=-(2**62), lt=2**62)]
+"""Number of a seat; negative where no host has given one. A database holds 64 bits."""
 Key = Annotated[str, Field(min_length=16, max_length=100)]
 
 
@@ -51,7 +53,7 @@ class Resume(WireMessage):
     """A seat's first message after a break."""
 
     kind: Literal["resume"] = "resume"
-    seat: int
+    seat: SeatNumber
     token: Key
 
 
@@ -114,7 +116,7 @@ class Steer(WireMessage):
 class SeatTarget(WireMessage):
     """Target of a message: a seat, a group, or all seats if neither is given."""
 
-    seat: int | None = None
+    seat: SeatNumber | None = None
     group: Group | None = None
 
 
@@ -152,7 +154,7 @@ class AssignGroup(WireMessage):
     """Assign a seat to a group; an empty name removes it from its group."""
 
     kind: Literal["group"] = "group"
-    seat: int
+    seat: SeatNumber
     name: Annotated[str, Field(pattern=r"^[^\s@]{0,30}$")]
 
 
@@ -195,28 +197,28 @@ class Lower(WireMessage):
     """Lower the hand of a seat, because its question was answered."""
 
     kind: Literal["lower"] = "lower"
-    seat: int
+    seat: SeatNumber
 
 
 class ObserveSeat(WireMessage):
     """Observe a seat live; None ends the observation."""
 
     kind: Literal["look"] = "look"
-    seat: int | None = None
+    seat: SeatNumber | None = None
 
 
 class TakeOverSeat(WireMessage):
     """Take over a seat: inputs there are then injects of the instructor."""
 
     kind: Literal["take"] = "take"
-    seat: int
+    seat: SeatNumber
 
 
 class Give(WireMessage):
     """Return control of a seat to its person."""
 
     kind: Literal["give"] = "give"
-    seat: int
+    seat: SeatNumber
 
 
 class Show(WireMessage):
@@ -226,8 +228,8 @@ class Show(WireMessage):
     """
 
     kind: Literal["show"] = "show"
-    seat: int | None = None
-    other: int | None = None
+    seat: SeatNumber | None = None
+    other: SeatNumber | None = None
     tick: Tick | None = None
     """None: the present time of the seats."""
 
@@ -245,7 +247,7 @@ class HandIn(WireMessage):
     """Actions from a log that was handed in as a file; the host may already have some of them."""
 
     kind: Literal["hand_in"] = "hand_in"
-    seat: int
+    seat: SeatNumber
     """Its number; below zero where no host has given it one."""
     name: Annotated[str, Field(min_length=1, max_length=NAME_MAX)]
     digest: Annotated[str, Field(min_length=64, max_length=64)]

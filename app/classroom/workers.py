@@ -162,6 +162,12 @@ class Workers:
             return None, True
 
     def close(self) -> None:
-        """Stop the workers."""
+        """Stop the workers at once: all that they know follows from the record.
+
+        The interpreter would wait for their present work at its end. Python 3.14 has `kill_workers` for this.
+        """
         for pool in self._pools.values():
+            workers = list((pool._processes or {}).values())
             pool.shutdown(wait=False, cancel_futures=True)
+            for worker in workers:
+                worker.kill()

@@ -1,0 +1,230 @@
+"""Attacks on a class host over real sockets: no message of one seat stops or changes another."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from app.classroom import certificate
+from app.classroom.acts import LINE_MAX, TICK_MAX
+from app.classroom.client_messages import BYTES_MAX
+from app.classroom.record import ClassRecord
+from tests.class_process import HostProcess, Stranger, hosted, join
+from tests.forked import run
+
+SLOW_S = 5.0
+"""Wall time in which a good seat is answered, on a loaded machine."""
+ANN, EVE = "a" * 32, "e" * 32
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostProcess]:
+    folder = tmp_path_factory.mktemp("class")
+    with hosted(folder / "class.sqlite", "planned-failover", "--mode", "practice") as host:
+        yield host
+
+
+def acts(*entries: object) -> dict[str, Any]:
+    return {"kind": "acts", "acts": entries}
+
+
+def entry(
+    number: object = 1, tick: object = 100, line: object = "", digest: object = "", of: object = 0
+) -> object:
+    return [number, tick, line, digest, of]
+
+
+def status(**other: object) -> dict[str, Any]:
+    return {"kind": "at", "tick": 0, "frozen": False, **other}
+
+
+def read_log(host: HostProcess, name: str) -> list[tuple[int, int, str]]:
+    record = ClassRecord(str(host.database), new=False)
+    (seat,) = [one.id for one in record.seats() if one.name == name]
+    found = [act[:3] for act in record.acts(seat)]
+    record.close()
+    return found
+
+
+def send_ignoring_end(seat: Stranger, *messages: object) -> None:
+    with suppress(ConnectionClosed):
+        for message in messages:
+            seat.says(message)
+
+
+MALFORMED: dict[str, object] = {
+    "nothing": "",
+    "no object": "7",
+    "a list": "[]",
+    "deep lists": '{"kind":"at","tick":' + "[" * 100_000,
+    "deep objects": '{"a":' * 50_000,
+    "a large number": '{"kind":"at","tick":1' + "0" * 5_000 + "}",
+    "no number": '{"kind":"at","tick":NaN,"frozen":false}',
+    "infinity": '{"kind":"at","tick":1e999,"frozen":false}',
+    "a kind that is a list": {"kind": ["at"]},
+    "a kind that is an object": {"kind": {}},
+    "a field too many": status(admin=True),
+    "a negative tick": status(tick=-1),
+    "a tick beyond the end": status(tick=TICK_MAX + 1),
+    "a question that is too long": status(hand="x" * 201),
+    "half a character": '{"kind":"at","tick":0,"frozen":false,"hand":"\\ud800"}',
+    "bytes that are no text": b'{"kind":"at","tick":0,"frozen":false,"hand":"\xff"}',
+    "a frame at the limit": "x" * (BYTES_MAX - 1),
+    "a frame beyond the limit": "x" * (BYTES_MAX + 1),
+    "acts that are no list": {"kind": "acts", "acts": {"0": 1}},
+    "501 acts": acts(*[entry(number) for number in range(1, 502)]),
+    "an act with a truth value": acts(entry(True)),
+    "an act with a fraction": acts(entry(1, 1.5)),
+    "an act of a large number": acts(entry(2**70)),
+    "an act at a large tick": acts(entry(1, 2**70)),
+    "an act before the start": acts(entry(1, -1)),
+    "an act without a line": acts(entry(1, 1, None)),
+    "an act with NUL": acts(entry(1, 1, "note a\0b")),
+    "an act that is too long": acts(entry(1, 1, "x" * (LINE_MAX + 1))),
+    "an act with a false hash": acts(entry(1, 1, "", "Z" * 32)),
+    "an answer to nothing": acts(entry(1, 1, "", "", 999)),
+    "an answer below zero": acts(entry(1, 1, "", "", -1)),
+    "a gap": acts(entry(3)),
+    "a step back in time": acts(entry(1, 500), entry(2, 400)),
+    "a request of the instructor": {"kind": "finish"},
+    "a mark": {"kind": "mark", "text": "me"},
+    "a shared replay": {"kind": "show", "seat": 1},
+    "a second sign-in": {"kind": "resume", "seat": 1, "token": EVE},
+    "a reflection without end": {
+        "kind": "reflect", "happened": "x" * 4_001, "otherwise": "", "expected_score": None,
+    },
+    "an expected score of nothing": '{"kind":"reflect","happened":"","otherwise":"","expected_score":NaN}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed_message_ends_its_connection_alone(host: HostProcess, name: str) -> None:
+    with Stranger(host.invited) as ann, Stranger(host.invited) as eve:
+        known = ann.asks(join(host.invited, "Ann", ANN), "welcome")["acknowledged"]
+        eve.asks(join(host.invited, "Eve", EVE), "welcome")
+        before = read_log(host, "Eve")
+        begun = time.monotonic()
+        send_ignoring_end(eve, MALFORMED[name])
+        assert ann.asks(acts(entry(known + 1, 10 * known)), "acknowledged")["number"] == known + 1
+        assert time.monotonic() - begun < SLOW_S
+        assert eve.turned_away(acts()) is not None
+        assert read_log(host, "Eve") == before
+
+
+HOSTILE_LINES = [
+    " ", "\t", "\u2003", "\n", "@", "@@ @", "sent-back", "rewind 1", "finish finish", "sql", "sql SERVER_A",
+    "connect BANK1 " + "[" * 30_000, "batch " + "{" * 30_000, "add-node SQLFCI1 SQLFCI1", "answer", "answer x -1",
+    "sql SERVER_A " + "(" * 30_000, "sql SERVER_A WHILE 1=1 PRINT 1", "x" * LINE_MAX, "‮power-off SERVER_A",
+    "degrade SERVER_A SERVER_B latency_ms=nan", "note " + "\ufeff" * 1_000,
+]  # fmt: skip
+
+
+def test_hostile_lines_of_one_seat_are_judged_and_the_others_too(host: HostProcess, tmp_path: Path) -> None:
+    with Stranger(host.invited) as bob, Stranger(host.invited) as mal:
+        bob.asks(join(host.invited, "Bob", "b" * 32), "welcome")
+        mal.asks(join(host.invited, "Mal", "m" * 32), "welcome")
+        for number, line in enumerate(HOSTILE_LINES, 1):
+            assert mal.asks(acts(entry(number, 10 * number, line)), "acknowledged")["number"] == number
+        bob.asks(acts(entry(1, 100, "power-off SERVER_A"), entry(2, 900)), "acknowledged")
+        mal.says(status(tick=300, over=True))
+        assert mal.hears("result")["verdict"]["parted_t_s"] is not None
+        bob.says(status(tick=900, over=True))
+        verdict = bob.hears("result")["verdict"]
+        assert (verdict["done"], verdict["last_act"]) == (1, "power-off SERVER_A")
+    file = tmp_path / "class.zip"
+    done = run("class", "export", "--database", host.database, "--out", file)
+    assert done.returncode == 0, done.stderr
+    verified = run("class", "verify", file)
+    assert "Traceback" not in verified.stderr
+    assert any("Bob" in line and "follows from its inputs" in line for line in verified.stdout.splitlines())
+
+
+def test_replayed_messages_count_once_and_only_for_their_own_seat(host: HostProcess) -> None:
+    sent = acts(entry(1, 100, "note mine"))
+    with Stranger(host.invited) as cyd, Stranger(host.invited) as eve:
+        cyd.asks(join(host.invited, "Cyd", "c" * 32), "welcome")
+        cyd.asks(sent, "acknowledged")
+        for _ in range(20):
+            assert cyd.asks(sent, "acknowledged")["number"] == 1
+        eve.asks(join(host.invited, "Dee", "d" * 32), "welcome")
+        eve.asks(sent, "acknowledged")  # what was recorded on the wire is Dee's now, and not Cyd's
+        assert "is not the acknowledged one" in eve.turned_away(acts(entry(1, 100, "note other")))
+    assert read_log(host, "Cyd") == read_log(host, "Dee") == [(1, 100, "note mine")]
+
+
+def test_nobody_gets_the_seat_of_another(host: HostProcess) -> None:
+    with Stranger(host.invited) as fay:
+        number = fay.asks(join(host.invited, "Fay", "f" * 32), "welcome")["seat"]
+        fay.asks(acts(entry(1, 100, "note mine")), "acknowledged")
+        claims: list[Callable[[], object]] = [
+            lambda: {"kind": "resume", "seat": number, "token": EVE},
+            lambda: {"kind": "resume", "seat": number, "token": "f" * 31},
+            lambda: {"kind": "resume", "seat": 2**70, "token": EVE},
+            lambda: {"kind": "resume", "seat": -number, "token": EVE},
+            lambda: {"kind": "resume", "seat": str(number), "token": "f" * 32},
+        ]
+        for claim in claims:
+            with Stranger(host.invited) as eve:
+                assert eve.turned_away(claim())
+        with Stranger(host.invited) as other:
+            welcome = other.asks(join(host.invited, "Fay", "g" * 32), "welcome")
+            assert (welcome["name"], welcome["acknowledged"]) == ("Fay 2", 0)
+        assert fay.asks(acts(entry(2, 200)), "acknowledged")["number"] == 2, "Fay is still connected"
+
+
+def test_flood_of_one_seat_and_silent_readers_delay_no_other(host: HostProcess) -> None:
+    readers = [Stranger(host.invited) for _ in range(20)]
+    with Stranger(host.invited) as gus, Stranger(host.invited) as eve:
+        gus.asks(join(host.invited, "Gus", "h" * 32), "welcome")
+        eve.asks(join(host.invited, "Ivy", "i" * 32), "welcome")
+        for number, reader in enumerate(readers):  # they never read again
+            reader.says(join(host.invited, f"Mute {number}", f"mute-{number}-".ljust(32, "m")))
+        slowest_s = 0.0
+        for number in range(1, 11):
+            for turn in range(100):
+                eve.says(status(tick=turn, hand="?" if turn % 2 else None))
+            begun = time.monotonic()
+            assert gus.asks(acts(entry(number, number)), "acknowledged")["number"] == number
+            slowest_s = max(slowest_s, time.monotonic() - begun)
+        assert slowest_s < SLOW_S
+    for reader in readers:
+        reader.__exit__()
+
+
+def test_half_open_and_raw_connections_delay_no_seat(host: HostProcess) -> None:
+    address = (host.invited.host, host.invited.port)
+    raw = [socket.create_connection(address) for _ in range(100)]
+    for number, one in enumerate(raw[:60]):
+        one.sendall((b"", b"\x16\x03\x01\x02\x00", b"GET / HTTP/1.1\r\n", b"\x00" * 2_000)[number % 4])
+    secure = [certificate.of_seat().wrap_socket(one) for one in raw[60:70]]
+    for number, wrapped in enumerate(secure):
+        wrapped.sendall(
+            (b"GET / HTTP/1.1\r\n", b"POST /x HTTP/1.1\r\nContent-Length: 9\r\n\r\n", b"\x00\xff")[number % 3]
+        )
+    begun = time.monotonic()
+    with Stranger(host.invited) as hal:
+        known = hal.asks(join(host.invited, "Hal", "j" * 32), "welcome")["acknowledged"]
+        assert hal.asks(acts(entry(known + 1, 10)), "acknowledged")["number"] == known + 1
+    assert time.monotonic() - begun < SLOW_S
+    for one in (*secure, *raw):
+        one.close()
+
+
+def test_frames_in_pieces_are_limited_as_well(host: HostProcess) -> None:
+    text = json.dumps(status(hand="x" * 150))
+    with Stranger(host.invited) as kay, Stranger(host.invited) as eve:
+        kay.asks(join(host.invited, "Kay", "k" * 32), "welcome")
+        eve.asks(join(host.invited, "Lea", "l" * 32), "welcome")
+        eve.says_in_pieces([text[:10], text[10:]])
+        eve.asks(acts(entry(1, 10)), "acknowledged")
+        with suppress(ConnectionClosed):
+            eve.says_in_pieces(["x" * 1_000] * (BYTES_MAX // 1_000 + 2))
+        assert kay.asks(acts(entry(1, 10)), "acknowledged")["number"] == 1
