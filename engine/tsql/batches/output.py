@@ -79,6 +79,14 @@ SCOPE_ENDS: Final = frozenset(
 STATEMENT_ENDS: Final = frozenset({515, 547, 2601, 2627, 2628, 8152})
 """Errors in rows that terminate only the statement, with a message to the client."""
 
+RUN_TIME_ERRORS: Final = frozenset(
+    {
+        220, 232, 235, 241, 242, 244, 245, 248, 289, 295, 512, 517, 530, 535, 536, 537, 3623, 8114, 8115, 8134, 8169,
+        8170, 9400, 9819, 13607, 13608, 13609, 13611, 13623, 13624, 13625,
+    }
+)  # fmt: skip
+"""Errors of values, before which a SELECT has already returned its columns."""
+
 VALUE_ERRORS: Final = frozenset({220, 232, 512, 517, 535, 536, 537, 3623, 8115, 8134})
 """Errors in values, after which this message follows unless the statement only selects."""
 

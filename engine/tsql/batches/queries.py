@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from engine.messages import SqlError
 from engine.tsql.batches import constraints, gate, objects, sources, tables
 from engine.tsql.batches.data import Row, Table
+from engine.tsql.batches.output import RUN_TIME_ERRORS
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
 from engine.tsql.language.lexer import quote, tokens_of
@@ -110,7 +111,8 @@ def _select(machine: Machine, plan: QueryPlan) -> None:
         columns, rows = machine.select(plan)
     except SqlError as problem:
         names, before = problem.rows_before
-        if names and HIDDEN not in names and plan.target is None and not machine.captures:
+        returned = problem.number in RUN_TIME_ERRORS and plan.target is None and not machine.captures
+        if names and returned and HIDDEN not in names:
             machine.add_result(names, plan.format_rows(list(before)), plan.kinds)
         raise
     limit = int(dict(machine.session.options).get("ROWCOUNT", "0") or 0)

@@ -170,6 +170,9 @@ class Runner(Machine):
 
     def _resolve(self, scope: Scope) -> None:
         """Go on with looking up the names in a frame."""
+        if dict(self.session.options).get("PARSEONLY") == "ON":
+            scope.resolved = len(scope.units)
+            return
         resolution.resolve_next_instruction(self, scope)
         if scope.resolved == len(scope.units) and scope.problems:
             self._refuse(scope, scope.problems)
@@ -266,6 +269,7 @@ class Runner(Machine):
         scope = self.scopes[-1]
         options = dict(self.session.options)
         skipping = "ON" in (options.get("NOEXEC"), options.get("PARSEONLY"))
+        planned = "ON" in (options.get(f"SHOWPLAN_{form}") for form in ("ALL", "TEXT", "XML"))
         if isinstance(action, BranchIfFalse):
             try:
                 holds = self.evaluate_condition(action.condition)
@@ -276,7 +280,9 @@ class Runner(Machine):
             if not holds:
                 scope.position = action.target
             return
-        if skipping and not isinstance(action.statement, s.SetSession):
+        if (skipping or planned) and not isinstance(action.statement, s.SetSession):
+            if planned:
+                self.report_unsimulated("the plan of a statement; it is not run")
             return
         if self.only_columns and not isinstance(action.statement, FMTONLY_RUNS):
             return

@@ -39,6 +39,17 @@ SESSION_CHANGES: Final = {
 """Options of an event session that can change, and their allowed values."""
 
 
+_OBJECT_WORDS: Final = """
+AGGREGATE APPLICATION ASSEMBLY ASYMMETRIC AUTHORIZATION AVAILABILITY BROKER CERTIFICATE CLUSTERED COLUMN COLUMNSTORE
+CONTRACT CREDENTIAL CRYPTOGRAPHIC DATABASE DEFAULT ENDPOINT EVENT EXTERNAL FULLTEXT FUNCTION INDEX LOGIN MASTER MESSAGE
+NONCLUSTERED OR PARTITION PRIMARY PROC PROCEDURE QUEUE REMOTE RESOURCE ROLE ROUTE RULE SCHEMA SEARCH SECURITY SELECTIVE
+SENSITIVITY SEQUENCE SERVER SERVICE SIGNATURE SPATIAL STATISTICS SYMMETRIC SYNONYM TABLE TRIGGER TYPE UNIQUE USER VIEW
+WORKLOAD XML
+"""
+OBJECT_WORDS: Final = frozenset(_OBJECT_WORDS.split())
+"""Words that may follow CREATE, ALTER and DROP. Documented [DOC: statements]."""
+
+
 class Definitions(TokenReader):
     """Part of the compiler that reads definitions."""
 
@@ -78,6 +89,9 @@ class Definitions(TokenReader):
         """Append "Not simulated" with the first words of the statement."""
         line = self.token.line
         first = self.skim()
+        verb, kind = self.tokens[first].upper, self.tokens[min(first + 1, self.place - 1)]
+        if verb in ("CREATE", "ALTER", "DROP") and kind.kind == "word" and kind.upper not in OBJECT_WORDS:
+            raise SqlSyntaxError(line, 343, kind.text)
         shown = [
             token.upper for token in self.tokens[first : min(first + word_count, self.place)] if token.upper
         ]

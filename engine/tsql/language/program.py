@@ -362,7 +362,12 @@ class _Compiler(Definitions):
         text = self.text_between(first, self.place)
         if not text:
             raise self.problem()
-        planner.check_condition(text, line)
+        try:
+            planner.check_condition(text, line)
+        except SqlSyntaxError as problem:
+            if problem.number == 4145 and self.token.kind != "end":
+                raise SqlSyntaxError(line, 4145, self.token.text) from None
+            raise
         self.check_variables(first)
         return self.emit(line, BranchIfFalse(text))
 
@@ -439,6 +444,8 @@ class _Compiler(Definitions):
             return
         name = self.token.text.lower()
         self.take()
+        if self.token.kind == "end":
+            raise self.problem()
         self.check_variables(self.place - 1)
         sign = self.take()
         if not (sign.kind == "op" and sign.text.endswith("=")) or sign.text in ("<=", ">=", "!="):
@@ -475,6 +482,10 @@ class _Compiler(Definitions):
         if values:
             last = values[-1]
             value = s.Variable(last.text.lower()) if last.kind == "variable" else name_of(last)
+        elif tokens[0].upper in ("LANGUAGE", "DATEFORMAT"):
+            value = name_of(tokens[-1])
+        elif tokens[0].upper in ("LOCK_TIMEOUT", "TEXTSIZE", "QUERY_GOVERNOR_COST_LIMIT"):
+            raise make_near_error(tokens[-1])
         names = tuple(token.text for token in tokens[1:-1]) if tokens[0].upper == "IDENTITY_INSERT" else ()
         self.do(line, s.SetSession(tuple(token.text.upper() for token in tokens), value, names))
 

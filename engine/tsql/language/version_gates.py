@@ -114,6 +114,12 @@ def check(tokens: Sequence[Token], version: int) -> None:
     for word, distinct in pairwise(tokens if version < IS_DISTINCT else ()):
         if distinct.upper == "DISTINCT" and word.upper in ("IS", "NOT"):
             raise make_near_error(distinct)
+    if tokens and tokens[0].upper == "TRUNCATE" and len(tokens) > 1 and tokens[1].upper != "TABLE":
+        raise make_near_error(tokens[1])
+    if tokens and tokens[0].upper == "INSERT":
+        for word, row in pairwise(tokens):
+            if word.upper == "VALUES" and row.kind in ("number", "string", "variable"):
+                raise make_near_error(row)
     if version < IS_DISTINCT:
         _check_calls_before_2022(tokens)
     for name, bracket in pairwise(tokens if version < APPROXIMATE else ()):

@@ -75,6 +75,8 @@ def read(text: str, line: int = 1) -> exp.Expr:
         starred = _NAMED_STAR.search(str(first.get("start_context") or ""))
         if starred is not None:
             word = starred[1]
+        elif str(first.get("start_context") or "").rstrip().endswith(",") and word.upper() not in KEYWORDS:
+            word = ","
         raise _make_near_error(word, line + int(first.get("line") or 1) - 1) from None
     except TokenError:
         raise SqlSyntaxError(line, 102, text.strip()[:20]) from None

@@ -168,11 +168,16 @@ def check(tree: exp.Expr) -> None:
         exp.Star,
         exp.Count,
         exp.WindowSpec,
+        exp.Update,
         *RANKING,
     ):
         if isinstance(node, exp.Select):
             if not node.expressions and node.args.get("from_") is not None:
                 raise SqlSyntaxError(1, 156, "FROM")
+        elif isinstance(node, exp.Update):
+            for part in node.expressions:
+                if isinstance(part, exp.Column):
+                    raise SqlSyntaxError(1, 102, part.name)
         elif isinstance(node, exp.Escape):
             sign = node.expression
             if isinstance(sign, exp.Literal) and len(sign.name) != 1:

@@ -555,6 +555,7 @@ def _merge_part(
     branches: list[tuple[str, tuple[str, ...], int, int]] = []
     choice = exp.Case(ifs=[])
     for place, when in enumerate(whens):
+        _check_merge_action(when)
         condition = when.args.get("condition") or exp.true()
         choice.append("ifs", exp.If(this=condition.copy(), true=exp.Literal.number(place)))
         action, columns, new = _merge_action(when.args["then"])
@@ -565,6 +566,16 @@ def _merge_part(
         select.set("with_", tree.args["with_"].copy())
     sql, query = yield from rewriting(select, names)
     return replace(_plan("select", sql, query), branches=tuple(branches))
+
+
+def _check_merge_action(when: exp.Expr) -> None:
+    """Raise 10710 or 10711 for an action that its WHEN does not allow."""
+    action, has_target = when.args["then"], bool(when.args.get("matched") or when.args.get("source"))
+    name = type(action).__name__.upper() if isinstance(action, exp.Update | exp.Insert) else "DELETE"
+    if has_target and name == "INSERT":
+        raise SqlError(10711, "WHEN NOT MATCHED BY SOURCE" if when.args.get("source") else "WHEN MATCHED")
+    if not has_target and name != "INSERT":
+        raise SqlError(10710, name)
 
 
 def _merge_action(action: exp.Expr) -> tuple[str, tuple[str, ...], list[exp.Expr]]:

@@ -46,10 +46,10 @@ _CLOCK: Final = frozenset({"hour", "minute", "second", "millisecond", "microseco
 """Parts of a time, which a date does not have."""
 
 
-def _part(name: Scalar) -> str:
+def _part(name: Scalar, function: str = "datepart") -> str:
     part = _PARTS.get(to_text(name).lower())
     if part is None:
-        raise SqlError(155, to_text(name), "datepart")
+        raise SqlError(155, to_text(name), function)
     return part
 
 
@@ -74,7 +74,7 @@ def _check_part(part: str, kind: SqlType, function: str) -> None:
 
 def dateadd(culture: Culture, name: Scalar, count: Scalar, value: Scalar, kind: Scalar = "") -> Scalar:
     """Evaluate DATEADD; 517 beyond the calendar."""
-    part = _part(name)
+    part = _part(name, "dateadd")
     if count is None or value is None:
         return None
     type_ = _kind(value, kind)
@@ -111,7 +111,7 @@ _DIGITS: Final = {"millisecond": 3, "microsecond": 6}
 
 def datetrunc(culture: Culture, name: Scalar, value: Scalar, kind: Scalar = "") -> Scalar:
     """Evaluate DATETRUNC: the first moment of the part, in the type of the value. Raises 9810 and 9837."""
-    part = _part(name)
+    part = _part(name, "datetrunc")
     if value is None:
         return None
     type_ = _kind(value, kind)
@@ -144,7 +144,7 @@ def date_bucket(
     culture: Culture, name: Scalar, width: Scalar, value: Scalar, origin: Scalar = None, kind: Scalar = ""
 ) -> Scalar:
     """Evaluate DATE_BUCKET: the start of the bucket that contains the value. Raises 9810 and 9834."""
-    part = _part(name)
+    part = _part(name, "date_bucket")
     if width is None or value is None:
         return None
     type_ = _kind(value, kind)
@@ -195,7 +195,7 @@ def datediff(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scal
 
 def datediff_big(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scalar:
     """Evaluate DATEDIFF_BIG."""
-    part = _part(name)
+    part = _part(name, "datediff")
     if start is None or end is None:
         return None
     first, second = _difference_end(start, culture), _difference_end(end, culture)
@@ -302,7 +302,7 @@ def _compute_part(part: str, moment: DateTimeValue, culture: Culture) -> int:
 
 def datename(culture: Culture, name: Scalar, value: Scalar) -> Scalar:
     """Evaluate DATENAME in the session's language."""
-    part = _part(name)
+    part = _part(name, "datename")
     if value is None:
         return None
     number = to_integer(datepart(culture, name, value))
