@@ -120,7 +120,9 @@ def resolve(world: World, item: Input) -> Input:
     for index, parameter in enumerate(verb.parameters[: len(args)]):
         known = NAMES.get(parameter.kind)
         if known is not None:
-            name, sign, window = args[index].partition("#")
+            name, sign, window = args[index], "", ""
+            if parameter.kind == "window":
+                name, sign, window = name.partition("#")
             names = known(world)
             if parameter.computer:
                 names = list(dict.fromkeys([*names, *world.computers]))

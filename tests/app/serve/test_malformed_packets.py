@@ -1,0 +1,132 @@
+"""Packets that no client sends, over a real socket: each is refused, and others go on undisturbed."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+
+from app.serve.login import PacketKind
+from tests.app.serve.client import TRANSACTION_HEADER, connect, login
+from tests.app.serve.test_listener import run, served, shown
+
+PRELOGIN = bytes.fromhex("0000150006 0100 1b0001 02001c000c 0300280004 ff") + bytes(30)
+ODD_NUMBERS = (-1, 0, 65_535, 2**31 - 1, -(2**31))
+ODD_BYTES = (0, 1, 0x7F, 0x80, 0xFF)
+
+
+def raw_packet(kind: int, body: bytes, status: int = 1, length: int | None = None) -> bytes:
+    size = 8 + len(body) if length is None else length
+    return struct.pack(">BBHHBB", kind & 0xFF, status, size & 0xFFFF, 0, 0, 0) + body
+
+
+def text_parameter(text: str) -> bytes:
+    raw = text.encode("utf-16-le")
+    return b"\0\0\xe7" + struct.pack("<H", 8000) + b"\x09\x04\xd0\x00\x34" + struct.pack("<H", len(raw)) + raw
+
+
+def messages(password: str) -> list[tuple[int, bytes]]:
+    """One valid message of each kind."""
+    name = "sp_executesql".encode("utf-16-le")
+    call = struct.pack("<H", len(name) // 2) + name + bytes(2) + text_parameter("SELECT 1")
+    return [
+        (PacketKind.BATCH, TRANSACTION_HEADER + "SELECT 1".encode("utf-16-le")),
+        (PacketKind.RPC, TRANSACTION_HEADER + call),
+        (PacketKind.RPC, TRANSACTION_HEADER + b"\xff\xff\x0a\0\0\0" + text_parameter("SELECT 1")),
+        (PacketKind.LOGIN, login("sa", password)),
+        (PacketKind.PRELOGIN, PRELOGIN),
+        (PacketKind.ATTENTION, b""),
+        (14, TRANSACTION_HEADER + struct.pack("<H", 5) + bytes(2)),
+        (7, b"bulk"),
+        (17, bytes(40)),
+    ]
+
+
+def malform(chance: random.Random, kind: int, body: bytes) -> bytes:
+    """Change bytes, cut, lengthen, retype a message, or lie about its length."""
+    data, length, status = bytearray(body), None, 1
+    match chance.randrange(6):
+        case 0:
+            for _ in range(chance.randint(1, 6)):
+                if data:
+                    data[chance.randrange(len(data))] = chance.choice((*ODD_BYTES, chance.randrange(256)))
+        case 1:
+            del data[chance.randrange(len(data) + 1) :]
+        case 2:
+            data += chance.randbytes(chance.randint(1, 300))
+        case 3 if len(data) > 4:
+            at = chance.randrange(len(data) - 4)
+            data[at : at + 4] = struct.pack("<i", chance.choice(ODD_NUMBERS))
+        case 4:
+            kind, status = chance.randrange(256), chance.choice((0, 1, 8, 9, 0xFF))
+        case _:
+            length = chance.choice((0, 1, 7, 8, 9, 65_535))
+    return raw_packet(kind, bytes(data), status, length)
+
+
+def attacks(password: str, count: int) -> Iterator[tuple[bool, bytes]]:
+    """Yield whether the client logs in first, and the bytes that it sends."""
+    chance = random.Random(1)
+    for _ in range(count):
+        parts = [malform(chance, *chance.choice(messages(password))) for _ in range(chance.randint(1, 3))]
+        yield chance.random() < 0.5, b"".join(parts)
+    long = "x" * 9_000
+    yield False, raw_packet(PacketKind.LOGIN, login(long, long, long))
+    yield False, raw_packet(PacketKind.LOGIN, struct.pack("<I", 2**31 - 1) + login("sa", password)[4:])
+    yield False, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+    yield False, bytes(3)
+    yield True, raw_packet(PacketKind.ATTENTION, b"") * 2_000
+
+
+async def drop(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
+
+
+def test_malformed_packets_end_nothing_but_their_connection() -> None:
+    problems: list[object] = []
+
+    async def test() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
+        async with served("lab") as site:
+            port, password = site.listener.ports["SERVER_A"], site.listener.password
+            other = await site.connect("SERVER_A")
+            for logs_in, data in attacks(password, 60):
+                if logs_in:
+                    client = await connect(port, password)
+                    reader, writer = client._reader, client._writer
+                else:
+                    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.write(data)
+                with suppress(TimeoutError, ConnectionError):
+                    await asyncio.wait_for(reader.read(4_096), 0.002)
+                await drop(writer)
+            assert shown("SERVER_A") in await other.ask("SELECT @@SERVERNAME")
+            late = await site.connect("SERVER_A")
+            assert shown("SERVER_A") in await late.ask("SELECT @@SERVERNAME")
+            await asyncio.sleep(0.05)
+            assert len(site.listener.sessions) <= 3
+
+    run(test())
+    assert not problems
+
+
+def test_a_login_that_comes_byte_by_byte_keeps_nobody_waiting() -> None:
+    async def test() -> None:
+        async with served("lab") as site:
+            port, password = site.listener.ports["SERVER_A"], site.listener.password
+            slow = [await asyncio.open_connection("127.0.0.1", port) for _ in range(20)]
+            whole = raw_packet(PacketKind.LOGIN, login("sa", password))
+            for at in range(30):
+                for _, writer in slow:
+                    writer.write(whole[at : at + 1])
+                await asyncio.sleep(0)
+            client = await site.connect("SERVER_A")
+            assert shown("SERVER_A") in await client.ask("SELECT @@SERVERNAME")
+            for _, writer in slow:
+                await drop(writer)
+
+    run(test())
