@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from tests.test_architecture import CODE, ENGINE_LAYERS, imported, parsed, within
+from tests.test_architecture import CODE, ENGINE_LAYERS, belongs_to, list_imports, parse_file
 
 PICTURE: Final = Path(__file__).parents[1] / "assets" / "pictures" / "architecture.svg"
 
@@ -31,7 +31,7 @@ LIFE: Final = {
     "app.storage": "on disk, before anybody sees it",
     "app.view_models": "made into what views show",
 }
-"""Where an input passes, in this order, and what happens there."""
+"""Stations of an input, in this order, and their work."""
 
 LIBRARIES: Final = {
     "PySide6": "Qt",
@@ -54,18 +54,20 @@ NAMES_ALONE: Final = 4
 @cache
 def docstring(name: str) -> str:
     """First sentence of the docstring of *name*."""
-    text = (ast.get_docstring(parsed(CODE[name])) or "").partition("\n")[0]
+    text = (ast.get_docstring(parse_file(CODE[name])) or "").partition("\n")[0]
     return text.removesuffix(" No Qt.").replace("`", "")
 
 
 @cache
 def libraries(room: str) -> list[str]:
-    used = {found.partition(".")[0] for name in CODE if within(name, [room]) for found in imported(name)}
+    used = {
+        found.partition(".")[0] for name in CODE if belongs_to(name, [room]) for found in list_imports(name)
+    }
     return [shown for name, shown in LIBRARIES.items() if name in used]
 
 
 @cache
-def below() -> dict[str, frozenset[str]]:
+def find_reachable_imports() -> dict[str, frozenset[str]]:
     """Rooms of the desktop, each with all that it imports, itself or through others."""
     rooms = sorted(
         name for name in CODE if name.count(".") == 1 and is_room(name) and name.startswith("app.")
@@ -74,10 +76,10 @@ def below() -> dict[str, frozenset[str]]:
         room: {
             other
             for name in CODE
-            if within(name, [room])
-            for found in imported(name)
+            if belongs_to(name, [room])
+            for found in list_imports(name)
             for other in rooms
-            if other != room and within(found, [other])
+            if other != room and belongs_to(found, [other])
         }
         for room in rooms
     }
@@ -95,24 +97,32 @@ def below() -> dict[str, frozenset[str]]:
 
 def one_another(room: str) -> set[str]:
     """Rooms that *room* imports and that import it in turn."""
-    return {other for other in below()[room] if other != room and room in below()[other]}
+    return {
+        other
+        for other in find_reachable_imports()[room]
+        if other != room and room in find_reachable_imports()[other]
+    }
 
 
 @cache
 def depth(room: str) -> int:
     """Rows above *room*: one below the lowest of those that import it."""
-    users = {other for other, reached in below().items() if room in reached and other not in below()[room]}
+    users = {
+        other
+        for other, reached in find_reachable_imports().items()
+        if room in reached and other not in find_reachable_imports()[room]
+    }
     return max((depth(other) + 1 for other in users), default=0)
 
 
 def app_rows() -> list[list[str]]:
     """Rooms of the desktop from the top; those that import one another stand abreast."""
-    row = {room: max(map(depth, {room, *one_another(room)})) for room in below()}
+    row = {room: max(map(depth, {room, *one_another(room)})) for room in find_reachable_imports()}
     return [[room for room in row if row[room] == n] for n in sorted(set(row.values()))]
 
 
 def is_room(name: str) -> bool:
-    """Whether *name* is a package: it has modules of its own."""
+    """Return whether *name* is a package: it has modules of its own."""
     return any(other.startswith(f"{name}.") for other in CODE)
 
 
@@ -121,7 +131,7 @@ def rooms_inside(room: str) -> list[str]:
 
 
 def lines_of(room: str, width_px: float) -> list[str]:
-    """What a box says under its name."""
+    """Return the lines of a box under its name."""
     characters = int((width_px - 20) / CHARACTER_PX)
     text = textwrap.wrap(docstring(room), characters)
     if inside := rooms_inside(room):
@@ -173,7 +183,7 @@ def picture() -> str:
     app, app_end = panel("app: the desktop", app_rows(), EDGE_PX, top)
     engine, engine_end = panel("engine: no Qt, no files, no clock", engine_rows, EDGE_PX * 4 + PANEL_PX, top)
     middle, notes = EDGE_PX + PANEL_PX, app_end + 24
-    together = ", ".join(room.partition(".")[2] for room in below() if one_another(room))
+    together = ", ".join(room.partition(".")[2] for room in find_reachable_imports() if one_another(room))
     legend = [
         f'<path class="arrow" d="M{middle + 6} 90 h{EDGE_PX * 3 - 18}"/>',
         f'<path class="head" d="M{middle + EDGE_PX * 3 - 12} 84 l10 6 l-10 6 z"/>',

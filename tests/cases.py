@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import pytest
 
 
-def one_in(every: int, cases: Iterable[object]) -> list[object]:
-    """The first of *every* so many cases as it is, the others marked slow."""
-    return [case if number % every == 0 else _slow(case) for number, case in enumerate(cases)]
+def sample_cases(step: int, cases: Iterable[object]) -> list[object]:
+    """The first of *step* so many cases as it is, the others marked slow."""
+    return [case if number % step == 0 else _slow(case) for number, case in enumerate(cases)]
 
 
 def _slow(case: object) -> object:

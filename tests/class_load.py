@@ -1,4 +1,4 @@
-"""How a host bears a large class: `python -m tests.class_load --seats 1000 --seconds 60 [--real 30] [--joins 10000]`.
+"""Load test of a large class: `python -m tests.class_load --seats 1000 --seconds 60 [--real 30] [--joins 10000]`.
 
 The simulated seats are connections that send, every two seconds, how far they are, and the reference solution at the
 speed of the clock, each begun at another moment. A console takes the board in and freezes the class three times.
@@ -34,7 +34,7 @@ from app.classroom.record import ClassRecord
 from app.files import scenario_files
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
-from tests.class_process import ROOT, HostProcess, command, hosted
+from tests.class_process import ROOT, HostProcess, command, run_host
 
 SCENARIO: Final = "planned-failover"
 MARK_S: Final = 10
@@ -74,27 +74,32 @@ class Load:
         self.froze_at = 0.0
         self.board_frozen_s: list[float] = []
         self.late_s: list[float] = []
-        """How late this program itself is: what it measures of the host holds that much of its own."""
+        """Delays of this program itself: measured times of the host contain that much of its own."""
         self.dropped = 0
         """Connections that the host or the network has ended."""
         self.over = asyncio.Event()
         self.refusals: Counter[str] = Counter()
-        """Why strangers were turned away -> how often."""
+        """Reasons for refused strangers -> count."""
 
-    async def seat(self, invited: Invitation, place: int) -> None:
+    async def seat(self, invited: Invitation, seat_number: int) -> None:
         await asyncio.sleep(random.uniform(0, 10))
         start = time.monotonic() - random.uniform(0, 60)
         while not self.over.is_set():
             try:
                 async with self.dialling(invited) as socket:
-                    await self.attend(socket, invited.secret, place, start)
+                    await self.attend(socket, invited.secret, seat_number, start)
             except (ConnectionClosed, TimeoutError, OSError):  # as a real seat does: it dials again
                 self.dropped += 1
                 await asyncio.sleep(1.0)
 
-    async def attend(self, socket: ClientConnection, secret: str, place: int, start: float) -> None:
+    async def attend(self, socket: ClientConnection, secret: str, seat_number: int, start: float) -> None:
         """Until the class is over; *start* is when the seat's drill has begun."""
-        join = {"kind": "join", "secret": secret, "name": f"seat {place}", "token": f"{place:032}"}
+        join = {
+            "kind": "join",
+            "secret": secret,
+            "name": f"seat {seat_number}",
+            "token": f"{seat_number:032}",
+        }
         await socket.send(json.dumps(join))
         welcome = json.loads(await socket.recv())
         state = {"frozen": False}
@@ -156,11 +161,13 @@ class Load:
                     freezing.cancel()
                     return
 
-    def note(self, seen: dict[int, int], seat: int, number: int, now: float, found: list[float]) -> None:
-        for act in range(seen.get(seat, 0) + 1, number + 1):
+    def note(
+        self, counts: dict[int, int], seat: int, number: int, time_s: float, delays_s: list[float]
+    ) -> None:
+        for act in range(counts.get(seat, 0) + 1, number + 1):
             if (seat, act) in self.sent:
-                found.append(now - self.sent[seat, act])
-        seen[seat] = max(seen.get(seat, 0), number)
+                delays_s.append(time_s - self.sent[seat, act])
+        counts[seat] = max(counts.get(seat, 0), number)
 
     async def freeze(self, socket: ClientConnection) -> None:
         await asyncio.sleep(self.seconds / 2)
@@ -239,10 +246,10 @@ def memory_mb(pid: int) -> float:
     return kb / 1024 + sum(map(memory_mb, children(pid)))
 
 
-def own_process(*words: object) -> subprocess.Popen[str]:
+def own_process(*arguments: object) -> subprocess.Popen[str]:
     """Its memory and its children are to be seen as a class has them."""
-    assert words[0] == "class"
-    return subprocess.Popen(command(*words[1:]), cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert arguments[0] == "class"
+    return subprocess.Popen(command(*arguments[1:]), cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
 @contextmanager
@@ -295,7 +302,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        with hosted(folder / "class.sqlite", SCENARIO, began=own_process) as host:
+        with run_host(folder / "class.sqlite", SCENARIO, began=own_process) as host:
             load = Load(options.seats, options.seconds)
             with real_seats(host, options.real, folder / "profile") as real:
                 asyncio.run(load.run(host.invited, folder / "class.sqlite", options.joins))

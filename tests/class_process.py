@@ -28,8 +28,8 @@ OPEN_S = 120.0
 WAIT_S = 60.0
 
 
-def command(*words: object) -> list[str]:
-    return [sys.executable, "-m", "app", "class", *map(str, words)]
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "app", "class", *map(str, arguments)]
 
 
 def new_class(scenario: Scenario, plan: LessonPlan, text: str) -> ClassPart:
@@ -43,12 +43,12 @@ class HostProcess:
     def __init__(
         self,
         database: Path | str,
-        *words: object,
+        *arguments: object,
         listen: str = "127.0.0.1:0",
         began: Callable[..., Program | subprocess.Popen[str]] = Program,
     ) -> None:
         self.database = database
-        self._words = ("class", "host", *words, "--listen", listen, "--database", database)
+        self._words = ("class", "host", *arguments, "--listen", listen, "--database", database)
         self._began = began
         self.invited = self.start()
 
@@ -73,8 +73,8 @@ class HostProcess:
 
 
 @contextmanager
-def hosted(database: Path | str, *words: object, **how: Any) -> Iterator[HostProcess]:
-    host = HostProcess(database, *words, **how)
+def run_host(database: Path | str, *arguments: object, **options: Any) -> Iterator[HostProcess]:
+    host = HostProcess(database, *arguments, **options)
     try:
         yield host
     finally:
@@ -93,10 +93,12 @@ class Stranger:
 
     def __init__(self, invited: Invitation) -> None:
         self._loop = asyncio.Runner()
-        self._socket = self._loop.run(_connected(invited))
+        self._socket = self._loop.run(_connect(invited))
 
-    def says(self, said: object) -> None:
-        self._loop.run(self._socket.send(said if isinstance(said, str | bytes) else json.dumps(said)))
+    def says(self, message: object) -> None:
+        self._loop.run(
+            self._socket.send(message if isinstance(message, str | bytes) else json.dumps(message))
+        )
 
     def says_in_pieces(self, pieces: list[str]) -> None:
         """Send one message in several frames."""
@@ -105,23 +107,23 @@ class Stranger:
     def hears(self, kind: str = "") -> dict[str, Any]:
         """The next thing that the host says, of that kind."""
         while True:
-            said: dict[str, Any] = json.loads(self._loop.run(self._received()))
+            said: dict[str, Any] = json.loads(self._loop.run(self._receive()))
             if said["kind"] == kind or not kind:
                 return said
 
-    def asks(self, said: object, kind: str = "") -> dict[str, Any]:
-        self.says(said)
+    def asks(self, message: object, kind: str = "") -> dict[str, Any]:
+        self.says(message)
         return self.hears(kind)
 
-    def turned_away(self, said: object) -> str:
-        """Why the host hangs up when it hears this; all the rest is passed over."""
+    def read_refusal(self, message: object) -> str:
+        """Send *message* and return the reason for which the host hangs up; all other messages are skipped."""
         with suppress(ConnectionClosed):
-            self.says(said)
+            self.says(message)
             while True:
-                self._loop.run(self._received())
+                self._loop.run(self._receive())
         return self._socket.close_reason or ""
 
-    async def _received(self) -> str | bytes:
+    async def _receive(self) -> str | bytes:
         async with asyncio.timeout(WAIT_S):
             return await self._socket.recv()
 
@@ -133,7 +135,7 @@ class Stranger:
         self._loop.close()
 
 
-async def _connected(invited: Invitation) -> ClientConnection:
+async def _connect(invited: Invitation) -> ClientConnection:
     return await connect(
         f"wss://{invited.host}:{invited.port}/",
         ssl=certificate.of_seat(),

@@ -1,4 +1,4 @@
-"""What `make words` collects besides marked texts (.ci/babel.cfg): skills, the course, what the form says of keys."""
+"""Texts that `make words` collects in addition to marked ones (.ci/babel.cfg): skills, the course, notes on keys."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def table(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
 
 
 def schema(file: BinaryIO, keywords: Any, comments: Any, options: Any) -> Iterator[Any]:
-    """What is marked in the schema, and its notes about tables and keys, which the form shows."""
+    """Yield the marked texts of the schema, and its notes about tables and keys, which the form shows."""
     yield from extract_python(file, keywords, comments, options)
     yield from ((1, None, note, []) for note in sorted(notes()))
 

@@ -49,7 +49,7 @@ def profile_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def profile_folder(profile_folders: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where this test's profile is, also for the processes that it starts."""
+    """Set the profile folder of this test, also for the processes that it starts."""
     folder = next(profile_folders)
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(folder))
     return folder

@@ -40,7 +40,7 @@ def of_forks(_: str | None = None) -> ForkServerContext:
     return _forks
 
 
-def _begin(words: list[str], environment: dict[str, str], files: Mapping[int, Connection | str]) -> None:
+def _begin(arguments: list[str], environment: dict[str, str], files: Mapping[int, Connection | str]) -> None:
     """In the fork. *files*: by number, as a pipe or by path."""
     from app import __main__ as program
 
@@ -55,7 +55,7 @@ def _begin(words: list[str], environment: dict[str, str], files: Mapping[int, Co
     if sys.version_info < (3, 14):  # where a fork may not ask for further ones, its workers start as ever
         forkserver._forkserver.ensure_running = resource_tracker.ensure_running  # type: ignore[method-assign]
         multiprocessing.get_context = of_forks  # type: ignore[assignment]
-    sys.argv = ["mirrordrill", *words]
+    sys.argv = ["mirrordrill", *arguments]
     code = program.main()
     for thread in threading.enumerate():  # as at any end; `multiprocessing` would wait for workers before
         if not thread.daemon and thread is not threading.main_thread():
@@ -66,10 +66,10 @@ def _begin(words: list[str], environment: dict[str, str], files: Mapping[int, Co
 class Program:
     """As much of `subprocess.Popen` as is needed. Its errors go where the tests' own go."""
 
-    def __init__(self, *words: object, environment: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, *arguments: object, environment: Mapping[str, str] = os.environ) -> None:
         read, written = _forks.Pipe(duplex=False)
         heard, told = _forks.Pipe(duplex=False)
-        self._process = _started(words, environment, {0: read, 1: told})
+        self._process = _start_process(arguments, environment, {0: read, 1: told})
         for theirs in (read, told):
             theirs.close()
         self.stdin, self.stdout = _text(written, "w"), _text(heard, "r")
@@ -103,26 +103,28 @@ class Program:
 
 
 def run(
-    *words: object, lines: str = "", environment: Mapping[str, str] = os.environ, timeout_s: float = 120.0
+    *arguments: object, lines: str = "", environment: Mapping[str, str] = os.environ, timeout_s: float = 120.0
 ) -> subprocess.CompletedProcess[str]:
-    """What it says to *lines*, and how it ends."""
+    """Run the program and return its output for *lines*, and its exit code."""
     with tempfile.TemporaryDirectory() as folder:
         places = [Path(folder, name) for name in STANDARD_FILES]
         for place in places:
             place.write_text(lines if place.name == "stdin" else "")
-        process = _started(words, environment, dict(enumerate(map(str, places))))
+        process = _start_process(arguments, environment, dict(enumerate(map(str, places))))
         process.join(timeout_s)
         if process.exitcode is None:
             process.kill()
-            raise subprocess.TimeoutExpired(list(map(str, words)), timeout_s)
+            raise subprocess.TimeoutExpired(list(map(str, arguments)), timeout_s)
         _, told, wrong = (place.read_text() for place in places)
-    return subprocess.CompletedProcess([*map(str, words)], process.exitcode, told, wrong)
+    return subprocess.CompletedProcess([*map(str, arguments)], process.exitcode, told, wrong)
 
 
-def _started(
-    words: tuple[object, ...], environment: Mapping[str, str], files: Mapping[int, Connection | str]
+def _start_process(
+    arguments: tuple[object, ...], environment: Mapping[str, str], files: Mapping[int, Connection | str]
 ) -> ForkServerProcess:
-    process = _forks.Process(target=_begin, args=([*map(str, words)], dict(environment), files), daemon=False)
+    process = _forks.Process(
+        target=_begin, args=([*map(str, arguments)], dict(environment), files), daemon=False
+    )
     process.start()
     return process
 

@@ -4,7 +4,7 @@ import gc
 from importlib import import_module
 
 from engine.drill.running.drill import Drill
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 for module in (
     "cli",
@@ -15,5 +15,5 @@ for module in (
     "serve.service",
 ):
     import_module(f"app.{module}")
-Drill(shipped("planned-failover"))
+Drill(load_shipped_scenario("planned-failover"))
 gc.freeze()  # what is there already is not looked through in each fork

@@ -1,4 +1,4 @@
-"""How well schedules foresee what is remembered: `python -m tests.learning`; tables for docs/learning.md.
+"""Predictions of schedules about memory: `python -m tests.learning`; tables for docs/learning.md.
 
 Learners are simulated by memories of three kinds, none of which is the one that FSRS assumes. Each takes a drill again
 when SM-2, FSRS, or chance says so; before each run every schedule says how likely it goes well. Log loss and the
@@ -25,7 +25,7 @@ RUNS: Final = 12
 
 class Schedule(Protocol):
     def foreseen(self, day: float) -> float: ...
-    def ran(self, day: float, well: bool) -> None: ...
+    def ran(self, day: float, success: bool) -> None: ...
     @property
     def next_days(self) -> float: ...
 
@@ -39,10 +39,10 @@ class Sm2:
     def foreseen(self, day: float) -> float:
         return float(0.9 ** ((day - self._day) / self.next_days))
 
-    def ran(self, day: float, well: bool) -> None:
-        grade = 4.5 if well else 2.0
+    def ran(self, day: float, success: bool) -> None:
+        grade = 4.5 if success else 2.0
         self._ease = max(1.3, self._ease + 0.1 - (5 - grade) * (0.08 + (5 - grade) * 0.02))
-        if not well:
+        if not success:
             self.next_days, self._count = 1.0, 0
         else:
             self.next_days = {0: 1.0, 1: 6.0}.get(self._count, min(180.0, self.next_days * self._ease))
@@ -58,9 +58,9 @@ class Fsrs:
     def foreseen(self, day: float) -> float:
         return FSRS.get_card_retrievability(self._card, START + timedelta(days=day))
 
-    def ran(self, day: float, well: bool) -> None:
+    def ran(self, day: float, success: bool) -> None:
         at = START + timedelta(days=day)
-        self._card, _ = FSRS.review_card(self._card, Rating.Good if well else Rating.Again, at)
+        self._card, _ = FSRS.review_card(self._card, Rating.Good if success else Rating.Again, at)
         self.next_days = (self._card.due - at) / timedelta(days=1)
 
 
@@ -73,8 +73,8 @@ class Constant:
     def foreseen(self, day: float) -> float:
         return (Constant.well + 1) / (Constant.runs + 2)
 
-    def ran(self, day: float, well: bool) -> None:
-        Constant.well, Constant.runs = Constant.well + well, Constant.runs + 1
+    def ran(self, day: float, success: bool) -> None:
+        Constant.well, Constant.runs = Constant.well + success, Constant.runs + 1
 
 
 Memory = Callable[[float, int, int, float], float]
@@ -92,7 +92,9 @@ MEMORIES: Final[dict[str, Memory]] = {
 SCHEDULES: Final[dict[str, Callable[[], Schedule]]] = {"SM-2": Sm2, "FSRS": Fsrs, "a constant": Constant}
 
 
-def learn(memory: Memory, by: str, chance: random.Random) -> list[tuple[dict[str, float], bool, float]]:
+def learn(
+    memory: Memory, schedule_name: str, chance: random.Random
+) -> list[tuple[dict[str, float], bool, float]]:
     """One learner: what each schedule foresaw before each run but the first, whether it went well, and when."""
     able = math.exp(chance.gauss(0.0, 0.7))
     schedules = {name: make() for name, make in SCHEDULES.items()}
@@ -100,7 +102,11 @@ def learn(memory: Memory, by: str, chance: random.Random) -> list[tuple[dict[str
     for schedule in schedules.values():
         schedule.ran(0.0, True)
     for _ in range(RUNS):
-        days = chance.choice((1, 2, 4, 7, 14, 30, 60)) if by == "chance" else schedules[by].next_days
+        days = (
+            chance.choice((1, 2, 4, 7, 14, 30, 60))
+            if schedule_name == "chance"
+            else schedules[schedule_name].next_days
+        )
         days = max(1.0, round(days))
         day += days
         told = {name: schedule.foreseen(day) for name, schedule in schedules.items()}
@@ -112,8 +118,8 @@ def learn(memory: Memory, by: str, chance: random.Random) -> list[tuple[dict[str
     return found
 
 
-def log_loss(said: Sequence[tuple[float, bool]]) -> float:
-    losses = [-math.log(min(0.999, max(0.001, p if well else 1.0 - p))) for p, well in said]
+def log_loss(forecasts: Sequence[tuple[float, bool]]) -> float:
+    losses = [-math.log(min(0.999, max(0.001, p if well else 1.0 - p))) for p, well in forecasts]
     return sum(losses) / len(losses)
 
 

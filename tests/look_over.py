@@ -24,7 +24,7 @@ from app.widgets import theme
 from app.words import language
 from tests import painted
 from tests.open_window import OpenWindow
-from tests.screenshots import opened, scenes
+from tests.screenshots import open_screenshot_window, scenes
 
 BETWEEN: Final = (1366, 768)
 """Size of the window on its way from scene to scene."""
@@ -38,20 +38,20 @@ def settle() -> None:
         QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
 
 
-def faults(shown: QWidget, colors: bool) -> Iterator[str]:
-    """What is wrong with what is on screen."""
-    yield from painted.out_of_sight(shown)
-    found = list(painted.texts(shown))
+def faults(window: QWidget, colors: bool) -> Iterator[str]:
+    """Yield the problems of the visible widgets."""
+    yield from painted.out_of_sight(window)
+    found = list(painted.texts(window))
     for text in found:
-        how = painted.cut_off(text, shown)
+        how = painted.describe_clipping(text, window)
         if how:
-            yield f"{text.words!r} {how}: {text.where}"
+            yield f"{text.words!r} {how}: {text.location}"
     if colors:
-        picture = shown.grab().toImage()
+        picture = window.grab().toImage()
         for text in found:
-            faint = painted.too_faint(text, picture, shown)
+            faint = painted.too_faint(text, picture, window)
             if faint is not None:
-                yield f"{text.words!r} has {faint:.1f}:1 ({text.color.name()}): {text.where}"
+                yield f"{text.words!r} has {faint:.1f}:1 ({text.color.name()}): {text.location}"
 
 
 def main() -> int:
@@ -75,7 +75,7 @@ def main() -> int:
     found: dict[str, list[str]] = defaultdict(list)
     with (
         tempfile.TemporaryDirectory() as folder,
-        opened(Path(folder), theme.LIGHT, BETWEEN, scales[0]) as window,
+        open_screenshot_window(Path(folder), theme.LIGHT, BETWEEN, scales[0]) as window,
     ):
         for name in scenes(window):
             scene = name.strip()

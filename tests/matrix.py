@@ -35,7 +35,7 @@ NEEDED: Final = (
     "numpy", "msgspec", "lark", "sqlglot", "pydantic", "pydantic-core", "annotated-types",
     "typing-extensions", "typing-inspection", "tomlkit",
 )  # fmt: skip
-"""What the engine imports, and what that does."""
+"""Imports of the engine, and their effects."""
 
 LOCALES: Final = ("de_DE.UTF-8", "tr_TR.UTF-8", "ja_JP.UTF-8")
 PYTHONS: Final = ("python3.11", "python3.12", "python3.13", "python3.14")
@@ -121,7 +121,7 @@ def _take_sqlite(name: str) -> None:
 # --- all of them ----------------------------------------------------------------------------------------
 
 
-def together() -> list[Variant]:
+def combine_variants() -> list[Variant]:
     """The same traits in as few runs as there are Pythons, to see whether all is well at all."""
     found = list(variants())
     locales = [variant for variant in found if "--locale" in variant.options]
@@ -255,14 +255,14 @@ def _run(variant: Variant, until_s: float | None, sample: bool) -> dict[str, obj
     return answer
 
 
-def compare(until_s: float | None, sample: bool, chosen: list[Variant]) -> int:
+def compare(until_s: float | None, sample: bool, selected: list[Variant]) -> int:
     """Play the variants; print what they had and where they part. 1 if they do."""
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        answers = list(pool.map(lambda variant: _run(variant, until_s, sample), chosen))
+        answers = list(pool.map(lambda variant: _run(variant, until_s, sample), selected))
     first = answers[0]["hashes"]
     assert isinstance(first, dict)
     parted = 0
-    for variant, answer in zip(chosen, answers, strict=True):
+    for variant, answer in zip(selected, answers, strict=True):
         there = answer["hashes"]
         assert isinstance(there, dict)
         other = [name for name in first if there.get(name) != first[name]]
@@ -289,7 +289,9 @@ def main() -> int:
     MADE.mkdir(parents=True, exist_ok=True)
     if COMPILED_LOCALES.exists():
         os.environ["LOCPATH"] = str(COMPILED_LOCALES)  # for the C library: here and in what is started
-    return compare(options.until, options.sample, together() if options.together else list(variants()))
+    return compare(
+        options.until, options.sample, combine_variants() if options.together else list(variants())
+    )
 
 
 if __name__ == "__main__":

@@ -132,8 +132,8 @@ def by_hand() -> Iterator[Mutant]:
         yield Mutant("by hand", path, line, source.replace(text, changed))
 
 
-def noticed(mutant: Mutant | None, tests: list[str], output: Path) -> bool:
-    """Whether a test fails, or there is no end, in a child that imports *mutant*."""
+def is_detected(mutant: Mutant | None, tests: list[str], output: Path) -> bool:
+    """Return whether a test fails, or never ends, in a child that imports *mutant*."""
     child = os.fork()
     if child:
         return os.waitpid(child, 0)[1] != 0
@@ -144,7 +144,7 @@ def noticed(mutant: Mutant | None, tests: list[str], output: Path) -> bool:
             os.dup2(stream.fileno(), 2)
             resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_CPU_S, LIMIT_CPU_S))
             if mutant is not None:
-                put_in_place(mutant)
+                install_mutant(mutant)
             import pytest
 
             code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests])
@@ -153,7 +153,7 @@ def noticed(mutant: Mutant | None, tests: list[str], output: Path) -> bool:
         os._exit(int(code))
 
 
-def put_in_place(mutant: Mutant) -> None:
+def install_mutant(mutant: Mutant) -> None:
     """From now on the import of the module gives the mutant, compiled anew where it is the kernel."""
     load = SourceFileLoader.get_code
 
@@ -199,13 +199,13 @@ def main() -> None:
 
     gc.freeze()
     for tests in [WORLD, TESTS["engine/flow"]]:
-        if tests in [TESTS[mutant.package] for mutant in mutants] and noticed(
+        if tests in [TESTS[mutant.package] for mutant in mutants] and is_detected(
             None, tests + leave_out, build / "none.txt"
         ):
             raise SystemExit(f"{' '.join(tests)} fails without a mutant: see {build / 'none.txt'}")
     counts: Counter[tuple[str, bool]] = Counter()
     for number, mutant in enumerate(mutants):
-        killed = noticed(mutant, TESTS[mutant.package] + leave_out, build / f"{number}.txt")
+        killed = is_detected(mutant, TESTS[mutant.package] + leave_out, build / f"{number}.txt")
         counts[mutant.package, killed] += 1
         if not killed:
             print(f"survived: {mutant.path}:{mutant.line}: {mutant.change()}", flush=True)

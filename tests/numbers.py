@@ -1,4 +1,4 @@
-"""Whether all figures of a flow are numbers."""
+"""Check that all figures of a flow are numbers."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class OpenWindow(MainWindow):
         self.files.open(name)
 
     def do(self, line: str) -> None:
-        """What a view asks for."""
+        """Apply an input line of a view."""
         self.connection.do(line)
 
     def show_home(self) -> None:
@@ -68,17 +68,17 @@ class OpenWindow(MainWindow):
         return found
 
 
-def furnished(
+def build_window(
     profile: Profile | None,
     store: WindowSettings,
-    by_itself: bool = True,
+    use_timer: bool = True,
     clock: Callable[[], float] = time.perf_counter,
 ) -> OpenWindow:
-    """A window in which everything is there. *by_itself* and *clock*: as the session has them."""
+    """A window in which everything is there. *use_timer* and *clock*: as the session has them."""
     from app.main_window.assembly import steps
 
     window = OpenWindow(store)
-    for _ in steps(window, profile, by_itself, clock):
+    for _ in steps(window, profile, use_timer, clock):
         pass
     return window
 

@@ -47,14 +47,14 @@ class Text:
     size_px: float
     weight: int
     widget: QWidget
-    """Who painted it."""
+    """Widget that painted it."""
 
     @property
     def large(self) -> bool:
         return self.size_px >= LARGE_PX or (self.weight >= BOLD and self.size_px >= LARGE_BOLD_PX)
 
     @property
-    def where(self) -> str:
+    def location(self) -> str:
         """The widget and its nearest relatives that have a name or a kind of ours."""
         names: list[str] = []
         widget: QWidget | None = self.widget
@@ -108,7 +108,7 @@ def _texts_of(widget: QWidget, window: QWidget) -> Iterator[Text]:
 
 
 def _drawing(widget: QWidget) -> ElementTree.Element:
-    """What *widget* paints, without what lies on it."""
+    """Return the drawing of *widget*, without its children."""
     written = QBuffer()
     written.open(QIODevice.OpenModeFlag.WriteOnly)
     device = QSvgGenerator()
@@ -128,15 +128,15 @@ def _elements(drawing: ElementTree.Element) -> Iterator[tuple[ElementTree.Elemen
     """Texts, each with the transform under which it stands."""
 
     def walk(
-        element: ElementTree.Element, under: QTransform
+        element: ElementTree.Element, transform: QTransform
     ) -> Iterator[tuple[ElementTree.Element, QTransform]]:
         matrix = element.get("transform", "")
         if matrix.startswith("matrix"):
-            under = QTransform(*(float(n) for n in _NUMBER.findall(matrix))) * under
+            transform = QTransform(*(float(n) for n in _NUMBER.findall(matrix))) * transform
         if element.tag.rpartition("}")[2] == "text":
-            yield element, under
+            yield element, transform
         for inner in element:
-            yield from walk(inner, under)
+            yield from walk(inner, transform)
 
     yield from walk(drawing, QTransform())
 
@@ -156,7 +156,7 @@ def contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
         _pixels(picture)[box.top() : box.bottom() + 1, box.left() : box.right() + 1], return_counts=True
     )
     ground = QColor.fromRgb(int(colors[places.argmax()]))
-    letters = _over(text.color, ground)
+    letters = _blend(text.color, ground)
     parts = (colors[:, None] >> np.array((16, 8, 0)) & 0xFF).astype(int)
     if np.abs(parts - _parts(letters)).sum(axis=1).min() > NEAR:
         return None
@@ -171,7 +171,7 @@ def too_faint(text: Text, picture: QImage, window: QWidget) -> float | None:
     return found if found is not None and found < needed else None
 
 
-def _over(color: QColor, ground: QColor) -> QColor:
+def _blend(color: QColor, ground: QColor) -> QColor:
     share = color.alphaF()
     mixed = [share * a + (1.0 - share) * b for a, b in zip(_parts(color), _parts(ground), strict=True)]
     return QColor(*(round(part) for part in mixed))
@@ -188,10 +188,10 @@ def _parts(color: QColor) -> tuple[int, int, int]:
     return color.red(), color.green(), color.blue()
 
 
-def cut_off(text: Text, window: QWidget) -> str:
-    """How its widget cuts it off; empty if it does not. What can be scrolled to is not cut off."""
+def describe_clipping(text: Text, window: QWidget) -> str:
+    """Describe the part of a text that its widget cuts off; empty if none. Scrolling is no cut."""
     widget = text.widget
-    if text.words.endswith(ELLIPSIS) and not is_meant(text):
+    if text.words.endswith(ELLIPSIS) and not is_intended_ellipsis(text):
         return "is a cell that ends in dots" if _is_viewport(widget) else "ends in dots"
     if _is_viewport(widget) or isinstance(widget, QTabBar):
         return ""  # there is more to be scrolled to
@@ -206,12 +206,14 @@ def cut_off(text: Text, window: QWidget) -> str:
     return ""
 
 
-def is_meant(text: Text) -> bool:
+def is_intended_ellipsis(text: Text) -> bool:
     """The dots belong to the words: something more is asked, or is under way."""
-    return any(said.endswith(text.words) for said in _said(text.widget))  # a mnemonic breaks words in two
+    return any(
+        said.endswith(text.words) for said in _list_texts(text.widget)
+    )  # a mnemonic breaks words in two
 
 
-def _said(widget: QWidget) -> Iterator[str]:
+def _list_texts(widget: QWidget) -> Iterator[str]:
     for name in ("text", "placeholderText", "title"):
         said = getattr(widget, name, None)
         if callable(said):
@@ -232,7 +234,7 @@ def out_of_sight(window: QWidget) -> Iterator[str]:
         if parent is None or not in_sight(widget) or widget.isWindow() or _may_lie_anywhere(widget):
             continue
         if not parent.rect().adjusted(-1, -1, 1, 1).contains(widget.geometry()):
-            over = _beyond(widget.geometry(), parent.rect())
+            over = _measure_overflow(widget.geometry(), parent.rect())
             if over > 2:
                 yield f"{_name(widget)} reaches {over} px out of {_name(parent)}"
         layout = parent.layout()
@@ -259,7 +261,7 @@ def _may_lie_anywhere(widget: QWidget) -> bool:
     )
 
 
-def _beyond(inner: QRect, outer: QRect) -> int:
+def _measure_overflow(inner: QRect, outer: QRect) -> int:
     return max(
         outer.left() - inner.left(),
         inner.right() - outer.right(),
@@ -269,5 +271,5 @@ def _beyond(inner: QRect, outer: QRect) -> int:
 
 
 def _name(widget: QWidget) -> str:
-    said = next((words for words in _said(widget) if words), "") or widget.accessibleName()
+    said = next((words for words in _list_texts(widget) if words), "") or widget.accessibleName()
     return f"{type(widget).__name__} {said[:40]!r}" if said else widget.objectName() or type(widget).__name__

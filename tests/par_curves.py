@@ -1,4 +1,4 @@
-"""Whether V(t) ever rises: `python -m tests.par_curves [--hostile] [--runs 500] [--seconds 600]`.
+"""Search for rises of V(t): `python -m tests.par_curves [--hostile] [--runs 500] [--seconds 600]`.
 
 An act cannot improve the best possible. Players of the scored drills in turn: the reference, and some who do anything,
 of whom each run has another seed; --hostile: who breaks something before the story does and soon does the next thing,
@@ -80,7 +80,7 @@ def hostile(scenario: Scenario, seed: int) -> Drill:
 
 
 def _breaking(world: World) -> list[str]:
-    """What breaks something of it."""
+    """Return the lines that break something in the world."""
     things = [*world.computers, *world.instances, *world.nodes]
     tried = [f"{name} {thing}" for name in BREAKS if name in VERBS for thing in dict.fromkeys(things)]
     for server, database in world.copies:
@@ -91,19 +91,19 @@ def _breaking(world: World) -> list[str]:
     return tried
 
 
-def rise(found: Account) -> float:
+def rise(account: Account) -> float:
     """The most points by which the curve, as it is told, goes up."""
-    values = [value for _, value in found.curve]
+    values = [value for _, value in account.curve]
     return max([0.0, *(after - before for before, after in itertools.pairwise(values))])
 
 
-def runs(after: int = 0) -> Iterator[Run]:
+def runs(start: int = 0) -> Iterator[Run]:
     """Every drill by its reference, then by ever other players, without an end."""
     drills = [
         drill for file in scenario_files.all_files()[0] if file.shipped and (drill := file.load()).scored
     ]
     each = ((round_, scenario) for round_ in itertools.count() for scenario in drills)
-    for round_, scenario in itertools.islice(each, after, None):
+    for round_, scenario in itertools.islice(each, start, None):
         yield (
             scenario.name,
             f"random {round_}" if round_ else "reference",
@@ -111,13 +111,13 @@ def runs(after: int = 0) -> Iterator[Run]:
         )
 
 
-def hostile_runs(after: int = 0) -> Iterator[Run]:
+def hostile_runs(start: int = 0) -> Iterator[Run]:
     """Own and generated drills by ever other players, without an end; each generated one is another."""
     generators = [scenario_files.find(name).load() for name in GENERATORS]
     each = (
         (player, drill) for player in itertools.count(1) for drill in (*par_drills.scenarios(), *generators)
     )
-    for player, scenario in itertools.islice(each, after, None):
+    for player, scenario in itertools.islice(each, start, None):
         yield scenario.name, f"hostile {player}", hostile(scenario, player)
 
 

@@ -27,8 +27,8 @@ SERVICE: Final = ("downtime", 30, 'target = "20s"\nlimit = "150s"')
 PROTECTION: Final = ("exposed", 30, 'target = "60s"\nlimit = "4min"')
 
 
-def _servers(*names: str, of: str = "") -> str:
-    return "".join(f'\n[[server]]\nname = "{name}"\n{of}\n' for name in names)
+def _servers(*names: str, fields: str = "") -> str:
+    return "".join(f'\n[[server]]\nname = "{name}"\n{fields}\n' for name in names)
 
 
 def _session(database: str, principal: str, mirror: str, witness: str = "") -> str:
@@ -44,19 +44,19 @@ def _client(source: str, partner: str = "") -> str:
     return f'\n[[client]]\nname = "APP"\ndatabases = ["Sales"]\ndata_source = "{source}"\n{named}'
 
 
-def _happens(do: str, when: str) -> str:
-    return f"\n[[timeline]]\n{when}\ndo = '''{do}'''\n"
+def _happens(do: str, condition: str) -> str:
+    return f"\n[[timeline]]\n{condition}\ndo = '''{do}'''\n"
 
 
-def _goal(name: str, when: str, more: str = "") -> str:
+def _goal(name: str, condition: str, fields: str = "") -> str:
     return (
-        f'\n[[goal]]\nname = "{name}"\ntext = "{when}"\nwhen = "{when}"\n{more}\n'
+        f'\n[[goal]]\nname = "{name}"\ntext = "{condition}"\nwhen = "{condition}"\n{fields}\n'
         f'\n[[hint]]\ngoal = "{name}"\nlook = "Look."\nmeans = "It."\ntype = "Wait."\n'
     )
 
 
-def _step(do: str, when: str = "") -> str:
-    waits = f'when = "{when}"\n' if when else ""
+def _step(do: str, condition: str = "") -> str:
+    waits = f'when = "{condition}"\n' if condition else ""
     return f"\n[[solution]]\n{waits}do = '''{do}'''\nwhy = \"So.\"\n"
 
 
@@ -69,8 +69,8 @@ def _rubric(*rules: tuple[str, int, str]) -> str:
 
 
 GROUP: Final = f"""
-{_servers("N1", "N2", "N3", of="version = 2014")}
-{_servers("FSW", of="sql = false")}
+{_servers("N1", "N2", "N3", fields="version = 2014")}
+{_servers("FSW", fields="sql = false")}
 
 [[cluster]]
 name = "CLU1"
@@ -102,7 +102,7 @@ mode = "ASYNCHRONOUS_COMMIT"
 """
 
 CLUSTER: Final = f"""
-{_servers("N1", "N2", of="sql = false")}
+{_servers("N1", "N2", fields="sql = false")}
 
 [[cluster]]
 name = "CLU1"
@@ -254,14 +254,14 @@ LENGTH: Final = "8min"
 
 
 def scenarios() -> list[Scenario]:
-    return [_made(name, parts) for name, parts in DRILLS.items()]
+    return [_build_scenario(name, parts) for name, parts in DRILLS.items()]
 
 
-def known() -> dict[str, tuple[tuple[str, ...], Scenario]]:
-    return {name: (best, _made(name, parts)) for name, (best, parts) in KNOWN.items()}
+def build_known_drills() -> dict[str, tuple[tuple[str, ...], Scenario]]:
+    return {name: (best, _build_scenario(name, parts)) for name, (best, parts) in KNOWN.items()}
 
 
-def _made(name: str, parts: Sequence[str]) -> Scenario:
+def _build_scenario(name: str, parts: Sequence[str]) -> Scenario:
     return load_scenario(HEAD.format(title=name, length=LENGTH) + "".join(parts) + FIDELITY, f"{name}.toml")
 
 

@@ -82,7 +82,7 @@ print(rounds * len(begun) / took_s)
 
 
 def acts_at(file: Path) -> list[tuple[Tick, list[str]]]:
-    """What the search tries where nothing was done before: at each decision point some of the lines on offer."""
+    """Return the lines that the search tries at each decision point where nothing was done before."""
     scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
     search = ParSearch(scenario, 1)
     search.run(2)  # the reference, and doing nothing

@@ -48,7 +48,7 @@ def text_hash(name: str) -> str:
     return hashlib.sha256(scenario_files.find(name).text.encode()).hexdigest()
 
 
-def came_to(name: str) -> dict[str, tuple[float, str]]:
+def replay_plans(name: str) -> dict[str, tuple[float, str]]:
     """Total and state hash of each plan of *name*, played by complete drills."""
     scenario = scenario_files.find(name).load()
     found = certificate_of(name)
@@ -60,8 +60,8 @@ def came_to(name: str) -> dict[str, tuple[float, str]]:
     return again
 
 
-def waited(name: str) -> dict[str, Any]:
-    """What waiting comes to in *name*, by the plans of its certificate; its last chance is played, too."""
+def compute_waiting(name: str) -> dict[str, Any]:
+    """Compute the costs of waiting in *name*, by the plans of its certificate; its last chance is played, too."""
     scenario = scenario_files.find(name).load()
     found = certificate_of(name)
     plans = [found["par"]["plan"], found["shortest"], found.get("last_chance")]
@@ -77,13 +77,13 @@ def waited(name: str) -> dict[str, Any]:
 
 
 def reaches(scenario: Scenario, seed: int, lines: Sequence[str]) -> bool:
-    """Whether the plan reaches every goal."""
+    """Return whether the plan reaches every goal."""
     drill = replay(scenario, seed, "practice", lines)
     drill.advance_to(default_end(drill, drill.tick))
     return all(state.is_reached for state in drill.goals.values())
 
 
-def measured(name: str) -> dict[str, Any]:
+def compute_blunders(name: str) -> dict[str, Any]:
     """The share of blunders in *name*; the plans of its certificate are ways to go on."""
     scenario = scenario_files.find(name).load()
     found = certificate_of(name)
@@ -96,8 +96,8 @@ def measured(name: str) -> dict[str, Any]:
     return blunders.certificate_fields
 
 
-def _again(name: str, blunders: bool) -> tuple[dict[str, tuple[float, str]], dict[str, Any]]:
-    return came_to(name), waited(name) | (measured(name) if blunders else {})
+def _recompute(name: str, blunders: bool) -> tuple[dict[str, tuple[float, str]], dict[str, Any]]:
+    return replay_plans(name), compute_waiting(name) | (compute_blunders(name) if blunders else {})
 
 
 def main() -> int:
@@ -113,7 +113,7 @@ def main() -> int:
     options = parser.parse_args()
     names = options.names or sorted(file.stem for file in FOLDER.glob("*.json"))
     totals, hashes, other, stale = 0, 0, 0, 0
-    work = (delayed(_again)(name, options.blunders) for name in names)
+    work = (delayed(_recompute)(name, options.blunders) for name in names)
     found_again = Parallel(n_jobs=options.jobs, return_as="generator")(work)
     chances = []
     for name, again in zip(names, found_again, strict=True):

@@ -1,4 +1,4 @@
-"""How much room objects take, counted: no clock, no allocator, the same figure on every machine."""
+"""Memory of objects, counted: no clock, no allocator, the same figure on every machine."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ NOT_COUNTED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
 """The program itself."""
 
 
-def room(roots: Iterable[Any], seen: set[int] | None = None) -> int:
-    """Bytes of all that *roots* reach and that is not in *seen*, which has it afterwards."""
-    seen = set() if seen is None else seen
+def room(roots: Iterable[Any], visited: set[int] | None = None) -> int:
+    """Bytes of all that *roots* reach and that is not in *visited*, which has it afterwards."""
+    visited = set() if visited is None else visited
     waiting, taken = list(roots), 0
     while waiting:
         one = waiting.pop()
-        if id(one) in seen or isinstance(one, NOT_COUNTED):
+        if id(one) in visited or isinstance(one, NOT_COUNTED):
             continue
-        seen.add(id(one))
+        visited.add(id(one))
         taken += sys.getsizeof(one)
         waiting += gc.get_referents(one)
         if isinstance(one, np.ndarray) and one.base is not None:  # what it is a view of

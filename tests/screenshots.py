@@ -42,15 +42,15 @@ from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.par.regret import compute_value
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.modes import DrillMode
-from tests.open_window import OpenWindow, furnished
-from tests.shipped import shipped
+from tests.open_window import OpenWindow, build_window
+from tests.shipped_scenarios import load_shipped_scenario
 
 SIZES = ((1366, 768), (1920, 1080))
 LARGE_TEXT = 2.0
 STILL_FRAMES = 200
 """After so many frames in which no time has passed none will."""
 WORKING_MS = 20_000
-"""What a page works out beside the window is waited for no longer."""
+"""Longest wait for work that a page does in the background."""
 
 CLASS = {
     "Annemarie Example": (30, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER"),
@@ -63,7 +63,7 @@ CLASS = {
 """Seats of the class on the board, and what each does in "planned-failover"."""
 HANDS = [3]
 CLASS_S = 190
-"""How long the class has played."""
+"""Seconds that the class has played."""
 
 QUERY = """\
 SELECT DB_NAME(database_id) AS name, mirroring_role_desc, mirroring_state_desc,
@@ -86,7 +86,9 @@ def lab_of(databases: int) -> Scenario:
 
 
 @contextmanager
-def opened(folder: Path, choice: str, size: tuple[int, int], font_scale: float = 1.0) -> Iterator[OpenWindow]:
+def open_screenshot_window(
+    folder: Path, choice: str, size: tuple[int, int], font_scale: float = 1.0
+) -> Iterator[OpenWindow]:
     """A window of its own profile, in the look asked for; time goes on by frames only, and long work is not sliced."""
     store = WindowSettings(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
     store.set(settings.THEME, choice)
@@ -95,7 +97,7 @@ def opened(folder: Path, choice: str, size: tuple[int, int], font_scale: float =
     store.set(settings.FAILOVER_MOMENT, settings.NEVER)
     apply_theme(store)
     with open_profile(folder / "profile") as profile:
-        window = furnished(profile, store, by_itself=False)
+        window = build_window(profile, store, use_timer=False)
         window.session.host.at_once_s = float("inf")
         window.resize(*size)
         window.show()
@@ -179,7 +181,7 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     window.replay.look(24.0)
     yield "look-back"
     window.session.look_at_now()
-    yield from _staged(window)
+    yield from _show_failover_phases(window)
     window.replay.look(24.0)
     window.replay.continue_from_moment()
     window.session.do("power-on SERVER_A")
@@ -206,7 +208,7 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     yield "progress"
     yield from _tools(window)
     yield from _board(window)
-    yield from _unstaged(window)
+    yield from _show_missing_failover(window)
     show_foreign(window)
     yield "quarantine"
     window.show_brief(lab_of(200))
@@ -217,7 +219,7 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     yield "desk-200-databases"
 
 
-def _staged(window: OpenWindow) -> Iterator[str]:
+def _show_failover_phases(window: OpenWindow) -> Iterator[str]:
     """The last failover phase by phase."""
     moment = window.failover_moment
     moment.watch()
@@ -228,7 +230,7 @@ def _staged(window: OpenWindow) -> Iterator[str]:
     window.session.pause()
 
 
-def _unstaged(window: OpenWindow) -> Iterator[str]:
+def _show_missing_failover(window: OpenWindow) -> Iterator[str]:
     """The requirements of an automatic failover that did not come."""
     window.choose("forced-service")
     window.brief.started.emit("practice")
@@ -271,7 +273,7 @@ def _board(window: OpenWindow) -> Iterator[str]:
 @cache
 def board_of_class() -> DashboardUpdate:
     """A class as its host would tell it, each run judged as there."""
-    scenario = shipped("planned-failover")
+    scenario = load_shipped_scenario("planned-failover")
     pace = ClassPace(ClassPart(seed=scenario.seed, mode=DrillMode.PRACTICE.value, state=RUNNING), scenario)
     tiles = [
         build_tile(_seat(scenario, number, name), pace, (), HANDS)
@@ -335,7 +337,7 @@ def _first_steps(window: OpenWindow) -> Iterator[str]:
 
 
 def _over_the_desk(window: OpenWindow) -> Iterator[str]:
-    """What comes and goes over the desk: notes and spotlight, palette, keys."""
+    """Yield the temporary overlays of the desk: notes and spotlight, palette, keys."""
     window.topology.choose(ActionTarget("server", ("SERVER_B",)))
     window.topology.spotlight()
     window.topology.put_notes([("Who decides that SERVER_B may serve?", 60.0, -190.0)])
@@ -358,18 +360,22 @@ def _over_the_desk(window: OpenWindow) -> Iterator[str]:
 
 
 def take(
-    folder: Path, choice: str, size: tuple[int, int], font_scale: float = 1.0, words: str = language.ENGLISH
+    folder: Path,
+    choice: str,
+    size: tuple[int, int],
+    font_scale: float = 1.0,
+    language_code: str = language.ENGLISH,
 ) -> None:
-    language.use(words)
+    language.use(language_code)
     with (
         tempfile.TemporaryDirectory() as temporary,
-        opened(Path(temporary), choice, size, font_scale) as window,
+        open_screenshot_window(Path(temporary), choice, size, font_scale) as window,
     ):
         for name in scenes(window):
             for _ in range(3):
                 QApplication.processEvents()
             text = "" if font_scale == 1.0 else f"-text-{font_scale:.0%}"
-            text += "" if words == language.ENGLISH else f"-{words}"
+            text += "" if language_code == language.ENGLISH else f"-{language_code}"
             shown = (
                 _dialogs()[0] if name.endswith("\n") else window
             )  # a name with a line end is that of a dialog
@@ -400,7 +406,7 @@ def main() -> int:
     take(folder, theme.CONTRAST, SIZES[0])
     for size in SIZES:
         take(folder, theme.LIGHT, size, LARGE_TEXT)
-        take(folder, theme.LIGHT, size, words=language.GERMAN)
+        take(folder, theme.LIGHT, size, language_code=language.GERMAN)
     print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
     return 0
 

@@ -124,7 +124,7 @@ class Postgres(Server):
 
 
 def _of_folder(data: Path) -> bool:
-    """Whether a process still works there."""
+    """Return whether a process still works there."""
     for one in Path("/proc").glob("[0-9]*/cwd"):
         with suppress(OSError):
             if one.readlink() == data:

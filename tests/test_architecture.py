@@ -112,7 +112,7 @@ def modules(*packages: str) -> dict[str, Path]:
     return found
 
 
-def parsed(file: Path) -> ast.Module:
+def parse_file(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"), str(file))
 
 
@@ -126,8 +126,8 @@ def imports(tree: ast.Module) -> tuple[str, ...]:
 
 
 @cache
-def imported(name: str) -> tuple[str, ...]:
-    return imports(parsed(CODE[name]))
+def list_imports(name: str) -> tuple[str, ...]:
+    return imports(parse_file(CODE[name]))
 
 
 def _imports(tree: ast.Module) -> Iterator[str]:
@@ -146,16 +146,16 @@ def _imports(tree: ast.Module) -> Iterator[str]:
                     yield name
 
 
-def within(name: str, parts: Iterable[str]) -> bool:
+def belongs_to(name: str, parts: Iterable[str]) -> bool:
     return any(name == part or name.startswith(f"{part}.") for part in parts)
 
 
 def layer_of(name: str) -> int | None:
-    return next((number for number, row in enumerate(ENGINE_LAYERS) if within(name, row)), None)
+    return next((number for number, row in enumerate(ENGINE_LAYERS) if belongs_to(name, row)), None)
 
 
 def part_of(name: str) -> str | None:
-    return next((part for row in ENGINE_LAYERS for part in row if within(name, [part])), None)
+    return next((part for row in ENGINE_LAYERS for part in row if belongs_to(name, [part])), None)
 
 
 LOADS_LATE: Final = ("engine.flow.compiled", "engine.flow.compiled.loader", "app.main_window.preload")
@@ -177,15 +177,19 @@ def layer_breaches(name: str, tree: ast.Module) -> list[str]:
 def wall_breaches(name: str, tree: ast.Module) -> list[str]:
     breaches = []
     for who, what, allowed, why in MUST_NOT_IMPORT:
-        if within(name, [who]):
-            wrong = [found for found in imports(tree) if within(found, what) and not within(found, allowed)]
+        if belongs_to(name, [who]):
+            wrong = [
+                found for found in imports(tree) if belongs_to(found, what) and not belongs_to(found, allowed)
+            ]
             breaches += [f"{name} imports {found}: {why}" for found in wrong]
     if name not in LOADS_LATE:
-        breaches += [f"{name} imports {found}" for found in imports(tree) if within(found, READS_LIBRARIES)]
+        breaches += [
+            f"{name} imports {found}" for found in imports(tree) if belongs_to(found, READS_LIBRARIES)
+        ]
     for what_is_used, users in ONLY_IMPORTED_BY:
-        if not within(name, [what_is_used, *users]):
+        if not belongs_to(name, [what_is_used, *users]):
             breaches += [
-                f"{name} imports {found}" for found in imports(tree) if within(found, [what_is_used])
+                f"{name} imports {found}" for found in imports(tree) if belongs_to(found, [what_is_used])
             ]
     return breaches
 
@@ -198,17 +202,17 @@ def view_breaches(name: str, tree: ast.Module) -> list[str]:
     return [
         f"{name} imports {found}"
         for found in imports(tree)
-        if within(found, ["app.views"]) and not within(found, [me])
+        if belongs_to(found, ["app.views"]) and not belongs_to(found, [me])
     ]
 
 
 def reproducibility_breaches(name: str, tree: ast.Module) -> list[str]:
-    """What would tie a run of the engine to this moment or this machine."""
+    """Return the expressions that would tie a run of the engine to this moment or this machine."""
     breaches = [
         f"{name} imports {found}: {why}"
         for found in set(imports(tree)) - MEMORY_ALONE
         for module, why in NOT_IN_THE_ENGINE.items()
-        if within(found, [module]) and name not in READS_LIBRARIES
+        if belongs_to(found, [module]) and name not in READS_LIBRARIES
     ]
     for node in ast.walk(tree):
         match node:
@@ -229,12 +233,12 @@ def reproducibility_breaches(name: str, tree: ast.Module) -> list[str]:
 
 
 STATE_OF_MIRRORING: Final = ("engine.mirroring", "engine.model", "engine.tsql.catalog.mirroring")
-"""Who reads what a server knows of its session: the kind itself, the world that holds it, and the view of it."""
+"""Modules that read a server's knowledge of its session: the kind itself, the world that holds it, and its view."""
 
 
 def policy_breaches(name: str, tree: ast.Module) -> list[str]:
     """Readers of one kind of group; role, state and leader of all kinds are known to `engine.protocol.groups`."""
-    if within(name, STATE_OF_MIRRORING):
+    if belongs_to(name, STATE_OF_MIRRORING):
         return []
     return [
         f"{name}:{node.lineno} reads the state of mirroring; ask the policy of the group"
@@ -258,12 +262,12 @@ DATA = modules("scenarios", "assets")
 
 @pytest.mark.parametrize("name", CODE)
 def test_modules_respect_the_layers(name: str) -> None:
-    assert breaches_of(name, parsed(CODE[name])) == []
+    assert breaches_of(name, parse_file(CODE[name])) == []
 
 
 @pytest.mark.parametrize("name", DATA)
 def test_data_folders_contain_no_code(name: str) -> None:
-    statements = parsed(DATA[name]).body
+    statements = parse_file(DATA[name]).body
     assert all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in statements)
 
 
@@ -386,7 +390,7 @@ def test_an_import_cycle_is_found() -> None:
 
 
 def test_no_module_is_in_an_import_cycle() -> None:
-    assert [sorted(ring) for ring in circles({name: imported(name) for name in CODE})] == []
+    assert [sorted(ring) for ring in circles({name: list_imports(name) for name in CODE})] == []
 
 
 ROOT_MODULES_MAX = 8

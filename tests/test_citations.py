@@ -1,4 +1,4 @@
-"""What the code cites is here: sources in docs/sources.md, numbered facts in docs/facts.md, files in the repository."""
+"""Citations in the code resolve: sources in docs/sources.md, facts in docs/facts.md, files in the repository."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def citations(text: str) -> Iterator[str]:
                 yield f"{tag}: {part}"
 
 
-def named(text: str, names: tuple[str, ...]) -> bool:
-    """Whether one of *names* is all of *text*, or its beginning, up to a place behind comma or colon."""
+def begins_with_name(text: str, names: tuple[str, ...]) -> bool:
+    """Return whether one of *names* is all of *text*, or its beginning, up to a comma or colon."""
     return any(text == name or text.startswith((f"{name},", f"{name}:")) for name in names)
 
 
@@ -69,14 +69,14 @@ def numbers(text: str) -> list[str]:
 
 
 @cache
-def unresolved(citation: str) -> str | None:
-    """What is wrong with one citation, or None."""
+def find_citation_problem(citation: str) -> str | None:
+    """Return the problem of one citation, or None."""
     tag, _, rest = re.sub(r"^(\w+)[:,]? ?", r"\1|", citation).partition("|")
     rest = rest.strip().casefold()
     if tag not in PAPERS and tag != "DOC":
         return f"no such tag in docs/sources.md: {citation}"
     if tag == "DOC":  # a number is a message on the page of all messages
-        there = rest in MESSAGES or named(rest, NAMES)
+        there = rest in MESSAGES or begins_with_name(rest, NAMES)
         return None if there else f"add this page and its address to docs/sources.md: {citation}"
     parts = [part.strip() for part in PAPERS[tag].split(";")]
     if match := re.match(r"(table|fig)\w*\.? ", rest):
@@ -97,7 +97,7 @@ def test_every_source_is_listed(folder: str) -> None:
         for path, text in texts(folder).items()
         if path != "docs/sources.md"
         for citation in citations(text)
-        if (problem := unresolved(citation))
+        if (problem := find_citation_problem(citation))
     ]
     assert not problems, "\n".join(problems)
 
@@ -106,7 +106,7 @@ def test_every_source_is_cited() -> None:
     """A page that nothing cites any more goes; so the list stays what the product stands on."""
     found = (one for text in texts(*CITING, "docs").values() for one in citations(text))
     cited = [one.partition(":")[2].strip().casefold() for one in found]
-    idle = [name for name in NAMES if not any(named(one, (name,)) for one in cited)]
+    idle = [name for name in NAMES if not any(begins_with_name(one, (name,)) for one in cited)]
     assert not idle
 
 
@@ -134,7 +134,7 @@ def test_addresses_are_of_the_documentation() -> None:
     ],
 )
 def test_a_false_citation_is_found(text: str) -> None:
-    assert any(unresolved(one) for one in citations(text))
+    assert any(find_citation_problem(one) for one in citations(text))
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_false_citation_is_found(text: str) -> None:
     ],
 )
 def test_a_true_citation_passes(text: str) -> None:
-    assert [unresolved(one) for one in citations(text)] == [None] * (text.count(";") + 1)
+    assert [find_citation_problem(one) for one in citations(text)] == [None] * (text.count(";") + 1)
 
 
 # --- facts -----------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def everything() -> frozenset[str]:
 
 
 def spoken(path: str, text: str) -> str:
-    """What a file says to a reader: of Python the comments and the texts in three quotes."""
+    """Return the prose of a file: of Python the comments and the texts in three quotes."""
     if not path.endswith(".py"):
         return text
     return "\n".join(re.findall(r'"""[\s\S]*?"""|#.*', text))

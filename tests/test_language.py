@@ -69,8 +69,8 @@ def is_empty_name(name: str) -> bool:
     return bool(parts) and not (len(parts) == 1 and parts[0] in VERBS) and FUNCTION_WORDS.issuperset(parts)
 
 
-def assert_share(wrong: list[str], total: int, most: float) -> None:
-    assert len(wrong) <= most * total, f"{len(wrong)} of {total}: {wrong[:20]}"
+def assert_share(offenders: list[str], total: int, max_share: float) -> None:
+    assert len(offenders) <= max_share * total, f"{len(offenders)} of {total}: {offenders[:20]}"
 
 
 def test_function_names_contain_a_verb_or_a_noun() -> None:

@@ -60,14 +60,14 @@ def test_lower_bounds_are_working_versions() -> None:
         assert parts(bound) >= NEEDED.get(name, ()), name
 
 
-def locked(name: str) -> set[str]:
+def read_lock_file(name: str) -> set[str]:
     """Each package of a lock file with its hashes."""
     text = (ROOT / name).read_text(encoding="utf-8")
     return set(re.findall(r"^[a-z0-9].*\n(?:    .*\n?)*", text, re.M))
 
 
 def test_users_and_developers_install_the_same_versions() -> None:
-    users, developers = locked("requirements.lock"), locked("requirements-dev.lock")
+    users, developers = read_lock_file("requirements.lock"), read_lock_file("requirements-dev.lock")
     assert users < developers
     assert not any(re.match(r"(pytest|mypy|ruff|babel|hypothesis|pyodbc)\b", package) for package in users)
 

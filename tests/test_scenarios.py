@@ -11,18 +11,18 @@ from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN,
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference, play_solution
 from engine.protocol import serving
-from tests.cases import one_in
-from tests.shipped import DRILLS, LABS, NAMES, shipped
+from tests.cases import sample_cases
+from tests.shipped_scenarios import DRILLS, LABS, NAMES, load_shipped_scenario
 
 
 @cache
-def solved(name: str) -> Drill:
+def solve_drill(name: str) -> Drill:
     """The end of the reference solution; nothing may be done in it."""
-    return play_reference(shipped(name))
+    return play_reference(load_shipped_scenario(name))
 
 
 def test_the_lab_and_six_drills_are_shipped() -> None:
-    assert not any(shipped(name).scored for name in LABS)
+    assert not any(load_shipped_scenario(name).scored for name in LABS)
     assert set(NAMES) >= {
         "lab",
         "automatic-failover",
@@ -35,7 +35,7 @@ def test_the_lab_and_six_drills_are_shipped() -> None:
 
 
 def test_the_lab_keeps_its_layout() -> None:
-    lab = shipped("lab")
+    lab = load_shipped_scenario("lab")
     assert not lab.scored
     assert [server.name for server in lab.servers] == ["SERVER_A", "SERVER_B", "SERVER_W"]
     (session,) = lab.sessions
@@ -46,7 +46,7 @@ def test_the_lab_keeps_its_layout() -> None:
 
 @pytest.mark.parametrize("name", DRILLS)
 def test_the_solution_solves_the_drill(name: str) -> None:
-    score = solved(name).score()
+    score = solve_drill(name).score()
     assert score.finished, score
     assert score.total >= SOLUTION_POINTS_MIN, score
 
@@ -55,12 +55,12 @@ def test_the_solution_solves_the_drill(name: str) -> None:
 @pytest.mark.parametrize("name", DRILLS)
 def test_the_solution_works_with_any_seed(name: str) -> None:
     for seed in range(5):
-        assert play_reference(shipped(name), seed).score().total >= SOLUTION_POINTS_MIN, seed
+        assert play_reference(load_shipped_scenario(name), seed).score().total >= SOLUTION_POINTS_MIN, seed
 
 
 @pytest.mark.parametrize("name", DRILLS)
 def test_no_step_of_the_solution_is_refused(name: str) -> None:
-    sent = [batch for batch in solved(name).report()["sql"] if not is_story_window(batch["window"])]
+    sent = [batch for batch in solve_drill(name).report()["sql"] if not is_story_window(batch["window"])]
     assert not [batch for batch in sent for m in batch["messages"] if m["severity"] > 10]
 
 
@@ -68,18 +68,18 @@ def test_no_step_of_the_solution_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", DRILLS)
 def test_doing_nothing_does_not_pass(name: str) -> None:
     for seed in range(3):
-        score = play_idle(shipped(name), seed).score()
+        score = play_idle(load_shipped_scenario(name), seed).score()
         assert not score.finished
         assert score.total < NOTHING_POINTS_MAX
 
 
-@pytest.mark.parametrize("name", one_in(8, NAMES))
+@pytest.mark.parametrize("name", sample_cases(8, NAMES))
 def test_check_finds_no_problem(name: str) -> None:
-    assert lint(shipped(name), f"{name}.toml") == []
+    assert lint(load_shipped_scenario(name), f"{name}.toml") == []
 
 
 def test_set_witness_off_does_not_help_an_isolated_principal() -> None:
-    taken = Drill(shipped("isolated-principal"))
+    taken = Drill(load_shipped_scenario("isolated-principal"))
     while serving.is_serving(taken.world, ("SERVER_A", "Sales")):
         taken.advance_to(taken.tick + 100)
     taken.do("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
@@ -98,7 +98,7 @@ def test_set_witness_off_does_not_help_an_isolated_principal() -> None:
 
 
 def test_forgetting_resume_does_not_finish_the_drill() -> None:
-    taken = Drill(shipped("forced-service"))
+    taken = Drill(load_shipped_scenario("forced-service"))
     while not taken.holds("Sales on SERVER_B is DISCONNECTED"):
         taken.advance_to(taken.tick + 100)
     taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
@@ -109,6 +109,6 @@ def test_forgetting_resume_does_not_finish_the_drill() -> None:
 
 
 def test_the_log_fills_up_without_action() -> None:
-    taken = play_idle(shipped("mirror-lost"))
+    taken = play_idle(load_shipped_scenario("mirror-lost"))
     assert any(event.kind == "log" and event.get("what") == "full" for event in taken.events)
     assert taken.report()["availability"]["downtime_s"] > 60.0

@@ -20,8 +20,8 @@ SHOWN = ("detected", "state", "role", "witness", "trace", "errorlog", "service",
          "log", "fault", "cluster")  # fmt: skip
 
 
-def start(words: list[str]) -> World:
-    options = dict(word.split("=") for word in words)
+def start(settings: list[str]) -> World:
+    options = dict(word.split("=") for word in settings)
     world = lab(
         databases=int(options.get("databases", "1")),
         seed=int(options.get("seed", "1")),

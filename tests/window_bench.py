@@ -38,10 +38,10 @@ from app.main_window import window as window_module
 from app.main_window.preload import settle
 from engine.drill.time.history import History
 from engine.model import ticks
-from tests.engine.availability.worlds import many_of
+from tests.engine.availability.worlds import build_many_groups
 from tests.hostile import soak
 from tests.open_window import OpenWindow
-from tests.screenshots import lab_of, opened
+from tests.screenshots import lab_of, open_screenshot_window
 
 DATABASES = (1, 20, 100, 200)
 GROUPS = ((1, 1), (5, 20))
@@ -72,7 +72,7 @@ SEEK_PANELS = (
     "charts",
     "explorer",
 )
-"""What is brought to the front, each with what stands beside it; Object Explorer stays open from there on."""
+"""Panels to bring to the front; Object Explorer stays open from there on."""
 
 BARE = """
 import sys, time
@@ -101,16 +101,19 @@ window.show(); app.processEvents(); print(time.perf_counter() - t)
 start = Start(window, profile); window.ready.connect(app.quit); start.begin(); app.exec()
 print(time.perf_counter() - t); start.end(); window.close(); opened[0].close()
 """
-"""What `app.main_window.open_window` does: the start page is on screen, then everything is there."""
+"""The start of `app.main_window.open_window`: the start page is on screen, then everything is there."""
 
 
 @contextmanager
-def shown(size: tuple[int, int]) -> Iterator[OpenWindow]:
+def open_bench_window(size: tuple[int, int]) -> Iterator[OpenWindow]:
     """The window of a profile of its own, with the garbage collector as the program has it once everything is
     there; what an earlier one has left is collected before."""
     gc.unfreeze()
     gc.collect()
-    with tempfile.TemporaryDirectory() as folder, opened(Path(folder), "light", size) as window:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_screenshot_window(Path(folder), "light", size) as window,
+    ):
         settle()
         yield window
 
@@ -132,7 +135,7 @@ def frames(window: OpenWindow, speed: float, until_s: float | None = None) -> di
 
 
 def seeks(window: OpenWindow) -> dict[str, Any]:
-    """How long it takes until a moment of the run that was asked for is on screen, over SEEKS moments."""
+    """Measure the time until a requested moment of the run is on screen, over SEEKS moments."""
     session, chance = window.session, random.Random(1)
     end = ticks(now_s(window))
     session.pause()
@@ -151,11 +154,11 @@ def seeks(window: OpenWindow) -> dict[str, Any]:
 def steps(databases: int) -> None:
     """Print what a step back takes until it is on screen: on the clock, and of the processor, whoever else works."""
     for size in SEEK_SIZES:
-        with shown(size) as window:
+        with open_bench_window(size) as window:
             window.play.begin(soak.scenario(databases), "lab")
             history = window.session.history
             assert history is not None
-            troubled(history, random.Random(DAY_SEED), HOUR_S)
+            play_random_actions(history, random.Random(DAY_SEED), HOUR_S)
             print(f"{len(history.drill.events)} events, {len(history.drill.journal)} acts", flush=True)
             for panel in SEEK_PANELS:
                 window.desk.focus_view(panel)
@@ -167,16 +170,20 @@ def steps(databases: int) -> None:
                 )
 
 
-def troubled(history: History, chance: random.Random, until_s: float) -> None:
+def play_random_actions(history: History, chance: random.Random, until_s: float) -> None:
     """Let the run go on with random acts; the window is told nothing of it."""
     while history.drill.world.t_s < until_s:
         history.do(soak.act(chance, history.drill))
         history.advance_to(history.drill.tick + ticks(chance.uniform(*SEEK_GAP_S)))
 
 
-def spread(took: list[float]) -> dict[str, Any]:
-    took.sort()
-    return {"median_ms": took[len(took) // 2], "p95_ms": took[int(len(took) * 0.95)], "worst_ms": took[-1]}
+def spread(durations_ms: list[float]) -> dict[str, Any]:
+    durations_ms.sort()
+    return {
+        "median_ms": durations_ms[len(durations_ms) // 2],
+        "p95_ms": durations_ms[int(len(durations_ms) * 0.95)],
+        "worst_ms": durations_ms[-1],
+    }
 
 
 def of_processor(busy: list[float]) -> dict[str, Any]:
@@ -190,7 +197,7 @@ def now_s(window: OpenWindow) -> float:
 
 
 def resident_mb() -> float:
-    """What the process holds now (Linux); its peak elsewhere."""
+    """Return the current memory of the process (Linux); its peak elsewhere."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:
@@ -210,8 +217,8 @@ def played_hour(window: OpenWindow) -> Iterator[tuple[str, dict[str, Any]]]:
 def of_groups() -> None:
     """Print frames of availability groups with three replicas: in order, without the primary's node, with it again."""
     for groups, databases in GROUPS:
-        with shown(SIZE) as window:
-            window.show_brief(many_of(groups, databases))
+        with open_bench_window(SIZE) as window:
+            window.show_brief(build_many_groups(groups, databases))
             window.brief.started.emit("lab")
             frames(window, 1.0)
             for what in ("", "power-off NODE_1", "power-on NODE_1"):
@@ -229,7 +236,7 @@ def of_groups() -> None:
 
 def of_stage(databases: int) -> None:
     """Print frames of a staged failover of so many databases, while it happens and while it is replayed."""
-    with shown(SIZE) as window:
+    with open_bench_window(SIZE) as window:
         window.store.set(settings.FAILOVER_MOMENT, settings.ALWAYS)
         window.show_brief(lab_of(databases))
         window.brief.started.emit("lab")
@@ -257,7 +264,7 @@ def day(hours: float) -> None:
     """Print what the process holds each LOOKED_AT_H simulated hours, and at the end how much of it are the run and
     the moments kept of it: to count that takes room, too, which Python does not give back."""
     chance, next_act_s = random.Random(DAY_SEED), 60.0
-    with shown(SIZE) as window:
+    with open_bench_window(SIZE) as window:
         window.play.begin(soak.scenario(DAY_DATABASES), "lab")
         history = window.session.history
         assert history is not None
@@ -270,7 +277,7 @@ def day(hours: float) -> None:
             window.session.happened.emit(history.advance_to(history.drill.tick + ticks(60.0)))
             window.session.world_changed.emit(history.drill.world)
             QApplication.processEvents()
-        print(soak.held(history))
+        print(soak.measure_memory(history))
 
 
 def starts_s(*codes: str) -> list[list[float]]:
@@ -311,7 +318,7 @@ def main() -> None:
         return
     rows: list[dict[str, Any]] = []
     for databases in DATABASES:
-        with shown(SIZE) as window:
+        with open_bench_window(SIZE) as window:
             window.show_brief(lab_of(databases))
             window.brief.started.emit("lab")
             for what, figures in played_hour(window):

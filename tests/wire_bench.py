@@ -1,4 +1,4 @@
-"""What real SQL clients cost: `python -m tests.wire_bench`, by hand, on Linux.
+"""Costs of real SQL clients: `python -m tests.wire_bench`, by hand, on Linux.
 
 Batches a second over some connections and how long each waits for its answer; processor time of `serve` for a batch;
 and what connections cost that only stand there. The clients are raw bytes in a process of their own."""
@@ -60,10 +60,10 @@ class Serve:
         self._drain.wait()
 
 
-async def ask(client: Client, text: str, until: float, waits: list[float]) -> None:
+async def ask(client: Client, text: str, deadline_s: float, waits: list[float]) -> None:
     """Send *text* again and again, as soon as the answer is there."""
     batch = packet(PacketKind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le"))
-    while (begun := time.perf_counter()) < until:
+    while (begun := time.perf_counter()) < deadline_s:
         await client.say(batch)
         waits.append(time.perf_counter() - begun)
 

@@ -443,9 +443,9 @@ class ClassHost:
             ]
         )
 
-    async def _store_takeover(self, line: SeatState, taken: bool) -> None:
-        await self._writer.keep(self._record.change_seats, [line.number], taken=taken)
-        line.taken = taken
+    async def _store_takeover(self, line: SeatState, enabled: bool) -> None:
+        await self._writer.keep(self._record.change_seats, [line.number], taken=enabled)
+        line.taken = enabled
 
     async def _set_mark(self, request: client_messages.SetMark) -> None:
         """Store a mark at the time of a seat, or at that of the class. Raises RequestRefusedError."""

@@ -265,7 +265,7 @@ class FailoverMoment(QObject):
             return
         self._why = self._why.reveal(count)
         self.stage.show_view(self._why)
-        if self._why.is_over:
+        if self._why.is_complete:
             self._run_reveal(False)
 
     def _run_reveal(self, running: bool) -> None:
@@ -281,7 +281,7 @@ class FailoverMoment(QObject):
         elif name == REPLAY:
             self._reveal_to(0)
             self._run_reveal(True)
-        elif name == GO and not self._why.is_over:
+        elif name == GO and not self._why.is_complete:
             self._run_reveal(not self._reveal.isActive())
         elif name in (GO, LEAVE):
             self.leave()
@@ -344,7 +344,7 @@ class FailoverMoment(QObject):
                 self._hold.start(times.HOLD_MS)
                 return
         self._show(drill, moment, self._shown_count)
-        if moment.is_over or drill.tick > self._deadline(moment):
+        if moment.is_complete or drill.tick > self._deadline(moment):
             self._end_live()
         elif self._session.running:
             self._session.set_speed(times.live_speed(moment.phases[self._shown_count], drill.tick))
@@ -458,7 +458,7 @@ class FailoverMoment(QObject):
             return
         if self._shown_count + 1 < replay.begun_count:
             self._show_phase(self._shown_count + 1)
-        elif not replay.moment.is_over and self._resume[1]:
+        elif not replay.moment.is_complete and self._resume[1]:
             self._go_live()
 
     def _go_live(self) -> None:
@@ -480,7 +480,7 @@ class FailoverMoment(QObject):
             self._elapsed.restart()
             self._frame.start()
             self.stage.show_running(True)
-        elif self._replay is not None and not self._replay.moment.is_over:
+        elif self._replay is not None and not self._replay.moment.is_complete:
             self._go_live()
         else:
             self._start_replay()

@@ -422,7 +422,7 @@ class WindowSeat(QObject):
         self._emit_state()
 
     @property
-    def _is_held_back(self) -> bool:
+    def _should_pause(self) -> bool:
         """Return whether the run must stand still."""
         return (
             self._frozen or self._at_limit or self._is_ahead or self._is_over
@@ -433,10 +433,10 @@ class WindowSeat(QObject):
         """Pause the run while the instructor holds it back; afterwards it continues if it ran before."""
         if self._session.history is not self._history or self._history is None:
             return
-        if self._is_held_back and self._session.running:
+        if self._should_pause and self._session.running:
             self._ran = True
             self._session.pause()
-        elif self._ran and not self._is_held_back:
+        elif self._ran and not self._should_pause:
             self._ran = False
             self._session.play()
         self._attendance.tell_frozen(self._frozen or self._at_limit or self.replay is not None)
@@ -478,7 +478,7 @@ class WindowSeat(QObject):
         self._play_again(replay_inputs(history, inputs, tick, lenient=True), resume_class)
 
     def _keep_frozen(self, running: bool) -> None:
-        if running and self._is_held_back and self._session.history is self._history:
+        if running and self._should_pause and self._session.history is self._history:
             self._follow_instructor()
             if self._frozen and not self._is_over:
                 self._notice.show_info(tr("The instructor has frozen the class."))

@@ -17,7 +17,7 @@ def _settings_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What appears takes clicks at once, and a drill that ends shows its debrief; tests of the waiting itself wait.
+    """Dialogs take clicks at once, and a drill that ends shows its debrief; tests of the waiting itself wait.
 
     A window keeps the size that a test gives it: the offscreen screen is 800 pixels wide, and a look at it in the
     middle of a test makes the window that small.
@@ -36,8 +36,8 @@ def _no_file_dialog(monkeypatch: pytest.MonkeyPatch) -> None:
     """A dialog that a test does not answer would wait for ever; a test that expects one puts its answer here."""
     from PySide6.QtWidgets import QFileDialog
 
-    def unexpected(*_: object, **__: object) -> tuple[str, str]:
+    def refuse_dialog(*_: object, **__: object) -> tuple[str, str]:
         raise AssertionError("a file dialog has opened that the test does not answer")
 
     for name in ("getSaveFileName", "getOpenFileName", "getOpenFileNames"):
-        monkeypatch.setattr(QFileDialog, name, unexpected)
+        monkeypatch.setattr(QFileDialog, name, refuse_dialog)

@@ -20,7 +20,7 @@ from app.files import generated_drills, journal_file, scenario_files
 from app.files.learning_paths import learning_paths
 from engine.drill.authoring.scenario import Scenario
 from engine.published.rows import FigureClass, FigureRow
-from tests.engine.drill.texts import SMALL, changed
+from tests.engine.drill.texts import SMALL, change_text
 
 ONE_LINE = "30 power-off SERVER_A\n"
 
@@ -31,12 +31,12 @@ def no_window(scenario: Scenario | None) -> int:
 
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str]) -> Any:
-    def called(*arguments: str) -> tuple[int, str, str]:
+    def run_command(*arguments: str) -> tuple[int, str, str]:
         code = cli.main(arguments, no_window)
         said = capsys.readouterr()
         return code, said.out, said.err
 
-    return called
+    return run_command
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_text_output_names_the_failover_and_its_published_time(call: Any, inputs
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         ("30 power-of SERVER_A", "did you mean power-off"),
         ("30 power-off SERVER_X", "SERVER_X"),
@@ -123,12 +123,12 @@ def test_text_output_names_the_failover_and_its_published_time(call: Any, inputs
         ("30", "line 1"),
     ],
 )
-def test_unusable_inputs_are_refused(call: Any, tmp_path: Path, lines: str, said: str) -> None:
+def test_unusable_inputs_are_refused(call: Any, tmp_path: Path, lines: str, message: str) -> None:
     file = tmp_path / "bad.txt"
     file.write_text(f"{lines}\n")
     code, out, err = call("run", "lab", "--inputs", str(file), "--json", "-")
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err
     assert "Traceback" not in err
 
 
@@ -232,8 +232,8 @@ def test_check_accepts_a_valid_file(call: Any, tmp_path: Path) -> None:
 
 def test_check_reports_every_problem_with_its_position(call: Any, tmp_path: Path) -> None:
     one, two = tmp_path / "one.toml", tmp_path / "two.toml"
-    one.write_text(changed(("minutes = 5", "minuts = 5"), ("points = 40", "points = 4")))
-    two.write_text(changed(("+5 power-on SERVER_A", "+5 note done")))
+    one.write_text(change_text(("minutes = 5", "minuts = 5"), ("points = 40", "points = 4")))
+    two.write_text(change_text(("+5 power-on SERVER_A", "+5 note done")))
     code, out, _ = call("check", str(one), str(two))
     assert code == 1
     line = SMALL[: SMALL.index("minutes = 5")].count("\n") + 1
@@ -339,7 +339,7 @@ def test_doctor_fails_if_replay_differs(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize(
-    ("said", "environment", "expected"),
+    ("qt_error", "environment", "expected"),
     [
         (
             "ImportError: libEGL.so.1: cannot open shared object file: No such file",
@@ -355,9 +355,9 @@ def test_doctor_fails_if_replay_differs(monkeypatch: pytest.MonkeyPatch) -> None
     ],
 )
 def test_the_reason_why_qt_cannot_start_is_printed(
-    said: str, environment: dict[str, str], expected: str
+    qt_error: str, environment: dict[str, str], expected: str
 ) -> None:
-    sentence = qt_probe.explain_failure(said, environment)
+    sentence = qt_probe.explain_failure(qt_error, environment)
     assert expected in sentence
     assert "\n" not in sentence
 
@@ -391,7 +391,7 @@ def test_agents_are_ranked_in_order(call: Any) -> None:
 
 def test_agents_fails_if_the_wrong_players_get_points(call: Any, tmp_path: Path) -> None:
     file = tmp_path / "bad.toml"
-    file.write_text(changed(("+5 power-on SERVER_A", "+5 note done")))
+    file.write_text(change_text(("+5 power-on SERVER_A", "+5 note done")))
     code, out, _ = call("agents", str(file), "--json", "-")
     assert code == 1
     (ranking,) = json.loads(out)
@@ -432,7 +432,7 @@ def test_an_unwritable_debrief_is_reported(call: Any, inputs: str, tmp_path: Pat
 
 
 @pytest.fixture
-def recorded(call: Any, tmp_path: Path) -> Path:
+def recorded_run(call: Any, tmp_path: Path) -> Path:
     """A run in which a server loses its power and gets it back."""
     lines, file = tmp_path / "lines.txt", tmp_path / "run.json"
     lines.write_text("30 power-off SERVER_A\n+40 power-on SERVER_A\n")
@@ -457,24 +457,24 @@ def test_losses_of_a_recorded_run_are_printed(call: Any, tmp_path: Path) -> None
     )
 
 
-def test_a_recorded_run_replays_to_the_same_states(call: Any, recorded: Path) -> None:
-    code, out, err = call("replay", str(recorded))
+def test_a_recorded_run_replays_to_the_same_states(call: Any, recorded_run: Path) -> None:
+    code, out, err = call("replay", str(recorded_run))
     assert (code, err) == (0, "")
-    assert json.loads(recorded.read_text())["state_hash"] in out
+    assert json.loads(recorded_run.read_text())["state_hash"] in out
 
 
-def test_the_first_divergence_of_a_replay_is_named(call: Any, recorded: Path) -> None:
-    report = json.loads(recorded.read_text())
+def test_the_first_divergence_of_a_replay_is_named(call: Any, recorded_run: Path) -> None:
+    report = json.loads(recorded_run.read_text())
     changed_hash = next(entry for entry in report["hashes"] if entry["t_s"] == 70.0)
     changed_hash["hash"] = "0" * 32
-    recorded.write_text(json.dumps(report))
-    code, out, _ = call("replay", str(recorded))
+    recorded_run.write_text(json.dumps(report))
+    code, out, _ = call("replay", str(recorded_run))
     assert code == 1
     assert "identical until 1:00.00, different at 1:10.00, after 70 power-on SERVER_A" in out
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"inputs": 1}, "inputs is missing or has the wrong type"),
         ({"mode": "swim"}, "unknown mode 'swim'"),
@@ -485,29 +485,31 @@ def test_the_first_divergence_of_a_replay_is_named(call: Any, recorded: Path) ->
     ],
 )
 def test_a_file_that_is_not_a_run_is_refused_with_a_message(
-    call: Any, recorded: Path, change: dict[str, Any], said: str
+    call: Any, recorded_run: Path, change: dict[str, Any], message: str
 ) -> None:
-    recorded.write_text(json.dumps({**json.loads(recorded.read_text()), **change}))
-    code, out, err = call("replay", str(recorded))
+    recorded_run.write_text(json.dumps({**json.loads(recorded_run.read_text()), **change}))
+    code, out, err = call("replay", str(recorded_run))
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err
 
 
-def test_a_run_without_its_scenario_finds_it_by_name(call: Any, recorded: Path) -> None:
-    report = json.loads(recorded.read_text())
+def test_a_run_without_its_scenario_finds_it_by_name(call: Any, recorded_run: Path) -> None:
+    report = json.loads(recorded_run.read_text())
     del report["scenario_text"]
-    recorded.write_text(json.dumps(report))
-    assert call("replay", str(recorded))[0] == 0
+    recorded_run.write_text(json.dumps(report))
+    assert call("replay", str(recorded_run))[0] == 0
 
 
-def test_a_run_becomes_a_scenario_solved_by_its_solution(call: Any, recorded: Path, tmp_path: Path) -> None:
+def test_a_run_becomes_a_scenario_solved_by_its_solution(
+    call: Any, recorded_run: Path, tmp_path: Path
+) -> None:
     made = tmp_path / "my-drill.toml"
-    code, out, _ = call("record", str(recorded), "--as", str(made))
+    code, out, _ = call("record", str(recorded_run), "--as", str(made))
     assert code == 0
     assert "still to be written" in out
     assert call("run", str(made), "--solution")[0] == 0
     assert call("check", str(made))[0] == 1  # the texts that an author has to write
-    assert call("record", str(recorded), "--as", str(tmp_path / "My Drill.toml"))[0] == 2
+    assert call("record", str(recorded_run), "--as", str(tmp_path / "My Drill.toml"))[0] == 2
 
 
 # --- par ----------------------------------------------------------------------------------------------------
@@ -515,7 +517,7 @@ def test_a_run_becomes_a_scenario_solved_by_its_solution(call: Any, recorded: Pa
 
 def test_the_par_plan_replays_to_the_same_total_and_state(call: Any, tmp_path: Path) -> None:
     file, plan = tmp_path / "small.toml", tmp_path / "plan.txt"
-    file.write_text(changed(), encoding="utf-8")
+    file.write_text(change_text(), encoding="utf-8")
     code, out, err = call("par", str(file), "--seconds", "0", "--json", "-")
     assert (code, err) == (0, "")
     found = json.loads(out)
@@ -533,12 +535,12 @@ def test_a_generated_drill_is_printed_with_its_measured_level(
 ) -> None:
     proved = {"par": {"score": 100.0}, "nodes": 90, "blunder_share": 0.2, "acts_tried": 40, "choices": 2}
 
-    def made(drawn: Any, level: str) -> Any:
+    def generate_drill(candidates: Any, level: str) -> Any:
         yield 0.5
         assert level == wanted
-        return generated_drills.GeneratedDrill(next(drawn)[0], 7, proved)
+        return generated_drills.GeneratedDrill(next(candidates)[0], 7, proved)
 
-    monkeypatch.setattr(generated_drills, "generate_drill", made)
+    monkeypatch.setattr(generated_drills, "generate_drill", generate_drill)
     there, out, _ = call("new", wanted)
     assert there == code
     told, how = out.splitlines()
@@ -554,11 +556,11 @@ def test_par_needs_a_score(call: Any) -> None:
     assert "not scored" in err
 
 
-@pytest.mark.parametrize("begun", [True, False], ids=["at-work", "still-read"])
+@pytest.mark.parametrize("is_working", [True, False], ids=["at-work", "still-read"])
 def test_ctrl_c_ends_a_command_without_a_traceback(
-    begun: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    is_working: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(*_: object) -> int:
+    def raise_interrupt(*_: object) -> int:
         raise KeyboardInterrupt
 
     class Reading:
@@ -567,8 +569,8 @@ def test_ctrl_c_ends_a_command_without_a_traceback(
                 raise KeyboardInterrupt
 
     monkeypatch.setattr("sys.argv", ["mirrordrill", "list"])
-    if begun:
-        monkeypatch.setattr("app.cli.lists.scenario_files.all_files", interrupted)
+    if is_working:
+        monkeypatch.setattr("app.cli.lists.scenario_files.all_files", raise_interrupt)
     else:
         monkeypatch.delitem(sys.modules, "app.cli")
         monkeypatch.delattr("app.cli")

@@ -18,27 +18,29 @@ from tests.disk import disk_with_room_for
 
 
 @pytest.fixture
-def before(tmp_path: Path) -> QSettings:
+def old_settings(tmp_path: Path) -> QSettings:
     QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, str(tmp_path / "config"))
     return QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "Mirrordrill", "window")
 
 
-def test_settings_are_written_only_into_the_profile_folder(before: QSettings, profile_folder: Path) -> None:
+def test_settings_are_written_only_into_the_profile_folder(
+    old_settings: QSettings, profile_folder: Path
+) -> None:
     store = WindowSettings()
     store.set(settings.THEME, "dark")
     store.sync()
     assert "dark" in (profile_folder / settings.FILE_NAME).read_text()
-    assert not Path(before.fileName()).exists()
+    assert not Path(old_settings.fileName()).exists()
     assert WindowSettings().get(settings.THEME) == "dark"
 
 
-def test_settings_of_the_first_version_are_moved_once(before: QSettings, profile_folder: Path) -> None:
-    before.setValue(settings.THEME.name, "dark")
-    before.setValue(settings.FONT_SCALE.name, "1.5")
-    before.sync()
+def test_settings_of_the_first_version_are_moved_once(old_settings: QSettings, profile_folder: Path) -> None:
+    old_settings.setValue(settings.THEME.name, "dark")
+    old_settings.setValue(settings.FONT_SCALE.name, "1.5")
+    old_settings.sync()
     store = WindowSettings()
     assert (store.get(settings.THEME), store.get(settings.FONT_SCALE)) == ("dark", 1.5)
-    assert not Path(before.fileName()).exists()
+    assert not Path(old_settings.fileName()).exists()
     store.remove(settings.THEME)
     store.sync()
     again = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "Mirrordrill", "window")

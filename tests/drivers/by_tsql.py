@@ -1,4 +1,4 @@
-"""What run.py asks of a driver, by `tsql` of FreeTDS, which reads batches and prints rows."""
+"""Checks of run.py for `tsql` of FreeTDS, which reads batches and prints rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ENCRYPTION = {"none": "off", "login": "request", "all": "require"}
 """Of freetds.conf, as tsql has no argument for it."""
 
 
-def told(port: str, *batches: str) -> str:
+def run_tsql(port: str, *batches: str) -> str:
     """All that it prints; its rows begin with the mark that each batch selects first."""
     typed = "".join(f"{batch}\ngo\n" for batch in batches)
     with tempfile.TemporaryDirectory() as folder:
@@ -43,7 +43,7 @@ def told(port: str, *batches: str) -> str:
 
 
 def rows(port: str, *batches: str) -> list[str]:
-    return re.findall(r"^(?:\d+> )*row\|(.*)$", told(port, *batches), re.MULTILINE)
+    return re.findall(r"^(?:\d+> )*row\|(.*)$", run_tsql(port, *batches), re.MULTILINE)
 
 
 def say(check: str, value: object) -> None:
@@ -58,7 +58,7 @@ def main() -> None:
     say("rows", f"{len(numbers)}|{str(numbers == [str(n) for n in range(1, len(numbers) + 1)]).lower()}")
     error = re.search(
         r'Msg (\d+) \(severity (\d+), state (\d+)\) from \S+ Procedure "?(\w+)"? Line (\d+):\s+"?(.*?)"?$',
-        told(port, "EXEC bad"),
+        run_tsql(port, "EXEC bad"),
         re.MULTILINE,
     )
     say("error", "|".join(error.groups()) if error else "not told")

@@ -29,35 +29,42 @@ Asked = Mapping[str, str]
 of a command (0: none)."""
 
 
-def by_pytds(asked: Asked) -> Any:
+def by_pytds(settings: Asked) -> Any:
     """A partner has the port of the first server, so that both go by the name of their instance."""
-    there: dict[str, Any] = {"dsn": asked["HOST"], "port": int(asked["PORT"])}
-    if asked["PARTNER"]:
-        there = {"dsn": asked["INSTANCE"], "failover_partner": asked["PARTNER"]}
-    return pytds.connect(**there, database="Sales", user="sa", password=asked["PASSWORD"], autocommit=True,
-                         timeout=int(asked["TIMEOUT"]) or None)  # fmt: skip
+    there: dict[str, Any] = {"dsn": settings["HOST"], "port": int(settings["PORT"])}
+    if settings["PARTNER"]:
+        there = {"dsn": settings["INSTANCE"], "failover_partner": settings["PARTNER"]}
+    return pytds.connect(**there, database="Sales", user="sa", password=settings["PASSWORD"], autocommit=True,
+                         timeout=int(settings["TIMEOUT"]) or None)  # fmt: skip
 
 
-def by_pymssql(asked: Asked) -> Any:
-    return pymssql.connect(server=asked["HOST"], port=asked["PORT"], database="Sales", user="sa",
-                           password=asked["PASSWORD"], login_timeout=15, timeout=int(asked["TIMEOUT"]))  # fmt: skip
+def by_pymssql(settings: Asked) -> Any:
+    return pymssql.connect(
+        server=settings["HOST"],
+        port=settings["PORT"],
+        database="Sales",
+        user="sa",
+        password=settings["PASSWORD"],
+        login_timeout=15,
+        timeout=int(settings["TIMEOUT"]),
+    )
 
 
-def _odbc(asked: Asked) -> str:
-    partner = f"Failover_Partner={asked['PARTNER']};" if asked["PARTNER"] else ""
-    return (f"Server={asked['HOST']},{asked['PORT']};Database=Sales;UID=sa;PWD={asked['PASSWORD']};Encrypt=no;"
+def _odbc(settings: Asked) -> str:
+    partner = f"Failover_Partner={settings['PARTNER']};" if settings["PARTNER"] else ""
+    return (f"Server={settings['HOST']},{settings['PORT']};Database=Sales;UID=sa;PWD={settings['PASSWORD']};Encrypt=no;"
             + partner)  # fmt: skip
 
 
-def by_pyodbc(asked: Asked) -> Any:
-    connection = pyodbc.connect(f"Driver={ODBC};{_odbc(asked)}", timeout=15, autocommit=True)
-    connection.timeout = int(asked["TIMEOUT"])
+def by_pyodbc(settings: Asked) -> Any:
+    connection = pyodbc.connect(f"Driver={ODBC};{_odbc(settings)}", timeout=15, autocommit=True)
+    connection.timeout = int(settings["TIMEOUT"])
     return connection
 
 
-def by_mssql_python(asked: Asked) -> Any:
-    connection = mssql_python.connect(_odbc({**asked, "PARTNER": ""}), autocommit=True)
-    connection.timeout = int(asked["TIMEOUT"])
+def by_mssql_python(settings: Asked) -> Any:
+    connection = mssql_python.connect(_odbc({**settings, "PARTNER": ""}), autocommit=True)
+    connection.timeout = int(settings["TIMEOUT"])
     return connection
 
 
@@ -69,11 +76,11 @@ DRIVERS: Final[Mapping[str, Callable[[Asked], Any]]] = {
 }
 
 
-def follow(connect: Callable[[], Any], ready: Callable[[], object], over: Callable[[], bool]) -> str:
+def follow(connect: Callable[[], Any], ready: Callable[[], object], should_stop: Callable[[], bool]) -> str:
     """Ask for the server's name, and log in anew after each failure, until another server answers: its name.
-    Empty if it is *over* before."""
+    Empty if it is *should_stop* before."""
     connection, first = connect(), ""
-    while not over():
+    while not should_stop():
         try:
             connection = connection or connect()
             cursor = connection.cursor()

@@ -1,4 +1,4 @@
-"""How real drivers follow a failover beside their profiles (engine/protocol/drivers.py): `make drivers`.
+"""Failovers of real drivers compared with their profiles (engine/protocol/drivers.py): `make drivers`.
 
 Each driver keeps one connection to `mirrordrill serve`, asks ten times a second and logs in anew with the same string,
 which names a partner (given) or does not (told: by the server alone). In the same run each profile has a client with
@@ -28,15 +28,15 @@ from tests.drivers.run import BUILD, HERE, JAVA, ROOT, go, install, maven, mono,
 TIMEOUT_S: Final = 5
 """Of a command, where a computer loses its power: without one Linux waits for fifteen minutes."""
 WITHIN_S: Final = 50.0
-"""Who is not back by then does not follow."""
+"""A driver that is not back by then does not follow."""
 SHARE, LEAST_S = 0.1, 2.0
-"""How far a driver may be from its profile: a tenth, or the pauses of an application between two logins."""
+"""Tolerances between a driver and its profile: a tenth, or the pauses of an application between two logins."""
 HOST_PORT, BY_NAME = "{host},{port}", "{host}\\{name}"
-"""How a connection string names the partner."""
+"""Names of the partner in connection strings."""
 
 
 @dataclass(frozen=True)
-class Played:
+class ProfiledDriver:
     """A driver that has a profile."""
 
     profile: str
@@ -47,7 +47,7 @@ class Played:
     strings: tuple[str, ...] = ("given", "told")
 
 
-def nothing() -> None:
+def no_install() -> None:
     """The drivers of Python are there."""
 
 
@@ -55,19 +55,21 @@ PYTHON: Final = (sys.executable, "-m", "tests.drivers.follow")
 OLD_JAVA: Final = ("java", "-cp", f"{BUILD}/java-old/*", str(HERE / "Client.java"))
 NODE: Final = ("node", str(BUILD / "node/client.js"))
 PLAYED: Final = {
-    "SqlClient (Mono 6.8)": Played("sqlclient", "mcs", mono, ("mono", str(BUILD / "mono/Follow.exe"))),
-    "pyodbc, ODBC 18.6": Played("odbc-18", sys.executable, nothing, (*PYTHON, "pyodbc")),
-    "mssql-python 1.16": Played("mssql-python", sys.executable, nothing, (*PYTHON, "mssql-python"), strings=("told",)),
-    "mssql-jdbc 8.4": Played("jdbc-old", "mvn", maven, (*OLD_JAVA, "mssql-jdbc", "follow"), BY_NAME),
-    "mssql-jdbc 13.6": Played("jdbc", "mvn", maven, (*JAVA, "mssql-jdbc", "follow"), BY_NAME),
-    "go-mssqldb 1.11": Played("go-mssqldb", "go", go, (str(BUILD / "go/client"), "follow")),
-    "python-tds 1.17": Played("python-tds", sys.executable, nothing, (*PYTHON, "python-tds"), BY_NAME),
-    "tedious 19.2": Played("tedious", "npm", npm, (*NODE, "tedious", "follow"), strings=("told",)),
-    "pymssql 2.4 (FreeTDS)": Played("freetds", sys.executable, nothing, (*PYTHON, "pymssql"), strings=("told",)),
-    "jTDS 1.3": Played("freetds", "mvn", maven, (*JAVA, "jtds", "follow"), strings=("told",)),
+    "SqlClient (Mono 6.8)": ProfiledDriver("sqlclient", "mcs", mono, ("mono", str(BUILD / "mono/Follow.exe"))),
+    "pyodbc, ODBC 18.6": ProfiledDriver("odbc-18", sys.executable, no_install, (*PYTHON, "pyodbc")),
+    "mssql-python 1.16": ProfiledDriver("mssql-python", sys.executable, no_install, (*PYTHON, "mssql-python"),
+        strings=("told",)),
+    "mssql-jdbc 8.4": ProfiledDriver("jdbc-old", "mvn", maven, (*OLD_JAVA, "mssql-jdbc", "follow"), BY_NAME),
+    "mssql-jdbc 13.6": ProfiledDriver("jdbc", "mvn", maven, (*JAVA, "mssql-jdbc", "follow"), BY_NAME),
+    "go-mssqldb 1.11": ProfiledDriver("go-mssqldb", "go", go, (str(BUILD / "go/client"), "follow")),
+    "python-tds 1.17": ProfiledDriver("python-tds", sys.executable, no_install, (*PYTHON, "python-tds"), BY_NAME),
+    "tedious 19.2": ProfiledDriver("tedious", "npm", npm, (*NODE, "tedious", "follow"), strings=("told",)),
+    "pymssql 2.4 (FreeTDS)": ProfiledDriver("freetds", sys.executable, no_install, (*PYTHON, "pymssql"),
+        strings=("told",)),
+    "jTDS 1.3": ProfiledDriver("freetds", "mvn", maven, (*JAVA, "jtds", "follow"), strings=("told",)),
 }  # fmt: skip
 FAULTS: Final = {"stop-service SERVER_A": 0, "power-off SERVER_A": TIMEOUT_S}
-"""What happens, and the time-out of a command then."""
+"""Fault, and the time-out of a command then."""
 
 
 def client_name(profile: str, string: str) -> str:
@@ -89,21 +91,23 @@ def lab(profiles: set[tuple[str, str]], timeout: int) -> str:
     return text.replace("[fidelity]", clients + "[fidelity]")
 
 
-def lines_of(stream: IO[str], into: queue.SimpleQueue[tuple[str, str, float]], who: str) -> None:
+def lines_of(stream: IO[str], into: queue.SimpleQueue[tuple[str, str, float]], driver: str) -> None:
     for line in stream:
-        into.put((who, line.rstrip("\n"), time.monotonic()))
+        into.put((driver, line.rstrip("\n"), time.monotonic()))
 
 
-def play(fault: str, every: dict[str, Played]) -> tuple[dict[tuple[str, str], str], dict[str, float]]:
+def play(
+    fault: str, drivers: dict[str, ProfiledDriver]
+) -> tuple[dict[tuple[str, str], str], dict[str, float]]:
     """After *fault*: the seconds until each driver with each string was back, and each simulated client; who was not is
     not there."""
     timeout = FAULTS[fault]
     heard: queue.SimpleQueue[tuple[str, str, float]] = queue.SimpleQueue()
-    cases = [(name, string) for name, played in every.items() for string in played.strings]
+    cases = [(name, string) for name, played in drivers.items() for string in played.strings]
     with tempfile.TemporaryDirectory() as folder:
         scenario = Path(folder) / "lab.toml"
         scenario.write_text(
-            lab({(every[name].profile, string) for name, string in cases}, timeout), encoding="utf-8"
+            lab({(drivers[name].profile, string) for name, string in cases}, timeout), encoding="utf-8"
         )
         environment = {**os.environ, FOLDER_VARIABLE: f"{folder}/profile", "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-m", "app", "serve", str(scenario), "--port-base", "0", "--browser"]
@@ -115,13 +119,13 @@ def play(fault: str, every: dict[str, Played]) -> tuple[dict[tuple[str, str], st
         first, other = there["SERVER_A"], there["SERVER_B"]
         programs = []
         for name, string in cases:
-            partner = every[name].partner.format(host=other["host"], port=other["port"], name="SERVER_B")
+            partner = drivers[name].partner.format(host=other["host"], port=other["port"], name="SERVER_B")
             asked = {
                 "HOST": first["host"], "PORT": str(first["port"]), "INSTANCE": f"{first['host']}\\SERVER_A",
                 "PARTNER": partner if string == "given" else "", "PASSWORD": first["password"],
                 "TIMEOUT": str(timeout), "VALUES": "", "TLS": "none",
             }  # fmt: skip
-            program = subprocess.Popen(every[name].command, cwd=ROOT, env={**environment, **asked}, text=True,
+            program = subprocess.Popen(drivers[name].command, cwd=ROOT, env={**environment, **asked}, text=True,
                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
             assert program.stdout is not None
             programs.append(program)
@@ -138,14 +142,17 @@ def play(fault: str, every: dict[str, Played]) -> tuple[dict[tuple[str, str], st
 
 
 def _watch(
-    fault: str, cases: list[tuple[str, str]], heard: queue.SimpleQueue[tuple[str, str, float]], lines: IO[str]
+    fault: str,
+    cases: list[tuple[str, str]],
+    output: queue.SimpleQueue[tuple[str, str, float]],
+    lines: IO[str],
 ) -> tuple[dict[tuple[str, str], str], dict[str, float]]:
     waiting, real = set(cases), dict[tuple[str, str], str]()
     simulated: dict[str, float] = {}
     begun, begun_s, until = 0.0, 0.0, time.monotonic() + 120
     while time.monotonic() < until and not (begun and len(real) == len(cases)):
         try:
-            who, line, at = heard.get(timeout=1.0)
+            who, line, at = output.get(timeout=1.0)
         except queue.Empty:
             continue
         if who != "serve":
@@ -179,7 +186,7 @@ def main() -> int:
     options = argparse.ArgumentParser(prog="python -m tests.drivers.profiles")
     options.add_argument("only", nargs="*", help="drivers, by the beginning of their names; all")
     given = options.parse_args()
-    every: dict[str, Played] = {}
+    every: dict[str, ProfiledDriver] = {}
     for name, played in PLAYED.items():
         if given.only and not name.startswith(tuple(given.only)):
             continue

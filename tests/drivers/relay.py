@@ -13,7 +13,7 @@ from app.serve.wire import CLIENT_HELLO
 
 HOST: Final = "127.0.0.1"
 WAYS: Final = {Encryption.NONE: "none", Encryption.LOGIN: "login", Encryption.ON: "all"}
-"""What the server's answer to a PRELOGIN settles; a connection that begins with TLS is `strict`."""
+"""Encryption settled by the server's answer to a PRELOGIN; a connection that begins with TLS is `strict`."""
 
 
 class Relay:

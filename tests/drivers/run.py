@@ -66,7 +66,7 @@ EXPECTED: Final = {
     "catalog": "5|13|1|2|0|0|0|1|1|1|31|3|0|0|4|5",
     "failover": "SERVER_B",
 }
-"""What a program shows of each check."""
+"""Output of a program for each check."""
 NOT_TRIED: Final = "–"
 SET_UP: Final = """
 CREATE TABLE t (n int)
@@ -92,7 +92,7 @@ class Client:
     install: Callable[[], object]
     command: tuple[str, ...]
     tls: tuple[str, ...] = ("none", "all", "strict")
-    """What it can have hidden: nothing, its login alone, all, or all from the first byte on (TDS 8.0)."""
+    """Parts that can be encrypted: nothing, the login alone, all, or all from the first byte on (TDS 8.0)."""
     exact: tuple[str, ...] = ("decimal", "money")
     """Types that it has with all their digits; others are floats, as all numbers of JavaScript are."""
 
@@ -175,16 +175,19 @@ CLIENTS: Final = {
 }
 
 
-def install(how: Callable[[], object]) -> None:
+def install(action: Callable[[], object]) -> None:
     """Raises subprocess.CalledProcessError."""
     for folder in ("node", "java", "java-old", "go", "rust", "mono"):
         (BUILD / folder).mkdir(parents=True, exist_ok=True)
-    how()
+    action()
 
 
 def play(client: Client, tls: str, folder: Path) -> dict[str, str]:
-    """What the program of a driver shows; `wire`: how much of it TLS has hidden; `online`: seconds from the end of the
-    principal to the opening of the database at its mirror; `replay`: whether its record replays after a kill."""
+    """Return the output of a driver's program.
+
+    Additional keys are `wire`: how much of it TLS has hidden; `online`: seconds from the end of the
+    principal to the opening of the database at its mirror; `replay`: whether its record replays after a kill.
+    """
     record, lab, certificate = folder / "run.json", folder / "lab.toml", folder / "run.pem"
     text = (ROOT / "scenarios/lab.toml").read_text(encoding="utf-8")
     lab.write_text(text.replace("[[server]]\n", "[[server]]\nversion = 2014\n"), encoding="utf-8")
@@ -207,7 +210,7 @@ def play(client: Client, tls: str, folder: Path) -> dict[str, str]:
             "PASSWORD": there["SERVER_A"]["password"], "TLS": tls,
             "VALUES": "SELECT " + ", ".join(f"{value} AS v{n}" for n, (value, _) in enumerate(VALUES)),
         }  # fmt: skip
-        _set_up(there["SERVER_A"])
+        _prepare_lab(there["SERVER_A"])
         with subprocess.Popen(client.command, cwd=ROOT, env={**environment, **asked}, text=True,
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:  # fmt: skip
             assert program.stdin is not None
@@ -231,15 +234,20 @@ def play(client: Client, tls: str, folder: Path) -> dict[str, str]:
     return shown
 
 
-def _online(heard: list[str]) -> str:
-    events = [json.loads(line) for line in heard if '"kind": "fa' in line]
+def _online(lines: list[str]) -> str:
+    events = [json.loads(line) for line in lines if '"kind": "fa' in line]
     stopped = next((event["t_s"] for event in events if event["kind"] == "fault"), 0.0)
     online = (e["t_s"] for e in events if e["kind"] == "failover" and e.get("step") == "online")
     return f"{next(online, stopped) - stopped:.1f}"
 
 
-def _set_up(there: dict[str, Any]) -> None:
-    how = {"dsn": there["host"], "port": there["port"], "user": there["login"], "password": there["password"]}
+def _prepare_lab(server: dict[str, Any]) -> None:
+    how = {
+        "dsn": server["host"],
+        "port": server["port"],
+        "user": server["login"],
+        "password": server["password"],
+    }
     with pytds.connect(**how, database="Sales", autocommit=True) as connection, connection.cursor() as cursor:
         for batch in SET_UP.split("GO\n"):
             cursor.execute(batch)
@@ -247,14 +255,14 @@ def _set_up(there: dict[str, Any]) -> None:
                 pass
 
 
-def verdict(shown: dict[str, str], check: str, exact: tuple[str, ...]) -> str:
+def verdict(results: dict[str, str], check: str, exact: tuple[str, ...]) -> str:
     """`yes`, where and after how long a failover left it, or what was shown instead."""
-    value = shown.get(check, shown.get("broken", NOT_TRIED))
+    value = results.get(check, results.get("broken", NOT_TRIED))
     if check == "replay":
         return value
     name, _, took = value.partition("|")
     if check == "failover" and name == EXPECTED[check]:
-        return f"{name} after {float(took):.1f} s (online {shown['online']})"
+        return f"{name} after {float(took):.1f} s (online {results['online']})"
     if check == "values":
         return same_values(value, exact)
     wanted = EXPECTED[check].split("|")
@@ -271,19 +279,23 @@ def same_values(value: str, exact: tuple[str, ...]) -> str:
     wrong = [
         f"{asked}: {one[:40]}"
         for one, (asked, wanted) in zip(told, VALUES, strict=True)
-        if not same(one, wanted, any(kind in asked for kind in exact))
+        if not is_equal(one, wanted, any(kind in asked for kind in exact))
     ]
     return "yes" if not wrong else "; ".join(wrong)
 
 
-def same(one: str, wanted: str, exact: bool) -> bool:
+def is_equal(value: str, wanted: str, exact: bool) -> bool:
     with suppress(InvalidOperation, ValueError):
-        return Decimal(one) == Decimal(wanted) if exact else isclose(float(one), float(wanted), rel_tol=1e-15)
+        return (
+            Decimal(value) == Decimal(wanted)
+            if exact
+            else isclose(float(value), float(wanted), rel_tol=1e-15)
+        )
     with suppress(ValueError):  # FreeTDS shows a time to the minute
-        return datetime.strptime(one, "%b %d %Y %I:%M%p") == datetime.fromisoformat(wanted).replace(
+        return datetime.strptime(value, "%b %d %Y %I:%M%p") == datetime.fromisoformat(wanted).replace(
             second=0, microsecond=0
         )
-    return one.removesuffix(".0").removesuffix(".000").removesuffix(" 00:00:00").upper() == wanted.upper()
+    return value.removesuffix(".0").removesuffix(".000").removesuffix(" 00:00:00").upper() == wanted.upper()
 
 
 def main() -> int:

@@ -7,9 +7,9 @@ import pickle
 
 from engine.commits import USER, chain
 from engine.protocol import commits
+from tests.assertions import require
 from tests.engine.tsql.console import ask
 from tests.engine.worlds import P, lab
-from tests.there import there
 
 LONG = tuple((float(number), 0.5, number, (("t", number),)) for number in range(1, 5_000))
 
@@ -29,8 +29,8 @@ def test_a_different_past_has_a_different_digest() -> None:
 
 def test_a_path_contains_the_commits_up_to_its_position() -> None:
     world = lab(workload="none")
-    world.commits[1, 0] = trunk = there(chain(LONG[:10]))
-    world.commits[1, 7] = branch = there(chain((*LONG[:4], (100.0, 0.5, 1, ()))))
+    world.commits[1, 0] = trunk = require(chain(LONG[:10]))
+    world.commits[1, 7] = branch = require(chain((*LONG[:4], (100.0, 0.5, 1, ()))))
     whole, parted = ((0, 0.0),), ((0, 0.0), (7, 4.2))
     assert commits.find_last_commit(world, 1, whole, 1e9) is trunk
     assert commits.find_last_commit(world, 1, whole, 9.5) is trunk.previous

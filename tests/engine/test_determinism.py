@@ -51,32 +51,32 @@ METHODS = {
     **dict.fromkeys(("sum", "mean", "std", "dot", "cumsum", "prod"), "numpy adds in an order of its own"),
 }
 ORDERED = frozenset(["sorted", "set", "frozenset", "len", "any", "all", "min", "max", "bool"])
-"""What may take a set: the order of its members does not show."""
+"""Functions that may take a set: the order of its members does not show."""
 
 
-def _whole(element: ast.expr) -> bool:
+def _is_integer(element: ast.expr) -> bool:
     """The expression is a whole number for certain."""
     if isinstance(element, ast.Constant):
         return isinstance(element.value, int)
     if isinstance(element, ast.Call) and isinstance(element.func, ast.Name):
         return element.func.id in ("len", "int", "isinstance", "ord")
     if isinstance(element, ast.BinOp) and isinstance(element.op, ast.Add | ast.Sub | ast.Mult | ast.FloorDiv):
-        return _whole(element.left) and _whole(element.right)
+        return _is_integer(element.left) and _is_integer(element.right)
     if isinstance(element, ast.BoolOp):
-        return all(map(_whole, element.values))
+        return all(map(_is_integer, element.values))
     return isinstance(element, ast.Compare)
 
 
 def _adds_whole_numbers(call: ast.Call) -> bool:
     given = call.args[0]
     if isinstance(given, ast.GeneratorExp):
-        return _whole(given.elt)
+        return _is_integer(given.elt)
     return isinstance(given, ast.Call) and ast.unparse(given).startswith("map(len,")
 
 
-def _is_set(node: ast.expr, sets: frozenset[str]) -> bool:
+def _is_set_expression(node: ast.expr, sets: frozenset[str]) -> bool:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr | ast.BitAnd | ast.Sub | ast.BitXor):
-        return _is_set(node.left, sets) or _is_set(node.right, sets)
+        return _is_set_expression(node.left, sets) or _is_set_expression(node.right, sets)
     if isinstance(node, ast.Name):
         return node.id in sets
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -93,8 +93,8 @@ def _ordered_from_sets(scope: ast.AST) -> Iterator[tuple[int, str]]:
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Name)
     ]
-    sets = frozenset(name for name, value in named if _is_set(value, frozenset()))
-    sets -= {name for name, value in named if not _is_set(value, sets)}
+    sets = frozenset(name for name, value in named if _is_set_expression(value, frozenset()))
+    sets -= {name for name, value in named if not _is_set_expression(value, sets)}
     harmless = {
         id(argument)
         for node in ast.walk(scope)
@@ -102,12 +102,12 @@ def _ordered_from_sets(scope: ast.AST) -> Iterator[tuple[int, str]]:
         for argument in node.args
     }
     for node in ast.walk(scope):
-        if isinstance(node, ast.For) and _is_set(node.iter, sets):
+        if isinstance(node, ast.For) and _is_set_expression(node.iter, sets):
             yield node.lineno, "goes through a set"
         elif isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp) and id(node) not in harmless:
-            if any(_is_set(generator.iter, sets) for generator in node.generators):
+            if any(_is_set_expression(generator.iter, sets) for generator in node.generators):
                 yield node.lineno, "goes through a set"
-        elif isinstance(node, ast.Call) and node.args and _is_set(node.args[0], sets):
+        elif isinstance(node, ast.Call) and node.args and _is_set_expression(node.args[0], sets):
             name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
             if name in ("list", "tuple", "join", "enumerate", "iter", "next", "dict"):
                 yield node.lineno, f"{name}() of a set"

@@ -28,7 +28,7 @@ def numbers(name: str) -> list[float]:
 
 
 def by_decimal(name: str, x: float) -> Decimal:
-    """What `engine.arithmetic` rounds to a float, in as many digits as its contexts have."""
+    """Return the number that `engine.arithmetic` rounds to a float, in as many digits as its contexts have."""
     if name == "cos":
         return arithmetic._sine(arithmetic._EXACT.add(arithmetic._reduced(x), arithmetic._PI / 2))
     return getattr(arithmetic._EXACT, {"log": "ln", "exp": "exp"}[name])(Decimal(x))
@@ -48,8 +48,8 @@ def test_results_equal_decimal_bit_for_bit(name: str) -> None:
 def test_errors_are_within_the_stated_limit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[tuple[int, int]] = []
 
-    def note(number: int, off: int = fixed_point.OFF) -> float:
-        found.append((number, off))
+    def note(number: int, offset: int = fixed_point.OFF) -> float:
+        found.append((number, offset))
         return 1.0
 
     monkeypatch.setattr(fixed_point, "_nearest", note)

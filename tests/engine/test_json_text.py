@@ -7,7 +7,7 @@ import pytest
 from engine.drill.running.drill import Drill
 from engine.inputs import InputError
 from engine.json_text import parse_json
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 DEEP = "[" * 100_000
 
@@ -24,7 +24,7 @@ def test_a_text_parses_to_its_value() -> None:
 
 @pytest.mark.parametrize("line", ["batch SERVER_A#x {}", "connect SERVER_A#y {}"])
 def test_deeply_nested_argument_is_refused(line: str) -> None:
-    drill = Drill(shipped("lab"), 1)
+    drill = Drill(load_shipped_scenario("lab"), 1)
     drill.do('connect SERVER_A#x {"login": "sa", "password": "right"}')
     drill.advance_to(200)
     before = drill.state_hash()

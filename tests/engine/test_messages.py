@@ -43,14 +43,14 @@ def test_every_raised_number_is_in_the_table() -> None:
     assert [use for use in uses() if use[1] not in MESSAGES] == []
 
 
-def needed(number: int) -> int:
+def count_arguments(number: int) -> int:
     """Arguments that all wordings of a message need; a %.*ls at the very end may stay empty."""
     texts = [(row.since, re.sub(r"(?:\s*%\.\*ls)+$", "", row.text)) for row in MESSAGES[number]]
     return max(count_placeholders(text) - len(LEADING.get((number, since), ())) for since, text in texts)
 
 
 def test_every_raise_provides_the_arguments_of_its_text() -> None:
-    short = [use for use in uses() if use[2] < needed(use[1]) and use[1] not in FILLED_LATER]
+    short = [use for use in uses() if use[2] < count_arguments(use[1]) and use[1] not in FILLED_LATER]
     assert short == []
 
 

@@ -180,7 +180,7 @@ def statement_of(rule: OptionRule) -> str:
     return text if whole else TEMPLATES[rule.statement][0].format(text, number=number)
 
 
-def prepared() -> World:
+def build_prepared_world() -> World:
     world = ag_lab(version=2022)
     for batch in PREPARED.split("\nGO\n"):
         answer = ask(world, SERVER, batch, then_s=60)
@@ -190,7 +190,7 @@ def prepared() -> World:
 
 @pytest.fixture(scope="module")
 def base() -> World:
-    return prepared()
+    return build_prepared_world()
 
 
 def parts(world: World) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-"""What is not done after a look that has found nothing would have changed nothing."""
+"""Work that is skipped after an unchanged look would have changed nothing."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.model import World, ticks
 from engine.verbs import fault_log
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 LINES = ("stop-service {}", "start-service {}", "pull-cable {}")
 LEFT_OUT_MAX = 60
 
 
 @pytest.fixture
-def left_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def skipped_ticks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Ticks at which nothing was taken note of; each time it is tried whether that would have changed anything."""
     ticks: list[int] = []
     stands_still = simulator._is_unchanged
 
-    def checked(world: World) -> bool:
+    def check_unchanged(world: World) -> bool:
         still = stands_still(world)
         if still and len(ticks) < LEFT_OUT_MAX:
             ticks.append(world.tick)
@@ -32,24 +32,26 @@ def left_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             assert settled.outbox == noted.outbox == []
         return still
 
-    monkeypatch.setattr(simulator, "_is_unchanged", checked)
+    monkeypatch.setattr(simulator, "_is_unchanged", check_unchanged)
     return ticks
 
 
 @pytest.mark.parametrize(
     "name", ["automatic-failover", "logins-after-failover", "ag-log-held", "fci-tempdb-path"]
 )
-def test_after_a_query_without_effect_fault_detection_can_be_skipped(name: str, left_out: list[int]) -> None:
-    drill = Drill(shipped(name))
+def test_after_a_query_without_effect_fault_detection_can_be_skipped(
+    name: str, skipped_ticks: list[int]
+) -> None:
+    drill = Drill(load_shipped_scenario(name))
     servers = list(drill.world.instances)
     for number, line in enumerate(LINES):
         drill.advance_to(drill.tick + ticks(20.0))
         drill.do(line.format(servers[number % 2 * -1]))
     drill.advance_to(drill.tick + ticks(30.0))
-    assert left_out
+    assert skipped_ticks
 
 
-def test_a_query_with_an_effect_is_noted(left_out: list[int]) -> None:
-    drill = Drill(shipped("redo-queue"))
+def test_a_query_with_an_effect_is_noted(skipped_ticks: list[int]) -> None:
+    drill = Drill(load_shipped_scenario("redo-queue"))
     play_solution(drill)
-    assert left_out
+    assert skipped_ticks

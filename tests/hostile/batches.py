@@ -9,7 +9,7 @@ SIZE: Final = 1_000_000
 Make = Callable[[], str]
 
 
-def _full(piece: str) -> str:
+def _fill_text(piece: str) -> str:
     return piece * (SIZE // len(piece))
 
 
@@ -31,10 +31,10 @@ _LINKED: Final = (
 """SERVER_A and SERVER_B know one another."""
 
 
-def _large_variables(many: int) -> str:
+def _large_variables(count: int) -> str:
     """So many variables of 200,000 characters each."""
     return "DECLARE @x varchar(max) SET @x=REPLICATE(CONVERT(varchar(max),'x'),200000) " + " ".join(
-        f"DECLARE @v{n} varchar(max) SET @v{n}=@x+'{n}'" for n in range(many)
+        f"DECLARE @v{n} varchar(max) SET @v{n}=@x+'{n}'" for n in range(count)
     )
 
 
@@ -207,20 +207,20 @@ BATCHES: Final[dict[str, Make]] = {
     "a long IN": lambda: "SELECT 1 WHERE 1 IN (1" + ",1" * 400_000 + ")",
     "many columns": lambda: "SELECT 1" + ",1" * 400_000,
     "a long UNION": lambda: "SELECT 1" + " UNION ALL SELECT 1" * 50_000,
-    "signs": lambda: _full("@#$%^&*"),
+    "signs": lambda: _fill_text("@#$%^&*"),
     "quotes": lambda: "'" * SIZE,
     "one open quote": lambda: "'" + "x" * (SIZE - 1),
     "open brackets": lambda: "[" * SIZE,
     "open comments": lambda: "/*" * 500_000,
     "comments in comments": lambda: "/*" * 200_000 + "*/" * 200_000,
     "dashes": lambda: "-" * SIZE,
-    "keywords": lambda: _full("select "),
+    "keywords": lambda: _fill_text("select "),
     "semicolons": lambda: ";" * SIZE,
-    "PRINT after PRINT": lambda: _full("PRINT 1 "),
-    "GO after GO": lambda: _full("GO\n"),
-    "batch after batch": lambda: _full("PRINT 1\nGO\n"),
-    "SELECT after SELECT": lambda: _full("SELECT 1\n"),
-    "command after command": lambda: _full("ALTER DATABASE Sales SET PARTNER SUSPEND\n"),
+    "PRINT after PRINT": lambda: _fill_text("PRINT 1 "),
+    "GO after GO": lambda: _fill_text("GO\n"),
+    "batch after batch": lambda: _fill_text("PRINT 1\nGO\n"),
+    "SELECT after SELECT": lambda: _fill_text("SELECT 1\n"),
+    "command after command": lambda: _fill_text("ALTER DATABASE Sales SET PARTNER SUSPEND\n"),
     "spaces": lambda: "SELECT" + " " * (SIZE - 7) + "1",
     "lines": lambda: "SELECT" + "\n" * (SIZE - 7) + "1",
     "a long name": lambda: "SELECT " + "a" * (SIZE - 7),

@@ -32,14 +32,14 @@ class Entry:
     local_name: bytes | None = None
     extra: bytes = b""
     place: int | None = field(default=None)
-    """Where the directory says that it begins."""
+    """Offset that the directory states as its beginning."""
 
 
 def archive(
-    entries: Sequence[Entry], before: bytes = b"", after: bytes = b"", count: int | None = None
+    entries: Sequence[Entry], prefix: bytes = b"", suffix: bytes = b"", count: int | None = None
 ) -> bytes:
     """A zip archive of *entries* between other bytes."""
-    body, directory = bytearray(before), bytearray()
+    body, directory = bytearray(prefix), bytearray()
     for entry in entries:
         packed = entry.packed
         if packed is None:
@@ -59,7 +59,7 @@ def archive(
         directory += entry.name + entry.extra
     count = len(entries) if count is None else count
     end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, count, count, len(directory), len(body), 0)
-    return bytes(body + directory + end + after)
+    return bytes(body + directory + end + suffix)
 
 
 def manifest(entries: Iterable[Entry], head: str = HEAD) -> Entry:
@@ -72,10 +72,10 @@ def manifest(entries: Iterable[Entry], head: str = HEAD) -> Entry:
     return Entry(bundle.MANIFEST.encode(), (head + listed).encode())
 
 
-def listed(*entries: Entry, head: str = HEAD) -> bytes:
+def pack(*entries: Entry, head: str = HEAD) -> bytes:
     """An archive of *entries*, all of them listed."""
     return archive([manifest(entries, head), *entries])
 
 
-def drill(name: bytes = b"scenarios/small.toml", content: bytes = DRILL.encode(), **said: Any) -> Entry:
-    return Entry(name, content, **said)
+def drill(name: bytes = b"scenarios/small.toml", content: bytes = DRILL.encode(), **fields: Any) -> Entry:
+    return Entry(name, content, **fields)

@@ -65,7 +65,7 @@ def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres
             }
             names += running
         time.sleep(chance.uniform(*PAUSE_S))
-        acknowledged = _acknowledged(database)
+        acknowledged = _read_acknowledged(database)
         victim = chance.choices(("host", "seat", "server"), (4, 6, 2 if others else 0))[0]
         if victim == "host":
             host = chance.choice(hosts)
@@ -85,7 +85,7 @@ def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres
             running[name].communicate()
             running[name] = seat(chance.choice(hosts).code, name, profile)
         killed[victim] += 1
-        now = _acknowledged(database)
+        now = _read_acknowledged(database)
         lost = [name for name, number in acknowledged.items() if now[name] < number]
         assert not lost, f"acknowledged acts are lost: {lost}"
     for name, one in running.items():
@@ -107,22 +107,22 @@ def _hosts(folder: Path, servers: tuple[Postgres, Nats] | None) -> tuple[list[Ho
     return [HostProcess(database, *words, listen=f"127.0.0.1:{free_port()}") for _ in range(2)], database
 
 
-def _finish(one: subprocess.Popen[str], code: str, name: str, profile: Path) -> None:
+def _finish(process: subprocess.Popen[str], code: str, name: str, profile: Path) -> None:
     """Wait for a seat; one that a slow machine has kept from its host dials in once more, as a person would."""
     for _ in range(3):
-        _, errors = one.communicate(timeout=END_S)
-        if one.returncode == 0 and "does not say yet" not in errors:
+        _, errors = process.communicate(timeout=END_S)
+        if process.returncode == 0 and "does not say yet" not in errors:
             return
         assert (
             "does not say yet" in errors
             or "did not reach" in errors
             or "no answer from this address" in errors
         ), (name, errors)
-        one = seat(code, name, profile)
+        process = seat(code, name, profile)
     raise AssertionError((name, errors))
 
 
-def _acknowledged(database: str) -> dict[str, int]:
+def _read_acknowledged(database: str) -> dict[str, int]:
     record = ClassRecord(database, new=False)
     found = {one.name: one.acknowledged for one in record.seats()}
     record.close()

@@ -23,10 +23,10 @@ from tests.engine.protocol.invariants import check
 
 HOUR_S: Final = 3600
 LOOK_S: Final = 5
-"""How often the invariants are checked, in simulated seconds."""
+"""Interval between checks of the invariants, in simulated seconds."""
 
 HELD_S: Final = 25
-"""How long a fault lasts before it is taken back: longer than the partner timeout."""
+"""Duration of a fault before its repair: longer than the partner timeout."""
 
 REST_S: Final = 35
 CORES_EACH: Final = 8

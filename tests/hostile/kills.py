@@ -73,14 +73,14 @@ FRAME_MS: Final = 600.0
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """What a run came to."""
+    """Result of a run."""
 
     state_hash: str
     events: str
     journal: str
 
 
-def unkilled(script: Script) -> End:
+def run_without_kill(script: Script) -> End:
     """The run without a profile, a session or an end of the process."""
     drill = Drill(scenario_files.find("lab").load())
     for second, line in script:
@@ -93,10 +93,10 @@ def _end(report: dict[str, object]) -> End:
     return End(str(report["state_hash"]), json.dumps(report["events"]), json.dumps(report["inputs"]))
 
 
-def live(folder: Path, script: Script, told: int) -> None:
+def live(folder: Path, script: Script, descriptor: int) -> None:
     """One life of the program: take up the run or begin one, and play *script* to its end.
 
-    Each line that the session has accepted is told on the descriptor *told* by one byte.
+    Each line that the session has accepted is told on the descriptor *descriptor* by one byte.
     """
     app = QCoreApplication.instance() or QCoreApplication([])
     session = HostSession(use_timer=False)
@@ -118,7 +118,7 @@ def live(folder: Path, script: Script, told: int) -> None:
             while session.busy:
                 session.on_frame(FRAME_MS)
             session.do(line)
-            os.write(told, b".")
+            os.write(descriptor, b".")
         assert not refusals, refusals
     app.processEvents()
 
@@ -148,7 +148,9 @@ def kill_at(folder: Path, script: Script, after_s: float) -> tuple[bool, int]:
     return os.WIFSIGNALED(status), accepted
 
 
-def one(folder: Path, name: str, chance: random.Random, life_s: float, lives: int) -> tuple[int, str]:
+def kill_repeatedly(
+    folder: Path, name: str, chance: random.Random, life_s: float, lives: int
+) -> tuple[int, str]:
     """Kill a run up to *lives* times, then let it end: how many kills hit, and how it went, in a few words."""
     script, accepted, killed = SCRIPTS[name], 0, 0
     where = ""
@@ -194,21 +196,21 @@ def run(kills: int, seed: int, folder: Path, lives: int = 3) -> Iterator[tuple[i
     chance, counts, done = random.Random(seed), Counter[str](), 0
     life_s: dict[str, float] = {}
     for name, script in SCRIPTS.items():
-        EXPECTED[name] = unkilled(script)
-        life_s[name] = _timed(folder / f"whole-{name}", script)
+        EXPECTED[name] = run_without_kill(script)
+        life_s[name] = _measure_run(folder / f"whole-{name}", script)
     for number in itertools.count():
         if done >= kills:
             return
         name = list(SCRIPTS)[number % len(SCRIPTS)]
         profile = folder / str(number)
-        hits, how = one(profile, name, chance, life_s[name], chance.randint(1, lives))
+        hits, how = kill_repeatedly(profile, name, chance, life_s[name], chance.randint(1, lives))
         counts[f"{name}: {how}"] += 1
         done += hits
         shutil.rmtree(profile, ignore_errors=True)
         yield done, counts
 
 
-def _timed(folder: Path, script: Script) -> float:
+def _measure_run(folder: Path, script: Script) -> float:
     began = time.perf_counter()
     _finish(folder, script)
     return time.perf_counter() - began

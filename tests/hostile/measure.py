@@ -24,7 +24,7 @@ PATIENCE_S: Final = 30
 
 
 def scenario(name: str) -> str:
-    """What became of a scenario text."""
+    """Return the result of a scenario text."""
     make = {**scenario_texts.REFUSED, **scenario_texts.HARMLESS}[name]
     try:
         drill = Drill(load_scenario(make(), "hostile.toml"))
@@ -35,7 +35,7 @@ def scenario(name: str) -> str:
 
 
 def batch(name: str) -> str:
-    """What became of a batch: the longest processor time that one tick took, and its last message."""
+    """Return the result of a batch: the longest processor time that one tick took, and its last message."""
     drill = Drill(scenario_files.find("lab").load())
     drill.advance_to(100)
     text = batches.BATCHES[name]()

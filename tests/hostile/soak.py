@@ -93,12 +93,12 @@ QUERIES: Final = (
     "BACKUP LOG {database} TO DISK = 'x.trn'",
     "this is no T-SQL",
 )
-"""What is typed. Nothing that forces service or gives the witness up: then two may serve."""
+"""Typed inputs. None of them forces service or gives the witness up: then two may serve."""
 
 
 @dataclass
 class Figures:
-    """What was measured since the last line was printed, and in all."""
+    """Measurements since the last printed line, and in all."""
 
     frames_ms: list[float] = field(default_factory=list)
     all_ms: list[float] = field(default_factory=list)
@@ -131,7 +131,7 @@ def act(chance: random.Random, drill: Drill) -> str:
 
 
 def check(world: World) -> None:
-    """What holds at any moment: one copy serves, and no log is lost or made up."""
+    """Assert the invariants of any moment: one copy serves, and no log is lost or made up."""
     for database in world.databases():
         leaders = [key for key in world.copies if key[1] == database and serving.is_serving(world, key)]
         assert len(leaders) <= 1, f"{world.t_s:g} s: {leaders} serve at once"
@@ -154,14 +154,14 @@ def resident_mb() -> float:
     return pages * resource.getpagesize() / 1e6
 
 
-def held(history: History) -> str:
-    """What a run and the moments kept of it take, counted."""
+def measure_memory(history: History) -> str:
+    """Return the measured memory of a run and of its snapshots."""
     seen: set[int] = set()
     run, kept = room([history.drill], seen), room([history], seen)
     return f"run {run / 1e6:.1f} MB, kept moments {kept / 1e6:.1f} MB, {len(history.drill.events)} events"
 
 
-def told(figures: Figures, drill: Drill) -> str:
+def format_figures(figures: Figures, drill: Drill) -> str:
     took = sorted(figures.frames_ms) or [0.0]
     middle, high = took[len(took) // 2], took[int(len(took) * 0.95)]
     figures.all_ms += took
@@ -182,10 +182,13 @@ def window_of(
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtWidgets import QApplication
 
-    from tests.screenshots import opened
+    from tests.screenshots import open_screenshot_window
 
     app = QApplication.instance() or QApplication(sys.argv[:1])
-    with tempfile.TemporaryDirectory() as folder, opened(Path(folder), "light", (1366, 768)) as window:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_screenshot_window(Path(folder), "light", (1366, 768)) as window,
+    ):
         window.play.begin(scenario(databases), "lab")
         window.session.set_speed(SPEED)
         window.session.play()
@@ -229,7 +232,7 @@ def soak(hours: float, databases: int, seed: int, in_window: bool) -> Figures:
         end, next_act, next_line = hours * 3600.0, 60.0, 0.0
         while (now := drill().world.t_s) < end:
             if now >= next_line:
-                print(told(figures, drill()), flush=True)
+                print(format_figures(figures, drill()), flush=True)
                 next_line += max(0.25, hours / 24) * 3600.0
             if now >= next_act:
                 figures.acts += 1
@@ -241,7 +244,7 @@ def soak(hours: float, databases: int, seed: int, in_window: bool) -> Figures:
             figures.worst_own_ms = max(figures.worst_own_ms, (process_time() - begun_own) * 1000.0)
             check(drill().world)
             assert drill().world.t_s > now, f"time stands still at {now:g} s"
-        print(told(figures, drill()), flush=True)
+        print(format_figures(figures, drill()), flush=True)
     return figures
 
 

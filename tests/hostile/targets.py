@@ -1,4 +1,4 @@
-"""What a fuzzer may be let loose on: each takes any text or bytes and either answers or refuses in its own way."""
+"""Targets of a fuzzer: each takes any text or bytes and either answers or refuses in its own way."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ TINY: Final = ("0", "1e-300")
 """Right here and there: what loads with it has to run."""
 
 
-def _in(table: str, key: str) -> Callable[[str], str]:
+def _insert_key(table: str, key: str) -> Callable[[str], str]:
     return lambda value: WORLD.replace(f"[[{table}]]\n", f"[[{table}]]\n{key} = {value}\n", 1)
 
 
@@ -47,11 +47,11 @@ def _does(line: str) -> Callable[[str], str]:
 PLACES: Final[dict[str, Callable[[str], str]]] = {
     **{key: _link(key) for key in ("rtt_ms", "jitter_ms", "bandwidth_mbps", "loss")},
     **{
-        key: _in("database", key)
+        key: _insert_key("database", key)
         for key in ("count", "scale", "size_mb", "log_size_mb", "log_max_mb", "compression_ratio", "log_backup_every")
     },
-    **{key: _in("server", key) for key in ("cores", "max_worker_threads")},
-    "timeout_s": _in("session", "timeout_s"),
+    **{key: _insert_key("server", key) for key in ("cores", "max_worker_threads")},
+    "timeout_s": _insert_key("session", "timeout_s"),
     "boot_s": lambda value: f"{WORLD}\n[settings]\nboot_s = {value}\n",
     "restart_service_s": lambda value: f"{WORLD}\n[settings]\nrestart_service_s = {value}\n",
     "seed": lambda value: WORLD.replace("seed = 3", f"seed = {value}"),
@@ -77,7 +77,7 @@ def test_values_valid_nowhere_are_refused_by_name_and_position(name: str) -> Non
         assert name.rstrip("=") in str(caught.value) or "do" in str(caught.value), (value, str(problem))
 
 
-def _loaded(name: str, value: str) -> Drill | None:
+def _load_drill(name: str, value: str) -> Drill | None:
     try:
         return Drill(load_scenario(PLACES[name](value), "absurd.toml"), mode="lab")
     except ScenarioError:
@@ -86,7 +86,7 @@ def _loaded(name: str, value: str) -> Drill | None:
 
 @pytest.mark.parametrize(("name", "value"), list(product(PLACES, TINY)))
 def test_tiny_values_are_refused_or_run(name: str, value: str) -> None:
-    drill = _loaded(name, value)
+    drill = _load_drill(name, value)
     if drill is not None:
         drill.advance_to(1_000)
         assert finite(drill.world.flow)
@@ -109,7 +109,7 @@ ODD: Final = (
 @pytest.mark.parametrize("name", PLACES)
 def test_odd_values_are_refused_or_run(name: str) -> None:
     for value in ODD:
-        drill = _loaded(name, value)
+        drill = _load_drill(name, value)
         if drill is not None:
             drill.advance_to(200)
             assert finite(drill.world.flow), value
@@ -118,9 +118,9 @@ def test_odd_values_are_refused_or_run(name: str) -> None:
 
 def test_a_job_without_a_pause_does_not_stop_the_clock() -> None:
     """It began again within the same tick, for ever."""
-    assert _loaded("log_backup_every", "0") is not None
-    assert _loaded("log_backup_every", "9.99") is None
-    drill = _loaded("log_backup_every", "10")
+    assert _load_drill("log_backup_every", "0") is not None
+    assert _load_drill("log_backup_every", "9.99") is None
+    drill = _load_drill("log_backup_every", "10")
     assert drill is not None
     drill.advance_to(6_000)
     assert drill.tick == 6_000

@@ -1,4 +1,4 @@
-"""What was accepted in the window is seen and forgotten on the command line; a spoilt list is no harm."""
+"""Files accepted in the window are listed and removed on the command line; a damaged list does no harm."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ OTHER = Accepted("2" * 64)
 OWN = Accepted("3" * 64, own=True)
 
 
-def _keep(folder: Path, *known: Accepted) -> None:
+def _keep(folder: Path, *entries: Accepted) -> None:
     with open_profile(folder) as profile:
-        accepted_files.save_entries(profile, known)
+        accepted_files.save_entries(profile, entries)
 
 
-def _known(folder: Path) -> list[str]:
+def _list_hashes(folder: Path) -> list[str]:
     with open_profile(folder) as profile:
         return [one.sha256 for one in accepted_files.remembered(profile)]
 
@@ -48,9 +48,9 @@ def test_accepted_files_are_listed_one_per_line(
 def test_one_file_is_forgotten_by_its_prefix_and_all_at_once(profile_folder: Path) -> None:
     _keep(profile_folder, ONE, OTHER, OWN)
     assert _call("forget", ONE.sha256[:8]) == AS_ASKED
-    assert _known(profile_folder) == [OTHER.sha256, OWN.sha256]
+    assert _list_hashes(profile_folder) == [OTHER.sha256, OWN.sha256]
     assert _call("forget", "--all") == AS_ASKED
-    assert _known(profile_folder) == [OWN.sha256]
+    assert _list_hashes(profile_folder) == [OWN.sha256]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_an_ambiguous_prefix_forgets_no_file(
     _keep(profile_folder, ONE, OTHER, OWN)
     assert _call("forget", *arguments) == UNUSABLE
     assert len(capsys.readouterr().err.splitlines()) == 1
-    assert len(_known(profile_folder)) == 3
+    assert len(_list_hashes(profile_folder)) == 3
 
 
 def test_listing_creates_no_profile_and_an_open_window_is_reported(
@@ -84,7 +84,7 @@ def test_listing_creates_no_profile_and_an_open_window_is_reported(
 def test_an_invalid_list_trusts_nothing(profile_folder: Path, raw: str) -> None:
     with open_profile(profile_folder) as profile:
         profile.settings.set(ACCEPTED, raw)
-    assert _known(profile_folder) == []
+    assert _list_hashes(profile_folder) == []
 
 
 def test_the_oldest_files_must_be_accepted_again() -> None:

@@ -70,20 +70,20 @@ USUAL: Final = {
     "resource": "AG1",
     "cluster": "CLU1",
 }
-"""What stands in the other places."""
+"""Words for the other parameters."""
 
 
-def _usual(verb: Verb, place: int, parameter: VerbParameter) -> str:
+def _choose_default(verb: Verb, index: int, parameter: VerbParameter) -> str:
     if parameter.choices:
         return parameter.choices[0]
-    if parameter.name == "to" or (place == 1 and parameter.kind in ("name", "server")):
+    if parameter.name == "to" or (index == 1 and parameter.kind in ("name", "server")):
         return "SERVER_B"
     return "Workload1" if parameter.name == "workload" else USUAL[parameter.kind]
 
 
 def _lines(verb: Verb) -> Iterator[str]:
     """The act with each absurd value in each of its places, options among them, and with too few or too many."""
-    usual = [_usual(verb, place, parameter) for place, parameter in enumerate(verb.parameters)]
+    usual = [_choose_default(verb, place, parameter) for place, parameter in enumerate(verb.parameters)]
     for place in range(len(usual)):
         for value in ABSURD:
             yield " ".join([verb.name, *usual[:place], value, *usual[place + 1 :]])
@@ -115,7 +115,7 @@ def _finite(world: World) -> bool:
 
 
 def _refusal(world: World, line: str) -> str:
-    """What is said against *line*; empty: it has been done."""
+    """Return the refusal of *line*; empty if it was applied."""
     try:
         item = parse_line(line, world.tick)
         simulator.apply_input(world, item)
@@ -147,14 +147,14 @@ def test_input_files_and_timelines_refuse_the_same_lines(name: str) -> None:
         inputs, problems = parse_script(f"1 {line}")
         assert bool(inputs) != bool(problems), line
         text = f"{WORLD}\n[[timeline]]\nat = 1\ndo = {json.dumps(line)}\n"
-        drill = _loaded(text)
+        drill = _load_drill(text)
         if drill is not None:
             assert inputs, line
             drill.advance_to(160)
             assert _finite(drill.world), line
 
 
-def _loaded(text: str) -> Drill | None:
+def _load_drill(text: str) -> Drill | None:
     """The drill, unless it is refused; then every problem has its place."""
     try:
         return Drill(load_scenario(text, "absurd.toml"), mode="lab")

@@ -1,4 +1,4 @@
-"""Whatever a batch tries, it is answered, it can be cancelled, and it stays inside. All cases: `measure batches`."""
+"""Hostile batches get an answer, can be cancelled, and stay inside. All cases: `measure batches`."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ QUICK = [
 ]  # fmt: skip
 
 
-def _ended(text: str, ticks: int = 100) -> Event:
-    """What became of *text* within so many ticks, or when it was cancelled then."""
+def _run_batch(text: str, ticks: int = 100) -> Event:
+    """Return the end of *text* within so many ticks, or of its cancellation then."""
     world = lab(workload="none")
     tsql.submit(world, "SERVER_A", text)
     events = simulator.advance(world, ticks)
@@ -40,7 +40,7 @@ def _ended(text: str, ticks: int = 100) -> Event:
 
 @pytest.mark.parametrize("name", QUICK)
 def test_hostile_batches_end_or_can_be_stopped(name: str) -> None:
-    assert _ended(BATCHES[name]()).get("messages")
+    assert _run_batch(BATCHES[name]()).get("messages")
     assert not list(Path("/tmp").glob("mirrordrill-escaped*"))
 
 
@@ -64,12 +64,12 @@ STATEMENT_READ_MAX: Final = definition_reader.STATEMENT_WORK + definition_reader
 """Work of reading the longest statement, which cannot be divided."""
 
 
-def _said(text: str) -> str:
-    return " ".join(message["text"] for message in _ended(text, ticks=20_000).get("messages"))
+def _read_messages(text: str) -> str:
+    return " ".join(message["text"] for message in _run_batch(text, ticks=20_000).get("messages"))
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (
             "SELECT a.text FROM sys.messages a, (SELECT TOP 60 text FROM sys.messages) b",
@@ -103,14 +103,14 @@ def _said(text: str) -> str:
         ),
     ],
 )
-def test_each_limit_is_reported(text: str, said: str) -> None:
-    assert said in _said(text)
+def test_each_limit_is_reported(text: str, message: str) -> None:
+    assert message in _read_messages(text)
 
 
 def test_results_do_not_accumulate() -> None:
     tracemalloc.start()
     try:
-        said = _said("SELECT REPLICATE('x',8000) FROM sys.messages " * 12)
+        said = _read_messages("SELECT REPLICATE('x',8000) FROM sys.messages " * 12)
         assert "characters in them" in said or "results of more than" in said
         assert tracemalloc.get_traced_memory()[1] < 100_000_000
     finally:
@@ -118,7 +118,7 @@ def test_results_do_not_accumulate() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("value", "expected"),
     [
         ("FORMAT(1,'N2000000000')", None),
         ("FORMAT(1.5,'F99')", f"1.5{'0' * 98}"),
@@ -126,12 +126,12 @@ def test_results_do_not_accumulate() -> None:
         ("FORMAT(CONVERT(datetime,'2012-05-06'),REPLICATE('yyyy',1000))", "2012" * 1_000),
     ],
 )
-def test_format_allocates_no_more_than_its_result(value: str, shown: str | None) -> None:
+def test_format_allocates_no_more_than_its_result(value: str, expected: str | None) -> None:
     world = lab(workload="none")
     world.update_instance("SERVER_A", version=2012)
     tsql.submit(world, "SERVER_A", f"SELECT {value}")
     (done,) = [event for event in simulator.advance(world, 500) if event.kind == "sql_done"]
-    assert done.get("results")[0]["rows"] == [[shown]]
+    assert done.get("results")[0]["rows"] == [[expected]]
 
 
 def test_the_agent_reports_that_it_cannot_keep_up() -> None:

@@ -16,29 +16,29 @@ from app.files.bundle import Bundle
 from app.files.bundle_store import BundleStoreError
 from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.running.drill import Drill
-from tests.hostile.bundles import DRILL, Entry, archive, drill, listed, manifest
-from tests.shipped import shipped
+from tests.hostile.bundles import DRILL, Entry, archive, drill, manifest, pack
+from tests.shipped_scenarios import load_shipped_scenario
 
 OTHER = DRILL.replace("Small", "Another", 1)
 BROKEN = DRILL.replace('level = "beginner"', 'level = "none"', 1)
 
 
-def made(**scenarios: str) -> Bundle:
+def build_bundle(**scenarios: str) -> Bundle:
     raw = bundle.build_bundle("A course", scenarios, {}, "Ada L.", "CC0-1.0")
     return bundle.parse(raw, "course.mirrordrill")
 
 
-def command(*words: object) -> int:
-    return cli.main(["bundle", *map(str, words)], lambda scenario: 9)
+def command(*arguments: object) -> int:
+    return cli.main(["bundle", *map(str, arguments)], lambda scenario: 9)
 
 
 def test_an_imported_bundle_is_found_with_its_origin() -> None:
-    found = made(small=DRILL, other=OTHER)
+    found = build_bundle(small=DRILL, other=OTHER)
     (file,) = bundle_store.import_bundle(found, ["small"])
     assert file == scenario_files.bundles_folder() / found.sha256[:16] / "small.toml"
     listed = {one.name: one.origin for one in scenario_files.all_files()[0] if not one.shipped}
     assert listed == {"small": "A course"}
-    assert shipped("small").title == "Small"
+    assert load_shipped_scenario("small").title == "Small"
     assert [one.here for one in bundle_store.offers(found)] == [False, True]
     (kept,) = bundle_store.list_imported_bundles()
     assert (kept.title, kept.author, kept.licence, kept.sha256) == (
@@ -50,7 +50,7 @@ def test_an_imported_bundle_is_found_with_its_origin() -> None:
 
 
 def test_a_second_import_adds_only_new_files() -> None:
-    found = made(small=DRILL, other=OTHER)
+    found = build_bundle(small=DRILL, other=OTHER)
     bundle_store.import_bundle(found, ["small"])
     assert [file.stem for file in bundle_store.import_bundle(found, ["small", "other"])] == ["other"]
     assert bundle_store.import_bundle(found, ["small", "other"]) == []
@@ -61,7 +61,7 @@ def test_an_import_never_replaces_a_file() -> None:
     own.mkdir(parents=True)
     (own / "small.toml").write_text(OTHER, encoding="utf-8")
     lab = scenario_files.find("lab").text.replace("Database mirroring lab", "My lab", 1)
-    found = made(small=DRILL, lab=lab, broken=BROKEN)
+    found = build_bundle(small=DRILL, lab=lab, broken=BROKEN)
     why = {offer.name: offer.hindrance for offer in bundle_store.offers(found)}
     assert "You already have" in why["small"]
     assert "shipped" in why["lab"]
@@ -74,7 +74,7 @@ def test_an_import_never_replaces_a_file() -> None:
 
 
 def test_another_bundle_with_the_same_name_is_refused() -> None:
-    first, second = made(small=DRILL), made(small=OTHER)
+    first, second = build_bundle(small=DRILL), build_bundle(small=OTHER)
     bundle_store.import_bundle(first, ["small"])
     (offer,) = bundle_store.offers(second)
     assert "Remove that bundle first" in offer.hindrance
@@ -84,7 +84,7 @@ def test_another_bundle_with_the_same_name_is_refused() -> None:
 
 
 def test_an_own_drill_of_the_same_name_wins_and_this_is_reported() -> None:
-    bundle_store.import_bundle(made(small=DRILL), ["small"])
+    bundle_store.import_bundle(build_bundle(small=DRILL), ["small"])
     (scenario_files.own_folder() / "small.toml").write_text(OTHER, encoding="utf-8")
     files, problems = scenario_files.all_files()
     assert [file.text for file in files if file.name == "small"] == [OTHER]
@@ -96,7 +96,7 @@ def test_an_own_drill_of_the_same_name_wins_and_this_is_reported() -> None:
     "key", ["", ".", "..", "../..", "0123456789abcdef", "*", "0123456789ABCDEF", "a" * 16 + "/.."]
 )
 def test_only_bundles_can_be_removed(key: str) -> None:
-    bundle_store.import_bundle(made(small=DRILL), ["small"])
+    bundle_store.import_bundle(build_bundle(small=DRILL), ["small"])
     with pytest.raises(ScenarioNotFoundError):
         bundle_store.remove(key)
     assert len(bundle_store.list_imported_bundles()) == 1
@@ -114,7 +114,7 @@ def test_a_link_instead_of_a_bundle_is_not_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("raw", [b"", b"\xff", b"title = 3", b"a." * 30_000, b"title = [" * 5000, b"x = 'y'"])
 def test_a_damaged_label_loses_only_the_title(raw: bytes) -> None:
-    found = made(small=DRILL)
+    found = build_bundle(small=DRILL)
     bundle_store.import_bundle(found, ["small"])
     (scenario_files.bundles_folder() / found.sha256[:16] / scenario_files.LABEL).write_bytes(raw)
     assert [one.title for one in bundle_store.list_imported_bundles()] == [found.sha256[:16]]
@@ -125,14 +125,14 @@ def test_an_unwritable_folder_is_reported() -> None:
     scenario_files.own_folder().mkdir(parents=True)
     scenario_files.bundles_folder().write_text("a file in the way")
     with pytest.raises(BundleStoreError, match="cannot be written"):
-        bundle_store.import_bundle(made(small=DRILL), ["small"])
+        bundle_store.import_bundle(build_bundle(small=DRILL), ["small"])
 
 
 # --- the command line ---------------------------------------------------------------------------------------
 
 
 def test_a_course_is_passed_on_as_a_bundle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lab = Drill(shipped("lab"), 5)
+    lab = Drill(load_shipped_scenario("lab"), 5)
     lab.advance_to(300)
     lab.do("power-off SERVER_B")
     lab.do("finish")
@@ -218,8 +218,8 @@ print("\\n".join(path for path in written if "__pycache__" not in path), file=sy
 def test_import_writes_only_below_the_profile(tmp_path: Path, profile_folder: Path) -> None:
     """Good and hostile ones, by the interpreter's own audit of every file that is opened, moved or removed."""
     raws = [
-        listed(drill()), listed(drill(b"scenarios/../../x.toml")), listed(drill(mode=0o120777)),
-        listed(drill(b"/tmp/escaped.toml")), listed(drill(), Entry(b"runs/a.json", b"[]")),
+        pack(drill()), pack(drill(b"scenarios/../../x.toml")), pack(drill(mode=0o120777)),
+        pack(drill(b"/tmp/escaped.toml")), pack(drill(), Entry(b"runs/a.json", b"[]")),
     ]  # fmt: skip
     files = [tmp_path / f"{number}.mirrordrill" for number in range(len(raws))]
     for file, raw in zip(files, raws, strict=True):
@@ -247,7 +247,7 @@ sys.exit(cli.main(["bundle", "add", sys.argv[1]], lambda scenario: 9))
 def test_a_full_disk_leaves_no_partial_drill(tmp_path: Path) -> None:
     """There is room for the label, not for the drill."""
     file = tmp_path / "x.mirrordrill"
-    file.write_bytes(listed(drill()))
+    file.write_bytes(pack(drill()))
     words = [sys.executable, "-c", FULL, str(file)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, env=dict(os.environ))
     assert done.returncode == 2

@@ -11,10 +11,10 @@ import pytest
 from app.files import bundle
 from app.files.bundle import BundleError
 from engine.drill.authoring.scenario import load_scenario
-from tests.hostile.bundles import DRILL, HEAD, Entry, archive, drill, listed, manifest
+from tests.hostile.bundles import DRILL, HEAD, Entry, archive, drill, manifest, pack
 
 
-def refused(raw: bytes) -> str:
+def get_refusal(raw: bytes) -> str:
     with pytest.raises(BundleError) as caught:
         bundle.parse(raw, "x.mirrordrill")
     assert all("\n" not in str(problem) for problem in caught.value.problems)
@@ -22,13 +22,13 @@ def refused(raw: bytes) -> str:
 
 
 def test_a_valid_bundle_is_read() -> None:
-    found = bundle.parse(listed(drill()), "x.mirrordrill")
+    found = bundle.parse(pack(drill()), "x.mirrordrill")
     assert found.manifest.title == "A course"
     assert dict(found.scenarios) == {"small": DRILL}
 
 
 @pytest.mark.parametrize(
-    ("name", "why"),
+    ("name", "reason"),
     [
         (b"/etc/passwd", "absolute path"), (b"C:/x.toml", "absolute path"), (b"C:x.toml", "absolute path"),
         (b"../x.toml", "path outside"), (b"scenarios/../../x.toml", "path outside"),
@@ -46,13 +46,13 @@ def test_a_valid_bundle_is_read() -> None:
         (b"", "not allowed in a bundle"),
     ],
 )  # fmt: skip
-def test_an_unexpected_name_is_refused(name: bytes, why: str) -> None:
+def test_an_unexpected_name_is_refused(name: bytes, reason: str) -> None:
     flags = 0x800 if not name.isascii() else 0
-    assert why in refused(archive([manifest([drill()]), drill(), Entry(name, b"x", flags=flags)]))
+    assert reason in get_refusal(archive([manifest([drill()]), drill(), Entry(name, b"x", flags=flags)]))
 
 
 @pytest.mark.parametrize(
-    ("entry", "why"),
+    ("entry", "reason"),
     [
         (drill(mode=0o120777), "a link"), (drill(mode=0o040755), "a link, a folder"), (drill(mode=0o020666), "a link"),
         (drill(flags=1), "encrypted"), (drill(flags=0x40), "encrypted"), (drill(flags=0x2000), "encrypted"),
@@ -65,30 +65,32 @@ def test_an_unexpected_name_is_refused(name: bytes, why: str) -> None:
         (drill(content=b"#" * 4_000_001, method=0), "too large"),
     ],
 )  # fmt: skip
-def test_a_mislabeled_member_is_refused(entry: Entry, why: str) -> None:
-    assert why in refused(listed(entry))
+def test_a_mislabeled_member_is_refused(entry: Entry, reason: str) -> None:
+    assert reason in get_refusal(pack(entry))
 
 
 def test_duplicate_members_are_refused() -> None:
-    twice = refused(archive([manifest([drill()]), drill(), drill(content=b"another")]))
+    twice = get_refusal(archive([manifest([drill()]), drill(), drill(content=b"another")]))
     assert twice.count("several members") == 1
-    assert "letter case" in refused(archive([manifest([drill()]), drill(), drill(b"scenarios/SMALL.toml")]))
-    assert "listed more than once" in refused(archive([manifest([drill(), drill()]), drill()]))
+    assert "letter case" in get_refusal(
+        archive([manifest([drill()]), drill(), drill(b"scenarios/SMALL.toml")])
+    )
+    assert "listed more than once" in get_refusal(archive([manifest([drill(), drill()]), drill()]))
 
 
 def test_listed_and_actual_members_must_agree() -> None:
-    assert "listed in bundle.toml, but" in refused(
+    assert "listed in bundle.toml, but" in get_refusal(
         archive([manifest([drill(), drill(b"runs/a.json")]), drill()])
     )
-    assert "not listed in bundle.toml" in refused(
+    assert "not listed in bundle.toml" in get_refusal(
         archive([manifest([drill()]), drill(), drill(b"runs/a.json", b"{}")])
     )
-    assert "SHA-256 differs" in refused(archive([manifest([drill(content=b"other")]), drill()]))
-    assert "missing" in refused(archive([drill()]))
+    assert "SHA-256 differs" in get_refusal(archive([manifest([drill(content=b"other")]), drill()]))
+    assert "missing" in get_refusal(archive([drill()]))
 
 
 @pytest.mark.parametrize(
-    ("head", "why"),
+    ("head", "reason"),
     [
         ("format = 2\n" + HEAD.partition("\n")[2], "a newer Mirrordrill"),
         ("format = 0\ntitle = 'x'\n", "unknown format 0"),
@@ -99,12 +101,12 @@ def test_listed_and_actual_members_must_agree() -> None:
         ("format = 1\ntitle = '" + "x" * 300 + "'\n", "title:"),
     ],
 )  # fmt: skip
-def test_an_unreadable_list_is_refused(head: str, why: str) -> None:
-    assert why in refused(listed(drill(), head=head))
+def test_an_unreadable_list_is_refused(head: str, reason: str) -> None:
+    assert reason in get_refusal(pack(drill(), head=head))
 
 
 def test_all_problems_are_reported_at_once() -> None:
-    said = refused(
+    said = get_refusal(
         archive([Entry(b"../a"), Entry(b"b.exe"), drill(flags=1), drill(b"runs/x.json", mode=0o120777)])
     )
     for why in ("path outside", "not allowed in a bundle", "encrypted", "a link", "missing"):
@@ -114,16 +116,16 @@ def test_all_problems_are_reported_at_once() -> None:
 @pytest.mark.parametrize(
     "raw",
     [
-        b"", b"PK\3\4", b"PK\5\6" + b"\0" * 18, b"SQLite format 3\0" * 10, listed(drill())[:-1],
-        listed(drill()) + b"<html>", archive([manifest([drill()]), drill()], before=b"#!/bin/sh\n"),
+        b"", b"PK\3\4", b"PK\5\6" + b"\0" * 18, b"SQLite format 3\0" * 10, pack(drill())[:-1],
+        pack(drill()) + b"<html>", archive([manifest([drill()]), drill()], prefix=b"#!/bin/sh\n"),
         archive([drill()], count=201), archive([drill()], count=0xFFFF),
         archive([Entry(b"x%d" % number) for number in range(300)], count=3),
-        listed(drill())[:-22] + b"PK\6\7" + b"\0" * 16 + listed(drill())[-22:],
+        pack(drill())[:-22] + b"PK\6\7" + b"\0" * 16 + pack(drill())[-22:],
     ],
     ids=range(11),
 )  # fmt: skip
 def test_a_foreign_archive_is_refused(raw: bytes) -> None:
-    refused(raw)
+    get_refusal(raw)
 
 
 def test_zip_bombs_are_refused_cheaply() -> None:
@@ -137,13 +139,13 @@ def test_zip_bombs_are_refused_cheaply() -> None:
         for n in range(190)
     ]
     many = archive([Entry(b"") for _ in range(100_000)], count=5)
-    raws = [listed(big), archive([first, body, *shared]), many]
+    raws = [pack(big), archive([first, body, *shared]), many]
     tracemalloc.start()
     try:
         for raw in raws:
             tracemalloc.reset_peak()
             before, began = tracemalloc.get_traced_memory()[0], time.process_time()
-            refused(raw)
+            get_refusal(raw)
             assert time.process_time() - began < 6.0
             assert tracemalloc.get_traced_memory()[1] - before < 150_000_000
     finally:

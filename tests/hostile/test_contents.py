@@ -10,7 +10,7 @@ from engine.drill.authoring.contents import contents, escape_invisible
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from tests.engine.drill.texts import COURSE, WORLD
-from tests.shipped import NAMES, shipped
+from tests.shipped_scenarios import NAMES, load_shipped_scenario
 
 
 def test_the_summary_lists_the_contents_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,7 +32,7 @@ def test_the_summary_lists_the_contents_of_the_file(monkeypatch: pytest.MonkeyPa
 
 def test_every_shipped_scenario_has_a_summary() -> None:
     for name in NAMES:
-        scenario = shipped(name)
+        scenario = load_shipped_scenario(name)
         assert sum(count for _, count in contents(scenario).verbs) == len(scenario.timeline) + len(
             scenario.before
         )

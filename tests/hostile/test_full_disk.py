@@ -29,7 +29,7 @@ def profile(profile_folder: Path) -> Iterator[Profile]:
 
 
 @contextmanager
-def full(profile: Profile) -> Iterator[None]:
+def fill_disk(profile: Profile) -> Iterator[None]:
     connection = profile._database.connection
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {pages}")
@@ -42,7 +42,7 @@ def full(profile: Profile) -> Iterator[None]:
         connection.execute("PRAGMA max_page_count = 1000000")
 
 
-class Heard:
+class ListenedSession:
     """A session and what it says, without a window."""
 
     def __init__(self, qapp: object, profile: Profile) -> None:
@@ -70,113 +70,124 @@ class Heard:
 
 
 @pytest.fixture
-def heard(qapp: object, profile: Profile) -> Heard:
-    return Heard(qapp, profile)
+def listened_session(qapp: object, profile: Profile) -> ListenedSession:
+    return ListenedSession(qapp, profile)
 
 
 def lines(profile: Profile) -> list[list[str]]:
     return [[line.text for line in run.lines] for run in profile.unfinished()]
 
 
-def test_an_input_on_a_full_disk_is_refused_and_can_be_repeated(heard: Heard, profile: Profile) -> None:
-    heard.begin()
-    assert heard.session.do("note before")
-    with full(profile):
-        assert not heard.session.do(LONG)
-        assert "is full. Your latest action is not saved" in heard.said[-1]
-    assert heard.session.do(LONG)
-    assert heard.session.drill is not None
-    assert lines(profile) == [[item.line for item in heard.session.drill.journal]]
+def test_an_input_on_a_full_disk_is_refused_and_can_be_repeated(
+    listened_session: ListenedSession, profile: Profile
+) -> None:
+    listened_session.begin()
+    assert listened_session.session.do("note before")
+    with fill_disk(profile):
+        assert not listened_session.session.do(LONG)
+        assert "is full. Your latest action is not saved" in listened_session.said[-1]
+    assert listened_session.session.do(LONG)
+    assert listened_session.session.drill is not None
+    assert lines(profile) == [[item.line for item in listened_session.session.drill.journal]]
     assert len(lines(profile)[0]) == 2
 
 
-def test_a_run_started_on_a_full_disk_is_recorded_when_space_is_free(heard: Heard, profile: Profile) -> None:
-    with full(profile):
-        heard.begin()
-        assert len(heard.said) == 1
-        assert "Recording is paused until then. The run is recorded completely afterwards." in heard.said[0]
-        assert heard.play.run_id is None
-        assert heard.session.do("note first")
-        heard.frames(5)
-        assert heard.session.do("note second")
-        assert (lines(profile), len(heard.said), heard.recorded) == ([], 1, 0)
-    heard.frames(5)
-    assert heard.recorded == 1
+def test_a_run_started_on_a_full_disk_is_recorded_when_space_is_free(
+    listened_session: ListenedSession, profile: Profile
+) -> None:
+    with fill_disk(profile):
+        listened_session.begin()
+        assert len(listened_session.said) == 1
+        assert (
+            "Recording is paused until then. The run is recorded completely afterwards."
+            in listened_session.said[0]
+        )
+        assert listened_session.play.run_id is None
+        assert listened_session.session.do("note first")
+        listened_session.frames(5)
+        assert listened_session.session.do("note second")
+        assert (lines(profile), len(listened_session.said), listened_session.recorded) == ([], 1, 0)
+    listened_session.frames(5)
+    assert listened_session.recorded == 1
     assert [line.split()[1:] for line in lines(profile)[0]] == [["note", "first"], ["note", "second"]]
-    assert heard.session.do("note third")
-    assert heard.session.do("finish")
+    assert listened_session.session.do("note third")
+    assert listened_session.session.do("finish")
     assert [len(profile.journal(row.run_id)) for row in profile.results()] == [4]
 
 
-def test_a_run_that_ends_on_a_full_disk_reports_that_it_is_not_stored(heard: Heard, profile: Profile) -> None:
-    with full(profile):
-        heard.begin()
-        heard.session.do("finish")
-    assert heard.said[-1].endswith("This run is not recorded.")
+def test_a_run_that_ends_on_a_full_disk_reports_that_it_is_not_stored(
+    listened_session: ListenedSession, profile: Profile
+) -> None:
+    with fill_disk(profile):
+        listened_session.begin()
+        listened_session.session.do("finish")
+    assert listened_session.said[-1].endswith("This run is not recorded.")
     assert (profile.results(), lines(profile)) == ([], [])
 
 
 def test_a_result_on_a_full_disk_is_stored_at_the_next_start(
-    heard: Heard, profile: Profile, monkeypatch: pytest.MonkeyPatch
+    listened_session: ListenedSession, profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heard.begin()
-    heard.session.do("finish")
+    listened_session.begin()
+    listened_session.session.do("finish")
     assert len(profile.results()) == 1
-    heard.begin()
-    assert heard.play.run_id is not None
+    listened_session.begin()
+    assert listened_session.play.run_id is not None
 
     def no_room(*_: object) -> None:
         raise StorageError(ProblemKind.DISK_FULL, "It is full.")
 
     with monkeypatch.context() as patch:
         patch.setattr(profile, "finish", no_room)
-        heard.session.do("finish")
-    assert heard.said[-1] == (
+        listened_session.session.do("finish")
+    assert listened_session.said[-1] == (
         "It is full. Recording of this run has stopped. Continue the run from the start page to "
         "save its result."
     )
     (left,) = profile.unfinished()
-    heard.play.resume(left)
-    while heard.session.busy:
-        heard.session.on_frame(600.0)
+    listened_session.play.resume(left)
+    while listened_session.session.busy:
+        listened_session.session.on_frame(600.0)
     assert (len(profile.results()), profile.unfinished()) == (2, [])
 
 
-def test_a_run_in_progress_is_recorded_completely_or_not_at_all(heard: Heard, profile: Profile) -> None:
+def test_a_run_in_progress_is_recorded_completely_or_not_at_all(
+    listened_session: ListenedSession, profile: Profile
+) -> None:
     """As a branch, which begins with what was done before."""
-    heard.begin()
+    listened_session.begin()
     for _ in range(5):
-        assert heard.session.do(LONG)
-    with full(profile):
-        heard.play.branch_at(0)
-        while heard.session.busy:
-            heard.session.on_frame(600.0)
+        assert listened_session.session.do(LONG)
+    with fill_disk(profile):
+        listened_session.play.branch_at(0)
+        while listened_session.session.busy:
+            listened_session.session.on_frame(600.0)
         assert len(profile.unfinished()) == 1  # not a second one with a part of the lines
     assert len(lines(profile)[0]) == 5
 
 
-@pytest.mark.parametrize("then", ["removed", "renamed"])
+@pytest.mark.parametrize("change", ["removed", "renamed"])
 def test_a_removed_profile_is_reported_and_used_again_when_it_returns(
-    then: str, heard: Heard, profile: Profile, profile_folder: Path
+    change: str, listened_session: ListenedSession, profile: Profile, profile_folder: Path
 ) -> None:
-    heard.begin()
+    listened_session.begin()
     away = profile_folder.with_name("away")
-    if then == "renamed":
+    if change == "renamed":
         profile_folder.rename(away)
     else:
         for file in profile_folder.iterdir():
             file.unlink()
-    assert not heard.session.do("note lost")
-    assert "was moved or removed while Mirrordrill was running" in heard.said[-1]
-    heard.frames(3)
-    assert not heard.session.running
-    if then == "renamed":
+    assert not listened_session.session.do("note lost")
+    assert "was moved or removed while Mirrordrill was running" in listened_session.said[-1]
+    listened_session.frames(3)
+    assert not listened_session.session.running
+    if change == "renamed":
         away.rename(profile_folder)
-        assert heard.session.do("note found")
+        assert listened_session.session.do("note found")
         assert [line.split()[1:] for line in lines(profile)[0]] == [["note", "found"]]
     else:
         profile_folder.joinpath(profile.file.name).write_bytes(b"")  # as another program's
-        assert not heard.session.do("note still lost")
+        assert not listened_session.session.do("note still lost")
 
 
 def test_a_constantly_changing_text_is_saved(qapp: object, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,8 +44,8 @@ _LINE = st.tuples(
 _ANY = st.text(max_size=60)
 
 
-def _soup(words: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    return st.one_of(_ANY, st.lists(words, max_size=25).map(" ".join))
+def _soup(word_strategy: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.one_of(_ANY, st.lists(word_strategy, max_size=25).map(" ".join))
 
 
 @settings(max_examples=150, deadline=None)
@@ -72,10 +72,10 @@ def test_random_lines_are_read_or_refused(text: str) -> None:
     st.tuples(st.integers(0, len(GOOD_BUNDLE)), st.binary(max_size=40), st.booleans()),
 )
 def test_a_bundle_with_changed_bytes_is_read_or_refused(
-    turned: list[tuple[int, int]], put: tuple[int, bytes, bool]
+    changed_bytes: list[tuple[int, int]], put: tuple[int, bytes, bool]
 ) -> None:
     raw = bytearray(GOOD_BUNDLE)
-    for place, value in turned:
+    for place, value in changed_bytes:
         raw[place] = value
     place, more, cut = put
     raw[place:] = more if cut else more + raw[place:]

@@ -33,7 +33,7 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.running.drill import Drill
 from engine.inputs import Input
 from tests.class_process import new_class
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 NAME: Final = "lab"
 LINES: Final = (
@@ -117,7 +117,7 @@ def test_a_run_that_takes_too_much_work_is_stopped(scenario: Scenario) -> None:
 # --- the judge of a class
 
 
-def judged(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[int, LogVerdict]:
+def judge_logs(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[int, LogVerdict]:
     """The verdicts of a judge with one worker; *end*: the seat whose run ends its worker."""
 
     async def judge_all() -> dict[int, LogVerdict]:
@@ -134,17 +134,19 @@ def judged(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[int,
             if verdict["parted"]:
                 raise ValueError("a finding that nobody takes")
 
-        scenario = shipped(NAME)
+        scenario = load_shipped_scenario(NAME)
         the_class = new_class(scenario, LessonPlan(scenario=NAME, mode="lab"), "")
         judge = ReplayVerifier(the_class, log_of, take, lambda *_: None)
         judge._workers.count = 1
         if end is not None:
             whole = judge._workers.replay
 
-            async def go_on(place: int, some: dict[int, list[LogEntry]]) -> dict[int, LogVerdict]:
-                return {} if end in some else await whole(place, some)
+            async def continue_replay(
+                number: int, logs_of_seat: dict[int, list[LogEntry]]
+            ) -> dict[int, LogVerdict]:
+                return {} if end in logs_of_seat else await whole(number, logs_of_seat)
 
-            judge._workers.replay = go_on  # type: ignore[method-assign,assignment]
+            judge._workers.replay = continue_replay  # type: ignore[method-assign,assignment]
         for number, acts in logs.items():
             judge.add(number, acts)
         task = asyncio.create_task(judge.run(0))
@@ -164,7 +166,7 @@ def judged(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[int,
 def test_one_seat_never_ends_the_judging_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     good = [LogEntry(1, 500, "power-off SERVER_B", "", 0)]
-    found = judged({1: [LogEntry(1, 100, " ", "", 0)], 2: good, 3: []})
+    found = judge_logs({1: [LogEntry(1, 100, " ", "", 0)], 2: good, 3: []})
     assert found[1]["parted"]
     assert (found[2]["parted"], found[2]["acts"], found[3]["acts"]) == ("", 1, 0)
 
@@ -172,7 +174,7 @@ def test_one_seat_never_ends_the_judging_of_the_others(monkeypatch: pytest.Monke
 def test_a_seat_that_ends_its_worker_is_abandoned_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     good = [LogEntry(1, 500, "power-off SERVER_B", "", 0)]
-    found = judged({1: good, 2: good, 3: good}, end=2)
+    found = judge_logs({1: good, 2: good, 3: good}, end=2)
     assert found[2]["parted"] == "the simulation did not come to an end"
     assert (found[1]["parted"], found[3]["parted"]) == ("", "")
 
@@ -210,7 +212,7 @@ def good_archive(tmp_path: Path, scenario: Scenario) -> dict[str, bytes]:
     return found
 
 
-def written(tmp_path: Path, members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
+def write_archive(tmp_path: Path, members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
     out = tmp_path / "class.zip"
     with zipfile.ZipFile(out, "w", method) as archive:
         for name, content in members.items():
@@ -240,7 +242,7 @@ def test_a_bad_log_of_an_archive_is_reported_for_that_log(
     tmp_path: Path, scenario: Scenario, member: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
     members = good_archive(tmp_path, scenario) | {"seats/0002.jsonl": member}
-    file = written(tmp_path, members)
+    file = write_archive(tmp_path, members)
     assert cli.main(["class", "verify", str(file)], lambda _: 9) == ANSWER_IS_NO
     said = capsys.readouterr()
     assert "Seat 1: follows from its inputs" in said.out
@@ -255,11 +257,11 @@ def test_a_member_is_expanded_within_limits(
     monkeypatch.setattr(class_files, "MEMBER_BYTES_MAX", 1_000_000)
     members = good_archive(tmp_path, scenario)
     for bomb in (b"\n" * 3_000_000, b"x" * 3_000_000):
-        found = list(check_file(written(tmp_path, members | {"seats/0002.jsonl": bomb})))
+        found = list(check_file(write_archive(tmp_path, members | {"seats/0002.jsonl": bomb})))
         assert next(one.problem for one in found if one.file.endswith("0002.jsonl")).endswith("is too large")
     for shared in ("class.json", "board.json"):
         with pytest.raises(InvalidSeatLogError, match="too large"):
-            list(check_file(written(tmp_path, members | {shared: b" " * 3_000_000})))
+            list(check_file(write_archive(tmp_path, members | {shared: b" " * 3_000_000})))
     with pytest.raises(InvalidSeatLogError, match="more than 20000 inputs"):
         seat_log.parse(b"\n" * 30_000, "log")
 
@@ -274,7 +276,7 @@ def outcome(file: Path) -> list[LogCheck] | str:
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
 def test_a_damaged_archive_is_refused_with_a_message(tmp_path: Path, scenario: Scenario, method: int) -> None:
     members = good_archive(tmp_path, scenario)
-    raw = written(tmp_path, members, method).read_bytes()
+    raw = write_archive(tmp_path, members, method).read_bytes()
     file = tmp_path / "damaged.zip"
     for place in range(30, len(raw), max(1, len(raw) // 25)):
         file.write_bytes(raw[:place] + bytes([raw[place] ^ 0x55]) + raw[place + 1 :])
@@ -291,7 +293,7 @@ def test_a_damaged_archive_is_refused_with_a_message(tmp_path: Path, scenario: S
 def test_hostile_class_data_is_reported(tmp_path: Path, scenario: Scenario, change: dict[str, Any]) -> None:
     members = good_archive(tmp_path, scenario)
     shared = json.loads(members["class.json"]) | change
-    found = outcome(written(tmp_path, members | {"class.json": json.dumps(shared).encode()}))
+    found = outcome(write_archive(tmp_path, members | {"class.json": json.dumps(shared).encode()}))
     assert isinstance(found, str) or all(one.problem for one in found)
 
 
@@ -315,7 +317,7 @@ ENTRIES: Final = (
 )
 
 
-def cut_off(text: str, *entries: str) -> bytes:
+def build_truncated_log(text: str, *entries: str) -> bytes:
     begun = json.dumps({"begun": {**BEGUN, "scenario_text": text}})
     return "\n".join([begun, *entries, ""]).encode()
 
@@ -325,7 +327,7 @@ def test_a_truncated_run_is_refused_with_a_message(
     tmp_path: Path, scenario: Scenario, entry: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "run.json"
-    file.write_bytes(cut_off(scenario.text, entry))
+    file.write_bytes(build_truncated_log(scenario.text, entry))
     assert cli.main(["replay", str(file)], lambda _: 9) == UNUSABLE
     assert cli.main(["class", "verify", str(file)], lambda _: 9) == UNUSABLE
     assert capsys.readouterr().err.count("\n") == 2
@@ -334,11 +336,11 @@ def test_a_truncated_run_is_refused_with_a_message(
 def test_no_run_is_played_before_it_is_accepted(scenario: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = json.dumps({"tick": 6_000, "line": "5 sql SERVER_A WHILE 1=1 PRINT 1", "hashes": []})
 
-    def played(*_: object) -> None:
+    def fail_if_called(*_: object) -> None:
         raise AssertionError("it was played")
 
-    monkeypatch.setattr(Drill, "__init__", played)
-    report, text = run_files.parse(cut_off(scenario.text, entry), "run.json")
+    monkeypatch.setattr(Drill, "__init__", fail_if_called)
+    report, text = run_files.parse(build_truncated_log(scenario.text, entry), "run.json")
     assert (report["ended_at_s"], report["inputs"]) == (60.0, ["5 sql SERVER_A WHILE 1=1 PRINT 1"])
     assert text == scenario.text
 
@@ -357,7 +359,7 @@ def test_a_replay_has_a_budget(
     monkeypatch.setattr(run_files.play, "__defaults__", (few,))
     file = tmp_path / "run.json"
     line = json.dumps({"tick": 2_000_000, "line": "5 sql SERVER_A WHILE 1=1 PRINT 1", "hashes": []})
-    file.write_bytes(cut_off(scenario.text, line))
+    file.write_bytes(build_truncated_log(scenario.text, line))
     assert cli.main(["replay", str(file)], lambda _: 9) == UNUSABLE
     assert "processor time" in capsys.readouterr().err
     (found,) = check_file(file)

@@ -19,12 +19,12 @@ def test_killed_runs_end_like_uninterrupted_ones(points: int) -> None:
     ]  # forks, so not in a process with threads
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
-    counts = {how.strip(): int(count) for count, how in _counted(done.stdout)}
+    counts = {how.strip(): int(count) for count, how in _list_run_lines(done.stdout)}
     assert sum(counts.values()) >= 2, done.stdout
     # Where a kill lands is chance: of 24 nearly always six or so in the middle, on a slow machine also before.
     assert any("in the middle" in how or "before its first act" in how for how in counts), done.stdout
     assert all("equal, " in how for how in counts), done.stdout
 
 
-def _counted(text: str) -> list[tuple[str, str]]:
+def _list_run_lines(text: str) -> list[tuple[str, str]]:
     return [(line[:5], line[11:]) for line in text.splitlines() if line[6:10] == "runs"]

@@ -18,7 +18,7 @@ from app.files.summary import FILE_NAME as SUMMARIES
 from app.settings import WindowSettings
 from app.storage import ProblemKind, StorageError, open_profile
 from app.storage.export import export_profile
-from tests.open_window import furnished
+from tests.open_window import build_window
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such files")
 
@@ -49,7 +49,7 @@ def put(request: pytest.FixtureRequest) -> Callable[[Path], None]:
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What would wait fails at once."""
+    """Make every wait fail at once."""
     usual = os.open
 
     def opening(path: Any, *arguments: Any, **named: Any) -> int:
@@ -70,7 +70,7 @@ def test_the_window_starts_with_defaults_and_reports_it(
     store.sync()
     assert store.get(settings.THEME) == "dark"
     with open_profile() as profile:
-        window = furnished(profile, store, by_itself=False)
+        window = build_window(profile, store, use_timer=False)
         assert str(profile_folder / name) in window.notice.text
         window.close()
         delete(window)

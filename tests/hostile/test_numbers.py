@@ -61,7 +61,7 @@ def test_infinite_numbers_are_refused(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("value", "expected"),
     [
         ("CAST(1e27 AS decimal(38,10))", f"1{'0' * 27}.{'0' * 10}"),
         ("CAST('-' AS int)", 0),
@@ -69,8 +69,8 @@ def test_infinite_numbers_are_refused(value: str) -> None:
         ("CAST('.5' AS float)", 0.5),
     ],
 )
-def test_valid_numbers_are_accepted(value: str, shown: object) -> None:
+def test_valid_numbers_are_accepted(value: str, expected: object) -> None:
     world = lab(workload="none")
     tsql.submit(world, "SERVER_A", f"SELECT {value}")
     (done,) = [event for event in simulator.advance(world, 100) if event.kind == "sql_done"]
-    assert done.get("results")[0]["rows"] == [[shown]]
+    assert done.get("results")[0]["rows"] == [[expected]]

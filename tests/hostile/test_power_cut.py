@@ -12,19 +12,19 @@ LINES = 12
 FILES = ("profile.sqlite", "profile.sqlite-wal", "journal.mark")
 
 
-def _played(folder: Path, left: Path) -> None:
+def _play_lines(folder: Path, disk_copy: Path) -> None:
     """A run of LINES lines, and the files as they are on the disk while the program still has them open."""
     with open_profile(folder) as profile:
         run = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "lab")
         for number in range(LINES):
             profile.append(run, number, f"{number} note {number}")
-        left.mkdir()
+        disk_copy.mkdir()
         for name in FILES:
-            shutil.copy(folder / name, left / name)
+            shutil.copy(folder / name, disk_copy / name)
 
 
-def _found(folder: Path) -> str:
-    """What the next start says: "whole", or that it is told."""
+def _find_outcome(folder: Path) -> str:
+    """Return the report of the next start: "whole", or that it is told."""
     try:
         with open_profile(folder) as profile:
             told = profile.find_lost_runs() + [run.problem for run in profile.unfinished() if run.problem]
@@ -38,7 +38,7 @@ def _found(folder: Path) -> str:
 
 def test_a_journal_torn_at_any_byte_is_detected(profile_folder: Path, tmp_path: Path) -> None:
     left, torn = tmp_path / "left", tmp_path / "torn"
-    _played(profile_folder, left)
+    _play_lines(profile_folder, left)
     whole = (left / FILES[1]).read_bytes()
     chance, ends = random.Random(3), {len(whole): "whole"}
     ends |= {chance.randrange(len(whole)): "" for _ in range(60)} | {0: "", 31: "", 32: "", 33: ""}
@@ -46,27 +46,27 @@ def test_a_journal_torn_at_any_byte_is_detected(profile_folder: Path, tmp_path: 
         shutil.rmtree(torn, ignore_errors=True)
         shutil.copytree(left, torn)
         (torn / FILES[1]).write_bytes(whole[:end])
-        found = _found(torn)
+        found = _find_outcome(torn)
         assert found in ("whole", "told"), f"cut at byte {end} of {len(whole)}: {found}"
         assert ends[end] in ("", found)
 
 
 def test_a_missing_log_is_reported(profile_folder: Path, tmp_path: Path) -> None:
     left = tmp_path / "left"
-    _played(profile_folder, left)
+    _play_lines(profile_folder, left)
     (left / FILES[1]).unlink()
-    assert _found(left) == "told"
+    assert _find_outcome(left) == "told"
 
 
 def test_an_invalid_or_unwritable_mark_does_no_harm(profile_folder: Path, tmp_path: Path) -> None:
     left = tmp_path / "left"
-    _played(profile_folder, left)
+    _play_lines(profile_folder, left)
     for raw in (b"", b"run", b"\0" * 64, b"run 1 lines 99999999999999999999999999", b"\xff" * 64):
         copy = tmp_path / "copy"
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(left, copy)
         (copy / FILES[2]).write_bytes(raw)
-        assert _found(copy) == "whole"
+        assert _find_outcome(copy) == "whole"
     (profile_folder / FILES[2]).unlink()
     (profile_folder / FILES[2]).mkdir()
     with open_profile(profile_folder) as profile:
@@ -75,7 +75,7 @@ def test_an_invalid_or_unwritable_mark_does_no_harm(profile_folder: Path, tmp_pa
 
 
 def test_a_new_profile_does_not_report_old_runs(profile_folder: Path, tmp_path: Path) -> None:
-    _played(profile_folder, tmp_path / "left")
+    _play_lines(profile_folder, tmp_path / "left")
     (profile_folder / FILES[0]).unlink()
     with open_profile(profile_folder) as profile:
         assert not profile.find_lost_runs()

@@ -19,7 +19,7 @@ from app.storage.database import FILE_NAME
 from app.storage.export import export_profile
 
 
-def _made(folder: Path, lines: int = 300) -> Path:
+def _write_profile(folder: Path, lines: int = 300) -> Path:
     with open_profile(folder) as profile:
         run = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "lab")
         for number in range(lines):
@@ -35,7 +35,7 @@ def _newer(file: Path) -> None:
 
 
 def test_a_newer_profile_is_refused_and_stays_readable(profile_folder: Path, tmp_path: Path) -> None:
-    file = _made(profile_folder, 3)
+    file = _write_profile(profile_folder, 3)
     _newer(file)
     before = file.read_bytes()
     with pytest.raises(StorageError, match="doctor --export") as caught:
@@ -65,7 +65,7 @@ def test_a_file_that_is_not_a_profile_is_not_exported(tmp_path: Path) -> None:
 
 def test_a_damaged_profile_is_reported_or_works(profile_folder: Path) -> None:
     """Bits turned and ends cut off at random: refused, found by the check, or without effect; nothing else."""
-    file = _made(profile_folder)
+    file = _write_profile(profile_folder)
     whole, chance = file.read_bytes(), random.Random(11)
     unharmed = 0
     for number in range(60):
@@ -128,7 +128,7 @@ def test_a_network_drive_is_refused(
         open_profile(profile_folder).close()
 
 
-def _changed(folder: Path, *statements: str) -> Path:
+def _write_changed_profile(folder: Path, *statements: str) -> Path:
     """A profile with an unfinished and a finished run, then changed by somebody."""
     with open_profile(folder) as profile:
         run = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "lab")
@@ -154,7 +154,7 @@ def _changed(folder: Path, *statements: str) -> Path:
 def test_executable_database_objects_are_refused_before_any_write(
     profile_folder: Path, statements: list[str]
 ) -> None:
-    file = _changed(profile_folder, *statements)
+    file = _write_changed_profile(profile_folder, *statements)
     before = file.read_bytes()
     with pytest.raises(StorageError, match="contains unknown tables") as caught:
         open_profile(profile_folder)
@@ -173,7 +173,7 @@ def test_executable_database_objects_are_refused_before_any_write(
     ],
 )  # fmt: skip
 def test_foreign_tables_and_values_are_reported(profile_folder: Path, statement: str) -> None:
-    _changed(profile_folder, "PRAGMA ignore_check_constraints = ON", statement)
+    _write_changed_profile(profile_folder, "PRAGMA ignore_check_constraints = ON", statement)
     with pytest.raises(StorageError) as caught:
         open_profile(profile_folder)
     assert caught.value.kind is ProblemKind.DAMAGED
@@ -197,7 +197,7 @@ def test_any_fraction_of_a_second_is_a_valid_date(profile_folder: Path, moment: 
 @pytest.mark.parametrize("raw", ["", "{bad", "[" * 100_000, "NaN", '"x', "9" * 10_000])
 def test_an_unreadable_setting_is_ignored(profile_folder: Path, raw: str) -> None:
     key = SettingKey("quarantine/accepted", "[]")
-    _changed(profile_folder, f"INSERT INTO setting VALUES ('{key.name}', '{raw}')")
+    _write_changed_profile(profile_folder, f"INSERT INTO setting VALUES ('{key.name}', '{raw}')")
     with open_profile(profile_folder) as profile:
         assert profile.settings.get(key) == "[]"
         assert key.name in profile.settings.everything()

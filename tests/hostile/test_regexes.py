@@ -123,7 +123,7 @@ def seeds(pattern: str) -> Iterator[str]:
         yield f"{word} "
 
 
-def _repeated(start: str, seed: str, end: str, length: int) -> str:
+def _repeat_text(start: str, seed: str, end: str, length: int) -> str:
     return start + seed * (length // len(seed)) + end
 
 
@@ -140,13 +140,13 @@ def slow(pattern: re.Pattern[str], functions: Iterable[str] = ("search", "fullma
     starts = dict.fromkeys(("", "1", "a(", *words[:4]))
     for seed in dict.fromkeys(seeds(pattern.pattern)):
         for start, end, name in itertools.product(starts, ENDS, sorted(known)):
-            if _grows(getattr(pattern, name), partial(_repeated, start, seed, end)):
+            if _grows(getattr(pattern, name), partial(_repeat_text, start, seed, end)):
                 return f"{start!r} + {seed!r} * n + {end!r} ({name})"
     return None
 
 
 def _grows(search: Callable[[str], object], texts: Callable[[int], str]) -> bool:
-    """Whether the first text that takes noticeably long takes far less than a quarter of one four times as long."""
+    """Return whether the first slow text takes far less than a quarter of the next, four times as long."""
     for length in LENGTHS:
         if _time_s(search, texts(length)) > NOTICEABLE_S:
             once, longer = (

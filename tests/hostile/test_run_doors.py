@@ -17,8 +17,8 @@ from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.settings import WindowSettings
 from app.views.quarantine import Quarantine
 from engine.drill.running.drill import Drill
-from tests.open_window import OpenWindow, furnished
-from tests.shipped import shipped
+from tests.open_window import OpenWindow, build_window
+from tests.shipped_scenarios import load_shipped_scenario
 
 ABSURD: Final[tuple[object, ...]] = (
     "x",
@@ -42,8 +42,8 @@ LINES: Final = ("nan", "inf", "1e308", "-1", "9" * 5_000, "x")
 
 
 @pytest.fixture(scope="module")
-def good() -> dict[str, Any]:
-    drill = Drill(shipped("lab"), 5)
+def valid_report() -> dict[str, Any]:
+    drill = Drill(load_shipped_scenario("lab"), 5)
     drill.advance_to(300)
     drill.do("power-off SERVER_B")
     drill.advance_to(600)
@@ -52,26 +52,26 @@ def good() -> dict[str, Any]:
     return found | {"scenario_text": drill.scenario.text}
 
 
-def _spoilt(good: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for name in good:
+def _spoilt(valid_report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name in valid_report:
         for value in SOME:
-            yield f"{name} = {value!r:.40}", good | {name: value}
+            yield f"{name} = {value!r:.40}", valid_report | {name: value}
     for table, names in (("hashes", ("t_s", "inputs", "hash")), ("events", ("t_s", "kind", "text"))):
         for name in names:
             for value in ABSURD:
-                report = copy.deepcopy(good)
+                report = copy.deepcopy(valid_report)
                 report[table][0][name] = value
                 yield f"{table}.{name} = {value!r:.40}", report
     for time in LINES:
-        yield f"inputs at {time:.20}", good | {"inputs": [f"{time} power-off SERVER_B"]}
-    yield "inputs to nobody", good | {"inputs": ["3 power-off " + "x" * 100_000]}
+        yield f"inputs at {time:.20}", valid_report | {"inputs": [f"{time} power-off SERVER_B"]}
+    yield "inputs to nobody", valid_report | {"inputs": ["3 power-off " + "x" * 100_000]}
 
 
 def test_replay_reports_a_refusal_in_one_line(
-    good: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    valid_report: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "run.json"
-    for what, report in _spoilt(good):
+    for what, report in _spoilt(valid_report):
         file.write_text(json.dumps(report))
         code = cli.main(["replay", str(file)], lambda scenario: 9)
         said = capsys.readouterr()
@@ -82,10 +82,10 @@ def test_replay_reports_a_refusal_in_one_line(
 
 @pytest.mark.parametrize("table", ["hashes", "events"])
 def test_an_invalid_time_is_refused(
-    table: str, good: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    table: str, valid_report: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for value in TIMES:
-        report = copy.deepcopy(good)
+        report = copy.deepcopy(valid_report)
         report[table][0]["t_s"] = value
         file = tmp_path / "run.json"
         file.write_text(json.dumps(report))
@@ -106,22 +106,24 @@ def _open(window: OpenWindow, file: Path, report: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-def test_the_window_shows_its_own_result(good: dict[str, Any], tmp_path: Path, qapp: QApplication) -> None:
+def test_the_window_shows_its_own_result(
+    valid_report: dict[str, Any], tmp_path: Path, qapp: QApplication
+) -> None:
     """Tables of the debrief with values of their own stopped the window; and nobody's own figures are a score."""
-    window = furnished(None, WindowSettings(), by_itself=False)
+    window = build_window(None, WindowSettings(), use_timer=False)
     file = tmp_path / "run.json"
     for name in ("availability", "score", "failovers", "goals", "questions", "sql", "ended_by"):
         for value in TABLES:
-            _open(window, file, good | {name: value})
+            _open(window, file, valid_report | {name: value})
             assert not isinstance(window.pages.currentWidget(), Quarantine), (name, value)
             window.show_home()
-    _open(window, file, good | {"ended_by": "x"})
+    _open(window, file, valid_report | {"ended_by": "x"})
     assert window.pages.currentWidget() is window.debrief
     shown = window.debriefing._report
     assert shown is not None
-    assert shown["ended_by"] == good["ended_by"]
+    assert shown["ended_by"] == valid_report["ended_by"]
     window.show_home()
-    _open(window, file, good | {"inputs": ["nan power-off SERVER_B"]})
+    _open(window, file, valid_report | {"inputs": ["nan power-off SERVER_B"]})
     assert window.pages.currentWidget() is window.picker
     assert "cannot be replayed" in window.notice.text
     window.close()

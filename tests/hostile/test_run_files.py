@@ -17,7 +17,7 @@ GOOD: dict[str, Any] = {
 }  # fmt: skip
 
 
-def refused(file: Path, raw: bytes | dict[str, Any]) -> str:
+def get_refusal(file: Path, raw: bytes | dict[str, Any]) -> str:
     file.write_bytes(raw if isinstance(raw, bytes) else json.dumps(raw).encode())
     with pytest.raises(RunFileError) as caught:
         run_files.read(file)
@@ -40,14 +40,14 @@ def test_a_valid_run_file_is_read(file: Path) -> None:
     "raw", [b"[" * 100_000, b'{"a":' * 100_000, b"\xff\xfe", b"", b'{"a":1', b"9" * 10_000]
 )
 def test_invalid_json_is_refused(file: Path, raw: bytes) -> None:
-    refused(file, raw)
+    get_refusal(file, raw)
 
 
 def test_an_oversized_file_is_refused_before_it_is_parsed(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.files.run_files.json.loads", lambda _: pytest.fail("parsed"))
-    assert "more values" in refused(file, b"[" + b"{}," * (run_files.NESTS_MAX + 1) + b"{}]")
+    assert "more values" in get_refusal(file, b"[" + b"{}," * (run_files.NESTS_MAX + 1) + b"{}]")
     with file.open("wb") as opened:
         opened.truncate(run_files.BYTES_MAX + 1)
     with pytest.raises(RunFileError, match="exceeds"):
@@ -65,4 +65,4 @@ def test_an_oversized_file_is_refused_before_it_is_parsed(
     ],
 )  # fmt: skip
 def test_inconsistencies_are_named(file: Path, name: str, value: object) -> None:
-    assert "is not a Mirrordrill run" in refused(file, GOOD | {name: value})
+    assert "is not a Mirrordrill run" in get_refusal(file, GOOD | {name: value})

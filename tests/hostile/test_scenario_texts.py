@@ -33,10 +33,10 @@ def test_strange_texts_run(name: str) -> None:
 
 
 def test_limits_are_checked_before_parsing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(text: str) -> None:
+    def fail_if_called(text: str) -> None:
         raise AssertionError("parsed")
 
-    monkeypatch.setattr("engine.drill.authoring.scenario.tomllib.loads", never)
+    monkeypatch.setattr("engine.drill.authoring.scenario.tomllib.loads", fail_if_called)
     with pytest.raises(ScenarioError):
         load_scenario("a." * 50 + "b = 1\n", "hostile.toml")
 

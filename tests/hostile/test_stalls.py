@@ -16,7 +16,7 @@ from engine.drill.authoring.contents import contents
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
-from tests.engine.drill.texts import SMALL, changed
+from tests.engine.drill.texts import SMALL, change_text
 from tests.engine.worlds import lab
 
 BOUND_S = 8.0
@@ -51,7 +51,7 @@ BATCHES: dict[str, Callable[[], str]] = {
 
 
 @contextmanager
-def soon() -> Iterator[None]:
+def limit_time() -> Iterator[None]:
     begun = time.process_time()
     yield
     assert time.process_time() - begun < BOUND_S
@@ -62,25 +62,25 @@ def test_a_batch_ends_or_is_refused(name: str) -> None:
     world = lab(workload="none")
     tsql.submit(world, "SERVER_A", "SELECT 1")
     simulator.advance(world, 100)  # what loads at first use is there
-    with soon():
+    with limit_time():
         tsql.submit(world, "SERVER_A", BATCHES[name]())
         simulator.advance(world, 300)
 
 
 @pytest.mark.parametrize(
-    "more",
+    "suffix",
     ["\n# " + "a." * 60_000, "\n# http://" + "a." * 60_000, "\n# " + "www.a/" * 20_000],
     ids=["dots", "an address", "addresses"],
 )
-def test_the_contents_of_a_file_are_known_before_acceptance(more: str) -> None:
-    with soon(), suppress(ScenarioError):
-        contents(load_scenario(SMALL + more, "small"))
+def test_the_contents_of_a_file_are_known_before_acceptance(suffix: str) -> None:
+    with limit_time(), suppress(ScenarioError):
+        contents(load_scenario(SMALL + suffix, "small"))
 
 
 @pytest.mark.parametrize("key", ['length = "5min"', 'at = "20s"'])
 def test_a_duration_of_many_blanks_is_refused_quickly(key: str) -> None:
-    text = changed((key, f'{key.partition(" ")[0]} = "1{" " * 100_000}x"'), text=SMALL)
-    with soon(), pytest.raises(ScenarioError):
+    text = change_text((key, f'{key.partition(" ")[0]} = "1{" " * 100_000}x"'), text=SMALL)
+    with limit_time(), pytest.raises(ScenarioError):
         load_scenario(text, "small")
 
 
@@ -91,7 +91,7 @@ def test_conditions_on_past_batches_are_evaluated_incrementally() -> None:
     drill.advance_to(100)
     for number in range(10):
         drill.do("sql SERVER_B " + f"/*{number}" + "/*x*/x" * 3_000 + "*/ SELECT 1")
-    with soon():
+    with limit_time():
         drill.advance_to(1500)
 
 
@@ -100,5 +100,5 @@ def test_conditions_on_huge_comments_read_them_once() -> None:
     drill.advance_to(100)
     for number in range(5):
         drill.do("sql SERVER_B " + f"SELECT {number} " + "/*x" * 15_000)
-    with soon():
+    with limit_time():
         drill.advance_to(300)

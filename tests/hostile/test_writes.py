@@ -188,8 +188,8 @@ print("\\n" + json.dumps({"there": there, "opened": sorted(opened), "codes": cod
 """
 
 
-def _watched(script: str, home: Path) -> dict[str, list[str]]:
-    """What *script* tells of its writes, with everything that a system offers for files below *home*."""
+def _watch_writes(script: str, home: Path) -> dict[str, list[str]]:
+    """Return the writes of *script*, with everything that a system offers for files below *home*."""
     for name in ("tmp", "run", "chosen"):
         (home / name).mkdir(mode=0o700, parents=True)
     foreign, course = home / "foreign.toml", home / "course.mirrordrill"
@@ -227,7 +227,7 @@ def _outside(paths: list[str], *allowed: Path) -> list[str]:
 def test_a_window_session_writes_only_into_the_profile_folder(tmp_path: Path) -> None:
     """Every path that was opened to write, and every file below a home folder of its own afterwards."""
     home = tmp_path / "home"
-    found = _watched(SESSION, home)
+    found = _watch_writes(SESSION, home)
     inside = {Path(name).name for name in found["there"] if Path(name).is_relative_to(home / "profile")}
     assert {"profile.sqlite", "window.ini", "small.toml"} <= inside
     chosen = {Path(name).name for name in found["there"] if Path(name).parent == home / "chosen"}
@@ -246,7 +246,7 @@ def test_a_window_session_writes_only_into_the_profile_folder(tmp_path: Path) ->
 def test_commands_write_only_the_requested_files_and_the_profile_folder(tmp_path: Path) -> None:
     """The doctor makes a profile in the temporary folder, and leaves nothing there."""
     home = tmp_path / "home"
-    found = _watched(COMMANDS, home)
+    found = _watch_writes(COMMANDS, home)
     assert set(found["codes"]) <= {0}, found["codes"]
     chosen = {Path(name).name for name in found["there"] if Path(name).parent == home / "chosen"}
     assert chosen == {"in.txt", "run.json", "made.mirrordrill", "support.zip", "export.json"}

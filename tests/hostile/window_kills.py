@@ -19,7 +19,7 @@ from typing import Final
 
 from app.classroom.link import ANSWER_S
 from app.classroom.record import ClassRecord
-from tests.class_process import ROOT, HostProcess, hosted
+from tests.class_process import ROOT, HostProcess, run_host
 from tests.relay import Relay
 
 SCENARIO: Final = "planned-failover"
@@ -40,7 +40,7 @@ def run(folder: Path, kills: int, seed: int, victim: str = "window") -> str:
     """Interrupt *kills* times, compare, and return the counts in words. Raises AssertionError."""
     chance, typed = random.Random(seed), list[str]()
     statuses = ""
-    with hosted(folder / "class.sqlite", SCENARIO, "--mode", "practice") as host:
+    with run_host(folder / "class.sqlite", SCENARIO, "--mode", "practice") as host:
         if victim == "window":
             for turn in range(kills):
                 window = SeatWindow(host.code, folder, turn)
@@ -176,12 +176,12 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
     from app.main_window.assembly import Assembly
     from app.main_window.classes import Classes
     from app.settings import WindowSettings
-    from tests.open_window import furnished
+    from tests.open_window import build_window
 
     application = QApplication([])
     folder = os.environ["MIRRORDRILL_PROFILE"]
     settings = QSettings(f"{folder}/window.ini", QSettings.Format.IniFormat)
-    window = furnished(None, WindowSettings(settings))
+    window = build_window(None, WindowSettings(settings))
     window.session.host.at_once_s = 0.0  # a replay takes many frames, as a long one does
     assembly = window.findChild(Assembly)
     assert assembly is not None

@@ -59,7 +59,7 @@ class Moment:
         return self.phases[-1].end_tick
 
     @property
-    def is_over(self) -> bool:
+    def is_complete(self) -> bool:
         """Return whether the failover has ended."""
         return self.failover.cancelled or self.end_tick is not None
 

@@ -175,12 +175,12 @@ ORDERED: Final = mark("Manual failover: {from} hands over to {to}")
 
 
 def _describe_phase(
-    moment: Moment, number: int, names: Mapping[str, str], ended: bool, tick: Tick
+    moment: Moment, number: int, names: Mapping[str, str], finished: bool, tick: Tick
 ) -> tuple[str, str]:
     failover, kind = moment.failover, moment.phases[number].kind
     if failover.cancelled:
         return tr(CANCELLED), localize(failover.why)
-    if ended and moment.longest is not None and moment.end_tick is not None:
+    if finished and moment.longest is not None and moment.end_tick is not None:
         longest, lost = moment.longest, failover.lost_transactions
         words = tr(OVER_SENTENCE[min(lost, 1)]).format(
             phase=tr(longest.kind.name),
@@ -203,8 +203,8 @@ _CAUSES: Final = {
 }
 
 
-def _describe_since(moment: Moment, ended: bool) -> str:
-    if ended:
+def _describe_since(moment: Moment, finished: bool) -> str:
+    if finished:
         return tr("From the failure until clients work")
     words = _CAUSES.get(moment.failover.cause, mark("Time since the failure"))
     return tr(words).format(server=moment.failover.from_server)
@@ -251,7 +251,7 @@ _UP, _DOWN, _WAIT = (
 )
 
 
-def _list_rows(moment: Moment, facts: StageFacts, tick: Tick, ended: bool) -> list[Row]:
+def _list_rows(moment: Moment, facts: StageFacts, tick: Tick, finished: bool) -> list[Row]:
     failover = moment.failover
     online, back = failover.online_tick, moment.end_tick
     rows = [_service_row(tr("Database online"), failover.failed_tick, online, tick)]
@@ -271,7 +271,7 @@ def _list_rows(moment: Moment, facts: StageFacts, tick: Tick, ended: bool) -> li
     if facts.owner:
         rows.append(Row(tr("Owner of the disks"), None, facts.owner, "muted"))
         rows.append(Row(tr("Copies of the data"), None, tr("1, on a shared disk"), "muted"))
-    if ended and moment.longest is not None and back is not None:
+    if finished and moment.longest is not None and back is not None:
         name = tr(moment.longest.kind.name)
         rows.append(Row(tr("Longest phase"), None, f"{name}, {_s(moment.longest.ticks_at(back))} s", "text"))
     return rows
@@ -283,7 +283,7 @@ def _service_row(name: str, down_tick: Tick, up_tick: Tick | None, tick: Tick) -
     return Row(name, _DOWN, tr("no, for {seconds} s").format(seconds=_s(max(0, tick - down_tick))), "bad")
 
 
-def _make_chip(phase: FailoverPhase, index: int, number: int, tick: Tick, ended: bool) -> Chip:
+def _make_chip(phase: FailoverPhase, index: int, number: int, tick: Tick, finished: bool) -> Chip:
     begun = phase.start_tick is not None and phase.start_tick <= tick and index <= number
     state = WAITING if not begun else RUNNING if index == number else DONE
     return Chip(

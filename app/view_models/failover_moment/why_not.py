@@ -46,7 +46,7 @@ class WhyNotView:
         return sum(not row.met for row in self.rows)
 
     @property
-    def is_over(self) -> bool:
+    def is_complete(self) -> bool:
         """Return whether every requirement is judged."""
         return self.revealed >= len(self.rows)
 

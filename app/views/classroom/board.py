@@ -387,7 +387,7 @@ class ClassBoard(QDialog):
             self.replay.show_marks(list(map(_mark, board.get("marks", []))))
         if self.projector is not None:
             self.projector.show_board(board, tiles)
-        begun = any(map(roster.has_begun, tiles)) or board["state"] != "frozen"
+        begun = any(map(roster.has_started, tiles)) or board["state"] != "frozen"
         self.go.setVisible(begun)  # before that, the lobby starts the class
         if begun and self.side.currentIndex() == 0 and not self._begun:
             self.side.setCurrentIndex(1)

@@ -203,7 +203,7 @@ class ProjectorView(QWidget):
     def show_board(self, board: DashboardUpdate, tiles: Sequence[Tile]) -> None:
         """Show the names in the lobby, numbers while the class runs, and both with points at the end."""
         over = board["state"] == "over"
-        lobby = not over and not any(map(roster.has_begun, tiles))
+        lobby = not over and not any(map(roster.has_started, tiles))
         for part in (self.how, self.code, self.address, self.qr):
             part.setVisible(lobby)
         self.tiles.setVisible(not lobby)

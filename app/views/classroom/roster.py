@@ -18,7 +18,7 @@ TOLD_LINES: Final = 12
 """Of a curve in a tip, the last ones."""
 
 
-def has_begun(tile: Tile) -> bool:
+def has_started(tile: Tile) -> bool:
     """Return True if the run of the seat has begun."""
     return tile["at_s"] > 0.0 or tile["acknowledged"] > 0
 
@@ -49,7 +49,7 @@ def describe_state(tile: Tile) -> str:
         return tr("{n}. asks: {question}").format(n=tile["hand_place"], question=tile["hand"])
     if tile["held"]:
         return tr("taken over")
-    if tile["frozen"] and not has_begun(tile):
+    if tile["frozen"] and not has_started(tile):
         return tr("ready") if is_ready(tile) else describe_version(tile) or tr("not recording yet")
     if tile["frozen"]:
         return tr("frozen")
@@ -141,7 +141,7 @@ def describe_class(board: DashboardUpdate, tiles: Sequence[Tile], nameless: bool
             if nameless
             else tr("Not frozen yet: {names}.").format(names=", ".join(board["not_frozen"]))
         )
-    if board["state"] == "frozen" and not any(map(has_begun, tiles)):
+    if board["state"] == "frozen" and not any(map(has_started, tiles)):
         return f"{said}. " + tr("Waiting for the start.")
     return f"{said}. " + (tr("Frozen.") if board["state"] == "frozen" else tr("Running."))
 

@@ -104,9 +104,9 @@ def route(technology: str, a: str, b: str, height: float) -> list[QPointF]:
     return [start, corner, end]
 
 
-def _find_side(box: QRectF, side: str) -> QPointF:
-    x = {"left": box.left(), "right": box.right()}.get(side.rpartition(" ")[2], box.center().x())
-    y = {"top": box.top(), "bottom": box.bottom()}.get(side, box.center().y())
-    if side.startswith("low"):
+def _find_side(box: QRectF, anchor: str) -> QPointF:
+    x = {"left": box.left(), "right": box.right()}.get(anchor.rpartition(" ")[2], box.center().x())
+    y = {"top": box.top(), "bottom": box.bottom()}.get(anchor, box.center().y())
+    if anchor.startswith("low"):
         y = box.top() + box.height() * 0.8
     return QPointF(x, y)

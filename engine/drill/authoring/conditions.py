@@ -104,7 +104,7 @@ def parse(text: str, names: ConditionNames) -> Condition:
     return Condition(text, whole.test, whole.answer, tuple([part.test for part in parts]))
 
 
-FACTS: Final = frozenset({"is_word", "on_is_word", "serves", "of_is_word"})
+FACTS: Final = frozenset({"state_test", "server_test", "serves", "part_test"})
 """Kinds of plain facts."""
 
 
@@ -229,7 +229,7 @@ class _ConditionReader:
     def _all(self, tree: Tree[Token]) -> _Part:
         return _joined(_join_and, [self.part(child) for child in _trees(tree)], decides=False)
 
-    def _no(self, tree: Tree[Token]) -> _Part:
+    def _negation(self, tree: Tree[Token]) -> _Part:
         test, asked = (part := self.part(_trees(tree)[0])).test, part.answer
         if asked is None:
             return _Part(lambda facts: not test(facts))
@@ -242,7 +242,7 @@ class _ConditionReader:
 
     # --- facts
 
-    def _is_word(self, tree: Tree[Token]) -> Test | _Part:
+    def _state_test(self, tree: Tree[Token]) -> Test | _Part:
         subject, negated, word = tree.children
         kind, name = self._any_name(subject)
         if kind == "database":
@@ -255,7 +255,7 @@ class _ConditionReader:
         check = f.SERVER_WORDS[_match_keyword(word, f.SERVER_WORDS)]
         return _maybe_not(negated, lambda facts: check(facts.world, name))
 
-    def _on_is_word(self, tree: Tree[Token]) -> Test:
+    def _server_test(self, tree: Tree[Token]) -> Test:
         subject, where, negated, word = tree.children
         kind, name = self._any_name(subject)
         server = self._name(where, "server")
@@ -276,7 +276,7 @@ class _ConditionReader:
         server = self._name(where, "server") if where is not None else None
         return lambda facts: f.serves(facts, database, server)
 
-    def _of_is_word(self, tree: Tree[Token]) -> Test:
+    def _part_test(self, tree: Tree[Token]) -> Test:
         which, subject, negated, word = tree.children
         database = self._name(subject, "database")
         if str(which).lower() == "witness":
@@ -285,7 +285,7 @@ class _ConditionReader:
         level = _match_keyword(word, f.SAFETY_WORDS)
         return _maybe_not(negated, lambda facts: f.safety_is(facts, database, level))
 
-    def _sent(self, tree: Tree[Token]) -> Test:
+    def _statement_test(self, tree: Tree[Token]) -> Test:
         how, text, where = tree.children
         wanted = str(text)[1:-1]
         if not wanted.strip():

@@ -44,11 +44,11 @@ def _list_other_sessions(context: Context, database: str) -> Iterator[tuple[str,
 
 def admit(context: Context, database: str) -> None:
     """Raise 924 for a database in single-user mode that has its user already."""
-    if is_taken(context, database):
+    if has_other_user(context, database):
         raise SqlError(924, database)
 
 
-def is_taken(context: Context, database: str) -> bool:
+def has_other_user(context: Context, database: str) -> bool:
     """Return whether a database is in single-user mode and another connection has it."""
     single = mode_of(context.world, context.session.server, database) == "SINGLE_USER"
     return single and any(True for _ in _list_other_sessions(context, database))

@@ -167,7 +167,7 @@ def state_of(context: Context, name: str) -> str:
     if copy.disk_failed:
         return "damaged"
     state = _STATES[copy.db_state]
-    if state == "online" and access.is_taken(context, copy.database):
+    if state == "online" and access.has_other_user(context, copy.database):
         return "taken"
     return "readonly" if state == "online" and copy.read_only else state
 
@@ -215,11 +215,11 @@ def admit_target(context: Context, parts: tuple[str, ...]) -> None:
         admit(context, "write", parts[0] if len(parts) == 3 and parts[0] else context.session.database)
 
 
-def is_database_in_use(context: Context, database: str, only_others: bool = False) -> bool:
+def is_database_in_use(context: Context, database: str, ignore_own_session: bool = False) -> bool:
     """Return whether a window or an application has a connection in the database."""
     name = database.lower()
     windows = [session for _, session in context.sessions() if session.spid != context.session.spid]
-    if not only_others:
+    if not ignore_own_session:
         windows.append(context.session)  # its current session: USE may have left the database
     if any(one.server == context.session.server and one.database.lower() == name for one in windows):
         return True
@@ -232,7 +232,7 @@ def admit_alone(context: Context, kind: str, database: str) -> None:
     if context.copy_named(database) is None and context.snapshot_named(database) is None:
         return
     shown = context.database_shown(database)
-    if is_database_in_use(context, database, only_others=kind == "rename"):
+    if is_database_in_use(context, database, ignore_own_session=kind == "rename"):
         number = IN_USE[kind]
         raise SqlError(number, *_arguments(number, shown), also=_trailers(number, kind))
 

@@ -30,7 +30,7 @@ def check_definition(context: Context, kind: str, name: str, definition: str) ->
     *kind* is "view" or "function". A definition without SCHEMABINDING is not checked.
     """
     tokens = tokens_of(definition)
-    if not _is_bound(tokens):
+    if not _binds_schema(tokens):
         return
     for before, token in pairwise(tokens):
         if token.is_op("*") and (before.upper in ("SELECT", "DISTINCT") or before.is_op(",", ".")):
@@ -39,7 +39,7 @@ def check_definition(context: Context, kind: str, name: str, definition: str) ->
         if len(parts) != 2:
             raise SqlError(4512, kind, name, ".".join(parts))
         found = objects.find(context, parts)
-        if isinstance(found, objects.UserView | objects.UserFunction) and not _is_bound(
+        if isinstance(found, objects.UserView | objects.UserFunction) and not _binds_schema(
             tokens_of(found.definition)
         ):
             raise SqlError(4513, kind, name, ".".join(parts))
@@ -51,7 +51,7 @@ def check_drop(context: Context, verb: str, parts: tuple[str, ...]) -> None:
         raise SqlError(3729, verb, ".".join(parts), module)
 
 
-def is_bound(context: Context, parts: tuple[str, ...], column: str = "") -> bool:
+def is_schema_bound(context: Context, parts: tuple[str, ...], column: str = "") -> bool:
     """Return whether a bound module names the object, or its *column*."""
     return any(not column or _has_name(tokens, column) for _, tokens in _find_bound(context, parts))
 
@@ -77,7 +77,7 @@ def _find_bound(context: Context, parts: tuple[str, ...]) -> Iterator[tuple[str,
         if not isinstance(item, objects.UserView | objects.UserFunction) or kept.name.lower() == wanted[1]:
             continue
         tokens = tokens_of(item.definition)
-        if not _is_bound(tokens):
+        if not _binds_schema(tokens):
             continue
         names = [name_of(token).lower() for token in tokens]
         if any(
@@ -86,7 +86,7 @@ def _find_bound(context: Context, parts: tuple[str, ...]) -> Iterator[tuple[str,
             yield kept.name, tokens
 
 
-def _is_bound(tokens: Sequence[Token]) -> bool:
+def _binds_schema(tokens: Sequence[Token]) -> bool:
     return any(token.upper == "SCHEMABINDING" for token in tokens)
 
 

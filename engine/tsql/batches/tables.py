@@ -251,8 +251,8 @@ def restore_identity(table: Table, server: Instance) -> Table:
     return replace(table, next_identity=last + step, identity_cache=("", 0, 0))
 
 
-def cache_identity(table: Table, first: int, value: int | None, server: Instance) -> Table:
-    """Return the table after its values *first* to *value* have been used: the server caches further values."""
+def cache_identity(table: Table, first_value: int, value: int | None, server: Instance) -> Table:
+    """Return the table after its values *first_value* to *value* have been used: the server caches further values."""
     column = next((column for column in table.columns if column.identity is not None), None)
     count = CACHED_VALUES.get(column.type.lower(), 0) if column is not None else 0
     if value is None or column is None or column.identity is None or not count:
@@ -260,7 +260,7 @@ def cache_identity(table: Table, first: int, value: int | None, server: Instance
     step = column.identity[1]
     name, started_tick, last = table.identity_cache
     if (name, started_tick) != (server.name, server.started_tick):
-        last = first + count * step
+        last = first_value + count * step
     elif (last - value) * step >= 0:
         return table
     while (value - last) * step > 0:

@@ -182,9 +182,9 @@ class TokenReader:
     def begins_cte(self) -> bool:
         """Return whether the WITH here is that of a common table expression: `name AS (` or `name (columns) AS (`."""
         named = self.peek().kind in ("word", "quoted")
-        return named and (self.peek(2).upper == "AS" or (self.peek(2).is_op("(") and self._has_as_behind(2)))
+        return named and (self.peek(2).upper == "AS" or (self.peek(2).is_op("(") and self._has_as_keyword(2)))
 
-    def _has_as_behind(self, bracket: int) -> bool:
+    def _has_as_keyword(self, bracket: int) -> bool:
         """Return whether AS follows the brackets that open *bracket* tokens further on.
 
         It does not in WITH ENCRYPTION ( … ), which is no table expression.

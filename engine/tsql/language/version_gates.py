@@ -85,10 +85,10 @@ def _check_calls_before_2022(tokens: Sequence[Token]) -> None:
             raise SqlSyntaxError(word.line, 174, word.text.lower(), 1)
 
 
-def _count_arguments(tokens: Sequence[Token], place: int) -> int:
-    """Return the number of arguments in the brackets that open at *place*."""
+def _count_arguments(tokens: Sequence[Token], start: int) -> int:
+    """Return the number of arguments in the brackets that open at *start*."""
     level, count = 0, 1
-    for token in tokens[place:]:
+    for token in tokens[start:]:
         level += token.is_op("(") - token.is_op(")")
         count += level == 1 and token.is_op(",")
         if not level:

@@ -27,7 +27,7 @@ def _rename(call: ProcedureCall) -> None:
         raise SqlError(15248, kind)
     if found is None or isinstance(found.item, objects.Schema):
         raise SqlError(15225, old, context.session.database, kind or "(null)")
-    if schema_binding.is_bound(context, owner, column):
+    if schema_binding.is_schema_bound(context, owner, column):
         raise SqlError(15336, old)
     if column:
         _rename_column(call, owner, found.item, column, new)

@@ -376,12 +376,12 @@ def format_message(text: str, values: tuple[Scalar, ...]) -> str:
     )
 
 
-def _trim_side(side: Scalar, value: Scalar, characters: Scalar) -> str:
+def _trim_side(mode: Scalar, value: Scalar, characters: Scalar) -> str:
     """Return the text without the characters at its beginning, its end or both [DOC: TRIM]."""
     text, drop = to_text(value), to_text(characters)
     drop += drop.swapcase()
-    text = text if side == "TRAILING" else text.lstrip(drop)
-    return text if side == "LEADING" else text.rstrip(drop)
+    text = text if mode == "TRAILING" else text.lstrip(drop)
+    return text if mode == "LEADING" else text.rstrip(drop)
 
 
 def _translate(value: Scalar, characters: Scalar, translations: Scalar) -> str:
@@ -409,8 +409,8 @@ def _check_row_limit(count: Scalar) -> Scalar:
 def _find_extreme(sign: int) -> Callable[..., Scalar]:
     """Return GREATEST (1) or LEAST (-1) of values of one type, which ignores NULL [DOC: GREATEST]."""
 
-    def find(first: Scalar, *others: Scalar) -> Scalar:
-        found = first
+    def find(initial: Scalar, *others: Scalar) -> Scalar:
+        found = initial
         for value in others:
             if value is not None and (found is None or _compare(value, found) * sign > 0):
                 found = value

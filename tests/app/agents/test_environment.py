@@ -101,7 +101,7 @@ def test_the_greedy_agent_beats_the_random_agent(env: DrillEnv) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "needed"),
+    ("name", "required_lines"),
     [
         (
             "group",
@@ -115,11 +115,11 @@ def test_the_greedy_agent_beats_the_random_agent(env: DrillEnv) -> None:
     ],
 )
 def test_the_vocabulary_covers_groups_and_clusters_and_every_word_parses(
-    name: str, needed: list[str]
+    name: str, required_lines: list[str]
 ) -> None:
     env = DrillEnv(next(each for each in par_drills.scenarios() if each.name == name))
     lines = env.lines()
-    assert set(needed) <= set(lines)
+    assert set(required_lines) <= set(lines)
     assert len(set(lines)) == len(lines)
     for line in lines:
         if line != WAIT:

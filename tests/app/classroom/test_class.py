@@ -24,7 +24,7 @@ from app.classroom.room_check import check_room
 from app.classroom.verdict import verdict
 from app.files import scenario_files
 from engine.drill.judging.report import program_version
-from tests.class_process import HostProcess, Stranger, hosted, join
+from tests.class_process import HostProcess, Stranger, join, run_host
 from tests.forked import run
 from tests.hostile import class_kills
 
@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def host(folder: Path) -> Iterator[HostProcess]:
     """A class that several tests attack, each with seats of its own."""
-    with hosted(folder / "class.sqlite", SCENARIO, "--mode", "exam") as host:
+    with run_host(folder / "class.sqlite", SCENARIO, "--mode", "exam") as host:
         yield host
 
 
@@ -62,14 +62,14 @@ def acts(*entries: list[Any]) -> dict[str, Any]:
 
 
 def steer(folder: Path, *lines: str) -> list[dict[str, Any]]:
-    """What the host says to an instructor who types *lines*."""
+    """Return the host's replies to an instructor who types *lines*."""
     done = run("class", "console", "--database", folder / "class.sqlite", lines="\n".join(lines))
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def answer(folder: Path, line: str) -> dict[str, Any]:
-    """What the host says to *line*; the board may come before it and after it."""
+    """Return the host's reply to *line*; the board may come before it and after it."""
     return [said for said in steer(folder, line) if said["kind"] != "board"][-1]
 
 
@@ -106,7 +106,7 @@ def test_an_exam_sends_no_answers(host: HostProcess) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("message", "reason"),
     [
         ({"kind": "resume", "seat": 1, "token": "x" * 32}, "wrong token for seat 1"),
         ({"kind": "resume", "seat": 99, "token": "x" * 32}, "wrong token for seat 99"),
@@ -119,13 +119,13 @@ def test_an_exam_sends_no_answers(host: HostProcess) -> None:
         ("x" * 500_000, ""),  # too long: the connection ends
     ],
 )
-def test_an_unauthorized_client_is_refused(host: HostProcess, said: object, why: str) -> None:
+def test_an_unauthorized_client_is_refused(host: HostProcess, message: object, reason: str) -> None:
     with Stranger(host.invited) as stranger:
-        assert why in stranger.turned_away(said)
+        assert reason in stranger.read_refusal(message)
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("message", "reason"),
     [
         ({"kind": "freeze"}, "the role seat may not request freeze"),
         (
@@ -141,11 +141,13 @@ def test_an_unauthorized_client_is_refused(host: HostProcess, said: object, why:
         ({"kind": "score", "total": 100}, "Input tag 'score'"),
     ],
 )
-def test_a_hostile_seat_is_refused_and_the_class_continues(host: HostProcess, said: object, why: str) -> None:
+def test_a_hostile_seat_is_refused_and_the_class_continues(
+    host: HostProcess, message: object, reason: str
+) -> None:
     with Stranger(host.invited) as good, Stranger(host.invited) as bad:
         number = good.asks(join(host.invited, "Good", "g" * 32), "welcome")["acknowledged"]
         bad.asks(join(host.invited, "Bad", "b" * 32), "welcome")
-        assert why in bad.turned_away(said)
+        assert reason in bad.read_refusal(message)
         assert good.asks(acts(act(number + 1, 5 * number)), "acknowledged")["number"] == number + 1
 
 
@@ -168,24 +170,24 @@ def test_instructions_reach_one_seat_or_all_and_are_repeated_until_answered(
         one.asks(join(host.invited, "One", "1" * 32), "welcome")
         assert one.hears("instruction")["number"] == inject["number"]
         forged = acts(act(2, 9000, "power-on SERVER_A", "", inject["number"]))
-        assert "input 2 does not match the instruction that it answers (inject)" in one.turned_away(forged)
+        assert "input 2 does not match the instruction that it answers (inject)" in one.read_refusal(forged)
 
 
 def test_an_instruction_is_answered_once_and_only_by_the_seat_it_addresses(
     host: HostProcess, folder: Path
 ) -> None:
-    def joined(seat: Stranger) -> int:
+    def join_class(seat: Stranger) -> int:
         return int(seat.asks(join(host.invited, "Lea", "l" * 32), "welcome")["seat"])
 
     with Stranger(host.invited) as seat, Stranger(host.invited) as other:
-        number = joined(seat)
+        number = join_class(seat)
         other.asks(join(host.invited, "Leo", "o" * 32), "welcome")
         seat.says({"kind": "at", "tick": 900, "frozen": False})
         steer(folder, f"inject {number} power-off SERVER_B", f"inject {number} at 90 power-off SERVER_W",
               f"back {number} 1.5 again")  # fmt: skip
         now, later, back = seat.hears("instruction"), seat.hears("instruction"), seat.hears("instruction")
         stolen = acts(act(1, 100, "power-off SERVER_B", "", now["number"]))
-        assert "answers an instruction that does not exist" in other.turned_away(stolen)
+        assert "answers an instruction that does not exist" in other.read_refusal(stolen)
     dodges = [
         act(1, 100, "", "", now["number"]),
         act(1, 100, "power-on SERVER_B", "", now["number"]),
@@ -195,8 +197,8 @@ def test_an_instruction_is_answered_once_and_only_by_the_seat_it_addresses(
     ]
     for dodge in dodges:
         with Stranger(host.invited) as seat:
-            joined(seat)
-            assert "that it answers" in seat.turned_away(acts(dodge)), dodge
+            join_class(seat)
+            assert "that it answers" in seat.read_refusal(acts(dodge)), dodge
     assert {now["number"], back["number"]} <= set(board(folder)["Lea"]["unanswered"])
     log = [act(1, 100, "power-off SERVER_B", "", now["number"]), act(2, 500, "note one"),
            act(3, 150, "sent-back", "", back["number"])]  # fmt: skip
@@ -206,14 +208,14 @@ def test_an_instruction_is_answered_once_and_only_by_the_seat_it_addresses(
     ]
     for entry in again:
         with Stranger(host.invited) as seat:
-            joined(seat)
+            join_class(seat)
             seat.asks(acts(*log), "acknowledged")
-            assert "answers an instruction that is already answered" in seat.turned_away(acts(*log, entry)), (
-                entry
-            )
+            assert "answers an instruction that is already answered" in seat.read_refusal(
+                acts(*log, entry)
+            ), entry
     assert not {now["number"], back["number"]} & set(board(folder)["Lea"]["unanswered"])
     with Stranger(host.invited) as seat:
-        joined(seat)
+        join_class(seat)
         log += [act(4, 9000, "power-off SERVER_W", "", later["number"]), act(5, 9100, "", "", 0)]
         assert seat.asks(acts(*log), "acknowledged")["number"] == 5
     assert later["number"] not in board(folder)["Lea"]["unanswered"]
@@ -233,11 +235,11 @@ def test_a_refused_inject_is_reported_with_its_line() -> None:
 
 
 def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProcess, folder: Path) -> None:
-    def at(**other: object) -> dict[str, Any]:
-        return {"kind": "at", "tick": 0, "frozen": False, **other}
+    def build_clock_message(**fields: object) -> dict[str, Any]:
+        return {"kind": "at", "tick": 0, "frozen": False, **fields}
 
     async def look(number: int, seat: Stranger) -> list[dict[str, Any]]:
-        """What the console hears, and after the first and the last of it the seat."""
+        """Return the messages that the console receives, and after its first and last message those of the seat."""
         async with console.connect_to_host(the_class(folder)) as socket:
 
             async def hears(kind: str) -> dict[str, Any]:
@@ -251,7 +253,7 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
             while not (more := await hears("seen_more"))["acts"]:
                 pass  # one without acts says only how far the seat is, as after the host has judged it
             heard.append(more)
-            await asyncio.to_thread(seat.says, at(consent=False))
+            await asyncio.to_thread(seat.says, build_clock_message(consent=False))
             heard.append(await hears("unseen"))
             return [*heard, await asyncio.to_thread(seat.hears, "attention")]
 
@@ -261,9 +263,9 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
         first.asks(acts(act(1, 100, "note one")), "acknowledged")
         assert "does not allow watching" in answer(folder, f"look {number}")["text"]
         assert "seat 999 does not exist" in answer(folder, "take 999")["text"]
-        other.says(at(hand="Which server?"))
+        other.says(build_clock_message(hand="Which server?"))
         other.asks(acts(act(1, 0)), "acknowledged")
-        first.says(at(hand="", consent=True))
+        first.says(build_clock_message(hand="", consent=True))
         first.asks(acts(act(1, 100, "note one")), "acknowledged")
         tiles = board(folder)
         assert [(tiles[name]["hand"], tiles[name]["hand_place"]) for name in ("Ida", "Hal")] == [
@@ -278,13 +280,13 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
         steer(folder, f"take {later}", f"lower {later}")
         assert other.hears("attention")["held"]
         assert other.hears("lowered")
-        other.says(at(held=True))
+        other.says(build_clock_message(held=True))
         other.asks(acts(act(1, 0)), "acknowledged")
         assert (board(folder)["Ida"]["held"], board(folder)["Hal"]["hand_place"]) == (True, None)
 
 
 def test_class_is_led_through_runs_at_the_position_of_the_instructor(tmp_path: Path) -> None:
-    with hosted(tmp_path / "class.sqlite", SCENARIO) as host:
+    with run_host(tmp_path / "class.sqlite", SCENARIO) as host:
         with Stranger(host.invited) as ann, Stranger(host.invited) as bob:
             for seat, name, line in ((ann, "Ann", "power-off SERVER_A"), (bob, "Bob", "power-off SERVER_B")):
                 welcome = seat.asks({**join(host.invited, name, name * 8), "consent": True}, "welcome")
@@ -393,7 +395,7 @@ def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Pat
         assert seat.asks({"kind": "resume", "seat": number, "token": "m" * 32}, "welcome")["tick"] == 160
         assert seat.hears("attention")["held"]
         forged = acts(act(5, 10, "sent-back", "", 1))
-        assert "input 5 " in seat.turned_away(forged)
+        assert "input 5 " in seat.read_refusal(forged)
 
 
 def test_a_seat_plays_the_solution_and_the_host_computes_its_score(host: HostProcess, folder: Path) -> None:
@@ -419,7 +421,7 @@ def test_thousands_of_wrong_codes_do_not_disturb_the_class(host: HostProcess) ->
         number, number_of = welcome["acknowledged"], welcome["seat"]
         for attempt in range(ATTEMPTS):
             with Stranger(host.invited) as stranger:
-                reasons[stranger.turned_away(wrong)] += 1
+                reasons[stranger.read_refusal(wrong)] += 1
             if attempt % 100 == 0:
                 number += 1
                 asked = time.monotonic()
@@ -439,7 +441,7 @@ def test_thousands_of_wrong_codes_do_not_disturb_the_class(host: HostProcess) ->
 
 
 def test_a_truncated_log_is_not_continued(host: HostProcess, profile_folder: Path, tmp_path: Path) -> None:
-    """Who deletes what went wrong in an exam does not take it back."""
+    """Deleting a failed part of an exam does not take it back."""
     inputs = tmp_path / "inputs.txt"
     inputs.write_text("5 note one\n6 note two\n470 finish\n")
     played = ("class", "join", host.code, "--name", "Cut", "--inputs", inputs)
@@ -454,7 +456,7 @@ def test_a_truncated_log_is_not_continued(host: HostProcess, profile_folder: Pat
 
 
 def test_a_seat_rejects_another_host(host: HostProcess, tmp_path: Path) -> None:
-    """Who stands in between has another certificate, whatever code he was told."""
+    """A host in between has another certificate, whatever code the seat received."""
     mine = host.code[:7] + ("0" if host.code[7] != "0" else "1") + host.code[8:]
     done = run("class", "join", mine, "--player", "reference")
     assert done.returncode == 2
@@ -492,7 +494,7 @@ def test_late_comer_begins_at_the_median_time_of_the_class(tmp_path: Path) -> No
         f'scenario = "{SCENARIO}"\nmode = "practice"\nlate = "class"\n'
         '[[inject]]\nat = "8s"\ndo = "power-off SERVER_W"\n[[message]]\nat = "1min"\ntext = "later"\n'
     )
-    with hosted(tmp_path / "class.sqlite", "--plan", plan) as host:
+    with run_host(tmp_path / "class.sqlite", "--plan", plan) as host:
         for name, tick in (("Ann", 900), ("Bob", 700), ("Cem", 5000)):
             with Stranger(host.invited) as seat:
                 seat.asks(join(host.invited, name, name.ljust(32, "a")), "welcome")

@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from app.classroom.class_port import ClassPort
-from tests.class_process import OPEN_S, WAIT_S, Stranger, command, hosted, join
+from tests.class_process import OPEN_S, WAIT_S, Stranger, command, join, run_host
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def test_the_oldest_unauthenticated_connection_is_closed_first() -> None:
 def test_raw_connections_from_one_computer_do_not_block_seats(tmp_path: Path) -> None:
     with (
         many_files(4_000),
-        hosted(tmp_path / "class.sqlite", "planned-failover") as host,
+        run_host(tmp_path / "class.sqlite", "planned-failover") as host,
         ExitStack() as opened,
     ):
         for _ in range(1_150):

@@ -15,7 +15,7 @@ from app.classroom import addresses, discovery, players
 from app.classroom.code import NEEDS_ADDRESS, InvalidJoinCodeError, invitation
 from app.classroom.join import JoinFailedError, take_part
 from engine.verbs.lines import parse_script
-from tests.class_process import WAIT_S, hosted
+from tests.class_process import WAIT_S, run_host
 
 CODE = "G66BQ-QPTEX-0781R-PD1TP"
 
@@ -35,7 +35,7 @@ def test_a_seat_finds_the_host_of_its_code(tmp_path: Path, monkeypatch: pytest.M
     if not asyncio.run(discovery.answers_itself()):
         pytest.skip("this computer's network lets nothing be announced")
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
-    with hosted(tmp_path / "class.sqlite", "planned-failover") as host:
+    with run_host(tmp_path / "class.sqlite", "planned-failover") as host:
         code = host.code.partition("@")[0]
         lines, _ = parse_script("1 note found\n2 finish")
         attended = take_part(invitation(code), "Ann", players.inputs(lines), None, lambda _: None)
@@ -78,7 +78,7 @@ def test_host_lists_the_addresses_of_its_interfaces(
 
 def test_seat_tries_all_addresses_of_the_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
-    with hosted(tmp_path / "class.sqlite", "planned-failover") as host:
+    with run_host(tmp_path / "class.sqlite", "planned-failover") as host:
         code, _, address = host.code.partition("@")
         lines, _ = parse_script("1 note found\n2 finish")
         everywhere = invitation(f"{code}@127.0.0.2:9,240.0.0.1:7443,{address}")
@@ -91,9 +91,9 @@ def test_seat_tries_all_addresses_of_the_code(tmp_path: Path, monkeypatch: pytes
             take_part(wrong, "Ben", players.inputs(lines), None, lambda _: None)
 
 
-@pytest.mark.parametrize("first", ["server", "address"])
+@pytest.mark.parametrize("first_record", ["server", "address"])
 def test_class_is_found_whatever_the_order_of_the_records(
-    first: str, monkeypatch: pytest.MonkeyPatch
+    first_record: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A seat that has cached the address before the server reads its cache again."""
     zeroconf = pytest.importorskip("zeroconf")
@@ -105,7 +105,7 @@ def test_class_is_found_whatever_the_order_of_the_records(
             zeroconf.DNSAddress("HOST.local.", 1, 1, 120, b"\x0a\x4d\x00\x01"),
         ]
         asked.append(info.name)
-        network.cache.async_add_records(records if first == "server" else reversed(records))
+        network.cache.async_add_records(records if first_record == "server" else reversed(records))
         return False
 
     monkeypatch.setattr("zeroconf.asyncio.AsyncServiceInfo.async_request", answer)
@@ -115,10 +115,10 @@ def test_class_is_found_whatever_the_order_of_the_records(
 
 @pytest.mark.parametrize("answers", [True, False])
 def test_doctor_tests_discovery(answers: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def tried() -> bool:
+    async def check_discovery() -> bool:
         return answers
 
-    monkeypatch.setattr(discovery, "answers_itself", tried)
+    monkeypatch.setattr(discovery, "answers_itself", check_discovery)
     (found,) = [one for one in doctor.examine() if one.name == "class"]
     assert found.well, "a class does without it"
     assert ("cannot" in found.text) is not answers

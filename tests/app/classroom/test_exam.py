@@ -1,4 +1,4 @@
-"""What a seat of an exam is sent: the same run, without what tells what is right."""
+"""An exam seat receives the same run, without information about what is right."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.classroom.scenario import loaded, text_for_seat
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill, DrillMode, play_inputs
 from engine.drill.running.solution import play_solution
-from tests.shipped import DRILLS, shipped
+from tests.shipped_scenarios import DRILLS, load_shipped_scenario
 
 
 def secrets_of(scenario: Scenario) -> list[str]:
@@ -26,7 +26,7 @@ def secrets_of(scenario: Scenario) -> list[str]:
 
 @pytest.mark.parametrize("name", dict.fromkeys((*DRILLS[::9], "random-trouble-hard")))
 def test_an_exam_reveals_no_answer_and_plays_the_same_run(name: str) -> None:
-    scenario = shipped(name)
+    scenario = load_shipped_scenario(name)
     text = text_for_seat(scenario, DrillMode.EXAM)
     seats = loaded(text, name)
     secrets = secrets_of(scenario)
@@ -46,5 +46,5 @@ def test_an_exam_reveals_no_answer_and_plays_the_same_run(name: str) -> None:
 
 
 def test_outside_an_exam_a_seat_gets_the_complete_scenario() -> None:
-    scenario = shipped("planned-failover")
+    scenario = load_shipped_scenario("planned-failover")
     assert text_for_seat(scenario, DrillMode.PRACTICE) == scenario.text

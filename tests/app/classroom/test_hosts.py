@@ -18,7 +18,7 @@ from app import cli
 from app.classroom import console
 from app.classroom.bus import Bus, BusUnavailableError
 from app.classroom.record import ClassRecord, RecordUnavailableError
-from tests.class_process import HostProcess, Stranger, hosted, join
+from tests.class_process import HostProcess, Stranger, join, run_host
 from tests.hostile import class_kills
 from tests.servers import Nats, Postgres, free_port
 
@@ -35,9 +35,11 @@ def servers() -> Iterator[tuple[Postgres, Nats]]:
 class TwoHosts:
     """One class, two processes that hold it."""
 
-    def __init__(self, url: str, nats: str, stack: ExitStack, *words: str) -> None:
+    def __init__(self, url: str, nats: str, stack: ExitStack, *arguments: str) -> None:
         def host(_: int) -> HostProcess:
-            held = hosted(url, *(words or (SCENARIO,)), "--nats", nats, listen=f"127.0.0.1:{free_port()}")
+            held = run_host(
+                url, *(arguments or (SCENARIO,)), "--nats", nats, listen=f"127.0.0.1:{free_port()}"
+            )
             return stack.enter_context(held)
 
         with ThreadPoolExecutor(2) as at_once:  # both would begin the class
@@ -48,7 +50,7 @@ class TwoHosts:
         assert the_class is not None
         self._class = the_class
 
-    async def _dialled(self, host: HostProcess, lines: Sequence[str]) -> list[dict[str, Any]]:
+    async def _query_host(self, host: HostProcess, lines: Sequence[str]) -> list[dict[str, Any]]:
         """The board, then the answers to *lines*."""
         self._class.address = f"{host.invited.host}:{host.invited.port}"
         async with console.connect_to_host(self._class) as socket:
@@ -61,27 +63,29 @@ class TwoHosts:
         return heard
 
     def steer(self, *lines: str) -> None:
-        _, *answers = asyncio.run(self._dialled(self.first, lines))
+        _, *answers = asyncio.run(self._query_host(self.first, lines))
         assert all(answer["kind"] == "done" for answer in answers), answers
 
     def board_of(self, host: HostProcess) -> dict[str, dict[str, Any]]:
         """The tiles by name, as that host has them."""
-        (board,) = asyncio.run(self._dialled(host, ()))
+        (board,) = asyncio.run(self._query_host(host, ()))
         return {tile["name"]: tile for tile in board["tiles"]}
 
-    def shows(self, host: HostProcess, name: str, right: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    def shows(
+        self, host: HostProcess, name: str, is_expected: Callable[[dict[str, Any]], bool]
+    ) -> dict[str, Any]:
         """The tile of a seat at a host, as soon as it is right."""
         until = time.monotonic() + WAIT_S
         while True:
             tile = self.board_of(host).get(name)
-            if tile is not None and right(tile):
+            if tile is not None and is_expected(tile):
                 return tile
             assert time.monotonic() < until, tile
             time.sleep(0.1)
 
 
 @pytest.fixture(scope="module")
-def two(servers: tuple[Postgres, Nats]) -> Iterator[TwoHosts]:
+def two_hosts(servers: tuple[Postgres, Nats]) -> Iterator[TwoHosts]:
     postgres, nats = servers
     with ExitStack() as stack:
         yield TwoHosts(postgres.database("two"), nats.url, stack)
@@ -95,36 +99,40 @@ def acts(*entries: list[Any]) -> dict[str, Any]:
     return {"kind": "acts", "acts": entries}
 
 
-def test_a_seat_continues_at_the_other_host_from_the_stored_inputs(two: TwoHosts) -> None:
-    hello = join(two.first.invited, "Ann", "a" * 32)
-    with Stranger(two.first.invited) as seat:
+def test_a_seat_continues_at_the_other_host_from_the_stored_inputs(two_hosts: TwoHosts) -> None:
+    hello = join(two_hosts.first.invited, "Ann", "a" * 32)
+    with Stranger(two_hosts.first.invited) as seat:
         number = seat.asks(hello, "welcome")["seat"]
         assert len(seat.hears("state")["hosts"]) == 2
         seat.asks(acts(entry(1, 100, "note one")), "acknowledged")
-        with Stranger(two.second.invited) as again:  # the first connection is open still
+        with Stranger(two_hosts.second.invited) as again:  # the first connection is open still
             resumed = again.asks({"kind": "resume", "seat": number, "token": "a" * 32}, "welcome")
             assert resumed["acknowledged"] == 1
-            assert "reconnected" in seat.turned_away({"kind": "at", "tick": 100, "frozen": False})
+            assert "reconnected" in seat.read_refusal({"kind": "at", "tick": 100, "frozen": False})
             again.asks(acts(entry(1, 100, "note one"), entry(2, 200, "note two")), "acknowledged")
-            tile = two.shows(two.first, "Ann", lambda tile: (tile["verdict"] or {}).get("acts") == 2)
+            tile = two_hosts.shows(
+                two_hosts.first, "Ann", lambda tile: (tile["verdict"] or {}).get("acts") == 2
+            )
             assert (tile["connected"], tile["verdict"]["done"]) == (True, 2)
-    two.shows(two.first, "Ann", lambda tile: not tile["connected"])
-    with Stranger(two.second.invited) as third:  # killed before it knew its number: the token is the same
+    two_hosts.shows(two_hosts.first, "Ann", lambda tile: not tile["connected"])
+    with Stranger(
+        two_hosts.second.invited
+    ) as third:  # killed before it knew its number: the token is the same
         assert third.asks(hello, "welcome")["seat"] == number
 
 
-def test_instructions_to_one_host_reach_the_seats_of_both(two: TwoHosts) -> None:
-    with Stranger(two.first.invited) as one, Stranger(two.second.invited) as other:
-        number = one.asks(join(two.first.invited, "Bob", "b" * 32), "welcome")["seat"]
-        away = other.asks(join(two.first.invited, "Cem", "c" * 32), "welcome")["seat"]
+def test_instructions_to_one_host_reach_the_seats_of_both(two_hosts: TwoHosts) -> None:
+    with Stranger(two_hosts.first.invited) as one, Stranger(two_hosts.second.invited) as other:
+        number = one.asks(join(two_hosts.first.invited, "Bob", "b" * 32), "welcome")["seat"]
+        away = other.asks(join(two_hosts.first.invited, "Cem", "c" * 32), "welcome")["seat"]
         assert number != away
         for seat in (one, other):
             seat.says({"kind": "at", "tick": 300, "frozen": False, "hand": "Why?", "consent": True})
-        for host in (two.first, two.second):
-            two.shows(host, "Bob", lambda tile: tile["hand"] == "Why?")
-            two.shows(host, "Cem", lambda tile: tile["hand"] == "Why?")
-        two.steer("freeze", f"lower {number}", f"lower {away}", f"take {number}", f"take {away}")
-        two.steer("message all hello", "go")
+        for host in (two_hosts.first, two_hosts.second):
+            two_hosts.shows(host, "Bob", lambda tile: tile["hand"] == "Why?")
+            two_hosts.shows(host, "Cem", lambda tile: tile["hand"] == "Why?")
+        two_hosts.steer("freeze", f"lower {number}", f"lower {away}", f"take {number}", f"take {away}")
+        two_hosts.steer("message all hello", "go")
         for seat in (one, other):
             while seat.hears("state")["state"] != "frozen":
                 pass
@@ -134,42 +142,44 @@ def test_instructions_to_one_host_reach_the_seats_of_both(two: TwoHosts) -> None
             assert (text or seat.hears("instruction")["text"]) == "hello"
 
 
-def test_the_class_continues_without_nats_and_catches_up_afterwards(two: TwoHosts, servers: Any) -> None:
+def test_the_class_continues_without_nats_and_catches_up_afterwards(
+    two_hosts: TwoHosts, servers: Any
+) -> None:
     _, nats = servers
-    with Stranger(two.second.invited) as seat:
-        seat.asks(join(two.first.invited, "Dee", "d" * 32), "welcome")
+    with Stranger(two_hosts.second.invited) as seat:
+        seat.asks(join(two_hosts.first.invited, "Dee", "d" * 32), "welcome")
         nats.kill()
         seat.asks(acts(entry(1, 100, "note one")), "acknowledged")
-        two.steer("freeze")
+        two_hosts.steer("freeze")
         nats.start()
         while seat.hears("state")["state"] != "frozen":
             pass
-        two.steer("go")
-        two.shows(two.first, "Dee", lambda tile: tile["connected"] and tile["acknowledged"] == 1)
+        two_hosts.steer("go")
+        two_hosts.shows(two_hosts.first, "Dee", lambda tile: tile["connected"] and tile["acknowledged"] == 1)
 
 
-def test_a_killed_database_loses_nothing_and_ends_no_host(two: TwoHosts, servers: Any) -> None:
+def test_a_killed_database_loses_nothing_and_ends_no_host(two_hosts: TwoHosts, servers: Any) -> None:
     postgres, _ = servers
-    with Stranger(two.first.invited) as seat:
-        number = seat.asks(join(two.first.invited, "Eli", "e" * 32), "welcome")["seat"]
+    with Stranger(two_hosts.first.invited) as seat:
+        number = seat.asks(join(two_hosts.first.invited, "Eli", "e" * 32), "welcome")["seat"]
         seat.asks(acts(entry(1, 100, "note one")), "acknowledged")
         postgres.kill()
-        assert "cannot be written" in seat.turned_away(acts(entry(2, 200, "note two")))
+        assert "cannot be written" in seat.read_refusal(acts(entry(2, 200, "note two")))
         postgres.start()
-    with Stranger(two.second.invited) as seat:
+    with Stranger(two_hosts.second.invited) as seat:
         resumed = seat.asks({"kind": "resume", "seat": number, "token": "e" * 32}, "welcome")
         assert resumed["acknowledged"] == 1
         assert seat.asks(acts(entry(2, 200, "note two")), "acknowledged")["number"] == 2
 
 
 @pytest.mark.slow  # a host is silent for seconds before it counts as gone
-def test_seats_of_a_killed_host_leave_the_board_of_the_other_host(two: TwoHosts) -> None:
-    with Stranger(two.second.invited) as seat:
-        seat.asks(join(two.first.invited, "Fay", "f" * 32), "welcome")
-        two.shows(two.first, "Fay", lambda tile: tile["connected"])
-        two.second.kill()
-        two.shows(two.first, "Fay", lambda tile: not tile["connected"])
-        two.second.start()
+def test_seats_of_a_killed_host_leave_the_board_of_the_other_host(two_hosts: TwoHosts) -> None:
+    with Stranger(two_hosts.second.invited) as seat:
+        seat.asks(join(two_hosts.first.invited, "Fay", "f" * 32), "welcome")
+        two_hosts.shows(two_hosts.first, "Fay", lambda tile: tile["connected"])
+        two_hosts.second.kill()
+        two_hosts.shows(two_hosts.first, "Fay", lambda tile: not tile["connected"])
+        two_hosts.second.start()
 
 
 @pytest.mark.slow
@@ -184,7 +194,7 @@ def test_both_hosts_continue_with_the_next_part(tmp_path: Path, servers: tuple[P
             seat.asks(join(two.first.invited, "Ann", "a" * 32), "welcome")
             seat.asks(acts(entry(1, 100, "note one")), "acknowledged")
             two.steer("finish", "next")
-            assert "next part" in seat.turned_away({"kind": "at", "tick": 200, "frozen": False})
+            assert "next part" in seat.read_refusal({"kind": "at", "tick": 200, "frozen": False})
         for host in (two.second, two.first):
             with Stranger(host.invited) as seat:
                 told = seat.asks(join(two.first.invited, "Ann", "a" * 32), "welcome")

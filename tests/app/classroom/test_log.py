@@ -19,27 +19,27 @@ from app.classroom.acts import (
 )
 from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog, parse
 from app.classroom.verdict import Rerun, verdict
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 KEPT = [LogEntry(number, number * 100, f"note {number}", "", 0) for number in range(1, 6)]
 
 
-def kept(first: int, last: int) -> list[LogEntry]:
-    return KEPT[first - 1 : last]
+def read_log(first_number: int, last_number: int) -> list[LogEntry]:
+    return KEPT[first_number - 1 : last_number]
 
 
-def offered(*acts: LogEntry) -> list[LogEntry]:
-    return select_new_entries(acts, acknowledged=5, last_tick=500, read_entries=kept)
+def select_offered(*acts: LogEntry) -> list[LogEntry]:
+    return select_new_entries(acts, acknowledged=5, last_tick=500, read_entries=read_log)
 
 
 def test_entries_sent_twice_count_once() -> None:
     new = LogEntry(6, 600, "note 6", "", 0)
-    assert offered(*KEPT[2:], new) == [new]
-    assert offered(*KEPT) == []
+    assert select_offered(*KEPT[2:], new) == [new]
+    assert select_offered(*KEPT) == []
 
 
 @pytest.mark.parametrize(
-    ("acts", "why"),
+    ("acts", "reason"),
     [
         ([LogEntry(7, 700, "", "", 0)], "input 6 is missing; input 7 arrived instead"),
         ([LogEntry(6, 499, "", "", 0)], "input 6 is earlier than the input before it"),
@@ -52,9 +52,9 @@ def test_entries_sent_twice_count_once() -> None:
         ([LogEntry(3, 301, "note 3", "", 0)], "input 3 is not the"),
     ],
 )
-def test_an_entry_that_does_not_continue_the_log_is_refused(acts: list[LogEntry], why: str) -> None:
-    with pytest.raises(LogMismatchError, match=why):
-        offered(*acts)
+def test_an_entry_that_does_not_continue_the_log_is_refused(acts: list[LogEntry], reason: str) -> None:
+    with pytest.raises(LogMismatchError, match=reason):
+        select_offered(*acts)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_log_with_a_gap_is_rejected(tmp_path: Path) -> None:
 
 
 def test_a_rewound_run_equals_one_without_the_removed_part() -> None:
-    scenario = shipped("lab")
+    scenario = load_shipped_scenario("lab")
     before = [LogEntry(1, 100, "note one", "", 0), LogEntry(2, 3000, "power-off SERVER_A", "", 4)]
     taken_back = [LogEntry(3, 4000, "note wrong", "", 0)]
     after = [LogEntry(4, 3500, SENT_BACK, "", 7), LogEntry(5, 3600, "power-on SERVER_A", "", 0)]

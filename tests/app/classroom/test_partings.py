@@ -1,4 +1,4 @@
-"""Where seats parted, and what that cost."""
+"""Points where seats diverged, and their cost."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ DEEDS = st.lists(st.tuples(st.integers(0, 50_000), st.sampled_from("abc")), max_
 
 @given(st.lists(st.tuples(DEEDS, st.floats(0, 100)), max_size=8))
 def test_every_divergence_names_each_of_its_seats_once(
-    played: list[tuple[list[tuple[int, str]], float]],
+    runs: list[tuple[list[tuple[int, str]], float]],
 ) -> None:
-    courses = [course(seat, score, *deeds) for seat, (deeds, score) in enumerate(played)]
+    courses = [course(seat, score, *deeds) for seat, (deeds, score) in enumerate(runs)]
     for one in find_divergences(courses):
         seats = [seat for choice in one.choices for seat in choice.seats]
         assert len(seats) == len(set(seats)) >= 2

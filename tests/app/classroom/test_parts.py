@@ -23,9 +23,9 @@ from app.classroom.models import Seat
 from app.classroom.plan import of_text
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.classroom.service import ClassMismatchError, find_or_begin_class, new_parts
-from tests.class_process import HostProcess, Stranger, hosted, join
+from tests.class_process import HostProcess, Stranger, join, run_host
 from tests.forked import run
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 NAME = "planned-failover"
 PLAN = f"""
@@ -51,12 +51,12 @@ part = "lesson"
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostProcess]:
     folder = tmp_path_factory.mktemp("parts")
     (folder / "plan.toml").write_text(PLAN)
-    with hosted(folder / "class.sqlite", "--plan", folder / "plan.toml") as made:
+    with run_host(folder / "class.sqlite", "--plan", folder / "plan.toml") as made:
         yield made
 
 
-def steered(host: HostProcess, *lines: str) -> list[dict[str, Any]]:
-    """What the host says to *lines* of the console."""
+def run_console_lines(host: HostProcess, *lines: str) -> list[dict[str, Any]]:
+    """Return the host's replies to *lines* of the console."""
     told = run("class", "console", "--database", host.database, lines="\n".join(lines))
     assert told.returncode == 0, told.stderr
     said = [json.loads(line) for line in told.stdout.splitlines()]
@@ -64,21 +64,21 @@ def steered(host: HostProcess, *lines: str) -> list[dict[str, Any]]:
 
 
 def test_a_seat_keeps_its_number_and_starts_each_part_fresh(host: HostProcess, tmp_path: Path) -> None:
-    def come(name: str, **more: Any) -> dict[str, Any]:
+    def join_part(name: str, **fields: Any) -> dict[str, Any]:
         with Stranger(host.invited) as seat:
-            told = seat.asks({**join(host.invited, name, f"{name:x<32}"), **more}, "welcome")
+            told = seat.asks({**join(host.invited, name, f"{name:x<32}"), **fields}, "welcome")
             seat.says({"kind": "acts", "acts": [[1, 100, "finish", "", 0]]})
             seat.hears("acknowledged")
             return told
 
-    first = [come(name) for name in ("Ann", "Ben")]
+    first = [join_part(name) for name in ("Ann", "Ben")]
     assert [one["part"] for one in first] == [1, 1]
-    assert "still running" in steered(host, "next")[0]["text"], "nobody is cut off in the middle"
+    assert "still running" in run_console_lines(host, "next")[0]["text"], "nobody is cut off in the middle"
     with Stranger(host.invited) as ann:
         ann.asks(join(host.invited, "Ann", f"{'Ann':x<32}"), "welcome")
-        assert [one["kind"] for one in steered(host, "finish", "next")] == ["done", "done"]
-        assert "next part" in ann.turned_away({"kind": "at", "tick": 1, "frozen": False})
-    lesson = come("Ann")
+        assert [one["kind"] for one in run_console_lines(host, "finish", "next")] == ["done", "done"]
+        assert "next part" in ann.read_refusal({"kind": "at", "tick": 1, "frozen": False})
+    lesson = join_part("Ann")
     assert (lesson["seat"], lesson["part"], lesson["acknowledged"]) == (first[0]["seat"], 2, 0)
     host.kill()
     host.start()
@@ -86,11 +86,11 @@ def test_a_seat_keeps_its_number_and_starts_each_part_fresh(host: HostProcess, t
         ann.says(join(host.invited, "Ann", f"{'Ann':x<32}"))
         assert ann.hears("welcome")["part"] == 2, "a host that begins again is where it was"
         assert ann.hears("instruction")["text"] == "look"
-    steered(host, "finish", "next")
-    post = come("Ben")
+    run_console_lines(host, "finish", "next")
+    post = join_part("Ben")
     assert (post["part"], post["seed"]) == (3, 77)
-    assert post["seed"] != first[0]["seed"] != shipped(NAME).seed, "the pre-test was drawn"
-    assert "the last part" in steered(host, "next")[0]["text"]
+    assert post["seed"] != first[0]["seed"] != load_shipped_scenario(NAME).seed, "the pre-test was drawn"
+    assert "the last part" in run_console_lines(host, "next")[0]["text"]
 
     out, file = tmp_path / "analysis.csv", tmp_path / "class.zip"
     assert cli.main(["class", "export", f"--database={host.database}", f"--out={file}"], lambda _: 0) == 0
@@ -105,16 +105,19 @@ def test_a_seat_keeps_its_number_and_starts_each_part_fresh(host: HostProcess, t
     assert cli.main(["class", "compare", f"--out={out}"], lambda _: 0) == 2
 
 
-def played(record: ClassRecord, number: int, score: bool) -> None:
+def record_part(record: ClassRecord, number: int, score: bool) -> None:
     """Everything that seat *number* does in the present part: nothing, but to its end."""
     from engine.drill.running.drill import Drill
     from engine.drill.running.solution import play_reference as solved
 
     part = record.the_class()
     assert part is not None
-    drill = Drill(shipped(NAME), part.seed, part.mode)
+    drill = Drill(load_shipped_scenario(NAME), part.seed, part.mode)
     todo = (
-        [(item.tick, item.line_without_time) for item in solved(shipped(NAME), part.seed).journal]
+        [
+            (item.tick, item.line_without_time)
+            for item in solved(load_shipped_scenario(NAME), part.seed).journal
+        ]
         if score
         else []
     )
@@ -131,12 +134,12 @@ def test_learning_gain_is_computed_from_one_export(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record = ClassRecord(str(tmp_path / "class.sqlite"))
-    record.begin(*new_parts(of_text(PLAN), PLAN, shipped))
+    record.begin(*new_parts(of_text(PLAN), PLAN, load_shipped_scenario))
     record.keep([Seat(name=name, token_hash=name) for name in ("Ann", "Ben")], {})
     for know in ((), (1,), (1, 2)):
         for number in (1, 2):
             if number == 1 or know != (1,):  # Ben was not at the lesson
-                played(record, number, number in know)
+                record_part(record, number, number in know)
         record.start_next_part()
     record.close()
     words = ["--database", str(tmp_path / "class.sqlite"), "--out", str(tmp_path / "class.zip")]
@@ -165,7 +168,7 @@ def test_learning_gain_is_computed_from_one_export(
 
 def test_a_host_of_another_part_writes_nothing(tmp_path: Path) -> None:
     record = ClassRecord(str(tmp_path / "class.sqlite"))
-    record.begin(*new_parts(of_text(PLAN), PLAN, shipped))
+    record.begin(*new_parts(of_text(PLAN), PLAN, load_shipped_scenario))
     seat = Seat(name="Ann", token_hash="x")
     record.keep([seat], {})
     old = record.select_part(1)
@@ -181,13 +184,13 @@ def test_a_host_of_another_part_writes_nothing(tmp_path: Path) -> None:
 
 def test_a_class_is_identified_by_its_plan(tmp_path: Path) -> None:
     plan, record = of_text(PLAN), ClassRecord(str(tmp_path / "class.sqlite"))
-    assert find_or_begin_class(record, new_parts(plan, PLAN, shipped), plan) is not None
-    assert find_or_begin_class(record, new_parts(plan, PLAN, shipped), plan) is not None, (
+    assert find_or_begin_class(record, new_parts(plan, PLAN, load_shipped_scenario), plan) is not None
+    assert find_or_begin_class(record, new_parts(plan, PLAN, load_shipped_scenario), plan) is not None, (
         "drawn seeds are drawn once"
     )
     other = of_text(PLAN.replace("77", "78"))
     with pytest.raises(ClassMismatchError):
-        find_or_begin_class(record, new_parts(other, PLAN, shipped), other)
+        find_or_begin_class(record, new_parts(other, PLAN, load_shipped_scenario), other)
     record.close()
 
 

@@ -30,21 +30,21 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.running.solution import play_reference
 from tests.class_process import new_class
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 NAME = "planned-failover"
 PEOPLE = ("Annelore Q.", "Béla R.", "Cemile S.")
 
 
 @pytest.fixture
-def database(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copy(made, tmp_path))
+def database(class_database: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(class_database, tmp_path))
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def class_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A class of three: one has played the solution, one has forced service, one has done nothing and is not over."""
-    scenario = shipped(NAME)
+    scenario = load_shipped_scenario(NAME)
     file = tmp_path_factory.mktemp("class") / "class.sqlite"
     record = ClassRecord(str(file))
     plan = f'scenario = "{NAME}"\nmode = "practice"\n[[group]]\nname = "blue"\npeople = {list(PEOPLE[:2])}\n'
@@ -71,11 +71,21 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def report(database: Path, *words: str) -> dict[str, bytes]:
+def report(database: Path, *arguments: str) -> dict[str, bytes]:
     file = database.with_name("report.zip")
     assert (
         cli.main(
-            ["class", "report", "--database", str(database), "--out", str(file), "--seconds", "0", *words],
+            [
+                "class",
+                "report",
+                "--database",
+                str(database),
+                "--out",
+                str(file),
+                "--seconds",
+                "0",
+                *arguments,
+            ],
             lambda _: 0,
         )
         == 0
@@ -84,8 +94,8 @@ def report(database: Path, *words: str) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def erase(database: Path, *words: str) -> int:
-    return cli.main(["class", "erase", "--database", str(database), *words], lambda _: 0)
+def erase(database: Path, *arguments: str) -> int:
+    return cli.main(["class", "erase", "--database", str(database), *arguments], lambda _: 0)
 
 
 def test_the_report_contains_no_names_unless_requested(database: Path) -> None:
@@ -248,7 +258,7 @@ def test_an_erased_person_is_not_named_to_others(database: Path, capsys: pytest.
 
 
 def test_confidence_is_shown_next_to_correctness(tmp_path: Path) -> None:
-    asked = shipped("automatic-failover")
+    asked = load_shipped_scenario("automatic-failover")
     record = ClassRecord(str(tmp_path / "class.sqlite"))
     record.begin(new_class(asked, LessonPlan(scenario=asked.name, mode="exam"), ""))
     for name, choice in (("Ann", 1), ("Ben", 2)):
@@ -317,7 +327,7 @@ def test_typed_names_are_masked_in_a_report_without_names(database: Path) -> Non
         "note Grant and FALCONS know that Northwind is mine",
         "finish",
     )
-    drill, acts = Drill(shipped(NAME)), list[LogEntry]()
+    drill, acts = Drill(load_shipped_scenario(NAME)), list[LogEntry]()
     for number, line in enumerate(typed, 1):
         drill.advance_to(number * 100)
         drill.do(line)
@@ -366,7 +376,7 @@ def test_inputs_of_the_instructor_are_attributed_to_the_instructor(
     tmp_path: Path, mode: str, by_instructor: bool, score: float
 ) -> None:
     """The instructor plays the solution at the seat of somebody who has only looked."""
-    scenario = shipped(NAME)
+    scenario = load_shipped_scenario(NAME)
     file = tmp_path / "class.sqlite"
     record = ClassRecord(str(file))
     plan = LessonPlan(scenario=NAME, mode=cast("Any", mode))
@@ -399,7 +409,7 @@ def test_inputs_of_the_instructor_are_attributed_to_the_instructor(
 
 
 def test_fault_injected_by_the_instructor_costs_no_goal() -> None:
-    scenario = shipped(NAME)
+    scenario = load_shipped_scenario(NAME)
     reference = play_reference(scenario)
     drill = Drill(scenario)
     acts: list[LogEntry] = []

@@ -13,9 +13,9 @@ from app.classroom.seat import MARK_TICKS, ClassEndedError, SeatRun
 from app.classroom.seat_log import SeatAssignment, SeatLog
 from app.classroom.verdict import verdict
 from engine.inputs import InputError
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
-LAB = shipped("lab")
+LAB = load_shipped_scenario("lab")
 
 
 class NoLink:
@@ -32,7 +32,7 @@ class NoLink:
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Iterator[SeatLog]:
+def seat_log(tmp_path: Path) -> Iterator[SeatLog]:
     made = SeatLog(tmp_path, "Ann")
     made.begin(SeatAssignment(1, "Ann", "lab", LAB.text, LAB.seed, "lab"))
     yield made
@@ -44,37 +44,39 @@ def link() -> NoLink:
     return NoLink()
 
 
-def run_of(kept: SeatLog, link: NoLink, shown: list[str] | None = None) -> SeatRun:
-    texts = shown if shown is not None else []
-    return SeatRun(kept, link, None, lambda one: texts.append(one["text"]))  # type: ignore[arg-type]
+def run_of(seat_log: SeatLog, link: NoLink, shown_texts: list[str] | None = None) -> SeatRun:
+    texts = shown_texts if shown_texts is not None else []
+    return SeatRun(seat_log, link, None, lambda one: texts.append(one["text"]))  # type: ignore[arg-type]
 
 
-def lines(kept: SeatLog) -> list[tuple[int, str, int]]:
-    return [(act.tick, act.line, act.instruction) for act in kept.acts if act.line or act.instruction]
+def lines(seat_log: SeatLog) -> list[tuple[int, str, int]]:
+    return [(act.tick, act.line, act.instruction) for act in seat_log.acts if act.line or act.instruction]
 
 
-def instruction(number: int, what: str, text: str, tick: int | None = None) -> dict[str, Any]:
-    return {"kind": "instruction", "number": number, "what": what, "text": text, "tick": tick}
+def instruction(number: int, kind: str, text: str, tick: int | None = None) -> dict[str, Any]:
+    return {"kind": "instruction", "number": number, "what": kind, "text": text, "tick": tick}
 
 
 @pytest.mark.parametrize(("inputs_before", "expected"), [(0, 900), (1, 0)])
 def test_late_comer_begins_at_the_time_that_the_host_gives(
-    kept: SeatLog, link: NoLink, inputs_before: int, expected: int
+    seat_log: SeatLog, link: NoLink, inputs_before: int, expected: int
 ) -> None:
     """A seat that has a log continues from its log."""
-    run = run_of(kept, link)
+    run = run_of(seat_log, link)
     for _ in range(inputs_before):
         run.do("note here")
     link.incoming.put({"kind": "welcome", "part": 1, "tick": 900, "state": "running"})
     run.obey()
     assert run.drill.tick == expected
     run.do("note later")
-    assert kept.acts[-1].tick == expected
+    assert seat_log.acts[-1].tick == expected
 
 
-def test_late_comer_gets_events_of_the_skipped_time_at_their_own_times(kept: SeatLog, link: NoLink) -> None:
+def test_late_comer_gets_events_of_the_skipped_time_at_their_own_times(
+    seat_log: SeatLog, link: NoLink
+) -> None:
     shown: list[str] = []
-    run = run_of(kept, link, shown)
+    run = run_of(seat_log, link, shown)
     events = [
         instruction(2, "inject", "power-off SERVER_B", 300),
         instruction(3, "message", "the boss calls", 500),
@@ -85,52 +87,52 @@ def test_late_comer_gets_events_of_the_skipped_time_at_their_own_times(kept: Sea
         link.incoming.put(one)
     run.obey()
     assert run.drill.tick == 900
-    assert lines(kept) == [
+    assert lines(seat_log) == [
         (300, "power-off SERVER_B", 2), (500, "", 3), (700, "power-on SERVER_B", 1),
     ]  # fmt: skip
     assert shown == ["the boss calls"]
-    assert verdict(run.drill.scenario, run.drill.seed, run.drill.mode, kept.acts)["parted_t_s"] is None
+    assert verdict(run.drill.scenario, run.drill.seed, run.drill.mode, seat_log.acts)["parted_t_s"] is None
 
 
-def test_inputs_are_logged_with_hashes_and_replay_to_the_same_state(kept: SeatLog, link: NoLink) -> None:
-    run = run_of(kept, link)
+def test_inputs_are_logged_with_hashes_and_replay_to_the_same_state(seat_log: SeatLog, link: NoLink) -> None:
+    run = run_of(seat_log, link)
     run.advance_to(1500)
     run.do("power-off SERVER_A")
     run.advance_to(3000)
     run.end()
-    assert lines(kept) == [(1500, "power-off SERVER_A", 0)]
-    assert [act.tick for act in kept.acts if not act.line] == [MARK_TICKS, 2 * MARK_TICKS, 3 * MARK_TICKS]
-    found = verdict(LAB, LAB.seed, "lab", kept.acts)
+    assert lines(seat_log) == [(1500, "power-off SERVER_A", 0)]
+    assert [act.tick for act in seat_log.acts if not act.line] == [MARK_TICKS, 2 * MARK_TICKS, 3 * MARK_TICKS]
+    found = verdict(LAB, LAB.seed, "lab", seat_log.acts)
     assert (found["parted"], found["state_hash"]) == ("", run.drill.state_hash())
 
 
-def test_after_a_break_the_seat_continues_where_it_stopped(kept: SeatLog, link: NoLink) -> None:
-    run = run_of(kept, link)
+def test_after_a_break_the_seat_continues_where_it_stopped(seat_log: SeatLog, link: NoLink) -> None:
+    run = run_of(seat_log, link)
     run.advance_to(1500)
     run.do("power-off SERVER_A")
-    again = run_of(kept, link)
+    again = run_of(seat_log, link)
     assert (again.drill.tick, again.drill.state_hash()) == (1500, run.drill.state_hash())
 
 
-def test_an_inject_happens_once_at_its_time_and_shows_its_message(kept: SeatLog, link: NoLink) -> None:
+def test_an_inject_happens_once_at_its_time_and_shows_its_message(seat_log: SeatLog, link: NoLink) -> None:
     shown: list[str] = []
-    run = run_of(kept, link, shown)
+    run = run_of(seat_log, link, shown)
     for _ in range(2):  # a host that was killed sends it again
         link.incoming.put(instruction(1, "inject", "power-off SERVER_A", 777))
         link.incoming.put(instruction(2, "message", "hello"))
         link.incoming.put(instruction(3, "inject", "power-off NOWHERE", 800))
     run.advance_to(1000)
-    assert lines(kept) == [(0, "", 2), (777, "power-off SERVER_A", 1), (800, "power-off NOWHERE", 3)]
+    assert lines(seat_log) == [(0, "", 2), (777, "power-off SERVER_A", 1), (800, "power-off NOWHERE", 3)]
     assert shown == ["hello"]
-    again = run_of(kept, link, shown)
+    again = run_of(seat_log, link, shown)
     link.incoming.put(instruction(1, "inject", "power-off SERVER_A", 777))
     again.advance_to(1100)
-    assert len(lines(kept)) == 3
+    assert len(lines(seat_log)) == 3
 
 
-def test_a_seat_is_notified_of_the_instructors_actions(kept: SeatLog, link: NoLink) -> None:
+def test_a_seat_is_notified_of_the_instructors_actions(seat_log: SeatLog, link: NoLink) -> None:
     shown: list[str] = []
-    run = run_of(kept, link, shown)
+    run = run_of(seat_log, link, shown)
     assert run.raise_hand("hand Which server?")
     assert link.hand == "Which server?"
     link.incoming.put({"kind": "attention", "looked_at": True, "held": True})
@@ -148,18 +150,18 @@ def test_a_seat_is_notified_of_the_instructors_actions(kept: SeatLog, link: NoLi
     link.incoming.put({"kind": "attention", "looked_at": True, "held": False})
     run.advance_to(200)
     run.do("power-on SERVER_A")
-    assert lines(kept) == [(0, "power-off SERVER_A", 1), (200, "power-on SERVER_A", 0)], "who did what"
+    assert lines(seat_log) == [(0, "power-off SERVER_A", 1), (200, "power-on SERVER_A", 0)], "who did what"
 
 
-def test_the_end_of_the_class_ends_the_run(kept: SeatLog, link: NoLink) -> None:
+def test_the_end_of_the_class_ends_the_run(seat_log: SeatLog, link: NoLink) -> None:
     link.incoming.put({"kind": "state", "state": "over"})
     with pytest.raises(ClassEndedError):
-        run_of(kept, link).advance_to(100)
+        run_of(seat_log, link).advance_to(100)
 
 
-def test_a_seat_cannot_rewind_itself(kept: SeatLog, link: NoLink) -> None:
-    run = run_of(kept, link)
+def test_a_seat_cannot_rewind_itself(seat_log: SeatLog, link: NoLink) -> None:
+    run = run_of(seat_log, link)
     run.advance_to(500)
     with pytest.raises(InputError, match="be set back"):
         run.do("rewind 1")
-    assert lines(kept) == []
+    assert lines(seat_log) == []

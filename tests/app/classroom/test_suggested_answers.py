@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from app.classroom.suggested_answers import ANSWERS_MAX, suggest_answers
-from tests.shipped import DRILLS, shipped
+from tests.shipped_scenarios import DRILLS, load_shipped_scenario
 
-SPLIT = shipped("split-brain")
+SPLIT = load_shipped_scenario("split-brain")
 
 
 @pytest.mark.parametrize(
-    ("question", "met", "part"),
+    ("question", "met_goals", "part"),
     [
         ("Which copy is right?", (), "which of the two copies is right"),
         ("What happens when the line is back?", (), "when the line is back"),
@@ -21,14 +21,14 @@ SPLIT = shipped("split-brain")
     ],
 )
 def test_suggestion_matches_the_question_and_the_next_goal(
-    question: str, met: tuple[str, ...], part: str
+    question: str, met_goals: tuple[str, ...], part: str
 ) -> None:
-    assert part in suggest_answers(SPLIT, question, met)[0]
+    assert part in suggest_answers(SPLIT, question, met_goals)[0]
 
 
 @pytest.mark.parametrize("name", DRILLS[::7])
 def test_each_drill_suggests_an_answer_without_revealing_its_solution(name: str) -> None:
-    scenario = shipped(name)
+    scenario = load_shipped_scenario(name)
     found = suggest_answers(scenario, "What should I look at on this server?")
     assert 1 <= len(found) <= ANSWERS_MAX
     assert not {hint.type for hint in scenario.hints} & set(found)

@@ -18,7 +18,7 @@ from app.classroom.team import client_messages
 from app.classroom.team.member import TeamMember, roles
 from app.classroom.team.world import InputRejectedError, RoleTable
 from app.words import language
-from tests.class_process import WAIT_S, Stranger, hosted
+from tests.class_process import WAIT_S, Stranger, run_host
 from tests.forked import Program, run
 
 ORDER = "plug in the cable of PAY1"
@@ -27,8 +27,8 @@ ORDER = "plug in the cable of PAY1"
 class TeamProcess:
     """`mirrordrill class team`, started again after a kill."""
 
-    def __init__(self, *words: object) -> None:
-        self._words = ("class", "team", *words, "--listen", "127.0.0.1:0")
+    def __init__(self, *arguments: object) -> None:
+        self._words = ("class", "team", *arguments, "--listen", "127.0.0.1:0")
         self._profile = dict(os.environ)  # of the test that began it
         self.start()
 
@@ -52,7 +52,7 @@ class Person(TeamMember):
         self.heard: list[Any] = []
         self.start()
 
-    def until(self, kind: str, holds: Any = lambda said: True) -> Any:
+    def wait_for(self, kind: str, holds: Any = lambda said: True) -> Any:
         end = time.monotonic() + WAIT_S
         while time.monotonic() < end:
             try:
@@ -66,7 +66,7 @@ class Person(TeamMember):
 
     def says(self, line: str, kind: str = "done") -> Any:
         self.do(line)
-        return self.until(kind)
+        return self.wait_for(kind)
 
     @property
     def news(self) -> list[str]:
@@ -77,7 +77,7 @@ class Person(TeamMember):
 def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, TeamProcess]]:
     """A team in a class; its world begins with its first member."""
     folder = tmp_path_factory.mktemp("team")
-    with hosted(folder / "class.sqlite", "team-cable") as host:
+    with run_host(folder / "class.sqlite", "team-cable") as host:
         made = TeamProcess(host.code, "--name", "Night", "--speed", "60", "--json", folder / "team.json")
         yield folder, made
         made.kill()
@@ -92,7 +92,7 @@ def test_an_unauthorized_client_is_refused(team: tuple[Path, TeamProcess]) -> No
         ("garbage", "Invalid JSON"),
     ):
         with Stranger(team[1].invited) as stranger:
-            assert why in stranger.turned_away(said)
+            assert why in stranger.read_refusal(said)
 
 
 def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> None:
@@ -101,46 +101,46 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
         "dba": None, "room": None, "manager": None,
     }  # fmt: skip
     dba, room = Person(process.invited, "Ann", "dba"), Person(process.invited, "Bob", "room")
-    welcome = dba.until("welcome")
+    welcome = dba.wait_for("welcome")
     assert welcome["role_name"] == "DBA"
     assert not {"text", "solution"} & set(welcome)
-    room.until("welcome")
+    room.wait_for("welcome")
     thief = Person(process.invited, "Eve", "dba", instead=True)
-    assert "Ann already has this role" in thief.until("refused")["text"], "she is connected"
+    assert "Ann already has this role" in thief.wait_for("refused")["text"], "she is connected"
 
-    serving = dba.until("view", lambda said: any("PRINCIPAL" in str(row) and row["server"] == "PAY2"
+    serving = dba.wait_for("view", lambda said: any("PRINCIPAL" in str(row) and row["server"] == "PAY2"
                                                  for row in said["view"]["databases"]))  # fmt: skip
     assert not serving["view"]["computers"]
     assert "DBA may not do this" in dba.says("plug-cable PAY1", "not_done")["text"]
     assert "leave out the @ part" in room.says("@dba note hello", "not_done")["text"]
     dba.says(f"call room {ORDER}")
-    call = room.until("view", lambda said: said["view"]["calls"])["view"]["calls"][0]
+    call = room.wait_for("view", lambda said: said["view"]["calls"])["view"]["calls"][0]
     assert (call["by_name"], call["text"]) == ("DBA", ORDER)
 
     process.kill()  # what was said is on disk, and the code stays
     process.start()
     room.says(f"read-back dba {ORDER}")
-    dba.until("view", lambda said: any(row["read_back"] for row in said["view"]["calls"]))
+    dba.wait_for("view", lambda said: any(row["read_back"] for row in said["view"]["calls"]))
     dba.says("confirm room")
     room.end()  # a laptop dies, and another one goes on
-    assert "Bob already has this role" in Person(process.invited, "Cid", "room").until("refused")["text"]
+    assert "Bob already has this role" in Person(process.invited, "Cid", "room").wait_for("refused")["text"]
     (left,) = [seat for seat in roles(process.invited, "Cid") if seat["taken_by"] == "Bob"]
     assert not left["connected"]
     language.use(language.GERMAN)
     try:
         room = Person(process.invited, "Cid", "room", instead=True)
-        room.until("view", lambda said: "DBA bestätigt die Wiederholung" in str(said["view"]["news"]))
+        room.wait_for("view", lambda said: "DBA bestätigt die Wiederholung" in str(said["view"]["news"]))
         assert "eigenen Rolle" in room.says("@dba note hello", "not_done")["text"]
     finally:
         language.use(language.ENGLISH)
     room.says("plug-cable PAY1")
-    dba.until("view", lambda said: any(row["database"] and row["state"] == "SYNCHRONIZED"
+    dba.wait_for("view", lambda said: any(row["database"] and row["state"] == "SYNCHRONIZED"
                                        for row in said["view"]["databases"]))  # fmt: skip
     dba.says("sql PAY2 SELECT mirroring_state_desc FROM sys.database_mirroring")
 
     assert run("class", "console", "--database", folder / "class.sqlite", lines="finish").returncode == 0
-    result = dba.until("over")["verdict"]
-    assert room.until("over")["verdict"] == result
+    result = dba.wait_for("over")["verdict"]
+    assert room.wait_for("over")["verdict"] == result
     assert process.end() == 0
     told = json.loads((folder / "team.json").read_text())
     journal = [line.split(" ", 1)[1] for line in told["inputs"]]

@@ -18,8 +18,8 @@ from app.classroom.record import ClassRecord
 from app.classroom.seat_log import InvalidSeatLogError
 from app.classroom.trial import Person, compare_groups, people
 from engine.drill.running.drill import Drill
-from tests.class_process import Stranger, hosted, join, new_class
-from tests.shipped import shipped
+from tests.class_process import Stranger, join, new_class, run_host
+from tests.shipped_scenarios import load_shipped_scenario
 
 PLAN = """
 scenario = "planned-failover"
@@ -54,7 +54,7 @@ def test_seats_are_assigned_to_groups_on_joining_and_stay_there(tmp_path: Path) 
     (tmp_path / "plan.toml").write_text(PLAN)
     database = tmp_path / "class.sqlite"
 
-    def come(*names: str) -> None:
+    def join_seats(*names: str) -> None:
         for name in names:
             with Stranger(host.invited) as seat:
                 seat.asks(join(host.invited, name, f"{name:x<32}"), "welcome")
@@ -65,12 +65,12 @@ def test_seats_are_assigned_to_groups_on_joining_and_stay_there(tmp_path: Path) 
         record.close()
         return found
 
-    with hosted(database, "--plan", tmp_path / "plan.toml") as host:
-        come("Zoe", "p1", "p2", "p3")
+    with run_host(database, "--plan", tmp_path / "plan.toml") as host:
+        join_seats("Zoe", "p1", "p2", "p3")
         before = groups()
         host.kill()
         host.start()
-        come("p1", "p4")
+        join_seats("p1", "p4")
     assert groups() | before == groups()
     assert groups()["Zoe"] == "maps", "by name"
     assert Counter(group for name, group in groups().items() if name != "Zoe") == {"maps": 2, "lists": 2}
@@ -88,9 +88,9 @@ def test_a_difference_is_reported_with_effect_size_and_probability() -> None:
     assert compare_groups(far[:7]) == [], "one person has no spread"
 
 
-def exported(folder: Path, name: str, seconds: dict[str, int], group: dict[str, str]) -> Path:
+def export_class(folder: Path, name: str, seconds: dict[str, int], group: dict[str, str]) -> Path:
     """A class in which everybody fails over at a moment of their own, as `class export` writes it."""
-    scenario = shipped("planned-failover")
+    scenario = load_shipped_scenario("planned-failover")
     record = ClassRecord(str(folder / f"{name}.sqlite"))
     record.begin(new_class(scenario, LessonPlan(scenario=scenario.name, mode="practice"), ""))
     for person, second in seconds.items():
@@ -114,7 +114,9 @@ def exported(folder: Path, name: str, seconds: dict[str, int], group: dict[str, 
 def test_exported_classes_become_two_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ["Ann", "Ben", "Cem", "Dan"]
     group = dict(zip(names, "abab", strict=True))
-    files = [exported(tmp_path, name, dict.fromkeys(names, 10), group) for name in ("lesson", "pre", "post")]
+    files = [
+        export_class(tmp_path, name, dict.fromkeys(names, 10), group) for name in ("lesson", "pre", "post")
+    ]
     out, rows = tmp_path / "analysis.csv", tmp_path / "people.csv"
     words = [f"--{name}={file}" for name, file in zip(("lesson", "pre", "post"), files, strict=True)]
     assert cli.main(["class", "compare", *words, f"--out={out}", f"--people={rows}"], lambda _: 0) == 0
@@ -124,7 +126,7 @@ def test_exported_classes_become_two_tables(tmp_path: Path, capsys: pytest.Captu
     analysis = list(csv.DictReader(out.read_text().splitlines()))
     assert [row["measure"] for row in analysis] == ["pre", "post", "gain"]
     assert {row["difference"] for row in analysis} == {"0.0"}
-    without = exported(tmp_path, "without", {"Ann": 10}, {})
+    without = export_class(tmp_path, "without", {"Ann": 10}, {})
     with pytest.raises(InvalidSeatLogError, match="no seat has a group"):
         people(without, without, without)
     forged = tmp_path / "forged.zip"

@@ -1,4 +1,4 @@
-"""What was handed in is believed only after it was played again."""
+"""Submitted results are accepted only after a replay."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
 from tests.class_process import new_class
 from tests.forked import of_forks
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 NAME = "planned-failover"
 
@@ -88,12 +88,12 @@ def archive_of(
     return file
 
 
-def found_in(file: Path) -> dict[str, LogCheck]:
+def check_logs(file: Path) -> dict[str, LogCheck]:
     return {one.name: one for one in check_file(file)}
 
 
 def test_the_exported_class_matches_its_logs(record: ClassRecord, tmp_path: Path) -> None:
-    found = found_in(archive_of(record, tmp_path))
+    found = check_logs(archive_of(record, tmp_path))
     assert {name: one.problem for name, one in found.items()} == {"Ann": "", "Bob": ""}
     ann, bob = found["Ann"].verdict, found["Bob"].verdict
     assert ann is not None
@@ -129,7 +129,7 @@ def lost_log(texts: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "who", "why"),
+    ("change", "person", "reason"),
     [
         (changed_score, "Bob", "score is 100.0 on the dashboard, but"),
         (other_act, "Ann", "do not reproduce the recorded state"),
@@ -137,11 +137,11 @@ def lost_log(texts: dict[str, str]) -> None:
     ],
 )
 def test_deviations_from_the_logs_are_listed(
-    record: ClassRecord, tmp_path: Path, change: Callable[[dict[str, str]], None], who: str, why: str
+    record: ClassRecord, tmp_path: Path, change: Callable[[dict[str, str]], None], person: str, reason: str
 ) -> None:
-    found = found_in(archive_of(record, tmp_path, change))
-    assert why in found[who].problem
-    assert [one.name for one in found.values() if one.problem] == [who]
+    found = check_logs(archive_of(record, tmp_path, change))
+    assert reason in found[person].problem
+    assert [one.name for one in found.values() if one.problem] == [person]
 
 
 def test_another_scenario_is_refused(record: ClassRecord, tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_logs_imported_from_files_give_the_same_board_as_the_record(
         mine.append(act.tick, act.line, act.digest)
     mine.close()
     (by_file,) = check_file(mine.file)
-    assert by_file.verdict == found_in(archive_of(record, tmp_path))["Ann"].verdict
+    assert by_file.verdict == check_logs(archive_of(record, tmp_path))["Ann"].verdict
 
 
 def run_file(tmp_path: Path, change: Callable[[Any], None] = lambda report: None) -> Path:
@@ -233,14 +233,14 @@ def test_preparations_are_stored_with_the_class(tmp_path: Path, scenario: Scenar
     kept.close()
 
 
-@pytest.mark.parametrize("place", ["nowhere://x", "/no/folder/class.sqlite", "sqlite:///"])
-def test_an_unusable_database_is_reported(place: str) -> None:
+@pytest.mark.parametrize("url", ["nowhere://x", "/no/folder/class.sqlite", "sqlite:///"])
+def test_an_unusable_database_is_reported(url: str) -> None:
     with pytest.raises(RecordUnavailableError):
-        ClassRecord(place, new=False)
+        ClassRecord(url, new=False)
 
 
 def test_answers_and_confidence_are_exported_as_a_table(tmp_path: Path) -> None:
-    asked = shipped("automatic-failover")
+    asked = load_shipped_scenario("automatic-failover")
     drill = Drill(asked)
     while not drill.open_questions():
         drill.advance_to(drill.tick + 100)
@@ -263,7 +263,7 @@ def test_answers_and_confidence_are_exported_as_a_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["witness-lost", "ag-planned-move", "false-failovers", "team-cable"])
 @pytest.mark.parametrize("mode", ["practice", "exam", "lab"])
 def test_the_host_result_equals_that_of_the_full_drill(name: str, mode: str) -> None:
-    scenario = shipped(name)
+    scenario = load_shipped_scenario(name)
     drill = play_reference(scenario)
     lines = sorted((item.tick, item.line_without_time) for item in drill.journal if item.verb != "hint")
     marks = [(tick, "") for tick in range(700, drill.tick, 700)]
@@ -285,7 +285,7 @@ def test_repeated_entries_and_gaps_are_judged_once(
     """As they do where the record is read while another host writes to it."""
     monkeypatch.setattr(multiprocessing, "get_context", of_forks)
 
-    async def judged() -> tuple[LogVerdict, tuple[float, float]]:
+    async def judge_portions() -> tuple[LogVerdict, tuple[float, float]]:
         found: asyncio.Future[LogVerdict] = asyncio.get_running_loop().create_future()
         weighed: asyncio.Future[tuple[float, float]] = asyncio.get_running_loop().create_future()
 
@@ -319,7 +319,7 @@ def test_repeated_entries_and_gaps_are_judged_once(
     acts, run = log[: portions[-1][1]], Rerun(scenario, scenario.seed, "practice")
     run.play(acts)
     known = certificates.plans(run.drill)[:1]
-    assert asyncio.run(judged()) == (
+    assert asyncio.run(judge_portions()) == (
         verdict(scenario, scenario.seed, "practice", acts),
         (run.drill.world.t_s, compute_value(cast("SearchDrill", run.drill), known)),
     )

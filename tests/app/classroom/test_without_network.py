@@ -17,9 +17,9 @@ from app.classroom.record import ClassRecord
 from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, read_handout
 from engine.drill.running.drill import Drill
 from engine.verbs.lines import parse_script
-from tests.class_process import HostProcess, hosted
+from tests.class_process import HostProcess, run_host
 from tests.forked import run
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 NAME = "planned-failover"
 SCRIPTS = [
@@ -30,7 +30,7 @@ SCRIPTS = [
     ]
     for n in range(10)
 ]
-"""What ten people do, each at moments of their own."""
+"""Inputs of ten people, each at different times."""
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +40,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def host(folder: Path) -> Iterator[HostProcess]:
-    with hosted(folder / "class.sqlite", NAME) as host:
+    with run_host(folder / "class.sqlite", NAME) as host:
         yield host
 
 
 @pytest.fixture(scope="module")
-def begun(host: HostProcess, folder: Path) -> Path:
+def seat_file(host: HostProcess, folder: Path) -> Path:
     """The file that the instructor has handed out."""
     file = folder / "class.seat"
     assert (
@@ -55,22 +55,22 @@ def begun(host: HostProcess, folder: Path) -> Path:
     return file
 
 
-def play(where: Invitation | SeatAssignment, name: str, script: list[str]) -> Participation:
+def play(assignment: Invitation | SeatAssignment, name: str, script: list[str]) -> Participation:
     lines, problems = parse_script("\n".join(script))
     assert not problems
-    return take_part(where, name, players.inputs(lines), None, lambda _: None)
+    return take_part(assignment, name, players.inputs(lines), None, lambda _: None)
 
 
 def console(folder: Path, *lines: str) -> list[dict[str, Any]]:
-    """What the host says to an instructor who types *lines*, without the board."""
+    """Return the host's replies to an instructor who types *lines*, without the board."""
     done = run("class", "console", "--database", folder / "class.sqlite", lines="\n".join(lines))
     assert done.returncode == 0, done.stderr
     return [said for said in map(json.loads, done.stdout.splitlines()) if said["kind"] != "board"]
 
 
-def ordered(said: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What the console itself has refused comes at once, before the host's answers: put last."""
-    return sorted(said, key=lambda one: one["of"] != "hand_in")
+def order_replies(replies: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sort refusals of the console itself, which arrive before the host's answers, to the end."""
+    return sorted(replies, key=lambda one: one["of"] != "hand_in")
 
 
 def verdicts(folder: Path, tmp_path: Path) -> dict[str, Any]:
@@ -89,14 +89,14 @@ def profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("profile")
 def test_ten_seats_by_file_give_the_same_board_as_ten_over_the_network(
-    host: HostProcess, folder: Path, begun: Path, tmp_path: Path
+    host: HostProcess, folder: Path, seat_file: Path, tmp_path: Path
 ) -> None:
     by_file = []
     for n, script in enumerate(SCRIPTS):
         by_network = play(host.invited, f"network {n}", script)
         assert by_network.has_host
         assert by_network.left == 0
-        by_file.append(play(read_handout(begun), f"file {n}", script))
+        by_file.append(play(read_handout(seat_file), f"file {n}", script))
     assert not any(one.has_host for one in by_file)
     lines = [f"hand in {one.file}" for one in by_file]
     told = console(folder, *lines, lines[0])  # handed in twice is handed in once
@@ -116,7 +116,7 @@ def test_a_seat_that_lost_the_network_hands_in_the_rest_by_file(
     record = ClassRecord(str(folder / "class.sqlite"), new=False)
     (seat,) = [one for one in record.seats() if one.name == "Ann"]
     known = record.acts(seat.id)
-    drill = Drill(shipped(NAME))  # what she has done since, of which the host has heard nothing
+    drill = Drill(load_shipped_scenario(NAME))  # what she has done since, of which the host has heard nothing
     drill.advance_to(known[-1].tick + 500)
     more = tmp_path / "more.seat"
     last = json.dumps([known[-1].number + 1, drill.tick, "", "", 0])
@@ -128,9 +128,9 @@ def test_a_seat_that_lost_the_network_hands_in_the_rest_by_file(
 
 @pytest.mark.usefixtures("profile")
 def test_a_file_that_is_not_a_log_of_this_class_is_refused(
-    host: HostProcess, folder: Path, begun: Path, tmp_path: Path
+    host: HostProcess, folder: Path, seat_file: Path, tmp_path: Path
 ) -> None:
-    honest = Path(play(read_handout(begun), "Eve", SCRIPTS[1]).file)
+    honest = Path(play(read_handout(seat_file), "Eve", SCRIPTS[1]).file)
     head, *log = honest.read_text().splitlines()
     given = json.loads(head)
 
@@ -148,7 +148,7 @@ def test_a_file_that_is_not_a_log_of_this_class_is_refused(
         file = tmp_path / f"{place}.seat"
         file.write_text("\n".join([json.dumps({**given, **changed}), *acts, ""]))
         lines.append(f"hand in {file}")
-    done, *said = ordered(console(folder, *lines, f"hand in {begun}", "hand in /no/such.seat"))
+    done, *said = order_replies(console(folder, *lines, f"hand in {seat_file}", "hand in /no/such.seat"))
     assert done["kind"] == "done"
     for why, one in zip((*forged, "handed out", "cannot be read"), said, strict=True):
         assert one["kind"] == "refused"
@@ -159,11 +159,11 @@ def test_a_file_that_is_not_a_log_of_this_class_is_refused(
 
 @pytest.mark.usefixtures("profile")
 def test_the_command_plays_without_a_network_and_prints_the_path_of_the_log(
-    begun: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    seat_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     inputs = tmp_path / "inputs.txt"
     inputs.write_text("\n".join(SCRIPTS[2]))
-    words = ["class", "join", str(begun), "--name", "Bo", "--inputs", str(inputs)]
+    words = ["class", "join", str(seat_file), "--name", "Bo", "--inputs", str(inputs)]
     assert cli.main(words, lambda _: 0) == 0
     said = capsys.readouterr().out
     assert "hand in " in said

@@ -20,9 +20,9 @@ from tests.app.host.test_host import ASKING
 ROOT = Path(__file__).parents[3]
 
 
-def run(*words: str, lines: str = "") -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, lines: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "app", "run", "lab", *words],
+        [sys.executable, "-m", "app", "run", "lab", *arguments],
         input=lines, capture_output=True, text=True, cwd=ROOT, check=False,
     )  # fmt: skip
 

@@ -38,7 +38,7 @@ def test_two_processes_find_the_same_as_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "why"),
+    ("arguments", "reason"),
     [
         (("--on", "moon"), "neither local nor dask"),
         (("--workers", "0"), "--workers 0 is not from 1 to"),
@@ -54,7 +54,7 @@ def test_two_processes_find_the_same_as_one() -> None:
 def test_unusable_arguments_are_refused(
     tmp_path: Path,
     arguments: Sequence[str],
-    why: str,
+    reason: str,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -66,7 +66,7 @@ def test_unusable_arguments_are_refused(
     (tmp_path / "cut.json").write_text(f'{{"seed": 3, "hashes": {{"scenario": "{of_this}"}}}}')
     (tmp_path / "other.json").write_text('{"seed": 3, "hashes": {"scenario": ""}}')
     assert cli.main(["par", str(file), *arguments], lambda scenario: 9) == UNUSABLE
-    assert why in capsys.readouterr().err
+    assert reason in capsys.readouterr().err
 
 
 def test_an_unplayable_reference_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,28 +76,28 @@ def test_an_unplayable_reference_is_reported(tmp_path: Path, capsys: pytest.Capt
     assert "the reference solution cannot be played: " in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("stopped", [False, True], ids=["time", "Ctrl-C"])
+@pytest.mark.parametrize("is_interrupted", [False, True], ids=["time", "Ctrl-C"])
 def test_results_are_printed_at_once_when_the_time_is_over(
-    stopped: bool, monkeypatch: pytest.MonkeyPatch
+    is_interrupted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only the reference, doing nothing and whole drills for the hashes are played then."""
     small = texts.small()
     ended: list[SearchPlan] = []
     come_to = Trials.finish_plan
 
-    def counted(trials: Trials, run: SearchDrill, rules: Rules) -> SearchPlan:
-        if stopped and not ended:
+    def count_rollout(trials: Trials, run: SearchDrill, rules: Rules) -> SearchPlan:
+        if is_interrupted and not ended:
             signal.raise_signal(signal.SIGINT)
         ended.append(come_to(trials, run, rules))
         return ended[-1]
 
-    def never(*_: object) -> float:
+    def fail_if_called(*_: object) -> float:
         raise AssertionError("there is no time for it")
 
-    monkeypatch.setattr(Trials, "finish_plan", counted)
-    monkeypatch.setattr(CertificateBuilder, "_score_delayed", never)
-    monkeypatch.setattr("engine.drill.par.multi_seed.play_reactions", never)
-    found = par._search_certificate(small, small.seed, 3600.0 if stopped else 0.0, None)
+    monkeypatch.setattr(Trials, "finish_plan", count_rollout)
+    monkeypatch.setattr(CertificateBuilder, "_score_delayed", fail_if_called)
+    monkeypatch.setattr("engine.drill.par.multi_seed.play_reactions", fail_if_called)
+    found = par._search_certificate(small, small.seed, 3600.0 if is_interrupted else 0.0, None)
     assert len(ended) == 2
     assert found["nodes"] == 2
     assert found["par"]["score"] == found["reference"]["score"] > found["idle"]["score"]
@@ -115,7 +115,7 @@ def test_problems_of_a_drill_are_reported(tmp_path: Path, capsys: pytest.Capture
     )
     late = (("+5 power-on", "+150 power-on"), ("points = 40", "points = 20"))
     file.write_text(
-        texts.changed(*late, ('[[rubric]]\nkind = "downtime"', f'{exposed}[[rubric]]\nkind = "downtime"'))
+        texts.change_text(*late, ('[[rubric]]\nkind = "downtime"', f'{exposed}[[rubric]]\nkind = "downtime"'))
     )
     known = tmp_path / "known.json"
     arguments = ["par", str(file), "--seconds", "0", "--json"]

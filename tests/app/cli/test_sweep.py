@@ -46,12 +46,12 @@ def test_ctrl_c_keeps_finished_runs(
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     done = sweep.play_job
 
-    def played(job: sweep.Job) -> RunOutcome:
+    def play_job(job: sweep.Job) -> RunOutcome:
         if job[-1] == 4:
             signal.raise_signal(signal.SIGINT)
         return done(job)
 
-    monkeypatch.setattr(sweep, "play_job", played)
+    monkeypatch.setattr(sweep, "play_job", play_job)
     small = tmp_path / "small.toml"
     small.write_text(texts.SMALL)
     assert _call(str(small), "--seeds", "3-999", "--players", "idle", "--json", "-") == INTERRUPTED
@@ -76,9 +76,9 @@ def test_the_share_of_quick_failovers_is_printed_and_drawn(
     assert "small, reference (3)" in [each.text for each in drawn.iter("{http://www.w3.org/2000/svg}text")]
 
 
-@pytest.mark.parametrize(("text", "found"), [("7", range(7, 8)), ("1-50", range(1, 51))])
-def test_seed_ranges_are_parsed(text: str, found: range) -> None:
-    assert sweep.seeds_of(text) == found
+@pytest.mark.parametrize(("text", "expected"), [("7", range(7, 8)), ("1-50", range(1, 51))])
+def test_seed_ranges_are_parsed(text: str, expected: range) -> None:
+    assert sweep.seeds_of(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "5-4", "a-b", "-3", "1-", "1-99999999999999999999"])
@@ -88,7 +88,7 @@ def test_invalid_seeds_are_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--players", "nobody"), "there is no player 'nobody'"),
         (("--on", "moon"), "neither local nor dask"),
@@ -103,10 +103,10 @@ def test_invalid_seeds_are_refused(text: str) -> None:
     ],
 )
 def test_unusable_arguments_are_reported(
-    arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _call("lab", "--seeds", "1", *arguments) == UNUSABLE
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 class Cluster:
@@ -128,15 +128,15 @@ class Cluster:
 
 
 @pytest.mark.parametrize(
-    ("cluster", "said"),
+    ("cluster", "message"),
     [
         (Cluster(0), "has no worker"),
         (Cluster(1, ModuleNotFoundError("No module named 'app'")), "Mirrordrill has to be installed where"),
     ],
 )
-def test_an_unusable_cluster_is_reported_at_once(cluster: Cluster, said: str) -> None:
+def test_an_unusable_cluster_is_reported_at_once(cluster: Cluster, message: str) -> None:
     processes._check(Cluster(1), "moon:8786")
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         processes._check(cluster, "moon:8786")
 
 
@@ -148,7 +148,7 @@ def test_duplicate_arguments_are_played_once(
     small, other = tmp_path / "small.toml", tmp_path / "b" / "small.toml"
     other.parent.mkdir()
     small.write_text(texts.SMALL)
-    other.write_text(texts.changed(("+5 power-on", "+50 power-on")))
+    other.write_text(texts.change_text(("+5 power-on", "+50 power-on")))
     assert _call(str(small), str(small), "--seeds", "3", "--players", "idle,idle", "--json", "-") == AS_ASKED
     assert [row["runs"] for row in json.loads(capsys.readouterr().out)["rows"]] == [1]
     assert _call(str(small), str(other), "--seeds", "3") == UNUSABLE

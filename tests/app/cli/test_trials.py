@@ -18,12 +18,12 @@ from tests.engine.drill import texts
 RULES: dict[str, Any] = {"deeds_max": 2, "points_max": 3}
 
 
-class Late(Future[Any]):
+class DelayedFuture(Future[Any]):
     """Done in this process once it has been asked for so often."""
 
-    def __init__(self, late: int, work: Callable[[], object]) -> None:
+    def __init__(self, delay: int, work: Callable[[], object]) -> None:
         super().__init__()
-        self._late, self._work = late, work
+        self._late, self._work = delay, work
 
     def done(self) -> bool:
         self._late -= 1
@@ -42,7 +42,7 @@ class LateExecutor:
         if len(args) > 3:
             self.news.append(len(args[3]))
             args = (f"{args[0]} {id(self)}", *args[1:])  # else all of them know what one does
-        return Late(len(self.news) % 7 * 3, lambda: work(*args))
+        return DelayedFuture(len(self.news) % 7 * 3, lambda: work(*args))
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +51,11 @@ def small() -> Scenario:
 
 
 @pytest.fixture(scope="module")
-def alone(small: Scenario) -> ParSearch:
-    return searched(ParSearch(small, small.seed, **RULES))
+def local_search(small: Scenario) -> ParSearch:
+    return complete_search(ParSearch(small, small.seed, **RULES))
 
 
-def searched(search: ParSearch) -> ParSearch:
+def complete_search(search: ParSearch) -> ParSearch:
     for _ in search.steps():
         pass
     assert search.complete
@@ -64,15 +64,15 @@ def searched(search: ParSearch) -> ParSearch:
 
 @pytest.mark.parametrize(("helpers", "cluster"), [(1, False), (2, False), (1, True)], ids=str)
 def test_results_do_not_depend_on_the_distribution_of_work(
-    helpers: int, cluster: bool, small: Scenario, alone: ParSearch, monkeypatch: pytest.MonkeyPatch
+    helpers: int, cluster: bool, small: Scenario, local_search: ParSearch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.cli.trials.TRIAL_S", 0.1)
     monkeypatch.setattr("app.cli.trials.LOOK_S", 0.0)
     executors = [LateExecutor() for _ in range(helpers)]
     crew = Crew(small, small.seed, [Helper(executor, cluster=cluster) for executor in executors])
-    found = searched(ParSearch(small, small.seed, spread=crew.spread, **RULES))
-    assert found.plans == alone.plans
-    assert (found.best, found.nodes) == (alone.best, alone.nodes)
+    found = complete_search(ParSearch(small, small.seed, spread=crew.spread, **RULES))
+    assert found.plans == local_search.plans
+    assert (found.best, found.nodes) == (local_search.best, local_search.nodes)
     assert all(len(executor.news) > 5 for executor in executors), "each had its share"
     if not cluster:
         told = [sum(executor.news) for executor in executors]

@@ -1,4 +1,4 @@
-"""What who waits at a terminal is told, and what Ctrl-C does meanwhile."""
+"""Progress at a terminal, and Ctrl-C while a command works."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from app.cli.waits import TOLD_EVERY_S, TerminalProgress, count_with_progress, r
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """What the clock shows is its first number."""
+    """Replace the clock: its reading is the first number of the list."""
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     return now
 
 
-@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("is_terminal", [True, False])
 def test_progress_is_printed_only_to_a_terminal(
-    there: bool, clock: list[float], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    is_terminal: bool, clock: list[float], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: there)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
 
     def work() -> Generator[float, None, str]:
         for _ in range(5):
@@ -32,7 +32,7 @@ def test_progress_is_printed_only_to_a_terminal(
         return "done"
 
     assert run_with_progress(work(), lambda share: f"{share:.0%}") == "done"
-    assert capsys.readouterr().err == ("5 s: 25%\n10 s: 50%\n" if there else "")
+    assert capsys.readouterr().err == ("5 s: 25%\n10 s: 50%\n" if is_terminal else "")
 
 
 def test_progress_names_the_total(
@@ -61,14 +61,14 @@ def test_remaining_time_is_estimated_from_finished_jobs(
 
 
 @pytest.fixture
-def heard() -> Iterator[None]:
+def keyboard_interrupts() -> Iterator[None]:
     """Ctrl-C is heard, although tests that run in the background of a shell begin deaf to it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.usefixtures("heard")
+@pytest.mark.usefixtures("keyboard_interrupts")
 def test_the_first_ctrl_c_requests_the_end_and_the_second_forces_it() -> None:
     before = signal.getsignal(signal.SIGINT)
     with stoppable() as stopped:

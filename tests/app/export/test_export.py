@@ -26,10 +26,10 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference
 from engine.generators import run_to_completion
 from engine.inputs import Input
+from tests.assertions import require
 from tests.engine.drill.running.test_questions import asking
 from tests.engine.drill.texts import FREE, drill, run
-from tests.shipped import shipped
-from tests.there import there
+from tests.shipped_scenarios import load_shipped_scenario
 
 EVIL = '</code><script>alert("x")</script> & */ GO\n    -- =1+1'
 
@@ -37,7 +37,7 @@ EVIL = '</code><script>alert("x")</script> & */ GO\n    -- =1+1'
 @pytest.fixture(scope="module")
 def source() -> ExportSource:
     """A drill with a refused command, a hint, a strange remark and a late repair."""
-    taken = Drill(shipped("automatic-failover"))
+    taken = Drill(load_shipped_scenario("automatic-failover"))
     for at_s, line in (
         (30, "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"),
         (70, "sql SERVER_B#2 SELECT name\n    FROM sys.databases\n    WHERE 1 = 1"),
@@ -77,7 +77,7 @@ class Checker(HTMLParser):
             self.wrong.append(tag)
 
 
-def checked(text: str) -> Checker:
+def check_html(text: str) -> Checker:
     checker = Checker()
     checker.feed(text)
     return checker
@@ -88,7 +88,7 @@ def checked(text: str) -> Checker:
 
 def test_the_page_is_self_contained(source: ExportSource) -> None:
     text = page(source)
-    found = checked(text)
+    found = check_html(text)
     assert (found.wrong, found.open) == ([], [])
     assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in found.tags}
     assert all((attrs.get("href") or "#").startswith("#") for _, attrs in found.tags)
@@ -98,7 +98,7 @@ def test_the_page_is_self_contained(source: ExportSource) -> None:
 
 
 def test_the_page_is_readable_by_a_screen_reader(source: ExportSource) -> None:
-    found = checked(page(source))
+    found = check_html(page(source))
     tags = dict(found.tags)
     assert tags["html"]["lang"] == "en"
     assert sum(tag == "h1" for tag, _ in found.tags) == 1
@@ -111,12 +111,12 @@ def test_the_page_is_readable_by_a_screen_reader(source: ExportSource) -> None:
 
 def test_the_page_shows_the_reachable_score(source: ExportSource) -> None:
     """With an axis, a legend, and each act and wait by its number, which a table explains."""
-    drawn = curve_svg.draw(there(source.account), {})
+    drawn = curve_svg.draw(require(source.account), {})
     assert re.search(r"<text [^>]*>75</text>", drawn), "points to the left"
     assert re.search(r"<text [^>]*>5:00</text>", drawn), "times below"
     assert ">blunder: 15 or more</text>" in drawn
     assert "point of no return" not in drawn, "all goals were reached"
-    moves = find_stops(there(source.account))
+    moves = find_stops(require(source.account))
     numbers = re.findall(r'font-weight="bold">(\d+)</text>', drawn)
     verbs = ["sql", "sql", "hint", "note", "power-on"]
     assert [move.line.partition(" ")[0] for move in moves if move.line] == verbs
@@ -196,11 +196,11 @@ def test_free_play_has_a_page() -> None:
     taken.finish()
     text = page(source_of(taken))
     assert "Free play, no points" in text
-    assert checked(text).open == []
+    assert check_html(text).open == []
 
 
 def test_with_many_databases_the_worst_are_drawn() -> None:
-    source = source_of(play_idle(shipped("split-application")))
+    source = source_of(play_idle(load_shipped_scenario("split-application")))
     assert (
         len(course_svg.select_lanes(source.review.lanes))
         == len(source.review.lanes)

@@ -37,7 +37,7 @@ def test_valid_certificates_report_no_problem() -> None:
 
 
 @pytest.mark.parametrize(
-    ("par", "reference", "idle", "said"),
+    ("par", "reference", "idle", "messages"),
     [
         (100.0, 97.0, 85.0, []),
         (100.0, 96.9, 20.0, ["the reference solution earns 96.9"]),
@@ -45,10 +45,10 @@ def test_valid_certificates_report_no_problem() -> None:
     ],
 )
 def test_a_certificate_reports_problems_of_its_drill(
-    par: float, reference: float | None, idle: float, said: list[str]
+    par: float, reference: float | None, idle: float, messages: list[str]
 ) -> None:
     found = certificates.warnings(_certificate(par, reference, idle), "small.toml")
-    assert [problem.text[: len(begin)] for problem, begin in zip(found, said, strict=True)] == said
+    assert [problem.text[: len(begin)] for problem, begin in zip(found, messages, strict=True)] == messages
 
 
 def test_dependence_on_luck_is_reported() -> None:

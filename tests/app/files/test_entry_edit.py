@@ -10,7 +10,7 @@ import pytest
 
 from app.files import scenario_edit
 from app.files.scenario_edit import ScenarioEditError
-from tests.cases import one_in
+from tests.cases import sample_cases
 
 TEXT = '''title = "T"
 brief = """
@@ -96,7 +96,7 @@ def test_an_unknown_position_is_refused(change: Callable[..., object]) -> None:
 SHIPPED = sorted(path.name for path in files("scenarios").iterdir() if path.name.endswith(".toml"))
 
 
-@pytest.mark.parametrize("name", one_in(8, SHIPPED))
+@pytest.mark.parametrize("name", sample_cases(8, SHIPPED))
 def test_every_list_of_every_shipped_scenario_can_be_reordered(name: str) -> None:
     text = files("scenarios").joinpath(name).read_text("utf-8")
     data = tomllib.loads(text)

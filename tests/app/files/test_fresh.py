@@ -11,11 +11,11 @@ from app.files.summary import LEVELS
 from engine.drill.authoring.variants import pick_values
 from engine.generators import run_to_completion
 from tests.engine.drill import texts
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 
 def test_a_generated_drill_is_proved_and_announced() -> None:
-    generator = shipped("random-trouble-easy")
+    generator = load_shipped_scenario("random-trouble-easy")
     found = run_to_completion(generated_drills.generate_drill([(generator, 4711)]))
     assert found is not None
     assert found.seed == 4711
@@ -27,7 +27,7 @@ def test_a_generated_drill_is_proved_and_announced() -> None:
 
 
 def test_generated_drills_vary_and_match_the_wanted_level() -> None:
-    made = [shipped(name) for name in generated_drills.GENERATORS]
+    made = [load_shipped_scenario(name) for name in generated_drills.GENERATORS]
     drawn = list(generated_drills.candidates(made, "intermediate", itertools.count().__next__))
     assert [scenario.name for scenario, _ in itertools.groupby(drawn, key=lambda each: each[0])] == sorted(
         generated_drills.GENERATORS, key=lambda name: LEVELS.index(proof.level(name))
@@ -60,7 +60,7 @@ def test_unproved_drills_are_not_offered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "acts", "tried", "said"),
+    ("share", "acts", "tried", "expected"),
     [
         (0.1, 1, 40, "beginner"),
         (0.2, 2, 40, "intermediate"),
@@ -71,10 +71,10 @@ def test_unproved_drills_are_not_offered() -> None:
     ],
 )
 def test_difficulty_is_the_probability_of_a_blunder(
-    share: float | None, acts: int, tried: int, said: str
+    share: float | None, acts: int, tried: int, expected: str
 ) -> None:
     found = {"blunder_share": share, "acts_tried": tried, "choices": acts}
-    assert proof.difficulty(found) == said
+    assert proof.difficulty(found) == expected
 
 
 def test_the_list_shows_the_difficulty_of_a_drill() -> None:

@@ -17,7 +17,7 @@ LOGIN = '{"login": "sa", "password": "right", "database": "Sales"}'
 
 
 @pytest.fixture
-def cut_off(tmp_path: Path) -> Path:
+def truncated_file(tmp_path: Path) -> Path:
     """The file of a run of three seconds whose program was killed while it wrote."""
     file = tmp_path / "run.json"
     drill = Drill(load_scenario(scenario_files.find("lab").text, "lab.toml"), None)
@@ -35,8 +35,8 @@ def cut_off(tmp_path: Path) -> Path:
     return file
 
 
-def test_an_interrupted_run_replays_to_the_same_states(cut_off: Path) -> None:
-    report, text = run_files.read(cut_off)
+def test_an_interrupted_run_replays_to_the_same_states(truncated_file: Path) -> None:
+    report, text = run_files.read(truncated_file)
     assert [line.split()[1] for line in report["inputs"]] == ["connect", "batch"]
     assert report["ended_at_s"] == 3.0
     scenario = load_scenario(text, "lab.toml")
@@ -44,12 +44,12 @@ def test_an_interrupted_run_replays_to_the_same_states(cut_off: Path) -> None:
     assert verify.verify_report(scenario, report) is None
 
 
-def test_a_different_state_is_detected(cut_off: Path) -> None:
-    digest = run_files.read(cut_off)[0]["hashes"][-1]["hash"]
-    cut_off.write_text(
-        cut_off.read_text(encoding="utf-8").replace(digest, "0" * len(digest)), encoding="utf-8"
+def test_a_different_state_is_detected(truncated_file: Path) -> None:
+    digest = run_files.read(truncated_file)[0]["hashes"][-1]["hash"]
+    truncated_file.write_text(
+        truncated_file.read_text(encoding="utf-8").replace(digest, "0" * len(digest)), encoding="utf-8"
     )
-    report, text = run_files.read(cut_off)
+    report, text = run_files.read(truncated_file)
     assert verify.verify_report(load_scenario(text, "lab.toml"), report) is not None
 
 

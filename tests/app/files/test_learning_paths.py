@@ -49,7 +49,7 @@ def test_paths_never_step_back_by_more_than_one_level(drills: dict[str, Scenario
 
 
 @pytest.mark.parametrize(
-    ("word", "drill"),
+    ("term", "drill"),
     [
         ("1418", "random-trouble-easy"),
         ("824", "page-repair"),
@@ -63,10 +63,10 @@ def test_paths_never_step_back_by_more_than_one_level(drills: dict[str, Scenario
     ],
 )
 def test_the_search_index_has_errors_views_commands_and_symptoms(
-    drills: dict[str, Scenario], word: str, drill: str
+    drills: dict[str, Scenario], term: str, drill: str
 ) -> None:
     found = summaries.summary_of(drills[drill], shipped=True)
-    assert word in f"{found.title} {found.summary} {found.words}".lower()
+    assert term in f"{found.title} {found.summary} {found.words}".lower()
 
 
 def test_a_stored_summary_with_an_unknown_technology_is_ignored(

@@ -41,7 +41,7 @@ def every_drill() -> list[object]:
     return [name if name in FEW else pytest.param(name, marks=pytest.mark.slow) for name in NAMES]
 
 
-def proved(name: str) -> tuple[Scenario, Certificate]:
+def load_certified_drill(name: str) -> tuple[Scenario, Certificate]:
     scenario = scenario_files.find(name).load()
     found = certificates.load_certificate(scenario)
     if found is None:
@@ -51,8 +51,8 @@ def proved(name: str) -> tuple[Scenario, Certificate]:
 
 @pytest.mark.parametrize("name", every_drill())
 def test_plans_play_to_their_totals(name: str) -> None:
-    _, found = proved(name)
-    again = par_proofs.came_to(name)
+    _, found = load_certified_drill(name)
+    again = par_proofs.replay_plans(name)
     assert again is not None
     assert {plan: points for plan, (points, _) in again.items()} == {
         plan: found[plan]["score"] for plan in par_proofs.PLANS
@@ -62,8 +62,8 @@ def test_plans_play_to_their_totals(name: str) -> None:
 @pytest.mark.slow  # a change of behaviour changes hashes: `make hashes`
 @pytest.mark.parametrize("name", NAMES)
 def test_plans_play_to_their_hashes(name: str) -> None:
-    _, found = proved(name)
-    again = par_proofs.came_to(name)
+    _, found = load_certified_drill(name)
+    again = par_proofs.replay_plans(name)
     assert again is not None
     assert {plan: state for plan, (_, state) in again.items()} == {
         plan: found["hashes"][plan] for plan in par_proofs.PLANS
@@ -73,9 +73,9 @@ def test_plans_play_to_their_hashes(name: str) -> None:
 class Story(SearchDrill):
     """A run that notes when each part of its timeline comes, and in which some of them do not."""
 
-    def __init__(self, scenario: Scenario, seed: int, without: frozenset[int] = frozenset()) -> None:
+    def __init__(self, scenario: Scenario, seed: int, omitted_numbers: frozenset[int] = frozenset()) -> None:
         self.came: dict[int, Tick] = {}
-        self._without = without
+        self._without = omitted_numbers
         super().__init__(scenario, seed)
 
     def _queue(self, number: int, inject: Inject, tick: Tick) -> None:
@@ -86,33 +86,35 @@ class Story(SearchDrill):
 
 @pytest.mark.parametrize("name", every_drill())
 def test_no_action_of_a_fair_plan_precedes_its_symptom(name: str) -> None:
-    scenario, found = proved(name)
+    scenario, found = load_certified_drill(name)
     scenario = select_variant(scenario, found["seed"])
     hidden = frozenset(number for number, inject in enumerate(scenario.timeline) if is_hidden(inject))
     if scenario.early or not hidden:
         pytest.skip("what is to be done is told at the start")
     plan, _ = parse_script("\n".join(found["par"]["plan"]))
-    run = played(scenario, found["seed"], plan)
+    run = play_plan(scenario, found["seed"], plan)
     for item in plan:
         if not (item.verb in EVERY_ROLE or is_inspection(item)):
             past = {n: tick for n in hidden if (tick := run.came.get(n, item.tick)) < item.tick}
             assert follows_a_symptom(run, plan, item, past), item.line
 
 
-def follows_a_symptom(run: Story, plan: list[Input], act: Input, past: dict[int, Tick]) -> bool:
-    """Whether what the seat saw before *act* differs from what it sees without the last of the hidden things of the
-    *past* (number in the timeline -> when); or *act* is possible without that, too, and follows what was hidden before.
+def follows_a_symptom(run: Story, plan: list[Input], act: Input, past_events: dict[int, Tick]) -> bool:
+    """Return whether the seat saw something before *act* that depends on the last hidden event of *past_events*.
+
+    Those are number in the timeline -> tick. An *act* that is possible without that event must follow an earlier
+    hidden one.
 
     What no event tells can be read in the Database Mirroring Monitor after MONITOR_S.
     """
     without: frozenset[int] = frozenset()
-    while left := {number: tick for number, tick in past.items() if number not in without}:
+    while left := {number: tick for number, tick in past_events.items() if number not in without}:
         last = max(left.values())
         if act.tick >= last + ticks(MONITOR_S):
             return True
         without |= {number for number, tick in left.items() if tick == last}
-        other = played(run.scenario, run.seed, plan, without)
-        if list(shown(run, act.tick)) != list(shown(other, act.tick)):
+        other = play_plan(run.scenario, run.seed, plan, without)
+        if list(list_visible_events(run, act.tick)) != list(list_visible_events(other, act.tick)):
             return True
         if act not in other.journal:
             return False
@@ -127,9 +129,11 @@ def is_hidden(inject: Inject) -> bool:
     return verb is None or (verb.group not in SAID and verb.name not in EVERY_ROLE)
 
 
-def played(scenario: Scenario, seed: int, plan: list[Input], without: frozenset[int] = frozenset()) -> Story:
+def play_plan(
+    scenario: Scenario, seed: int, plan: list[Input], omitted_numbers: frozenset[int] = frozenset()
+) -> Story:
     """The *plan* up to the first act that cannot be done."""
-    run = Story(scenario, seed, without)
+    run = Story(scenario, seed, omitted_numbers)
     with suppress(InputError):
         for item in plan:
             run.advance_to(item.tick)
@@ -137,7 +141,7 @@ def played(scenario: Scenario, seed: int, plan: list[Input], without: frozenset[
     return run
 
 
-def shown(run: SearchDrill, tick: Tick) -> Iterator[tuple[object, ...]]:
+def list_visible_events(run: SearchDrill, tick: Tick) -> Iterator[tuple[object, ...]]:
     for event in run.events:
         own = event.kind == "sql_done" and not is_story_window(str(event.get("window", "")))
         if event.tick < tick and (own or event.kind in WINDOWS):

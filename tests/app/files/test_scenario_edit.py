@@ -14,8 +14,8 @@ from app.files.scenario_edit import Path, ScenarioEditError
 TEXT = (files("scenarios") / "planned-failover.toml").read_text(encoding="utf-8")
 
 
-def changed_lines(before: str, after: str) -> tuple[set[str], set[str]]:
-    old, new = before.splitlines(), after.splitlines()
+def changed_lines(old_text: str, new_text: str) -> tuple[set[str], set[str]]:
+    old, new = old_text.splitlines(), new_text.splitlines()
     return {line for line in old if line not in new}, {line for line in new if line not in old}
 
 

@@ -56,24 +56,24 @@ def test_a_changed_text_is_parsed_and_the_old_entry_dropped(
     assert "Database mirroring lab" not in (tmp_path / summary.FILE_NAME).read_text()
 
 
-@pytest.mark.parametrize("kept", ["", "{", "[]", '{"a": {"name": 1}}', '{"a": 3}', "\x00" * 99])
-def test_an_invalid_cache_file_is_ignored(files: list[ScenarioFile], tmp_path: Path, kept: str) -> None:
-    (tmp_path / summary.FILE_NAME).write_text(kept)
+@pytest.mark.parametrize("cache_text", ["", "{", "[]", '{"a": {"name": 1}}', '{"a": 3}', "\x00" * 99])
+def test_an_invalid_cache_file_is_ignored(files: list[ScenarioFile], tmp_path: Path, cache_text: str) -> None:
+    (tmp_path / summary.FILE_NAME).write_text(cache_text)
     found, problems = summaries.read(files, tmp_path)
     assert [summary.name for summary in found] == ["lab", "automatic-failover"]
     assert problems == []
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"level": "wizard"}, {"skills": [1]}, {"skills": 3}, {"minutes": "5"}, {"x": 1}]
+    "invalid_fields", [{"level": "wizard"}, {"skills": [1]}, {"skills": 3}, {"minutes": "5"}, {"x": 1}]
 )
 def test_an_unusable_cache_entry_is_ignored(
-    files: list[ScenarioFile], tmp_path: Path, wrong: dict[str, object]
+    files: list[ScenarioFile], tmp_path: Path, invalid_fields: dict[str, object]
 ) -> None:
     first = summaries.read(files, tmp_path)
     assert list(summary.load_summaries(tmp_path).values()) == first[0]
     entries = json.loads((tmp_path / summary.FILE_NAME).read_text())
-    entries[next(iter(entries))] |= wrong
+    entries[next(iter(entries))] |= invalid_fields
     (tmp_path / summary.FILE_NAME).write_text(json.dumps(entries))
     assert summary.load_summaries(tmp_path) == {}
     assert summaries.read(files, tmp_path) == first

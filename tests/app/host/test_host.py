@@ -19,12 +19,12 @@ from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill, DrillMode, replay
 from engine.drill.time.history import History
 from engine.inputs import Input
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 
 @pytest.fixture(scope="module")
 def lab() -> Scenario:
-    return shipped("lab")
+    return load_shipped_scenario("lab")
 
 
 class Record:
@@ -78,7 +78,7 @@ class Desk:
         assert self.session.drill is not None
         return self.session.drill
 
-    def heard(self, name: str) -> list[Any]:
+    def list_values(self, name: str) -> list[Any]:
         return [value for said, value in self.said if said == name]
 
     def frames(self, count: int, elapsed_ms: float = 16.0) -> None:
@@ -135,7 +135,7 @@ def test_nothing_moves_during_a_pause(desk: Desk) -> None:
     desk.session.toggle()
     desk.frames(10, 100.0)
     assert desk.drill.tick == 10
-    assert desk.heard("running_changed") == [True, False]
+    assert desk.list_values("running_changed") == [True, False]
 
 
 def test_step_advances_one_tick(desk: Desk) -> None:
@@ -144,10 +144,12 @@ def test_step_advances_one_tick(desk: Desk) -> None:
     assert (desk.drill.tick, desk.session.running) == (1, False)
 
 
-@pytest.mark.parametrize(("asked", "given"), [(0.01, 0.1), (1e6, 1000.0), (0.1, 0.1), (1000.0, 1000.0)])
-def test_speed_is_limited(desk: Desk, asked: float, given: float) -> None:
-    desk.session.set_speed(asked)
-    assert desk.session.speed == given
+@pytest.mark.parametrize(
+    ("requested_speed", "expected_speed"), [(0.01, 0.1), (1e6, 1000.0), (0.1, 0.1), (1000.0, 1000.0)]
+)
+def test_speed_is_limited(desk: Desk, requested_speed: float, expected_speed: float) -> None:
+    desk.session.set_speed(requested_speed)
+    assert desk.session.speed == expected_speed
 
 
 def test_a_laptop_that_wakes_up_does_not_skip_ahead(desk: Desk) -> None:
@@ -162,13 +164,13 @@ def test_a_frame_drops_excess_time_and_reports_it(lab: Scenario) -> None:
     desk.session.play()
     desk.frames(1, 100.0)
     assert 0 < desk.drill.tick < 10_000
-    slow = desk.heard("lagging")
+    slow = desk.list_values("lagging")
     assert slow == [desk.drill.tick / 100 / 0.1]
     first = desk.drill.tick
     desk.session.set_speed(1.0)
     desk.frames(1, 100.0)
     assert desk.drill.tick == first + 10  # no debt
-    assert desk.heard("lagging")[-1] == 0.0
+    assert desk.list_values("lagging")[-1] == 0.0
     desk.session.close()
 
 
@@ -196,13 +198,13 @@ def test_an_input_is_recorded_before_its_events_are_shown(desk: Desk) -> None:
     assert desk.session.do("power-off server_a")
     assert desk.record.lines == ["0.1 power-off SERVER_A"]
     assert shown[-1] == desk.record.lines
-    assert any(event.kind == "service" for events in desk.heard("happened") for event in events)
+    assert any(event.kind == "service" for events in desk.list_values("happened") for event in events)
 
 
 def test_a_refused_line_returns_a_message_and_changes_nothing(desk: Desk) -> None:
     before = desk.drill.state_hash()
     assert not desk.session.do("power-off SERVER_Q")
-    (sentence,) = desk.heard("refused")
+    (sentence,) = desk.list_values("refused")
     assert "SERVER_Q" in sentence
     assert sentence[0].isupper()
     assert sentence.endswith((".", "?"))
@@ -216,11 +218,11 @@ def test_an_unrecorded_input_is_undone(desk: Desk) -> None:
     before = desk.drill.state_hash()
     desk.record.broken = True
     assert not desk.session.do("power-off SERVER_A")
-    assert desk.heard("refused") == ["The disk is full."]
+    assert desk.list_values("refused") == ["The disk is full."]
     assert desk.drill.world.computers["SERVER_A"].powered
     assert desk.drill.state_hash() == before
     assert [item.line for item in desk.drill.journal] == ["1 note first"]
-    assert desk.heard("drill_changed")[-1] is desk.drill
+    assert desk.list_values("drill_changed")[-1] is desk.drill
     assert not desk.session.running
     desk.record.broken = False
     assert desk.session.do("power-off SERVER_A")  # the same act again, when there is room
@@ -247,14 +249,14 @@ def test_a_full_disk_pauses_the_run(desk: Desk) -> None:
     desk.session.play()
     desk.frames(10, 100.0)
     assert not desk.session.running
-    assert desk.heard("refused") == ["The disk is full."]
+    assert desk.list_values("refused") == ["The disk is full."]
 
 
 def test_the_end_is_recorded_and_reported_once(desk: Desk) -> None:
     desk.session.play()
     desk.frames(1, 100.0)
     desk.session.do("finish")
-    (report,) = desk.heard("finished")
+    (report,) = desk.list_values("finished")
     assert desk.record.reports == [report]
     assert report["ended_by"] == "asked"
     assert not desk.session.running
@@ -277,21 +279,21 @@ def test_a_search_stops_exactly_at_the_next_state_change(desk: Desk, lab: Scenar
     desk.search()
     assert desk.drill.tick == reference.tick
     assert desk.drill.state_hash() == reference.state_hash()
-    assert desk.heard("progress")[-1] == -1.0
+    assert desk.list_values("progress")[-1] == -1.0
 
 
 def test_a_search_stops_if_nothing_happens(desk: Desk) -> None:
     desk.session.run_to_state()
     desk.search()
     assert desk.drill.tick == 3600 * 100
-    assert "hour" in desk.heard("refused")[0]
+    assert "hour" in desk.list_values("refused")[0]
 
 
 def test_a_search_spans_frames_and_can_be_canceled(lab: Scenario) -> None:
     desk = Desk(lab, clock=ticking(BUDGET_S * 0.6))
     desk.session.run_to(100_000)
     desk.frames(5)
-    shares = [share for share in desk.heard("progress") if share > 0.0]
+    shares = [share for share in desk.list_values("progress") if share > 0.0]
     assert shares == sorted(set(shares))
     desk.session.toggle()
     reached = desk.drill.tick
@@ -309,25 +311,25 @@ JOURNAL = (
 )
 
 
-def played(lab: Scenario, tick: int) -> Drill:
+def replay_journal(lab: Scenario, tick: int) -> Drill:
     return replay(lab, lab.seed, DrillMode.LAB, [item.line for item in JOURNAL], tick)
 
 
 def test_a_journal_is_replayed_to_its_tick(desk: Desk, lab: Scenario) -> None:
-    marks = [(tick, played(lab, tick).state_hash()) for tick in (1000, 2500)]
+    marks = [(tick, replay_journal(lab, tick).state_hash()) for tick in (1000, 2500)]
     desk.session.load(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, marks)
     desk.search()
-    (history,) = desk.heard("loaded")
+    (history,) = desk.list_values("loaded")
     assert history.drill.tick == 3000
-    assert history.drill.state_hash() == played(lab, 3000).state_hash()
-    assert history.seek(1500).state_hash() == played(lab, 1500).state_hash()
+    assert history.drill.state_hash() == replay_journal(lab, 3000).state_hash()
+    assert history.seek(1500).state_hash() == replay_journal(lab, 1500).state_hash()
 
 
 def test_a_deviating_state_is_refused(desk: Desk, lab: Scenario) -> None:
     desk.session.load(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, [(1000, "0" * 32)])
     desk.search()
-    assert desk.heard("loaded") == []
-    assert "at 0:10.00" in desk.heard("refused")[0]
+    assert desk.list_values("loaded") == []
+    assert "at 0:10.00" in desk.list_values("refused")[0]
 
 
 # --- looking back -----------------------------------------------------------------------------------------------
@@ -355,14 +357,14 @@ def test_a_distant_moment_is_restored_over_several_frames_and_can_be_canceled(
     assert desk.session.look(60_000)
     assert desk.session.loading
     assert not desk.session.looking_back
-    before = desk.heard("progress")[-1]
+    before = desk.list_values("progress")[-1]
     desk.session.on_frame(16.0)
     assert desk.session.look(60_000), "asked for once more it goes on"
-    assert desk.heard("progress")[-1] > before
+    assert desk.list_values("progress")[-1] > before
     assert desk.session.look(30_000)
     desk.search()
     assert (desk.session.looking_back, desk.drill.tick) == (True, 30_000)
-    assert desk.heard("progress")[-1] < 0.0
+    assert desk.list_values("progress")[-1] < 0.0
     assert desk.session.look(90_000)
     desk.session.cancel()
     assert desk.drill.tick == 30_000, "what was on screen stays"
@@ -376,28 +378,28 @@ def test_a_past_moment_is_read_only(desk: Desk, lab: Scenario) -> None:
     lines = list(desk.record.lines)
     assert desk.session.look(300)
     assert desk.session.looking_back
-    assert desk.heard("looking") == [True]
+    assert desk.list_values("looking") == [True]
     assert desk.drill.tick == 300
     assert desk.drill.state_hash() == replay(lab, lab.seed, DrillMode.LAB, [], 300).state_hash()
     assert not desk.session.do("power-off SERVER_A")
-    assert "0:03" in desk.heard("refused")[-1]
+    assert "0:03" in desk.list_values("refused")[-1]
     desk.session.look_at_now()
     assert not desk.session.looking_back
-    assert desk.heard("looking") == [True, False]
+    assert desk.list_values("looking") == [True, False]
     assert desk.drill.state_hash() == end
     assert desk.record.lines == lines
 
 
 def test_the_past_can_be_replayed_to_the_present(desk: Desk) -> None:
     end = with_a_past(desk)
-    known = len(desk.heard("happened"))
+    known = len(desk.list_values("happened"))
     desk.session.look(300)
     desk.session.set_speed(10.0)
     desk.session.play()
     desk.frames(1, 100.0)
     assert desk.drill.tick == 400
     desk.frames(3, 100.0)
-    again = [event for events in desk.heard("happened")[known:] for event in events]
+    again = [event for events in desk.list_values("happened")[known:] for event in events]
     assert "fault" in {event.kind for event in again}
     desk.frames(30, 100.0)
     assert not desk.session.looking_back
@@ -419,7 +421,7 @@ def test_an_exam_has_no_past(lab: Scenario) -> None:
     made.session.run_to(500)
     made.search()
     assert not made.session.look(300)
-    assert made.heard("refused") == ["An exam cannot be rewound."]
+    assert made.list_values("refused") == ["An exam cannot be rewound."]
     assert made.drill.tick == 500
     made.session.close()
 
@@ -445,11 +447,11 @@ def test_a_finished_run_is_watched_input_by_input(desk: Desk, lab: Scenario) -> 
 
 @pytest.mark.parametrize("line", ["power-off " + "X" * 600, "power-off " + "X" * 200])
 def test_a_long_refusal_keeps_its_translation(line: str) -> None:
-    desk = Desk(shipped("lab"))
+    desk = Desk(load_shipped_scenario("lab"))
     language.use(language.GERMAN)
     desk.session.do(line)
     language.use(language.ENGLISH)
-    (refused,) = desk.heard("refused")
+    (refused,) = desk.list_values("refused")
     assert refused.startswith("Es gibt keinen Server")
     assert len(refused) < 600
     desk.session.close()
@@ -461,7 +463,7 @@ def test_a_refusal_begins_with_the_typed_verb() -> None:
 
 
 def test_the_next_event_after_a_lost_node_is_the_clusters_reaction() -> None:
-    desk = Desk(shipped("ag-lab"))
+    desk = Desk(load_shipped_scenario("ag-lab"))
     desk.session.do("power-off NODE_3")
     for _ in range(10):
         desk.session.run_to_event()
@@ -503,7 +505,7 @@ def test_time_stops_at_a_question_until_it_is_answered(asking: Desk) -> None:
     asking.session.step()
     asking.session.run_to_event()
     assert asking.drill.tick == 500
-    assert len(asking.heard("refused")) == 3
+    assert len(asking.list_values("refused")) == 3
     asking.session.do("answer who 1")
     assert asking.session.running  # it ran when the question was asked
     asking.frames(1, 100.0)
@@ -523,33 +525,33 @@ def test_answering_a_question_does_not_start_a_paused_run(asking: Desk) -> None:
 
 
 @pytest.fixture(scope="module")
-def scored() -> Scenario:
-    return shipped("automatic-failover")
+def scored_scenario() -> Scenario:
+    return load_shipped_scenario("automatic-failover")
 
 
 @pytest.mark.parametrize("condition", ["SERVER_A is OFF", "SERVER_A is RUNNING", "time_s() > 1", "nonsense"])
-def test_an_exam_evaluates_no_conditions(scored: Scenario, condition: str) -> None:
-    desk = Desk(scored, mode=DrillMode.EXAM)
+def test_an_exam_evaluates_no_conditions(scored_scenario: Scenario, condition: str) -> None:
+    desk = Desk(scored_scenario, mode=DrillMode.EXAM)
     desk.session.run_until(condition)
-    assert desk.heard("refused") == [
+    assert desk.list_values("refused") == [
         "During an exam you get information only from the servers: query them, or let time pass."
     ]
     assert not desk.session.busy
 
 
 @pytest.mark.parametrize("door", ["run_to_event", "run_to_state", "run_to_alarm"])
-def test_an_exam_does_not_stop_at_hidden_events(scored: Scenario, door: str) -> None:
-    desk = Desk(scored, mode=DrillMode.EXAM)
+def test_an_exam_does_not_stop_at_hidden_events(scored_scenario: Scenario, door: str) -> None:
+    desk = Desk(scored_scenario, mode=DrillMode.EXAM)
     getattr(desk.session, door)()
     assert not desk.session.busy
-    assert "information only from the servers" in desk.heard("refused")[0]
-    practice = Desk(scored, mode=DrillMode.PRACTICE)
+    assert "information only from the servers" in desk.list_values("refused")[0]
+    practice = Desk(scored_scenario, mode=DrillMode.PRACTICE)
     getattr(practice.session, door)()
     assert practice.session.busy
 
 
-def test_an_exam_can_run_to_a_time(scored: Scenario) -> None:
-    desk = Desk(scored, mode=DrillMode.EXAM)
+def test_an_exam_can_run_to_a_time(scored_scenario: Scenario) -> None:
+    desk = Desk(scored_scenario, mode=DrillMode.EXAM)
     desk.session.run_to(1000)
     while desk.session.busy:
         desk.session.on_frame(16.0)
@@ -557,8 +559,8 @@ def test_an_exam_can_run_to_a_time(scored: Scenario) -> None:
 
 
 @pytest.mark.parametrize("fast", [True, False])
-def test_a_kill_rewinds_an_exam_by_at_most_a_second(scored: Scenario, fast: bool) -> None:
-    desk = Desk(scored, mode=DrillMode.EXAM)
+def test_a_kill_rewinds_an_exam_by_at_most_a_second(scored_scenario: Scenario, fast: bool) -> None:
+    desk = Desk(scored_scenario, mode=DrillMode.EXAM)
     if fast:
         desk.session.set_speed(1000.0)
         desk.session.play()

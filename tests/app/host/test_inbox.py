@@ -14,12 +14,12 @@ from app.host import Host, NoRecorder, RecordingError, Request
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 
 @pytest.fixture(scope="module")
 def lab() -> Scenario:
-    return shipped("lab")
+    return load_shipped_scenario("lab")
 
 
 @pytest.fixture
@@ -29,8 +29,8 @@ def host(lab: Scenario) -> Host:
     return made
 
 
-def frames(host: Host, request: Request, most: int = 500) -> None:
-    for _ in range(most):
+def frames(host: Host, request: Request, max_frames: int = 500) -> None:
+    for _ in range(max_frames):
         if request.answer.done():
             return
         host.on_frame(16.0)
@@ -92,12 +92,12 @@ def test_an_impossible_request_is_refused_with_a_message(host: Host) -> None:
 
 
 def test_an_unrecorded_input_is_refused_and_undone(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Full(NoRecorder):
+    class FullDiskRecorder(NoRecorder):
         def line(self, tick: int, line: str) -> None:
             raise RecordingError("The disk is full.")
 
     assert host.drill is not None
-    host.open(Drill(host.drill.scenario), Full())
+    host.open(Drill(host.drill.scenario), FullDiskRecorder())
     request = host.inbox.post("power-off SERVER_A")
     host.on_frame(0.0)
     assert request.answer.result(timeout=0).refused == "The disk is full."

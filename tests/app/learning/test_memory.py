@@ -10,7 +10,7 @@ from app.learning.memory import INTERVAL_DAYS_MAX, WEIGHTS, Practised, SkillStan
 from app.learning.next_drills import DrillCandidate, recommend_drills
 from engine.drill.judging.skills import by_key, skills, title_of
 from engine.drill.running.modes import DrillMode
-from tests.shipped import DRILLS, NAMES, shipped
+from tests.shipped_scenarios import DRILLS, NAMES, load_shipped_scenario
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TRAINED = {"one": ("quorum",), "both": ("quorum", "resume"), "other": ("log-space",)}
@@ -21,18 +21,18 @@ def day(days: float) -> datetime:
 
 
 def ran(
-    at: float,
+    at_day: float,
     score: float = 100.0,
     mode: DrillMode = DrillMode.EXAM,
     hints: int = 0,
     name: str = "one",
     played_s: float = 300.0,
 ) -> Practised:
-    return Practised(name, mode, score, hints, day(at), played_s)
+    return Practised(name, mode, score, hints, day(at_day), played_s)
 
 
-def quorum(*runs: Practised, now: float) -> SkillStanding:
-    return next(s for s in standings(runs, TRAINED, day(now)) if s.skill.key == "quorum")
+def quorum(*runs: Practised, today: float) -> SkillStanding:
+    return next(s for s in standings(runs, TRAINED, day(today)) if s.skill.key == "quorum")
 
 
 def test_the_skill_list_has_dozens_of_skills_with_texts() -> None:
@@ -44,46 +44,46 @@ def test_the_skill_list_has_dozens_of_skills_with_texts() -> None:
 
 
 def test_shipped_drills_train_exactly_the_listed_skills() -> None:
-    scenarios = [shipped(name) for name in NAMES]
+    scenarios = [load_shipped_scenario(name) for name in NAMES]
     assert {key for scenario in scenarios for key in scenario.skills} == set(by_key())
-    assert all(shipped(name).skills for name in DRILLS)
+    assert all(load_shipped_scenario(name).skills for name in DRILLS)
 
 
 @pytest.mark.parametrize(("played_s", "runs"), [(0.5, 0), (29.99, 0), (30.0, 1)])
 @pytest.mark.parametrize("score", [8.8, 100.0])
 def test_a_run_that_ended_before_any_task_proves_nothing(played_s: float, runs: int, score: float) -> None:
-    found = quorum(ran(0, score, played_s=played_s), now=1)
+    found = quorum(ran(0, score, played_s=played_s), today=1)
     assert found.runs == runs
     assert (found.mastery > 0.0, found.due is not None) == (bool(runs), bool(runs))
 
 
 def test_nothing_is_due_without_practice() -> None:
-    found = quorum(now=0)
+    found = quorum(today=0)
     assert (found.mastery, found.runs, found.last, found.due) == (0.0, 0, None, None)
     assert not found.is_review_due(day(1000))
 
 
 def test_exams_weigh_more_than_practice_and_practice_more_than_guided_runs() -> None:
     levels = [
-        quorum(ran(0, mode=mode), now=0).mastery
+        quorum(ran(0, mode=mode), today=0).mastery
         for mode in (DrillMode.EXAM, DrillMode.PRACTICE, DrillMode.GUIDED)
     ]
     assert levels == [100 * WEIGHTS[mode] for mode in (DrillMode.EXAM, DrillMode.PRACTICE, DrillMode.GUIDED)]
-    assert quorum(ran(0, mode=DrillMode.LAB), now=0).runs == 0
+    assert quorum(ran(0, mode=DrillMode.LAB), today=0).runs == 0
 
 
 def test_hints_and_points_affect_the_grade() -> None:
-    assert quorum(ran(0, 50), now=0).mastery == 30.0
-    assert quorum(ran(0, hints=2), now=0).mastery == 48.0
-    assert quorum(ran(0, hints=9), now=0).mastery == quorum(ran(0, hints=5), now=0).mastery == 30.0
+    assert quorum(ran(0, 50), today=0).mastery == 30.0
+    assert quorum(ran(0, hints=2), today=0).mastery == 48.0
+    assert quorum(ran(0, hints=9), today=0).mastery == quorum(ran(0, hints=5), today=0).mastery == 30.0
 
 
 def test_recall_falls_to_nine_tenths_at_the_due_date() -> None:
-    fresh = quorum(ran(0), now=0)
+    fresh = quorum(ran(0), today=0)
     assert fresh.due is not None
     days = (fresh.due - START) / timedelta(days=1)
-    assert quorum(ran(0), now=days).mastery == pytest.approx(0.9 * fresh.mastery, abs=1.0)
-    assert quorum(ran(0), now=400).mastery < 0.6 * fresh.mastery
+    assert quorum(ran(0), today=days).mastery == pytest.approx(0.9 * fresh.mastery, abs=1.0)
+    assert quorum(ran(0), today=400).mastery < 0.6 * fresh.mastery
     assert not fresh.is_review_due(day(days - 0.01))
     assert fresh.is_review_due(day(days))
 
@@ -101,11 +101,11 @@ def test_recall_falls_to_nine_tenths_at_the_due_date() -> None:
 )
 def test_the_first_interval_follows_fsrs(score: float, hints: int, mode: DrillMode, days: int) -> None:
     """The first four default parameters are the days of stability after again, hard, good and easy, from one day on."""
-    assert quorum(ran(0, score, mode, hints), now=0).due == day(days)
+    assert quorum(ran(0, score, mode, hints), today=0).due == day(days)
 
 
 def intervals(*runs: Practised) -> float:
-    found = quorum(*runs, now=(runs[-1].at - START) / timedelta(days=1))
+    found = quorum(*runs, today=(runs[-1].at - START) / timedelta(days=1))
     assert found.due is not None
     assert found.last is not None
     return (found.due - found.last) / timedelta(days=1)
@@ -114,27 +114,27 @@ def intervals(*runs: Practised) -> float:
 def test_spaced_successes_lengthen_the_interval_up_to_half_a_year() -> None:
     runs = [ran(0, mode=DrillMode.PRACTICE)]
     for _ in range(12):
-        due = quorum(*runs, now=5000).due
+        due = quorum(*runs, today=5000).due
         assert due is not None
         runs.append(ran((due - START) / timedelta(days=1), mode=DrillMode.PRACTICE))
     lengths = [intervals(*runs[: n + 1]) for n in range(len(runs))]
     assert lengths == sorted(lengths)
     assert lengths[3] > 10 * lengths[0]
     assert lengths[-1] == INTERVAL_DAYS_MAX
-    assert quorum(*runs, now=5000).successes == len(runs)
+    assert quorum(*runs, today=5000).successes == len(runs)
 
 
 def test_ten_runs_in_one_evening_do_not_count_as_spacing() -> None:
-    crammed = quorum(*(ran(minute / 1440) for minute in range(10)), now=0.01)
+    crammed = quorum(*(ran(minute / 1440) for minute in range(10)), today=0.01)
     assert crammed.successes == 1
     assert crammed.mastery > 95.0
     assert crammed.due == day(8)
 
 
 def test_a_lapse_restarts_the_interval() -> None:
-    lapsed = quorum(ran(0), ran(8), ran(30, 40), now=30)
+    lapsed = quorum(ran(0), ran(8), ran(30, 40), today=30)
     assert lapsed.successes == 0
-    assert lapsed.mastery < quorum(ran(0), ran(8), now=30).mastery
+    assert lapsed.mastery < quorum(ran(0), ran(8), today=30).mastery
     never, again = intervals(ran(0), ran(8), ran(30)), intervals(ran(0), ran(8), ran(30, 40))
     assert again < 0.2 * never
     assert intervals(ran(0), ran(8), ran(30, 40), ran(33)) < never, (
@@ -158,20 +158,20 @@ def test_a_lapse_restarts_the_interval() -> None:
 def test_a_skill_is_proved_by_two_spaced_unaided_passes_one_in_a_new_drill(
     runs: list[Practised], proved: bool
 ) -> None:
-    assert quorum(*runs, now=20).proved is proved
+    assert quorum(*runs, today=20).proved is proved
 
 
 def test_time_zones_do_not_matter() -> None:
     naive = [Practised("one", DrillMode.EXAM, 90.0, 0, datetime(2026, 1, n, 12), 300.0) for n in (1, 4)]
     (found,) = [s for s in standings(naive, TRAINED, datetime(2026, 1, 5, 12)) if s.skill.key == "quorum"]
-    aware = quorum(ran(0, 90), ran(3, 90), now=4)
+    aware = quorum(ran(0, 90), ran(3, 90), today=4)
     assert (found.mastery, found.due) == (aware.mastery, aware.due and aware.due.replace(tzinfo=None))
 
 
 def test_row_order_and_clock_changes_do_not_matter() -> None:
     runs = [ran(0), ran(1, 40), ran(3)]
     assert standings(runs, TRAINED, day(4)) == standings(runs[::-1], TRAINED, day(4))
-    ahead = quorum(ran(900), now=1)
+    ahead = quorum(ran(900), today=1)
     assert ahead.mastery == 60.0
     assert ahead.due == day(1 + 8)
 

@@ -20,19 +20,19 @@ from app.storage import Profile, open_profile
 from app.view_models.offers import ActionTarget
 from app.widgets import theme
 from engine.drill.running.drill import Drill
-from tests.open_window import OpenWindow, furnished
-from tests.there import there
+from tests.assertions import require
+from tests.open_window import OpenWindow, build_window
 
 FRAME_MS = 200.0
 """At the speed of time: shorter ones would only take longer."""
 LOOK_S = 0.001
-"""What a look at the session's clock costs here: a frame does as much on a busy machine as on an idle one."""
+"""Cost of reading the session's clock: a frame does as much on a busy machine as on an idle one."""
 WAITED_FOR_S = 3600.0
-"""What is played again is there when it was asked for."""
+"""Time limit of a replay, which is ready when it is requested."""
 
 
 class Hands:
-    """What a person does at the window."""
+    """Actions of a person at the window."""
 
     def __init__(self, qtbot: QtBot, window: OpenWindow) -> None:
         self.qtbot = qtbot
@@ -43,19 +43,19 @@ class Hands:
         assert self.window.session.drill is not None
         return self.window.session.drill
 
-    def wait(self, seconds: float, until: Callable[[], bool] | None = None) -> None:
+    def wait(self, seconds: float, condition: Callable[[], bool] | None = None) -> None:
         """Let simulated time pass, frame by frame, at the speed in use; at most *seconds*."""
         session = self.window.session
         end = self.drill.tick + round(seconds * 100)
         while session.drill is not None and not session.drill.finished and session.drill.tick < end:
-            if until is not None and until():
+            if condition is not None and condition():
                 return
             before = session.drill.tick
             session.on_frame(FRAME_MS)
             assert session.drill is None or session.drill.finished or session.drill.tick > before, (
                 "time stands still"
             )
-        assert until is None or until(), "it did not come to that"
+        assert condition is None or condition(), "it did not come to that"
 
     def search(self) -> None:
         """Frames until a search or a replay is over."""
@@ -73,10 +73,10 @@ class Hands:
         """A tab of the debrief by its number."""
         tabs = self.window.debrief.findChildren(QTabWidget)[0]
         tabs.setCurrentIndex(tab)
-        return there(tabs.widget(tab))
+        return require(tabs.widget(tab))
 
-    def press(self, key: Qt.Key, *modifiers: Qt.KeyboardModifier, on: QWidget | None = None) -> None:
-        widget = on or QApplication.focusWidget() or self.window
+    def press(self, key: Qt.Key, *modifiers: Qt.KeyboardModifier, target: QWidget | None = None) -> None:
+        widget = target or QApplication.focusWidget() or self.window
         found = Qt.KeyboardModifier.NoModifier
         for modifier in modifiers:
             found |= modifier
@@ -146,9 +146,9 @@ def profile(profile_folder: Path, earlier_profile: Path) -> Iterator[Profile]:
         yield opened
 
 
-def shown(qtbot: QtBot, profile: Profile | None, store: WindowSettings) -> OpenWindow:
+def show_window(qtbot: QtBot, profile: Profile | None, store: WindowSettings) -> OpenWindow:
     """A window on screen that has the keyboard."""
-    window = furnished(profile, store, by_itself=False, clock=count(step=LOOK_S).__next__)
+    window = build_window(profile, store, use_timer=False, clock=count(step=LOOK_S).__next__)
     window.session.host.at_once_s = WAITED_FOR_S
     qtbot.addWidget(window)
     window.resize(1366, 768)
@@ -159,24 +159,24 @@ def shown(qtbot: QtBot, profile: Profile | None, store: WindowSettings) -> OpenW
 
 
 @pytest.fixture
-def styled() -> None:
+def style_sheet() -> None:
     """For tests of how the window looks: it has its style sheet."""
 
 
 @pytest.fixture(autouse=True)
-def _plain(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_style_sheet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """No style sheet: it takes more than half of the time in which a window is made.
 
     It also hands fonts and colors on; a test that changes text size or theme needs it.
     """
-    if "styled" not in request.fixturenames:
+    if "style_sheet" not in request.fixturenames:
         monkeypatch.setattr(theme, "style_sheet", lambda *_: "")
 
 
 @pytest.fixture
 def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[OpenWindow]:
     theme.apply(qapp, theme.LIGHT)
-    made = shown(qtbot, profile, store)
+    made = show_window(qtbot, profile, store)
     yield made
     for menu in open_menus():
         menu.close()

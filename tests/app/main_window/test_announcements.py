@@ -25,101 +25,107 @@ def reader() -> Iterator[None]:
 
 
 @pytest.fixture
-def said(window: OpenWindow) -> list[str]:
+def announcements(window: OpenWindow) -> list[str]:
     found: list[str] = []
     window.teller.said.connect(found.append)
     return found
 
 
-def begun(hands: Hands, drill: str, mode: str) -> None:
+def begin_drill(hands: Hands, drill: str, mode: str) -> None:
     hands.window.choose(drill)
     hands.window.brief.started.emit(mode)
     hands.window.desk.focus_view("console")
 
 
-def heard(window: OpenWindow, said: list[str]) -> str:
+def flush_announcements(window: OpenWindow, announcements: list[str]) -> str:
     """All that was said, with what waits for its turn."""
     window.teller._announce_pending()
-    return " ".join(said)
+    return " ".join(announcements)
 
 
 def test_a_failover_is_announced_without_a_visible_table(
-    hands: Hands, window: OpenWindow, said: list[str]
+    hands: Hands, window: OpenWindow, announcements: list[str]
 ) -> None:
-    begun(hands, "lab", "lab")
+    begin_drill(hands, "lab", "lab")
     assert not window.table.isVisible()
     window.session.do("power-off SERVER_A")
     hands.wait(20.0)
-    words = heard(window, said)
+    words = flush_announcements(window, announcements)
     assert "SERVER_A: power off." in words
     assert "Sales on SERVER_B is PRINCIPAL." in words
     assert "Sales accepts connections." in words
 
 
 def test_announcements_within_the_gap_are_combined(
-    qtbot: Any, hands: Hands, window: OpenWindow, said: list[str]
+    qtbot: Any, hands: Hands, window: OpenWindow, announcements: list[str]
 ) -> None:
-    begun(hands, "lab", "lab")
+    begin_drill(hands, "lab", "lab")
     with qtbot.waitSignal(window.teller.said):
         window.session.do("power-off SERVER_A")
-    before = len(said)
+    before = len(announcements)
     hands.wait(5.0)
-    assert len(said) == before
+    assert len(announcements) == before
     with qtbot.waitSignal(window.teller.said):
         pass
-    assert "PRINCIPAL" in said[-1]
+    assert "PRINCIPAL" in announcements[-1]
 
 
-def test_pause_and_speed_are_announced(hands: Hands, window: OpenWindow, said: list[str]) -> None:
-    begun(hands, "lab", "lab")
+def test_pause_and_speed_are_announced(hands: Hands, window: OpenWindow, announcements: list[str]) -> None:
+    begin_drill(hands, "lab", "lab")
     hands.wait(2.0)
     window.teller._announce_pending()
     hands.press(Qt.Key.Key_Pause)
-    assert heard(window, said).endswith("Paused at 0:02.0.")
+    assert flush_announcements(window, announcements).endswith("Paused at 0:02.0.")
     hands.press(Qt.Key.Key_Period, ALT)
-    assert heard(window, said).endswith("2×")
+    assert flush_announcements(window, announcements).endswith("2×")
 
 
-def test_a_search_announces_the_time_it_reached(hands: Hands, window: OpenWindow, said: list[str]) -> None:
-    begun(hands, "lab", "lab")
+def test_a_search_announces_the_time_it_reached(
+    hands: Hands, window: OpenWindow, announcements: list[str]
+) -> None:
+    begin_drill(hands, "lab", "lab")
     window.session.do("power-off SERVER_A")
     hands.press(Qt.Key.Key_F9, Qt.KeyboardModifier.ShiftModifier)
     hands.search()
-    assert f"Paused at 0:0{hands.drill.world.t_s:.1f}." in heard(window, said)
+    assert f"Paused at 0:0{hands.drill.world.t_s:.1f}." in flush_announcements(window, announcements)
 
 
 def test_dragging_through_the_past_is_announced_once(
-    hands: Hands, window: OpenWindow, said: list[str]
+    hands: Hands, window: OpenWindow, announcements: list[str]
 ) -> None:
-    begun(hands, "lab", "lab")
+    begin_drill(hands, "lab", "lab")
     hands.wait(10.0)
     window.session.pause()
     window.teller._announce_pending()
-    said.clear()
+    announcements.clear()
     for t_s in (8.0, 6.0, 4.0):
         window.replay.look(t_s)
-    assert heard(window, said) == "Looking back at 0:04.0 of 0:10.0."
+    assert flush_announcements(window, announcements) == "Looking back at 0:04.0 of 0:10.0."
 
 
 @pytest.mark.slow
-def test_an_exam_announces_nothing_about_the_world(hands: Hands, window: OpenWindow, said: list[str]) -> None:
-    begun(hands, "automatic-failover", "exam")
+def test_an_exam_announces_nothing_about_the_world(
+    hands: Hands, window: OpenWindow, announcements: list[str]
+) -> None:
+    begin_drill(hands, "automatic-failover", "exam")
     hands.wait(75.0)
-    words = heard(window, said)
+    words = flush_announcements(window, announcements)
     assert words.startswith("Question: ")
     for secret in ("PRINCIPAL", "power", "DISCONNECTED", "accepts connections", "lost"):
         assert secret not in words
     hands.press(Qt.Key.Key_0, ALT)
-    assert "SERVER_A" in said[-1]
-    assert "PRINCIPAL" not in said[-1]
-    assert "Goal" not in said[-1]
+    assert "SERVER_A" in announcements[-1]
+    assert "PRINCIPAL" not in announcements[-1]
+    assert "Goal" not in announcements[-1]
 
 
-def test_the_current_state_is_announced_on_demand(hands: Hands, window: OpenWindow, said: list[str]) -> None:
-    begun(hands, "automatic-failover", "practice")
+def test_the_current_state_is_announced_on_demand(
+    hands: Hands, window: OpenWindow, announcements: list[str]
+) -> None:
+    begin_drill(hands, "automatic-failover", "practice")
     hands.wait(5.0)
     hands.press(Qt.Key.Key_0, ALT)
-    words = said[-1]
+    words = announcements[-1]
     assert words == window.notice.text
     assert words.startswith("0:05.0, running. Goal: ")
     assert "SERVER_B: partner, running" in words
@@ -127,19 +133,19 @@ def test_the_current_state_is_announced_on_demand(hands: Hands, window: OpenWind
 
 
 def test_without_a_screen_reader_nothing_is_composed(
-    hands: Hands, window: OpenWindow, said: list[str]
+    hands: Hands, window: OpenWindow, announcements: list[str]
 ) -> None:
     QAccessible.setActive(False)
-    begun(hands, "lab", "lab")
+    begin_drill(hands, "lab", "lab")
     window.session.do("power-off SERVER_A")
     hands.wait(5.0)
-    assert heard(window, said) == ""
+    assert flush_announcements(window, announcements) == ""
 
 
 def test_a_question_does_not_take_the_focus_while_typing(
     qtbot: Any, hands: Hands, window: OpenWindow
 ) -> None:
-    begun(hands, "automatic-failover", "practice")
+    begin_drill(hands, "automatic-failover", "practice")
     query = window.console.current or window.console.new_query("SERVER_B")
     assert query is not None
     window.activateWindow()
@@ -155,10 +161,10 @@ def test_a_question_does_not_take_the_focus_while_typing(
 
 @pytest.mark.slow
 def test_the_end_of_a_drill_is_announced_with_its_score(
-    hands: Hands, window: OpenWindow, said: list[str]
+    hands: Hands, window: OpenWindow, announcements: list[str]
 ) -> None:
-    begun(hands, "automatic-failover", "practice")
+    begin_drill(hands, "automatic-failover", "practice")
     hands.wait(70.0)
     window.session.do("finish")
-    words = heard(window, said)
+    words = flush_announcements(window, announcements)
     assert "of 100 points. 1 of 2 goals met" in words

@@ -15,7 +15,7 @@ from app.views.quarantine import Quarantine
 from engine.drill.running.drill import Drill
 from tests.engine.drill.texts import WORLD
 from tests.open_window import OpenWindow
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 OTHER = WORLD.replace("Small", "<b>Another</b>", 1)
 BROKEN = WORLD.replace('level = "beginner"', 'level = "none"', 1)
@@ -23,7 +23,7 @@ BROKEN = WORLD.replace('level = "beginner"', 'level = "none"', 1)
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    lab = Drill(shipped("lab"), 5)
+    lab = Drill(load_shipped_scenario("lab"), 5)
     lab.advance_to(300)
     lab.do("power-off SERVER_B")
     lab.do("finish")
@@ -34,46 +34,46 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def held(window: OpenWindow) -> Quarantine:
+def get_quarantine(window: OpenWindow) -> Quarantine:
     page = window.pages.currentWidget()
     assert isinstance(page, Quarantine)
     return page
 
 
-def listed(window: OpenWindow) -> list[list[str]]:
-    tree = held(window).items.tree
+def list_rows(window: OpenWindow) -> list[list[str]]:
+    tree = get_quarantine(window).items.tree
     rows = [tree.topLevelItem(number) for number in range(tree.topLevelItemCount())]
     return [[row.text(column) for column in range(5)] for row in rows if row is not None]
 
 
 def test_an_opened_bundle_is_held_and_its_contents_shown(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
-    assert [row[0] for row in listed(window)] == ["broken", "<b>Another</b>", "Small", "Recorded run mine"]
-    assert "Not playable" in listed(window)[0][4]
-    assert "power-off × 1" in listed(window)[3][4]
-    assert held(window).items.names() == ["drill other", "drill small", "run mine"]
+    assert [row[0] for row in list_rows(window)] == ["broken", "<b>Another</b>", "Small", "Recorded run mine"]
+    assert "Not playable" in list_rows(window)[0][4]
+    assert "power-off × 1" in list_rows(window)[3][4]
+    assert get_quarantine(window).items.names() == ["drill other", "drill small", "run mine"]
     assert window.session.drill is None
     assert bundle_store.list_imported_bundles() == []
-    another = held(window).items.tree.topLevelItem(1)
+    another = get_quarantine(window).items.tree.topLevelItem(1)
     assert another is not None
-    held(window).items.tree.setCurrentItem(another)
-    assert "contains the solution and the answers" in held(window).text.toPlainText()
-    held(window).author.setChecked(True)
-    assert held(window).text.toPlainText() == OTHER
-    facts = {fact.what: fact.value for fact in held(window).facts.table.rows}
+    get_quarantine(window).items.tree.setCurrentItem(another)
+    assert "contains the solution and the answers" in get_quarantine(window).text.toPlainText()
+    get_quarantine(window).author.setChecked(True)
+    assert get_quarantine(window).text.toPlainText() == OTHER
+    facts = {fact.what: fact.value for fact in get_quarantine(window).facts.table.rows}
     assert facts["SHA-256 of the bundle"] == bundle.read(file).sha256
-    for label in held(window).findChildren(QLabel):
+    for label in get_quarantine(window).findChildren(QLabel):
         assert label.textFormat() != Qt.TextFormat.RichText
         assert "<i>" not in label.text() or label.textFormat() == Qt.TextFormat.PlainText
 
 
 def test_selected_drills_are_imported_and_listed_with_their_origin(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
-    row = held(window).items.tree.topLevelItem(1)
+    row = get_quarantine(window).items.tree.topLevelItem(1)
     assert row is not None
     row.setCheckState(0, Qt.CheckState.Unchecked)
-    assert held(window).accept.text() == "Import 2"
-    held(window).accept.click()
+    assert get_quarantine(window).accept.text() == "Import 2"
+    get_quarantine(window).accept.click()
     assert window.pages.currentWidget() is window.picker
     card = window.picker.current()
     assert card is not None
@@ -82,7 +82,7 @@ def test_selected_drills_are_imported_and_listed_with_their_origin(window: OpenW
     window.choose("small")
     assert window.pages.currentWidget() is window.brief
     window.open_file(str(file))
-    assert held(window).items.names() == [
+    assert get_quarantine(window).items.names() == [
         "drill other",
         "run mine",
     ]  # what is here already is not taken again
@@ -90,7 +90,7 @@ def test_selected_drills_are_imported_and_listed_with_their_origin(window: OpenW
 
 def test_an_imported_drill_is_edited_as_a_copy(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
-    held(window).accept.click()
+    get_quarantine(window).accept.click()
     window.editing.show()
     window.editing.open_file("small")
     assert window.editing.page.text.toPlainText() == WORLD
@@ -99,7 +99,7 @@ def test_an_imported_drill_is_edited_as_a_copy(window: OpenWindow, file: Path) -
 
 def test_the_run_of_a_bundle_is_replayed_without_a_question(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
-    held(window).accept.click()
+    get_quarantine(window).accept.click()
     window.bundling.show()
     kept = window.bundling.kept
     assert kept is not None
@@ -115,20 +115,20 @@ def test_the_run_of_a_bundle_is_replayed_without_a_question(window: OpenWindow, 
 
 def test_a_declined_bundle_stores_nothing(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
-    held(window).decline.click()
+    get_quarantine(window).decline.click()
     assert window.pages.currentWidget() is window.picker
     assert bundle_store.list_imported_bundles() == []
     window.open_file(str(file))
     for row in range(4):
-        item = held(window).items.tree.topLevelItem(row)
+        item = get_quarantine(window).items.tree.topLevelItem(row)
         if item is not None and item.flags() & Qt.ItemFlag.ItemIsUserCheckable:
             item.setCheckState(0, Qt.CheckState.Unchecked)
-    assert not held(window).accept.isEnabled()
+    assert not get_quarantine(window).accept.isEnabled()
 
 
 def test_an_imported_bundle_can_be_removed(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
-    held(window).accept.click()
+    get_quarantine(window).accept.click()
     (one,) = bundle_store.list_imported_bundles()
     window.bundling.show()
     window.bundling.remove(one.key)
@@ -150,7 +150,7 @@ def test_problems_of_a_bundle_are_shown(window: OpenWindow, tmp_path: Path) -> N
 
 
 def drop(window: OpenWindow, *urls: QUrl) -> bool:
-    """Whether the window takes it."""
+    """Drop *urls* on the window and return whether it accepts them."""
     data = QMimeData()
     data.setUrls(list(urls))
     copy, left, no = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
@@ -169,7 +169,7 @@ def test_a_file_dropped_on_the_window_is_opened(window: OpenWindow, file: Path, 
     assert not drop(window, here, here)
     assert window.pages.currentWidget() is window.picker
     assert drop(window, here)
-    held(window)
+    get_quarantine(window)
 
 
 def test_own_drills_can_be_exported(
@@ -238,4 +238,4 @@ def test_reading_a_large_bundle_shows_progress_and_can_be_canceled(
     window.open_file(str(large))
     while session.busy:
         session.on_frame(16.0)
-    assert len(listed(window)) == 60
+    assert len(list_rows(window)) == 60

@@ -32,18 +32,18 @@ from app.views.classroom import ClassBoard, StartClass
 from app.views.debrief.reflection import ReflectionForm
 from app.views.topology import Topology
 from tests.app.main_window.conftest import Hands
-from tests.class_process import HostProcess, Stranger, hosted, join
+from tests.assertions import require
+from tests.class_process import HostProcess, Stranger, join, run_host
 from tests.forked import run
 from tests.hostile import window_kills
 from tests.open_window import OpenWindow
-from tests.there import there
 
 WAIT_MS = 30_000
 
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostProcess]:
-    with hosted(
+    with run_host(
         tmp_path_factory.mktemp("class") / "class.sqlite", "planned-failover", "--mode", "exam"
     ) as host:
         yield host
@@ -154,7 +154,7 @@ def test_late_comer_in_a_window_gets_prepared_events_at_their_own_times(
         'scenario = "planned-failover"\nmode = "practice"\nlate = "class"\n'
         '[[inject]]\nat = "8s"\ndo = "power-off SERVER_W"\n[[message]]\nat = "5s"\ntext = "the boss calls"\n'
     )
-    with hosted(tmp_path / "class.sqlite", "--plan", plan) as host:
+    with run_host(tmp_path / "class.sqlite", "--plan", plan) as host:
         with Stranger(host.invited) as early:
             early.asks(join(host.invited), "welcome")
             early.asks({"kind": "acts", "acts": [[1, 2000, "", "", 0]]}, "acknowledged")
@@ -169,7 +169,9 @@ def test_late_comer_in_a_window_gets_prepared_events_at_their_own_times(
         assert [(item.tick, item.line_without_time) for item in hands.drill.journal] == [
             (800, "power-off SERVER_W")
         ]
-        qtbot.waitUntil(partial(_is_sent, seat._attendance.link, seat._attendance._seat_log), timeout=WAIT_MS)
+        qtbot.waitUntil(
+            partial(_is_acknowledged, seat._attendance.link, seat._attendance._seat_log), timeout=WAIT_MS
+        )
         classes.stop()
         record = record_of(host)
         log = record.acts(2)
@@ -178,8 +180,8 @@ def test_late_comer_in_a_window_gets_prepared_events_at_their_own_times(
     assert verdict(hands.drill.scenario, hands.drill.seed, "practice", log)["parted_t_s"] is None
 
 
-def _is_sent(link: HostLink, kept: SeatLog) -> bool:
-    return link.acknowledged == len(kept.acts)
+def _is_acknowledged(link: HostLink, seat_log: SeatLog) -> bool:
+    return link.acknowledged == len(seat_log.acts)
 
 
 def test_a_killed_seat_that_rejoins_is_recorded(
@@ -205,11 +207,11 @@ def test_a_killed_seat_that_rejoins_is_recorded(
         window.do(f"note turn {turn}")
         assert len(seat._attendance._seat_log.acts) > before
         assert seat._attendance._seat_log.acts[-1].line == f"note turn {turn}"
-        link, kept = seat._attendance.link, seat._attendance._seat_log
-        qtbot.waitUntil(partial(_is_sent, link, kept), timeout=WAIT_MS)
+        link, seat_log = seat._attendance.link, seat._attendance._seat_log
+        qtbot.waitUntil(partial(_is_acknowledged, link, seat_log), timeout=WAIT_MS)
         seat._timer.stop()  # a kill: nothing is said
         link.end()
-        kept.close()
+        seat_log.close()
         classes.seat = None
         window.navigation.show_home()
         window.session.close()
@@ -276,11 +278,11 @@ def test_a_seat_in_an_exam_can_be_observed(hands: Hands, qtbot: QtBot, host: Hos
     qtbot.addWidget(board)
     board.show_code("CODE")
     classes._show_seat_run(seen)
-    assert there(classes._shown_history).drill.tick == 3000
+    assert require(classes._shown_history).drill.tick == 3000
     (picture,) = board.findChildren(Topology)
-    assert there(picture.picture()).spoken
+    assert require(picture.picture()).spoken
     classes._update_seat_view({"kind": "seen_more", "seat": 1, "tick": 4000, "acts": []})
-    assert there(classes._shown_history).drill.tick == 4000
+    assert require(classes._shown_history).drill.tick == 4000
     classes.board = None
 
 
@@ -291,7 +293,7 @@ def test_the_window_continues_with_the_next_part(hands: Hands, qtbot: QtBot, tmp
     )
     window = hands.window
     classes = classes_of(window)
-    with hosted(tmp_path / "class.sqlite", "--plan", tmp_path / "plan.toml") as host:
+    with run_host(tmp_path / "class.sqlite", "--plan", tmp_path / "plan.toml") as host:
         classes.join(host.code, "Ann", True)
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
         steered = run("class", "console", "--database", host.database, lines="finish\nnext\n")
@@ -314,7 +316,7 @@ def finished_in_a_class_that_asks(
     """The seat of a run that is over, and the record, of a class that wants to know what people think of their run."""
     (folder / "plan.toml").write_text(f'scenario = "planned-failover"\nmode = "{mode}"\nreflect = true\n')
     classes = classes_of(hands.window)
-    with hosted(folder / "class.sqlite", "--plan", folder / "plan.toml") as host:
+    with run_host(folder / "class.sqlite", "--plan", folder / "plan.toml") as host:
         classes.join(host.code, "Ann")
         qtbot.waitUntil(lambda: hands.window.session.live is not None, timeout=WAIT_MS)
         hands.wait(3.0)
@@ -406,7 +408,7 @@ def test_a_hosted_class_runs_next_to_the_desk_and_asks_before_closing(
     assert read_handout(begun).scenario == "planned-failover"
     window.close_wanted.emit(closed := QCloseEvent())
     assert not closed.isAccepted()
-    box = there(window.irrevocable.box)
+    box = require(window.irrevocable.box)
     assert "class" in box.text()
     next(one for one in box.buttons() if one.text() == "Keep the class running").click()
     assert not window.isVisible()
@@ -423,7 +425,7 @@ def test_a_hosted_class_runs_next_to_the_desk_and_asks_before_closing(
 def test_an_earlier_class_can_be_continued(
     hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    with hosted(tmp_path / "class.sqlite", "planned-failover") as host:
+    with run_host(tmp_path / "class.sqlite", "planned-failover") as host:
         code = host.code.partition("@")[0]
     monkeypatch.setattr("app.main_window.classes.PORT", "0")
     monkeypatch.setattr(
@@ -515,7 +517,7 @@ def test_seat_is_in_the_class_only_with_log_and_connection(events: tuple[str, ..
 def test_window_reports_a_lost_host(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:
     window = hands.window
     classes = classes_of(window)
-    with hosted(tmp_path / "class.sqlite", "planned-failover") as host:
+    with run_host(tmp_path / "class.sqlite", "planned-failover") as host:
         classes.join(host.code, "Ida")
         qtbot.waitUntil(lambda: window.run_facts.text().endswith("in the class"), timeout=WAIT_MS)
         host.kill()
@@ -549,7 +551,7 @@ def test_unwritable_log_ends_the_seat(
 def test_end_for_all_opens_the_debrief_of_each_seat(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:
     window = hands.window
     classes = classes_of(window)
-    with hosted(tmp_path / "class.sqlite", "planned-failover", "--mode", "practice") as host:
+    with run_host(tmp_path / "class.sqlite", "planned-failover", "--mode", "practice") as host:
         classes.join(host.code, "Hal")
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
         hands.wait(3.0)
@@ -612,14 +614,14 @@ def test_interrupted_class_is_offered_at_the_next_start(
     seat = class_offers.SeatKey("CODE", "Ann", open=True)
     class_offers.keep_seat(store, seat)
     assert offer() == "Return to your class"
-    there(window.notice.offer_button).click()
+    require(window.notice.offer_button).click()
     database = tmp_path / "held.sqlite"
-    with hosted(database, "planned-failover") as host, Stranger(host.invited) as ann:
+    with run_host(database, "planned-failover") as host, Stranger(host.invited) as ann:
         ann.asks(join(host.invited, "Ann"), "welcome")
     store.set(settings.CLASS_HELD, str(database))
     assert offer() == "Continue your class"
     assert "at 0:00" in window.notice.text
     assert "1 seat" in window.notice.text
-    there(window.notice.offer_button).click()
+    require(window.notice.offer_button).click()
     assert taken == ["seat", database]
     assert class_offers.load_seat(store) == seat

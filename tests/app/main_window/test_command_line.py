@@ -15,7 +15,7 @@ def type_line(hands: Hands, line: str) -> None:
     act_line = hands.window.act_line
     act_line.setFocus()
     act_line.setText(line)
-    hands.press(Qt.Key.Key_Return, on=act_line)
+    hands.press(Qt.Key.Key_Return, target=act_line)
     hands.wait(1.0)
 
 
@@ -62,10 +62,10 @@ def test_the_menu_of_new_queries_opens_a_powershell_tab(hands: Hands) -> None:
     next(a for a in console._new_menu.actions() if a.text() == "PowerShell on NODE_3").trigger()
     shell = console.tabs.current_shell
     shell.line.setText("Get-ClusterGroup")
-    hands.press(Qt.Key.Key_Return, on=shell.line)
+    hands.press(Qt.Key.Key_Return, target=shell.line)
     hands.wait(0.5)
     assert "AG1" in shell.transcript.toPlainText()
-    hands.press(Qt.Key.Key_Up, on=shell.line)
+    hands.press(Qt.Key.Key_Up, target=shell.line)
     assert shell.line.text() == "Get-ClusterGroup"
     shell.line.setText("Get-Nonsense")
     console.tools["run"].trigger()

@@ -20,9 +20,9 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 class StrayWindows(QObject):
     """Collects top-level windows that are neither menus nor dialogs."""
 
-    def __init__(self, known: QWidget) -> None:
+    def __init__(self, main_window: QWidget) -> None:
         super().__init__()
-        self._known = known
+        self._known = main_window
         self.found: list[str] = []
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -129,18 +129,18 @@ def test_a_double_click_opens_the_matching_view(hands: Hands) -> None:
     assert len(console.windows()) == before + 1
 
 
-@pytest.mark.parametrize("shown", ["debrief", "theme", "presenter"])
-def test_no_window_appears_beside_the_main_window(hands: Hands, strays: StrayWindows, shown: str) -> None:
+@pytest.mark.parametrize("surface", ["debrief", "theme", "presenter"])
+def test_no_window_appears_beside_the_main_window(hands: Hands, strays: StrayWindows, surface: str) -> None:
     window = hands.window
     window.choose("automatic-failover")
     window.brief.started.emit("guided")
     hands.wait(1.0)
-    if shown == "presenter":
+    if surface == "presenter":
         window.actions_by_name["view.present"].trigger()
     window.session.do("finish")
     hands.wait(2.0)
     QApplication.processEvents()
-    if shown == "theme":
+    if surface == "theme":
         window.appearance.set_theme("dark")
     QApplication.processEvents()
     assert strays.found == []

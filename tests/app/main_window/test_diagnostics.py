@@ -15,7 +15,9 @@ from app.main_window import diagnostics
 from tests.open_window import OpenWindow
 
 
-def checked(qtbot: QtBot, window: OpenWindow, monkeypatch: pytest.MonkeyPatch, code: str) -> dict[str, bool]:
+def run_checks(
+    qtbot: QtBot, window: OpenWindow, monkeypatch: pytest.MonkeyPatch, code: str
+) -> dict[str, bool]:
     monkeypatch.setattr(diagnostics, "COMMAND", ["-c", code])
     window.actions_by_name["help.check"].trigger()
     assert window.diagnostics.page is not None
@@ -33,7 +35,7 @@ def test_findings_of_the_check_are_listed(
         CheckResult("profile", True, ""),
     )
     code = "; ".join(f"print({finding.as_line()!r})" for finding in found) + "; print('a remark')"
-    assert checked(qtbot, window, monkeypatch, code) == {"version": True, "fonts": False, "profile": True}
+    assert run_checks(qtbot, window, monkeypatch, code) == {"version": True, "fonts": False, "profile": True}
     assert window.diagnostics.findings[1].text == "none: get some"
 
 

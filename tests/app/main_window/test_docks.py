@@ -88,24 +88,24 @@ def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
     told: list[str] = []
     desk.said.connect(told.append)
 
-    def closed(drill: Any) -> set[str]:
+    def list_hidden_docks(drill: Any) -> set[str]:
         desk.show_drill(drill)
         return {name for name in ("monitor", "dashboard", "cluster", "events") if desk.docks[name].isHidden()}
 
     node: dict[str, object] = {"N": None}
-    assert closed(run()) == {"dashboard", "cluster"}
+    assert list_hidden_docks(run()) == {"dashboard", "cluster"}
     desk.focus_view("dashboard")
     assert told == ["This drill has no availability group."]
-    assert closed(run(clusters=node)) == {"monitor", "dashboard"}
-    assert closed(run(clusters=node, replicas=node)) == {"monitor"}
+    assert list_hidden_docks(run(clusters=node)) == {"monitor", "dashboard"}
+    assert list_hidden_docks(run(clusters=node, replicas=node)) == {"monitor"}
     mirrored = {1: Group(kind="mirroring", databases=("Sales",))}
-    assert closed(run(clusters=node, groups=mirrored)) == {"dashboard"}
-    assert closed(run(truth=False)) == {"dashboard", "cluster", "events"}
+    assert list_hidden_docks(run(clusters=node, groups=mirrored)) == {"dashboard"}
+    assert list_hidden_docks(run(truth=False)) == {"dashboard", "cluster", "events"}
     desk.arrange("learner")
     assert desk.docks["events"].isHidden(), "places put back open nothing in an exam"
     desk.focus_view("events")
     assert "exam" in told[-1]
-    assert closed(run()) == {"dashboard", "cluster"}
+    assert list_hidden_docks(run()) == {"dashboard", "cluster"}
     desk.show()
     desk.expect_restore(desk.state(), QSize(900, 640))
     desk.resize(900, 640)
@@ -115,7 +115,7 @@ def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
     assert raised == []
 
 
-class Shown(Label):
+class RecordingLabel(Label):
     """Counts what it is told to show; a view of three parts if it is asked for parts."""
 
     def __init__(self, title: str) -> None:
@@ -126,7 +126,7 @@ class Shown(Label):
         self.worlds.append(world)
 
 
-class ShownInParts(Shown):
+class ShownInParts(RecordingLabel):
     def show_parts(self, world: object) -> Iterator[None]:
         for _ in range(3):
             self.worlds.append(world)
@@ -136,7 +136,10 @@ class ShownInParts(Shown):
 def test_in_a_fast_large_world_each_frame_updates_one_view(qtbot: QtBot) -> None:
     desk = Desk()
     qtbot.addWidget(desk)
-    views = {place.name: (ShownInParts if place.name == "charts" else Shown)(place.title) for place in DOCKS}
+    views = {
+        place.name: (ShownInParts if place.name == "charts" else RecordingLabel)(place.title)
+        for place in DOCKS
+    }
     for place in DOCKS:
         desk.put(place, views[place.name])
     desk.arrange("learner")

@@ -21,7 +21,7 @@ from app.settings import WindowSettings
 from app.storage import open_profile
 from app.views.editor import ScenarioEditor
 from engine.drill.authoring.scenario import load_scenario
-from tests.app.main_window.conftest import Hands, shown
+from tests.app.main_window.conftest import Hands, show_window
 from tests.open_window import OpenWindow
 
 CTRL, ALT, SHIFT = (
@@ -205,7 +205,7 @@ def test_a_draft_survives_a_kill(qtbot: QtBot, tmp_path: Path, store: WindowSett
     )
     assert ended.returncode == -signal.SIGKILL
     profile = open_profile(tmp_path / "profile.sqlite")
-    window = shown(qtbot, profile, store)
+    window = show_window(qtbot, profile, store)
     window.editing.show()
     assert window.editing.page.text.toPlainText().startswith(
         "# never saved: ä\U0001f600\n# A drill of your own."

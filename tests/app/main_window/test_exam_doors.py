@@ -46,7 +46,7 @@ HIDDEN = (
 Taken = Callable[[str, tuple[str, ...]], set[str]]
 
 SEARCHED = ("agent", "firewall", "SERVER_W")
-"""What is looked for in every field that filters or finds."""
+"""Queries for every field that filters or finds."""
 
 SECONDS = 4.0
 AT_S = 2
@@ -74,7 +74,7 @@ def rows(model: QAbstractItemModel, parent: QModelIndex | None = None) -> Iterat
 
 
 def texts(widget: QWidget) -> Iterator[str]:
-    """What *widget* itself tells."""
+    """Yield the texts of *widget* itself."""
     own = f"{type(widget).__name__} {widget.isEnabled()}"
     yield from (own, widget.toolTip(), widget.accessibleName(), widget.accessibleDescription())
     match widget:
@@ -97,7 +97,7 @@ def entries(actions: list[QAction]) -> Iterator[str]:
             yield from entries(inner.actions())
 
 
-def shown(hands: Hands) -> Iterator[str]:
+def collect_window_texts(hands: Hands) -> Iterator[str]:
     """Everything: of the window with each panel in front, of its menus, of what it copies and tells."""
     window = hands.window
     window.session.pause()
@@ -129,7 +129,7 @@ def shown(hands: Hands) -> Iterator[str]:
 
 
 def stops(hands: Hands) -> Iterator[str]:
-    """What is said by the ways to let time pass, and when they stop."""
+    """Yield the texts about letting time pass, and about the reasons to stop."""
     window = hands.window
     for name in ("time.next_event", "time.next_state", "time.next_alarm", "time.until"):
         window.notice.clear()
@@ -140,51 +140,51 @@ def stops(hands: Hands) -> Iterator[str]:
         yield f"{name} {window.notice.text} {hands.drill.tick}"
 
 
-def plain(action: QAction) -> str:
+def strip_mnemonic(action: QAction) -> str:
     return action.text().replace("&", "")
 
 
-def carried_out(hands: Hands, folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str]:
-    """What is copied from each panel, and what is in the files that each panel and menu saves."""
+def export_panels(hands: Hands, folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Yield the text copied from each panel, and the content of the files that each panel and menu saves."""
     window, numbers = hands.window, count()
 
-    def chosen(
+    def choose_file(
         _parent: QWidget, title: str, _name: str = "", kinds: str = "", **_: object
     ) -> tuple[str, str]:
         values = next((kind for kind in kinds.split(";;") if ".csv" in kind), kinds)
         return str(folder / f"{next(numbers)} {title}"), values
 
-    patch.setattr(QFileDialog, "getSaveFileName", chosen)
+    patch.setattr(QFileDialog, "getSaveFileName", choose_file)
     for place in DOCKS:
         window.desk.focus_view(place.name)
         QApplication.processEvents()
         for view in window.findChildren(QAbstractItemView):
             if view.isVisible():
                 view.selectAll()
-                yield from copied(view, place.name)
+                yield from copy_rows(view, place.name)
         dock = window.desk.docks.get(place.name)
         if dock is not None and dock.isVisible():
             for action in dock.findChildren(QAction):
-                if plain(action).startswith("Save"):
+                if strip_mnemonic(action).startswith("Save"):
                     action.trigger()
     for menu in window.menus.values():
         for action in menu.actions():
-            if plain(action).startswith("Save"):
+            if strip_mnemonic(action).startswith("Save"):
                 action.trigger()
     for file in sorted(folder.iterdir(), key=lambda file: int(file.name.partition(" ")[0])):
         yield f"{file.name.partition(' ')[2]}: {file.read_text(encoding='utf-8-sig', errors='replace')}"
 
 
-def copied(view: QAbstractItemView, place: str) -> Iterator[str]:
+def copy_rows(view: QAbstractItemView, panel: str) -> Iterator[str]:
     for action in view.actions():
-        if plain(action).startswith("Copy"):
+        if strip_mnemonic(action).startswith("Copy"):
             QApplication.clipboard().clear()
             action.trigger()
-            yield f"{place} {plain(action)}: {QApplication.clipboard().text()}"
+            yield f"{panel} {strip_mnemonic(action)}: {QApplication.clipboard().text()}"
 
 
-def searched(hands: Hands) -> Iterator[str]:
-    """What the palette and each field of a panel finds."""
+def search_panels(hands: Hands) -> Iterator[str]:
+    """Yield the results of the palette and of each search field of a panel."""
     window = hands.window
     for words in SEARCHED:
         window.actions_by_name["help.palette"].trigger()
@@ -209,18 +209,18 @@ def searched(hands: Hands) -> Iterator[str]:
 
 
 @pytest.fixture
-def taken(hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Taken:
+def play_exam(hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Taken:
     numbers = count()
 
-    def made(mode: str, acts: tuple[str, ...]) -> set[str]:
+    def play_and_collect(mode: str, acts: tuple[str, ...]) -> set[str]:
         folder = tmp_path / f"saved {next(numbers)}"
         folder.mkdir()
-        return set(played(hands, mode, acts, folder, monkeypatch))
+        return set(collect_run_texts(hands, mode, acts, folder, monkeypatch))
 
-    return made
+    return play_and_collect
 
 
-def begun(hands: Hands, mode: str, acts: tuple[str, ...]) -> None:
+def begin_exam(hands: Hands, mode: str, acts: tuple[str, ...]) -> None:
     window = hands.window
     window.play.begin(small(('[[goal]]\nname = "served"', course(acts))), mode, seed=3)
     window.session.play()
@@ -228,22 +228,22 @@ def begun(hands: Hands, mode: str, acts: tuple[str, ...]) -> None:
     window.topology.choose(ActionTarget("server", ("SERVER_A",)))
 
 
-def played(
+def collect_run_texts(
     hands: Hands, mode: str, acts: tuple[str, ...], folder: Path, patch: pytest.MonkeyPatch
 ) -> Iterator[str]:
-    begun(hands, mode, acts)
-    yield from shown(hands)
-    yield from carried_out(hands, folder, patch)
-    yield from searched(hands)
+    begin_exam(hands, mode, acts)
+    yield from collect_window_texts(hands)
+    yield from export_panels(hands, folder, patch)
+    yield from search_panels(hands)
     yield from stops(hands)
 
 
-def test_in_an_exam_the_window_reveals_no_hidden_fault(taken: Taken) -> None:
-    assert taken("exam", HIDDEN) ^ taken("exam", ()) == set()
+def test_in_an_exam_the_window_reveals_no_hidden_fault(play_exam: Taken) -> None:
+    assert play_exam("exam", HIDDEN) ^ play_exam("exam", ()) == set()
 
 
-def test_in_practice_the_window_shows_the_fault(taken: Taken) -> None:
-    told = "\n".join(taken("practice", HIDDEN) - taken("practice", ()))
+def test_in_practice_the_window_shows_the_fault(play_exam: Taken) -> None:
+    told = "\n".join(play_exam("practice", HIDDEN) - play_exam("practice", ()))
     assert [act for act in HIDDEN if act not in told] == []
 
 
@@ -251,9 +251,9 @@ def test_in_practice_copy_save_and_search_reveal_the_fault(
     hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those doors are read: what they carry out in practice is what an exam has to keep."""
-    begun(hands, "practice", HIDDEN)
+    begin_exam(hands, "practice", HIDDEN)
     (tmp_path / "saved").mkdir()
-    told = list(carried_out(hands, tmp_path / "saved", monkeypatch))
+    told = list(export_panels(hands, tmp_path / "saved", monkeypatch))
     for door in ("ledger Copy: ", "Save these rows.csv: "):
         assert any(text.startswith(door) and HIDDEN[0] in text for text in told), door
-    assert any(text.startswith("events agent: ") and "stop-agent" in text for text in searched(hands))
+    assert any(text.startswith("events agent: ") and "stop-agent" in text for text in search_panels(hands))

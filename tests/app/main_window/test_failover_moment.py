@@ -24,20 +24,20 @@ from app.views.failover_stage.requirements import draw_why_not
 from app.widgets import theme
 from app.words import language
 from tests import painted
-from tests.app.main_window.conftest import Hands, shown
+from tests.app.main_window.conftest import Hands, show_window
 from tests.open_window import OpenWindow
 
 FRAMES_MAX = 20_000
 
 
 @pytest.fixture
-def staged(
+def staged_window(
     qtbot: QtBot, store: WindowSettings, profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> OpenWindow:
     """A window in which failovers are staged, with short holds."""
     monkeypatch.setattr(moment, "HOLD_MS", 1)
     store.set(settings.FAILOVER_MOMENT, settings.ALWAYS)
-    return shown(qtbot, profile, store)
+    return show_window(qtbot, profile, store)
 
 
 def begin(window: OpenWindow, name: str, mode: str) -> None:
@@ -66,8 +66,10 @@ def press(qtbot: QtBot, key: Qt.Key) -> None:
     qtbot.keyClick(QApplication.focusWidget(), key)
 
 
-def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(staged: OpenWindow, qtbot: QtBot) -> None:
-    window, stage = staged, staged.failover_moment.stage
+def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(
+    staged_window: OpenWindow, qtbot: QtBot
+) -> None:
+    window, stage = staged_window, staged_window.failover_moment.stage
     begin(window, "automatic-failover", "practice")
     QApplication.processEvents()
     docks = {name: dock.geometry() for name, dock in window.desk.docks.items()}
@@ -106,95 +108,97 @@ def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(staged: OpenWind
 
 
 @pytest.mark.parametrize(
-    ("name", "mode", "line", "last"),
+    ("name", "mode", "line", "last_heading"),
     [
         ("ag-automatic-failover", "practice", "", "Clients are back after 11.78 s"),
         ("fci-lab", "lab", "power-off NODE_1", "Clients are back after"),
     ],
 )
 def test_groups_and_instances_are_staged_with_their_own_phases(
-    staged: OpenWindow, name: str, mode: str, line: str, last: str
+    staged_window: OpenWindow, name: str, mode: str, line: str, last_heading: str
 ) -> None:
-    begin(staged, name, mode)
+    begin(staged_window, name, mode)
     if line:
         for _ in range(200):
-            staged.session.on_frame(50.0)
-        staged.session.do(line)
-    headings = wait_for(staged, "over")
-    names = {chip.name for chip in staged.failover_moment.stage.view.chips}
+            staged_window.session.on_frame(50.0)
+        staged_window.session.do(line)
+    headings = wait_for(staged_window, "over")
+    names = {chip.name for chip in staged_window.failover_moment.stage.view.chips}
     assert ("Listener" in names) == (name != "fci-lab")
     assert ("Shared disk" in names) == (name == "fci-lab")
     assert len(headings) == len(names) + 1
-    assert headings[-1].startswith(last)
+    assert headings[-1].startswith(last_heading)
 
 
 @pytest.mark.parametrize(("choice", "mode"), [(settings.NEVER, "practice"), (settings.PRESENTING, "practice"),
                                               (settings.ALWAYS, "exam")])  # fmt: skip
-def test_the_stage_stays_closed_if_disabled(hands: Hands, staged: OpenWindow, choice: str, mode: str) -> None:
-    staged.store.set(settings.FAILOVER_MOMENT, choice)
-    begin(staged, "automatic-failover", mode)
+def test_the_stage_stays_closed_if_disabled(
+    hands: Hands, staged_window: OpenWindow, choice: str, mode: str
+) -> None:
+    staged_window.store.set(settings.FAILOVER_MOMENT, choice)
+    begin(staged_window, "automatic-failover", mode)
     for _ in range(2_000):
-        staged.session.on_frame(50.0)
-        assert not staged.failover_moment.state
-        if staged.session.drill.tick > 7_000:
+        staged_window.session.on_frame(50.0)
+        assert not staged_window.failover_moment.state
+        if staged_window.session.drill.tick > 7_000:
             break
-    assert staged.session.drill.world.failovers
+    assert staged_window.session.drill.world.failovers
 
 
-def test_the_stage_asks_a_person_who_is_typing(staged: OpenWindow, qtbot: QtBot) -> None:
-    begin(staged, "automatic-failover", "practice")
-    query = staged.console.new_query("SERVER_B", "")
+def test_the_stage_asks_a_person_who_is_typing(staged_window: OpenWindow, qtbot: QtBot) -> None:
+    begin(staged_window, "automatic-failover", "practice")
+    query = staged_window.console.new_query("SERVER_B", "")
     query.editor.setFocus()
     for _ in range(FRAMES_MAX):
-        if staged.session.drill.tick >= 5_700:
+        if staged_window.session.drill.tick >= 5_700:
             qtbot.keyClicks(query.editor, "S")
-        staged.session.on_frame(50.0)
-        if staged.session.drill.world.failovers:
+        staged_window.session.on_frame(50.0)
+        if staged_window.session.drill.world.failovers:
             break
-    assert not staged.failover_moment.state
+    assert not staged_window.failover_moment.state
     assert query.editor.hasFocus()
-    assert "failover" in staged.notice.text
-    qtbot.keyClick(staged, Qt.Key.Key_F12)
-    assert staged.failover_moment.state == "live"
+    assert "failover" in staged_window.notice.text
+    qtbot.keyClick(staged_window, Qt.Key.Key_F12)
+    assert staged_window.failover_moment.state == "live"
 
 
 def test_the_film_is_written(
-    staged: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    staged_window: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from app.main_window import failover_moment
 
     file = tmp_path / "failover.gif"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
     monkeypatch.setattr(failover_moment, "FRAME_S", 3.0)
-    begin(staged, "automatic-failover", "practice")
-    wait_for(staged, "over")
+    begin(staged_window, "automatic-failover", "practice")
+    wait_for(staged_window, "over")
     press(qtbot, Qt.Key.Key_E)
     qtbot.waitUntil(file.exists, timeout=60_000)
     assert file.read_bytes().startswith(b"GIF89a")
 
 
-def test_the_reason_for_no_failover_is_revealed_by_keys(staged: OpenWindow, qtbot: QtBot) -> None:
-    begin(staged, "forced-service", "practice")
+def test_the_reason_for_no_failover_is_revealed_by_keys(staged_window: OpenWindow, qtbot: QtBot) -> None:
+    begin(staged_window, "forced-service", "practice")
     for _ in range(4_000):
-        staged.session.on_frame(50.0)
-        if "no automatic failover" in staged.notice.text:
+        staged_window.session.on_frame(50.0)
+        if "no automatic failover" in staged_window.notice.text:
             break
     else:
         raise AssertionError("nothing is offered")
-    assert not staged.failover_moment.state
-    qtbot.keyClick(staged, Qt.Key.Key_F12, Qt.KeyboardModifier.ShiftModifier)
-    view = staged.failover_moment.stage.view
+    assert not staged_window.failover_moment.state
+    qtbot.keyClick(staged_window, Qt.Key.Key_F12, Qt.KeyboardModifier.ShiftModifier)
+    view = staged_window.failover_moment.stage.view
     assert view.heading == "No automatic failover: 2 requirements are not met"
     assert view.revealed == 0
-    assert staged.failover_moment.stage.buttons["forth"].text().startswith("Next requirement")
+    assert staged_window.failover_moment.stage.buttons["forth"].text().startswith("Next requirement")
     for _ in view.rows:
         press(qtbot, Qt.Key.Key_Right)
-    view = staged.failover_moment.stage.view
-    assert view.is_over
+    view = staged_window.failover_moment.stage.view
+    assert view.is_complete
     assert {row.name for row in view.rows if not row.met} >= {"A witness is configured", "Safety is FULL"}
     press(qtbot, Qt.Key.Key_Escape)
-    assert staged.desk.isVisible()
-    assert staged.session.running
+    assert staged_window.desk.isVisible()
+    assert staged_window.session.running
 
 
 @pytest.fixture(params=[language.ENGLISH, language.GERMAN])
@@ -236,23 +240,23 @@ class Bare(QWidget):
 )
 @pytest.mark.usefixtures("locale")
 def test_text_of_the_stage_is_read_from_the_back_row(
-    staged: OpenWindow, qtbot: QtBot, name: str, mode: str, line: str
+    staged_window: OpenWindow, qtbot: QtBot, name: str, mode: str, line: str
 ) -> None:
     """At least 24 pixels at 1920×1080 for presentation, 11 at 1366×768; nothing is cut."""
-    begin(staged, name, mode)
+    begin(staged_window, name, mode)
     views: list[StageView | WhyNotView] = []
     if line == "why":
-        assert staged.session.history is not None
-        why = explain_failover(staged.session.history)
+        assert staged_window.session.history is not None
+        why = explain_failover(staged_window.session.history)
         assert why is not None
         views.append(why.reveal(len(why.rows)))
     else:
         if line:
             for _ in range(200):
-                staged.session.on_frame(50.0)
-            staged.session.do(line)
-        wait_for(staged, "over")
-        replay = staged.failover_moment._prepare_replay()
+                staged_window.session.on_frame(50.0)
+            staged_window.session.do(line)
+        wait_for(staged_window, "over")
+        replay = staged_window.failover_moment._prepare_replay()
         assert replay is not None
         views += [replay.view_of(number) for number in range(replay.begun_count)]
     small: dict[str, float] = {}

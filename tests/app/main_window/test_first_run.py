@@ -16,7 +16,7 @@ from app.storage import Profile
 from app.view_models import first_run
 from app.widgets import theme
 from app.words import language
-from tests.app.main_window.conftest import Hands, shown
+from tests.app.main_window.conftest import Hands, show_window
 from tests.open_window import OpenWindow
 
 TITLES = [
@@ -32,7 +32,7 @@ FRAMES_MAX = 3_000
 @pytest.fixture
 def newcomer(qtbot: QtBot, store: WindowSettings, profile: Profile) -> OpenWindow:
     store.set(settings.INTRODUCTION_SEEN, False)
-    return shown(qtbot, profile, store)
+    return show_window(qtbot, profile, store)
 
 
 def press(qtbot: QtBot, key: Qt.Key = Qt.Key.Key_Return) -> None:
@@ -162,7 +162,7 @@ def test_the_caption_stays_in_the_window_next_to_its_card(
 ) -> None:
     store.set(settings.FONT_SCALE, scale)
     theme.apply(qapp, theme.LIGHT, scale)
-    window = shown(qtbot, profile, store)
+    window = show_window(qtbot, profile, store)
     window.actions_by_name["help.first_run"].trigger()
     mark = window.first_run.mark
     for place in ("SERVER_B", "SERVER_W", "SERVER_A", "APP"):

@@ -1,4 +1,4 @@
-"""What cannot be undone asks first, and nothing that appears answers for somebody."""
+"""Irrevocable actions ask first, and no dialog that appears is answered by accident."""
 
 from __future__ import annotations
 
@@ -191,11 +191,11 @@ def test_space_pauses_and_resumes_outside_text_fields(hands: Hands) -> None:
     begin(hands)
     for place in (window.topology, window.desk.docks["timing"], window.console.tabs):
         window.session.play()
-        hands.press(Key.Key_Space, on=place)
+        hands.press(Key.Key_Space, target=place)
         assert not window.session.running
     assert window.console.current is not None
     window.session.play()
-    hands.press(Key.Key_Space, on=window.console.current.editor)
+    hands.press(Key.Key_Space, target=window.console.current.editor)
     assert window.session.running
     assert window.console.current.editor.toPlainText() == " "
 
@@ -205,7 +205,7 @@ def test_f5_executes_the_front_window_from_anywhere(hands: Hands) -> None:
     begin(hands)
     assert window.console.current is not None
     window.console.current.editor.setPlainText("SELECT 1")
-    hands.press(Key.Key_F5, on=window.topology)
+    hands.press(Key.Key_F5, target=window.topology)
     assert hands.drill.journal[-1].verb == "sql"
 
 
@@ -216,7 +216,7 @@ def test_select_to_the_end_ends_no_drill(hands: Hands, key: Qt.Key) -> None:
     drill = hands.drill
     for place in (window.topology, window.console.current, window.act_line, window.briefing):
         assert place is not None
-        hands.press(key, Mod.ControlModifier, Mod.ShiftModifier, on=place)
+        hands.press(key, Mod.ControlModifier, Mod.ShiftModifier, target=place)
         assert window.irrevocable.box is None
         assert window.session.live is drill
         assert not drill.finished

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.widgets import keys
-from tests.app.main_window.conftest import Hands, shown
+from tests.app.main_window.conftest import Hands, show_window
 from tests.open_window import OpenWindow
 
 
@@ -34,7 +34,7 @@ class Watch(QObject):
 
 
 @contextmanager
-def watched(window: OpenWindow) -> Iterator[Watch]:
+def watch_actions(window: OpenWindow) -> Iterator[Watch]:
     watch, before = Watch(), {}
     for action in window.findChildren(QAction):
         before[action] = action.isEnabled()
@@ -65,7 +65,7 @@ def test_every_key_on_the_sheet_works(lab: OpenWindow, scheme: str) -> None:
     places = ("explorer", "ledger")
     panel = {keys.WINDOW: "topology", keys.DESK: "topology", "query": "console"} | {at: at for at in places}
     silent, tried = [], 0
-    with watched(lab) as watch:
+    with watch_actions(lab) as watch:
         for scope, place in panel.items():
             lab.desk.focus_view(place)
             QApplication.processEvents()
@@ -97,7 +97,7 @@ def test_every_working_key_is_on_the_sheet(lab: OpenWindow) -> None:
     for shortcut in lab.findChildren(QShortcut):
         there[_text(shortcut.key())] = shortcut
     assert len(there) > 60
-    assert not {key: _of(item) for key, item in there.items() if key not in listed | FOR_CLOSING}
+    assert not {key: _describe_object(item) for key, item in there.items() if key not in listed | FOR_CLOSING}
 
 
 FOR_CLOSING = {"Esc"}
@@ -108,7 +108,7 @@ def _text(key: QKeySequence) -> str:
     return key.toString(QKeySequence.SequenceFormat.PortableText)
 
 
-def _of(item: QObject) -> str:
+def _describe_object(item: QObject) -> str:
     parent = item.parent()
     said = item.text() if isinstance(item, QAction) else ""
     return f"{said} of {type(parent).__name__ if isinstance(parent, QWidget) else parent}"
@@ -120,7 +120,7 @@ def test_custom_keys_apply_after_a_restart(
 ) -> None:
     lab.appearance.set_keys(keys.SSMS, {"time.step": ("Ctrl+Alt+Y",)})
     lab.close()
-    again = shown(qtbot, profile, store)
+    again = show_window(qtbot, profile, store)
     again.choose("lab")
     again.brief.started.emit("lab")
     again.session.pause()
@@ -150,7 +150,7 @@ def test_keys_of_the_other_scheme_work(hands: Hands, lab: OpenWindow) -> None:
     assert not query.busy
     assert not lab.console.history.model.total
     hands.press(Qt.Key.Key_E, control, shift)
-    hands.wait(1.0, until=lambda: bool(lab.console.history.model.total) and not query.busy)
+    hands.wait(1.0, condition=lambda: bool(lab.console.history.model.total) and not query.busy)
     lab.session.pause()
     results = query.results.isVisible()
     hands.press(Qt.Key.Key_J, control)

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QApplication
 from app.storage import Profile
 from app.views.lesson_bar import LessonBar
 from tests.app.main_window.conftest import Hands
-from tests.shipped import shipped
-from tests.there import there
+from tests.assertions import require
+from tests.shipped_scenarios import load_shipped_scenario
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -21,7 +21,7 @@ BETTER = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA
 def played_badly(hands: Hands) -> None:
     """The session is removed as soon as the principal is lost."""
     window = hands.window
-    scenario = shipped("forced-service")
+    scenario = load_shipped_scenario("forced-service")
     window.play.begin(scenario, "practice", scenario.seed)
     window.session.play()
     hands.wait(87.2)
@@ -36,53 +36,53 @@ def bar_of(hands: Hands) -> LessonBar:
     return hands.window.learning.bar
 
 
-def judged(hands: Hands) -> None:
+def wait_for_review(hands: Hands) -> None:
     hands.qtbot.waitUntil(lambda: not hands.window.learning._task.running, timeout=60_000)
 
 
 def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: Hands, profile: Profile) -> None:
     played_badly(hands)
     window = hands.window
-    verdict = there(there(window.debrief.model).verdict())
+    verdict = require(require(window.debrief.model).verdict())
     assert "You removed the mirroring session on SERVER_B (SET PARTNER OFF)." in verdict.sentence
     runs = len(profile.results())
 
-    hands.press(Key.Key_L, on=window.debrief)
+    hands.press(Key.Key_L, target=window.debrief)
     hands.search()
     assert window.pages.currentWidget() is window.desk_page
-    assert hands.drill.tick == there(verdict.lesson).tick
+    assert hands.drill.tick == require(verdict.lesson).tick
     assert [item.line_without_time for item in hands.drill.journal] == [], "the position before it"
     bar = bar_of(hands)
     assert bar.isVisible()
     assert "Mistake 1 of 1" in bar.heading.text()
     assert "FORCE_SERVICE" not in bar.text.text() + bar.steps.text(), "the player acts first"
 
-    hands.press(Key.Key_H, Mod.AltModifier, on=bar.buttons["hint"])
+    hands.press(Key.Key_H, Mod.AltModifier, target=bar.buttons["hint"])
     bar.buttons["hint"].click()
     assert "Hint" in bar.text.text()
 
     window.do(FATAL)
-    judged(hands)
+    wait_for_review(hands)
     assert bar.heading.text().startswith("Not the best: that costs")
     assert QApplication.focusWidget() is bar.buttons["again"]
-    hands.press(Key.Key_Space, on=bar.buttons["again"])
+    hands.press(Key.Key_Space, target=bar.buttons["again"])
     hands.search()
     assert [item.line_without_time for item in hands.drill.journal] == []
 
     window.do(BETTER)
-    judged(hands)
+    wait_for_review(hands)
     assert bar.heading.text().startswith("Correct: ")
     assert "FORCE_SERVICE_ALLOW_DATA_LOSS" in bar.steps.text()
     assert "Why: " in bar.text.text()
     assert QApplication.focusWidget() is bar.buttons["back"], "the last one"
-    hands.press(Key.Key_Space, on=bar.buttons["back"])
+    hands.press(Key.Key_Space, target=bar.buttons["back"])
     hands.search()
     assert window.pages.currentWidget() is window.debrief
     assert not bar.isVisible()
     assert not window.debriefing.analyzing, "what was known of the run still is"
     assert len(profile.results()) == runs, "a lesson is no run"
 
-    hands.press(Key.Key_Return, on=window.debrief)
+    hands.press(Key.Key_Return, target=window.debrief)
     hands.search()
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick < 8720
@@ -96,7 +96,7 @@ def test_an_action_without_effect_is_not_accepted_as_an_answer(hands: Hands) -> 
     window.do("sql SERVER_B SELECT mirroring_state_desc FROM sys.database_mirroring")
     assert "Mistake 1 of 1" in bar_of(hands).heading.text(), "looking is free"
     window.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER RESUME")
-    judged(hands)
+    wait_for_review(hands)
     assert "no effect" in bar_of(hands).heading.text() or "Not the best" in bar_of(hands).heading.text()
 
 
@@ -106,7 +106,7 @@ def test_waiting_can_be_the_answer_and_the_answer_can_be_shown(hands: Hands) -> 
     window.debrief.learn_wanted.emit()
     hands.search()
     bar.buttons["wait"].click()
-    judged(hands)
+    wait_for_review(hands)
     assert bar.heading.text().startswith("Correct")
     window.learning._press("again")
     hands.search()
@@ -121,7 +121,7 @@ def test_play_can_continue_from_a_lesson(hands: Hands, profile: Profile) -> None
     window.debrief.learn_wanted.emit()
     hands.search()
     window.do(BETTER)
-    judged(hands)
+    wait_for_review(hands)
     bar_of(hands).buttons["play"].click()
     assert not bar_of(hands).isVisible()
     assert window.play.run_id is not None

@@ -34,7 +34,7 @@ from app.widgets import scroll_container, theme
 from app.widgets.docks import AUTHOR, LEARNER, PRESENTER, PROFILES
 from app.widgets.scroll_container import ScrollContainer
 from tests import painted
-from tests.app.main_window.conftest import Hands, shown
+from tests.app.main_window.conftest import Hands, show_window
 from tests.open_window import OpenWindow
 
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
@@ -48,7 +48,7 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     return window
 
 
-@pytest.mark.usefixtures("styled")
+@pytest.mark.usefixtures("style_sheet")
 def test_high_contrast_reaches_widgets_scene_and_plots(
     qtbot: Any, qapp: QApplication, lab: OpenWindow
 ) -> None:
@@ -65,7 +65,7 @@ def test_high_contrast_reaches_widgets_scene_and_plots(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("styled")
+@pytest.mark.usefixtures("style_sheet")
 @pytest.mark.parametrize("choice", [theme.SYSTEM, theme.LIGHT])
 def test_only_the_system_theme_follows_system_colors(
     qapp: QApplication, lab: OpenWindow, monkeypatch: pytest.MonkeyPatch, choice: str
@@ -112,7 +112,7 @@ def test_a_program_killed_in_presenter_mode_restores_its_layout(
     store.set(settings.BEFORE_PRESENTING, "author 1.25")
     store.set(settings.LAYOUT_PROFILE, PRESENTER)
     store.set(settings.FONT_SCALE, 1.5)
-    window = shown(qtbot, profile, store)
+    window = show_window(qtbot, profile, store)
     assert (window.appearance.layout, store.get(settings.FONT_SCALE)) == (AUTHOR, 1.25)
     assert not window.presenting.is_active
 
@@ -138,7 +138,7 @@ def test_object_explorer_gets_more_room_than_the_brief(qtbot: Any, lab: OpenWind
     assert explorer / (brief + explorer) == pytest.approx(0.55, abs=0.04)
 
 
-@pytest.mark.usefixtures("styled")
+@pytest.mark.usefixtures("style_sheet")
 def test_large_text_widens_the_brief(qapp: QApplication, lab: OpenWindow) -> None:
     lab.resize(1920, 1080)
     before = lab.desk.docks["brief"].width()
@@ -188,7 +188,7 @@ def test_a_file_that_is_not_a_scenario_is_reported_and_not_remembered(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("styled")
+@pytest.mark.usefixtures("style_sheet")
 def test_the_key_sheet_follows_changes_and_is_deleted_when_closed(qtbot: Any, lab: OpenWindow) -> None:
     lab.actions_by_name["help.sheet"].trigger()
     sheet = next(w for w in QApplication.topLevelWidgets() if isinstance(w, ShortcutSheet) and w.isVisible())
@@ -216,7 +216,7 @@ def test_a_maximized_window_resizes_each_panel_and_restores_it(lab: OpenWindow) 
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("styled")
+@pytest.mark.usefixtures("style_sheet")
 def test_with_the_largest_text_the_window_fits_a_small_screen(
     qapp: QApplication, lab: OpenWindow, hands: Hands
 ) -> None:
@@ -252,7 +252,7 @@ def test_content_without_room_in_a_panel_can_be_scrolled(qapp: QApplication, lab
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")
-@pytest.mark.usefixtures("styled")
+@pytest.mark.usefixtures("style_sheet")
 @pytest.mark.parametrize("scale", [1.0, 2.0])
 def test_no_window_shrinks_to_an_empty_frame(
     qapp: QApplication, lab: OpenWindow, monkeypatch: pytest.MonkeyPatch, scale: float
@@ -279,7 +279,7 @@ def test_no_window_shrinks_to_an_empty_frame(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("styled")
+@pytest.mark.usefixtures("style_sheet")
 def test_with_large_text_on_a_small_screen_no_page_scrolls_sideways(
     qapp: QApplication, lab: OpenWindow
 ) -> None:
@@ -318,7 +318,7 @@ def test_a_screen_reader_hears_clock_and_speed(lab: OpenWindow) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("styled")
+@pytest.mark.usefixtures("style_sheet")
 def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> None:
     """A plot that was rebuilt while Qt handed a style on once ended the program."""
     choices, seen = itertools.cycle((theme.DARK, theme.LIGHT)), list[QWidget]()
@@ -343,7 +343,7 @@ def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("styled")
+@pytest.mark.usefixtures("style_sheet")
 def test_enlarged_text_grows_everywhere(qapp: QApplication, lab: OpenWindow) -> None:
     """As painted, not as asked for: titles of panels and the text of SQL windows stayed as they began."""
     lab.console.new_query("SERVER_A", "SELECT name FROM sys.databases")
@@ -408,7 +408,7 @@ def test_a_narrow_layout_is_restored_at_the_next_start(
     qapp.processEvents()
     lab.desk.docks["timing"].close()
     lab.close()
-    again = shown(qtbot, profile, store)
+    again = show_window(qtbot, profile, store)
     again.choose("lab")
     again.brief.started.emit("lab")
     qapp.processEvents()
@@ -421,7 +421,7 @@ def test_a_narrow_layout_is_restored_at_the_next_start(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("styled")
+@pytest.mark.usefixtures("style_sheet")
 def test_presenting_keeps_the_size_of_every_panel(qapp: QApplication, lab: OpenWindow) -> None:
     """The window takes its old size after the layout has come back: then that was scaled, each time anew."""
 
@@ -507,7 +507,7 @@ def _lightness(button: QAbstractButton) -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("styled")
+@pytest.mark.usefixtures("style_sheet")
 @pytest.mark.parametrize("choices", [(theme.LIGHT, theme.DARK), (theme.CONTRAST, theme.LIGHT)])
 def test_every_icon_stays_visible_after_a_theme_change(
     qapp: QApplication, lab: OpenWindow, choices: tuple[str, str]
@@ -526,10 +526,10 @@ def test_every_icon_stays_visible_after_a_theme_change(
 
 
 CONSOLE_PX: Final = 222
-"""What the desk leaves for the SQL windows on a screen of 768 lines with a title bar, as seen."""
+"""Height left for the SQL windows on a screen of 768 lines with a title bar, as seen."""
 
 
-@pytest.mark.usefixtures("styled")
+@pytest.mark.usefixtures("style_sheet")
 def test_results_fit_below_a_query_on_a_small_screen(qtbot: Any, lab: OpenWindow) -> None:
     window = lab.console.current
     assert window is not None
@@ -540,7 +540,7 @@ def test_results_fit_below_a_query_on_a_small_screen(qtbot: Any, lab: OpenWindow
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("styled")
+@pytest.mark.usefixtures("style_sheet")
 def test_changing_the_theme_is_cheaper_than_replacing_the_sheet(qapp: QApplication, lab: OpenWindow) -> None:
     """Icons and plots included: Qt polishes every widget of the desk several times for a sheet over another."""
 
@@ -556,7 +556,7 @@ def test_changing_the_theme_is_cheaper_than_replacing_the_sheet(qapp: QApplicati
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("styled")
+@pytest.mark.usefixtures("style_sheet")
 def test_new_tabs_get_the_current_text_size(lab: OpenWindow) -> None:
     """As presenting does: a large text in the same breath as its layout."""
     lab.resize(1366, 768)

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog, QToolButton
 
 from tests.app.main_window.conftest import Hands
-from tests.cases import one_in
+from tests.cases import sample_cases
 from tests.open_window import OpenWindow
 
 
@@ -116,7 +116,7 @@ def test_another_drill_starts_without_a_selection(window: OpenWindow, desk: Hand
 
 
 @pytest.mark.parametrize(
-    ("ending", "begins"), one_in(2, [("png", b"\x89PNG"), ("svg", b"<?xml"), ("csv", b"t_s,Send")])
+    ("ending", "begins"), sample_cases(2, [("png", b"\x89PNG"), ("svg", b"<?xml"), ("csv", b"t_s,Send")])
 )
 def test_charts_are_saved(
     ending: str, begins: bytes, tmp_path: Path, monkeypatch: Any, window: OpenWindow, desk: Hands

@@ -1,4 +1,4 @@
-"""What is really painted on the desk and the start page can be read: 4.5:1 in each theme, and nothing is cut off."""
+"""Painted text on the desk and the start page is legible: 4.5:1 in each theme, and nothing is cut off."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.views.scenario_picker import ScenarioPicker
 from app.widgets import theme
 from tests import painted
 from tests.app.main_window.conftest import Hands
-from tests.cases import one_in
+from tests.cases import sample_cases
 from tests.open_window import OpenWindow
 
 
@@ -23,7 +23,7 @@ def settle() -> None:
         QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
 
 
-pytestmark = pytest.mark.usefixtures("styled")
+pytestmark = pytest.mark.usefixtures("style_sheet")
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_every_painted_text_is_readable(stage: OpenWindow) -> None:
                 seen += painted.contrast(text, picture, stage) is not None
                 ratio = painted.too_faint(text, picture, stage)
                 if ratio is not None:
-                    faint.append(f"{choice}: {text.words!r} {ratio:.1f}:1 in {text.where}")
+                    faint.append(f"{choice}: {text.words!r} {ratio:.1f}:1 in {text.location}")
     stage.appearance.set_theme(theme.LIGHT)
     assert seen > 500
     assert not faint
@@ -74,7 +74,8 @@ def test_a_faint_text_is_detected(stage: OpenWindow) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("scale", "size"), one_in(4, itertools.product((2.0, 0.8), ((1024, 768), (1366, 768), (1920, 1080))))
+    ("scale", "size"),
+    sample_cases(4, itertools.product((2.0, 0.8), ((1024, 768), (1366, 768), (1920, 1080)))),
 )
 def test_start_page_and_brief_have_room_for_their_texts(
     window: OpenWindow, size: tuple[int, int], scale: float
@@ -84,12 +85,20 @@ def test_start_page_and_brief_have_room_for_their_texts(
     settle()
     titles = [t for t in painted.texts(window) if isinstance(t.widget.parentWidget(), ScenarioPicker)]
     titles = [t for t in titles if not isinstance(t.widget, QLineEdit)]  # a hint in a field may end in dots
-    faults = [f"{t.words!r} {painted.cut_off(t, window)}" for t in titles if painted.cut_off(t, window)]
+    faults = [
+        f"{t.words!r} {painted.describe_clipping(t, window)}"
+        for t in titles
+        if painted.describe_clipping(t, window)
+    ]
     window.choose("automatic-failover")
     settle()
     found = [text for text in painted.texts(window) if not isinstance(text.widget, QLineEdit)]
     assert {"Back to the drills", "Start the clock"} <= {text.words for text in found}
-    faults += [f"{t.words!r} {painted.cut_off(t, window)}" for t in found if painted.cut_off(t, window)]
+    faults += [
+        f"{t.words!r} {painted.describe_clipping(t, window)}"
+        for t in found
+        if painted.describe_clipping(t, window)
+    ]
     faults += [
         f"{t.words!r} must be"
         for t in found

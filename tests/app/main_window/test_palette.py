@@ -1,4 +1,4 @@
-"""What the palette of the window finds, in German: panels, acts, drills, themes, by German and by English words."""
+"""Results of the palette in German: panels, actions, drills, themes, by German and by English words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.settings import WindowSettings
 from app.storage import Profile
 from app.widgets import theme
 from app.words import language
-from tests.app.main_window.conftest import Hands, shown
+from tests.app.main_window.conftest import Hands, show_window
 from tests.open_window import OpenWindow
 
 CTRL_SHIFT = (Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier)
@@ -23,11 +23,11 @@ CTRL_SHIFT = (Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModi
 def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[OpenWindow]:
     theme.apply(qapp, theme.LIGHT)
     language.use(language.GERMAN)
-    yield shown(qtbot, profile, store)
+    yield show_window(qtbot, profile, store)
     language.use(language.ENGLISH)
 
 
-def found(hands: Hands, query: str) -> list[str]:
+def search_palette(hands: Hands, query: str) -> list[str]:
     """Types into the palette; what it lists first."""
     hands.press(Qt.Key.Key_P, *CTRL_SHIFT)
     hands.window.palette_of_commands.field.clear()
@@ -46,7 +46,7 @@ FIRST = (
     ("dark", "Design: Dunkel"),
     ("principal loses its net", "Übung öffnen: Principal loses its network"),
 )
-"""What is typed, and what stands first then."""
+"""Query, and the first result."""
 
 
 @pytest.mark.slow
@@ -55,16 +55,16 @@ def test_german_and_english_terms_find_the_same(hands: Hands) -> None:
     hands.window.brief.started.emit("lab")
     hands.window.session.pause()
     for query, first in FIRST:
-        assert found(hands, query)[0] == first
+        assert search_palette(hands, query)[0] == first
         hands.press(Qt.Key.Key_Escape)
 
 
 def test_an_opened_drill_is_listed_first_from_then_on(hands: Hands) -> None:
     hands.window.choose("lab")
     hands.window.brief.started.emit("lab")
-    assert found(hands, "loses its network")
+    assert search_palette(hands, "loses its network")
     hands.press(Qt.Key.Key_Return)
     assert not hands.window.session.running
     hands.say_yes()
     assert hands.window.pages.currentWidget() is hands.window.brief
-    assert found(hands, "")[0] == "Übung öffnen: Principal loses its network"
+    assert search_palette(hands, "")[0] == "Übung öffnen: Principal loses its network"

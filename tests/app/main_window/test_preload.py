@@ -1,4 +1,4 @@
-"""What is loaded beside the idle window is there, and ends with it."""
+"""Modules that load next to the idle window are present, and loading ends with the window."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if sys.argv[1:]:
     from engine.flow import warm_up
     warm_up()
 from app.files import scenario_files
-from tests.shipped import shipped
+from tests.shipped_scenarios import shipped
 from engine import simulator
 from engine.drill.running.drill import Drill
 found = shipped("lab")

@@ -45,9 +45,9 @@ from engine.drill.running.solution import play_reference
 from engine.localization import LocalizableMessage
 from engine.published.fidelity import SECTIONS
 from engine.verbs import VERBS
-from tests.app.main_window.conftest import Hands, shown
+from tests.app.main_window.conftest import Hands, show_window
 from tests.open_window import OpenWindow
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 BETWEEN = re.compile(r"[\n:;,()·•○✓✗–/+|“”.?=]|\s{2,}|->|→")
 DATA = re.compile(
@@ -66,7 +66,7 @@ OF_QT = ("qt_", "ScrollLeft", "ScrollRight")
 def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[OpenWindow]:
     theme.apply(qapp, theme.LIGHT)
     language.use(language.PSEUDO)
-    yield shown(qtbot, profile, store)
+    yield show_window(qtbot, profile, store)
     language.use(language.ENGLISH)
 
 
@@ -126,7 +126,7 @@ def pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
     yield "editor", window
 
 
-def words_of(window: QWidget) -> Iterator[tuple[str, str]]:
+def list_texts(window: QWidget) -> Iterator[tuple[str, str]]:
     """(where, text) of everything that somebody reads or hears, apart from cells and documents."""
     for widget in [window, *window.findChildren(QWidget)]:
         if not widget.isVisible() or widget.objectName().startswith(OF_QT):
@@ -159,7 +159,7 @@ def words_of(window: QWidget) -> Iterator[tuple[str, str]]:
 
 
 def outside(text: str) -> str:
-    """What of *text* is not in the pseudo-locale's brackets."""
+    """Return the part of *text* that is not in the pseudo-locale's brackets."""
     kept, depth, at = "", 0, 0
     text = re.sub(r"<[^<>]*>|&\w+;", " ", text).replace("&", "")
     while at < len(text):
@@ -198,7 +198,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def unsaid(text: str) -> Iterator[str]:
-    """What stays as it is in every language: the text itself, or what a sentence quotes."""
+    """Yield the parts that are equal in every language: the text itself, or a quotation in a sentence."""
     if not isinstance(text, LocalizableMessage):
         yield text
         return
@@ -208,7 +208,7 @@ def unsaid(text: str) -> Iterator[str]:
 
 
 def of_the_run(drill: Drill | None) -> set[str]:
-    """What the servers, the trainee and the author have said in this run."""
+    """Return the texts of servers, trainee and author in this run."""
     if drill is None:
         return set()
     texts = [text for event in drill.events for text in unsaid(event.text)]
@@ -223,14 +223,14 @@ def of_the_run(drill: Drill | None) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("styled")
+@pytest.mark.usefixtures("style_sheet")
 def test_every_text_of_the_window_is_translatable_and_fits(hands: Hands, data: set[str]) -> None:
     """German is a third longer than English, the pseudo-locale more: buttons and lines of text have the room."""
     plain: set[str] = set()
     short: set[str] = set()
     for page, window in pages(hands):
         known = data | of_the_run(hands.window.session.drill) | TYPED
-        for where, text in words_of(window):
+        for where, text in list_texts(window):
             for phrase in phrases(outside(text)):
                 if not DATA.fullmatch(phrase) and phrase not in known:
                     plain.add(f"{page}, {where}: {phrase!r} in {text[:80]!r}")
@@ -240,14 +240,14 @@ def test_every_text_of_the_window_is_translatable_and_fits(hands: Hands, data: s
             QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
         for widget in window.findChildren(QWidget):
             if isinstance(widget, (QAbstractButton, QLabel)) and widget.isVisible() and widget.text():
-                short |= {f"{page}: {widget.text()!r} {why}" for why in cut_off(widget)}
+                short |= {f"{page}: {widget.text()!r} {why}" for why in find_clipping(widget)}
     assert not plain, "\n".join(sorted(plain))
     assert not short, "\n".join(sorted(short))
 
 
 def test_every_text_of_the_exports_is_translatable(data: set[str]) -> None:
     """A page for reading and printing, tables, a runbook: of a run with an automatic failover and a wrong command."""
-    drill = Drill(shipped("automatic-failover"))
+    drill = Drill(load_shipped_scenario("automatic-failover"))
     for line in ("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER", "note the office calls", "hint 1"):
         drill.advance_to(drill.tick + 9_000)
         drill.do(line)
@@ -280,7 +280,7 @@ def _scrolls(widget: QWidget) -> bool:
     return parent is not None
 
 
-def cut_off(widget: QAbstractButton | QLabel) -> Iterator[str]:
+def find_clipping(widget: QAbstractButton | QLabel) -> Iterator[str]:
     if "[!!!" not in widget.text() or widget.text() in widget.toolTip():
         return  # data; made to be cut, and told in full by the tool tip
     if isinstance(widget, QLabel) and widget.wordWrap() and _scrolls(widget):

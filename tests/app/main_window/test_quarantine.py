@@ -19,10 +19,10 @@ from app.views.quarantine import Quarantine
 from engine.drill.authoring.contents import escape_invisible, sha256
 from engine.drill.running.drill import Drill
 from tests import painted
-from tests.app.main_window.conftest import Hands, shown
+from tests.app.main_window.conftest import Hands, show_window
 from tests.engine.drill.texts import WORLD
 from tests.open_window import OpenWindow
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 FOREIGN = 'author = "Ada L."\n' + WORLD.replace("Small", "From afar", 1)
 
@@ -34,27 +34,29 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def held(window: OpenWindow) -> Quarantine:
+def get_quarantine(window: OpenWindow) -> Quarantine:
     page = window.pages.currentWidget()
     assert isinstance(page, Quarantine)
     return page
 
 
-def said(window: OpenWindow) -> dict[str, str]:
-    return {fact.what: fact.value for fact in held(window).facts.table.rows}
+def read_facts(window: OpenWindow) -> dict[str, str]:
+    return {fact.what: fact.value for fact in get_quarantine(window).facts.table.rows}
 
 
 def test_the_page_lists_the_contents_and_runs_nothing(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
-    facts = said(window)
+    facts = read_facts(window)
     assert facts["SHA-256"] == sha256(FOREIGN)
     assert facts["Author"].startswith("Ada L.")
     assert facts["Servers"] == "3"
-    assert "[[solution]]" not in held(window).text.toPlainText(), "a learner is not told the answers"
+    assert "[[solution]]" not in get_quarantine(window).text.toPlainText(), (
+        "a learner is not told the answers"
+    )
     assert "Automatic actions" not in facts
-    held(window).author.click()
-    assert held(window).text.toPlainText() == FOREIGN
-    assert "Automatic actions" in said(window)
+    get_quarantine(window).author.click()
+    assert get_quarantine(window).text.toPlainText() == FOREIGN
+    assert "Automatic actions" in read_facts(window)
     assert window.session.drill is None
 
 
@@ -64,19 +66,19 @@ def test_a_file_is_declined_and_accepted_by_keyboard(hands: Hands, file: Path) -
     hands.press(Qt.Key.Key_Escape)
     assert window.pages.currentWidget() is window.picker
     window.open_file(str(file))
-    held(window).facts.setFocus()
+    get_quarantine(window).facts.setFocus()
     for _ in range(4):
-        if held(window).accept.hasFocus():
+        if get_quarantine(window).accept.hasFocus():
             break
         hands.press(Qt.Key.Key_Tab)
-    assert held(window).accept.hasFocus()
+    assert get_quarantine(window).accept.hasFocus()
     hands.press(Qt.Key.Key_Space)
     assert window.pages.currentWidget() is window.brief
 
 
 def test_an_accepted_file_is_remembered_by_its_text(window: OpenWindow, profile: Profile, file: Path) -> None:
     window.open_file(str(file))
-    held(window).accept.click()
+    get_quarantine(window).accept.click()
     window.show_home()
     window.open_file(str(file))
     assert window.pages.currentWidget() is window.brief
@@ -84,7 +86,7 @@ def test_an_accepted_file_is_remembered_by_its_text(window: OpenWindow, profile:
     assert (one.sha256, one.title, one.author, one.own) == (sha256(FOREIGN), "From afar", "Ada L.", False)
     file.write_text(FOREIGN.replace("lose", "keep"), encoding="utf-8")  # not the same file any more
     window.open_file(str(file))
-    held(window)
+    get_quarantine(window)
 
 
 def test_own_and_shipped_files_are_not_held(window: OpenWindow, file: Path) -> None:
@@ -107,7 +109,7 @@ def test_a_file_saved_here_is_not_held(window: OpenWindow, file: Path) -> None:
 
 @pytest.mark.slow
 def test_a_foreign_run_is_held(window: OpenWindow, tmp_path: Path) -> None:
-    drill = Drill(shipped("lab"), 5)
+    drill = Drill(load_shipped_scenario("lab"), 5)
     drill.advance_to(300)
     drill.do("power-off SERVER_B")
     drill.do("finish")
@@ -115,8 +117,8 @@ def test_a_foreign_run_is_held(window: OpenWindow, tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     file.write_text(json.dumps(report), encoding="utf-8")
     window.debriefing.open_file(file)
-    assert "power-off × 1" in said(window)["Actions"]
-    held(window).accept.click()
+    assert "power-off × 1" in read_facts(window)["Actions"]
+    get_quarantine(window).accept.click()
     assert window.pages.currentWidget() is window.debrief
     assert "matches the recorded run" in window.notice.text
     window.debriefing.open_file(file)
@@ -129,7 +131,7 @@ def test_accepted_files_are_listed_and_can_be_forgotten(hands: Hands, file: Path
     file.write_text(FOREIGN.replace("From afar", title), encoding="utf-8")
     window.quarantine.trust(FOREIGN)  # written here: not listed, and not forgotten with the rest
     window.open_file(str(file))
-    held(window).accept.click()
+    get_quarantine(window).accept.click()
     window.actions_by_name["drill.accepted"].trigger()
     listed = window.quarantine.listed
     assert listed is not None
@@ -147,8 +149,8 @@ def test_accepted_files_are_listed_and_can_be_forgotten(hands: Hands, file: Path
     listed.close()
     window.show_home()
     window.open_file(str(file))
-    assert said(window)["Author"].startswith("Ada L.")
-    held(window).decline.click()
+    assert read_facts(window)["Author"].startswith("Ada L.")
+    get_quarantine(window).decline.click()
     file.write_text(FOREIGN, encoding="utf-8")
     window.open_file(str(file))
     assert window.pages.currentWidget() is window.brief
@@ -160,7 +162,7 @@ def test_files_accepted_by_an_earlier_version_are_kept_and_can_be_forgotten(
 ) -> None:
     """It kept SHA-256 alone; what is none is left out."""
     profile.settings.set(ACCEPTED, json.dumps([sha256(FOREIGN), 5, None, "x", {"sha256": "y"}, {}, []]))
-    window = shown(qtbot, profile, store)
+    window = show_window(qtbot, profile, store)
     window.open_file(str(file))
     assert window.pages.currentWidget() is window.brief
     window.quarantine.show_accepted()
@@ -171,13 +173,13 @@ def test_files_accepted_by_an_earlier_version_are_kept_and_can_be_forgotten(
     listed.forget_all.click()
     listed.close()
     window.open_file(str(file))
-    held(window)
+    get_quarantine(window)
 
 
 @pytest.mark.slow
 def test_forgetting_an_own_drill_is_reported(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
-    held(window).accept.click()
+    get_quarantine(window).accept.click()
     own = scenario_files.own_folder()
     own.mkdir(parents=True)
     file.rename(own / file.name)
@@ -193,7 +195,7 @@ def test_every_fact_of_a_file_is_shown_in_full(window: OpenWindow, file: Path) -
     window.open_file(str(file))
     for _ in range(5):
         QApplication.processEvents()
-    table = held(window).facts
+    table = get_quarantine(window).facts
     digest = next(row for row, fact in enumerate(table.table.rows) if fact.what == "SHA-256")
     lines = table.rowHeight(digest) / table.fontMetrics().height()
     wide = table.fontMetrics().horizontalAdvance(sha256(FOREIGN))

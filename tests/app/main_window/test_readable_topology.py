@@ -13,13 +13,13 @@ from app.words import language
 from engine.drill.running.drill import Drill
 from tests.open_window import OpenWindow
 from tests.painted import texts
-from tests.shipped import LABS, NAMES, shipped
+from tests.shipped_scenarios import LABS, NAMES, load_shipped_scenario
 
 SIZES = ((1366, 768), (1920, 1080))
 PLAYED_S = 1.0
 
 
-@pytest.mark.usefixtures("hands", "styled")
+@pytest.mark.usefixtures("hands", "style_sheet")
 @pytest.mark.parametrize("scale", [1.0, 1.1, 1.25, 1.5])
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
@@ -53,7 +53,7 @@ def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
 
 def least_px(canvas: Topology, name: str) -> float:
     """Height of the smallest text of a scenario; of labs that which is really painted."""
-    drill = Drill(shipped(name), seed=1)
+    drill = Drill(load_shipped_scenario(name), seed=1)
     drill.advance_to(round(100 * PLAYED_S))
     canvas.show_drill(drill)
     canvas.fit()

@@ -36,10 +36,10 @@ from engine.drill.running.solution import play_solution
 from engine.drill.time.cooperative_tasks import Slices
 from engine.verbs.lines import parse_line
 from tests import painted
-from tests.app.main_window.conftest import Hands, shown
+from tests.app.main_window.conftest import Hands, show_window
+from tests.assertions import require
 from tests.open_window import OpenWindow
-from tests.shipped import shipped
-from tests.there import there
+from tests.shipped_scenarios import load_shipped_scenario
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -113,14 +113,14 @@ def test_keys_step_through_marks(hands: Hands) -> None:
     window = hands.window
 
     def walk(key: Qt.Key) -> float:
-        hands.press(key, Mod.AltModifier, on=window.topology)
+        hands.press(key, Mod.AltModifier, target=window.topology)
         QApplication.processEvents()
         return hands.drill.world.t_s
 
     walked = [walk(Key.Key_Left) for _ in range(3)]
     assert live.world.t_s > walked[0] > walked[1] > walked[2]
     assert walk(Key.Key_Right) == walked[1]
-    hands.press(Key.Key_End, Mod.AltModifier, on=window.topology)
+    hands.press(Key.Key_End, Mod.AltModifier, target=window.topology)
     assert hands.drill is live
 
 
@@ -132,10 +132,10 @@ def test_a_held_key_does_not_outrun_the_window(hands: Hands, monkeypatch: pytest
     window = hands.window
     walked = []
     for _ in range(4):
-        hands.press(Key.Key_Left, Mod.AltModifier, on=window.topology)
+        hands.press(Key.Key_Left, Mod.AltModifier, target=window.topology)
         QApplication.processEvents()
         walked.append(hands.drill.world.t_s)
-    hands.press(Key.Key_End, Mod.AltModifier, on=window.topology)
+    hands.press(Key.Key_End, Mod.AltModifier, target=window.topology)
     QApplication.processEvents()
     shown: list[int] = []
     look = window.session.look
@@ -146,7 +146,7 @@ def test_a_held_key_does_not_outrun_the_window(hands: Hands, monkeypatch: pytest
 
     monkeypatch.setattr(window.session, "look", showing)
     for _ in range(4):
-        hands.press(Key.Key_Left, Mod.AltModifier, on=window.topology)
+        hands.press(Key.Key_Left, Mod.AltModifier, target=window.topology)
     QApplication.processEvents()
     assert hands.drill.world.t_s == walked[3]
     assert len(shown) == 2, "the first at once, and the last"
@@ -176,7 +176,7 @@ def test_the_timeline_marks_detections_and_transitions(hands: Hands) -> None:
 # --- branches -----------------------------------------------------------------------------------------------
 
 
-def branched(hands: Hands) -> Drill:
+def branch_without_witness(hands: Hands) -> Drill:
     """A branch that leaves the run at 30 s, in which the witness is removed."""
     with_a_failover(hands)
     click_at(hands, 30.0)
@@ -189,7 +189,7 @@ def branched(hands: Hands) -> Drill:
 
 
 def test_continuing_from_the_past_creates_a_recorded_branch(hands: Hands, profile: Profile) -> None:
-    branch = branched(hands)
+    branch = branch_without_witness(hands)
     tree = hands.window.play.branches
     assert tree is not None
     assert tree.names() == ["main", "branch 1"]
@@ -204,7 +204,7 @@ def test_continuing_from_the_past_creates_a_recorded_branch(hands: Hands, profil
 
 @pytest.mark.slow
 def test_branch_names_are_complete_at_any_text_size(hands: Hands) -> None:
-    branched(hands)
+    branch_without_witness(hands)
     window = hands.window
     window.appearance.set_font_scale(2.0)
     window.branches.show()
@@ -217,9 +217,9 @@ def test_branch_names_are_complete_at_any_text_size(hands: Hands) -> None:
 
 
 def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot: QtBot, monkeypatch) -> None:
-    branched(hands)
+    branch_without_witness(hands)
     window = hands.window
-    hands.press(Key.Key_B, Mod.ControlModifier, Mod.AltModifier, on=window.topology)
+    hands.press(Key.Key_B, Mod.ControlModifier, Mod.AltModifier, target=window.topology)
     page = window.branches.page
     assert page is not None
     QApplication.processEvents()
@@ -231,11 +231,11 @@ def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot:
     assert "SET WITNESS OFF" in said
     assert "≠" in said
     monkeypatch.setattr("app.views.branches.ask_text", lambda *_: "no witness")
-    hands.press(Key.Key_F2, on=page.tree)
+    hands.press(Key.Key_F2, target=page.tree)
     assert page.selected_branch == "no witness"
-    hands.press(Key.Key_Up, on=page.tree)
+    hands.press(Key.Key_Up, target=page.tree)
     assert page.selected_branch == "main"
-    hands.press(Key.Key_Return, on=page.tree)
+    hands.press(Key.Key_Return, target=page.tree)
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.journal == []
     assert hands.drill.world.t_s == 80.0
@@ -244,7 +244,7 @@ def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot:
 def test_a_tree_of_branches_is_continued_at_the_next_start(
     hands: Hands, qtbot: QtBot, profile: Profile, store: WindowSettings
 ) -> None:
-    branch = branched(hands)
+    branch = branch_without_witness(hands)
     hands.window.play.rename("branch 1", "no witness")
     hands.window.show_home()
     (run,) = profile.unfinished()
@@ -263,7 +263,7 @@ def test_a_tree_of_branches_is_continued_at_the_next_start(
 
 @pytest.mark.slow
 def test_a_removed_branch_leaves_the_tree(hands: Hands, profile: Profile) -> None:
-    branched(hands)
+    branch_without_witness(hands)
     play = hands.window.play
     play.switch("main")
     play.prune("branch 1")
@@ -283,7 +283,7 @@ def seed_of_a_new_run(hands: Hands, name: str) -> int:
 
 @pytest.mark.slow
 def test_the_first_run_uses_the_files_seed_and_later_runs_new_ones(hands: Hands) -> None:
-    own = shipped("forced-service").seed
+    own = load_shipped_scenario("forced-service").seed
     seeds = [seed_of_a_new_run(hands, "forced-service") for _ in range(4)]
     assert seeds[0] == own
     assert len(set(seeds)) == 4
@@ -335,7 +335,7 @@ def test_each_mistake_can_be_retried_and_viewed(hands: Hands, profile: Profile) 
     moments = {b.text(): b for b in points.findChildren(QPushButton) if b.text().startswith("Retry ")}
     before_s = (refused.cause_tick - refused.retry_tick) / 100
     label = f"Retry {before_s:.0f} s before this ({formatting.run_time(refused.retry_tick / 100, 1)})"
-    look = there(moments[label].parentWidget()).findChildren(QPushButton)[1]
+    look = require(moments[label].parentWidget()).findChildren(QPushButton)[1]
     look.click()
     assert window.pages.currentWidget() is window.desk_page
     assert window.session.looking_back
@@ -355,22 +355,24 @@ def test_a_retry_leaves_time_to_act_before_the_mistake(hands: Hands) -> None:
     finished_badly(hands)
     window = hands.window
     hands.analyze()
-    verdict = there(there(window.debrief.model).verdict())
-    lesson, retry = there(verdict.lesson), there(verdict.retry)
-    hands.press(Qt.Key.Key_Return, on=window.debrief)
+    verdict = require(require(window.debrief.model).verdict())
+    lesson, retry = require(verdict.lesson), require(verdict.retry)
+    hands.press(Qt.Key.Key_Return, target=window.debrief)
     assert window.pages.currentWidget() is window.desk_page
     assert not window.session.running
     assert hands.drill.tick == retry.begin_tick
     assert (lesson.tick - hands.drill.tick) / 100 >= LOOK_S
     assert retry.notice in window.notice.text
-    assert not there(window.notice.findChild(QTimer)).isActive(), "it stays as long as the clock stands still"
+    assert not require(window.notice.findChild(QTimer)).isActive(), (
+        "it stays as long as the clock stands still"
+    )
     hands.click(next(b for b in window.transport.findChildren(QToolButton) if b.isVisible()))
     hands.wait(1.0)
     assert retry.notice not in window.notice.text
 
 
 def test_an_old_run_is_viewed_with_its_branches(hands: Hands, profile: Profile) -> None:
-    branched(hands)
+    branch_without_witness(hands)
     hands.window.do("finish")
     hands.say_yes()
     hands.window.show_home()
@@ -378,14 +380,14 @@ def test_an_old_run_is_viewed_with_its_branches(hands: Hands, profile: Profile) 
     hands.window.debriefing.show_stored(row.run_id)
     assert hands.window.pages.currentWidget() is hands.window.debrief
     hands.open_tab(STORY)
-    assert "What happened, and why" in texts(there(hands.window.debrief))
+    assert "What happened, and why" in texts(require(hands.window.debrief))
     hands.window.branches.show()
     assert hands.window.branches.page is not None
     assert hands.window.play.branches is not None
     assert hands.window.play.branches.names() == ["main", "branch 1"]
 
 
-@pytest.mark.usefixtures("styled")
+@pytest.mark.usefixtures("style_sheet")
 def test_with_large_text_on_a_small_screen_the_debrief_does_not_scroll_sideways(hands: Hands) -> None:
     """Nor is anything cut off that stood in columns: it stands below one another."""
     finished_badly(hands)
@@ -402,7 +404,7 @@ def test_with_large_text_on_a_small_screen_the_debrief_does_not_scroll_sideways(
     assert page.horizontalScrollBar().maximum() == 0
     assert "Met?" in wide
     assert "Met: yes" in texts(page)
-    assert there(page.widget()).width() <= page.viewport().width()
+    assert require(page.widget()).width() <= page.viewport().width()
     window.appearance.set_font_scale(1.0)
     for _ in range(4):
         QApplication.processEvents()
@@ -478,8 +480,8 @@ def test_another_scenario_is_not_replaced_after_a_name_change(
     other, asked, answer = tmp_path / "my-drill.toml", [], QMessageBox.StandardButton.No
     other.write_text("of somebody")
 
-    def question(_: object, __: str, said: str, *___: object) -> QMessageBox.StandardButton:
-        asked.append(said)
+    def question(_: object, __: str, text: str, *___: object) -> QMessageBox.StandardButton:
+        asked.append(text)
         return answer
 
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "My drill.toml"), ""))
@@ -500,10 +502,10 @@ def test_a_run_that_cannot_be_written_keeps_the_existing_scenario(
     file = tmp_path / "my-drill.toml"
     file.write_text("of somebody")
 
-    def full(*_: object) -> None:
+    def raise_disk_full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(os, "replace", full)
+    monkeypatch.setattr(os, "replace", raise_disk_full)
     save_as_scenario(hands, file, monkeypatch)
     assert "No space left on device" in hands.window.notice.text
     assert [each.read_text() for each in tmp_path.glob("*my-drill*")] == ["of somebody"]
@@ -540,16 +542,16 @@ def test_a_run_without_a_repair_is_refused_as_a_scenario(
 def test_without_a_profile_branches_last_as_long_as_the_window(
     qtbot: QtBot, tmp_path: Path, store: WindowSettings
 ) -> None:
-    window: OpenWindow = shown(qtbot, None, store)
+    window: OpenWindow = show_window(qtbot, None, store)
     hands = Hands(qtbot, window)
-    branched(hands)
+    branch_without_witness(hands)
     window.play.switch("main")
     assert hands.drill.world.availability["Sales"].serving
     window.close()
 
 
 def test_recorded_branches_survive_a_restart(hands: Hands, profile: Profile, tmp_path: Path) -> None:
-    branched(hands)
+    branch_without_witness(hands)
     names = [b.name for b in profile.branches(profile.unfinished()[0].run_id)]
     folder = profile.file.parent
     hands.window.close()
@@ -583,7 +585,7 @@ def test_a_long_run_replays_in_slices_and_can_be_stopped(hands: Hands, profile: 
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("styled")  # which hands the larger text on
+@pytest.mark.usefixtures("style_sheet")  # which hands the larger text on
 def test_canceling_the_reference_keeps_the_run(hands: Hands) -> None:
     finished_badly(hands)
     window, session = hands.window, hands.window.session
@@ -613,7 +615,7 @@ def test_canceling_the_reference_keeps_the_run(hands: Hands) -> None:
 
 @pytest.mark.slow
 def test_continuing_from_a_moment_loads_stored_branches_first(hands: Hands, profile: Profile) -> None:
-    branched(hands)
+    branch_without_witness(hands)
     window, session = hands.window, hands.window.session
     window.show_home()
     (run,) = profile.unfinished()
@@ -645,8 +647,8 @@ def test_the_analysis_runs_in_the_background_and_ends_with_the_page(
     assert window.debriefing.analyzing, "it has begun"
     assert not window.session.busy, "and nothing waits for it"
     assert window.loading.isHidden()
-    assert "Not passed" in texts(there(window.debrief))
-    assert "Looking for the biggest mistake…" in texts(there(window.debrief))
+    assert "Not passed" in texts(require(window.debrief))
+    assert "Looking for the biggest mistake…" in texts(require(window.debrief))
     window.show_home()
     assert not window.debriefing.analyzing, "with the page it ends"
 
@@ -655,10 +657,10 @@ def test_the_curve_is_drawn_before_the_analysis_is_complete(hands: Hands) -> Non
     window = hands.window
     with_a_failover(hands)
     window.session.do("finish")
-    hands.qtbot.waitUntil(lambda: there(window.debrief.model).account is not None, timeout=60_000)
-    drawn = there(there(window.debrief.model).account)
+    hands.qtbot.waitUntil(lambda: require(window.debrief.model).account is not None, timeout=60_000)
+    drawn = require(require(window.debrief.model).account)
     assert drawn.curve
-    assert there(window.debrief.model).provisional == window.debriefing.analyzing
+    assert require(window.debrief.model).provisional == window.debriefing.analyzing
     hands.analyze()
     assert "Analysis finished" in texts(window.debrief)
 
@@ -691,7 +693,7 @@ def test_the_best_continuation_can_be_watched_and_taken_over(hands: Hands) -> No
     window.session.do("power-off SERVER_B")
     window.session.do("finish")
     hands.analyze()
-    verdict = there(there(window.debrief.model).verdict())
+    verdict = require(require(window.debrief.model).verdict())
     window.debrief.best_wanted.emit(verdict.lesson)
     hands.qtbot.waitUntil(lambda: window.session.looking_back)
     assert window.play.best is not None

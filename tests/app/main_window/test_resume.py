@@ -14,7 +14,7 @@ from app.settings import WindowSettings
 from app.storage import ProblemKind, Profile, StorageError, open_profile
 from app.widgets import theme
 from engine.drill.running.drill import Drill, replay
-from tests.app.main_window.conftest import Hands, shown
+from tests.app.main_window.conftest import Hands, show_window
 
 ROOT = Path(__file__).parents[3]
 
@@ -65,7 +65,7 @@ def test_a_run_killed_during_a_drill_is_resumed(
 
     theme.apply(qapp)
     with open_profile(profile_folder) as profile:
-        window = shown(qtbot, profile, store)
+        window = show_window(qtbot, profile, store)
         hands = Hands(qtbot, window)
         (go_on,) = [
             b for b in window.picker.findChildren(QPushButton) if b.text().startswith("Continue at 0:0")
@@ -145,12 +145,12 @@ def test_a_full_disk_undoes_the_input_and_reports_it(hands: Hands, profile: Prof
     hands.wait(2.0)
     before = hands.drill.state_hash()
 
-    def full(*_: object) -> None:
+    def raise_disk_full(*_: object) -> None:
         raise StorageError(ProblemKind.DISK_FULL, "The disk with it is full.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(profile, "append", full)
-        patch.setattr(profile, "heartbeat", full)
+        patch.setattr(profile, "append", raise_disk_full)
+        patch.setattr(profile, "heartbeat", raise_disk_full)
         window.do("power-off SERVER_A")
     assert window.notice.text == "The disk with it is full."
     assert hands.drill.state_hash() == before

@@ -70,7 +70,7 @@ def test_runs_are_found_compared_and_deleted(
     assert modes() == ["exam", "practice"], "what was chosen stays"
 
     cancel = answering(monkeypatch, QMessageBox.ButtonRole.RejectRole)
-    hands.press(Key.Key_Delete, on=table)
+    hands.press(Key.Key_Delete, target=table)
     assert len(cancel) == 1
     assert len(profile.results()) == 3
     monkeypatch.undo()

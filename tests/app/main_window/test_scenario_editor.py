@@ -22,7 +22,7 @@ from app.views.editor import ScenarioEditor
 from app.views.editor.checker import CheckCancelledError, stoppable, try_out
 from app.widgets import keys
 from app.widgets.highlight import LEXED_MAX
-from tests.app.main_window.conftest import Hands, shown
+from tests.app.main_window.conftest import Hands, show_window
 from tests.open_window import OpenWindow
 
 
@@ -35,9 +35,9 @@ def page(hands: Hands) -> ScenarioEditor:
     return page
 
 
-def put_cursor(page: ScenarioEditor, after: str) -> None:
+def put_cursor(page: ScenarioEditor, preceding_text: str) -> None:
     cursor = QTextCursor(page.text.document())
-    cursor.setPosition(page.text.toPlainText().index(after) + len(after))
+    cursor.setPosition(page.text.toPlainText().index(preceding_text) + len(preceding_text))
     page.text.setTextCursor(cursor)
     page.text.setFocus()
 
@@ -133,7 +133,7 @@ def test_a_draft_survives_a_kill(
     put_cursor(page, 'title = "')
     with qtbot.waitSignal(hands.window.editing._save_pause.timeout):
         qtbot.keyClicks(page.text, "Unsaved ")
-    other = shown(qtbot, profile, store)  # as after a kill: nothing was closed
+    other = show_window(qtbot, profile, store)  # as after a kill: nothing was closed
     other.editing.show()
     assert 'title = "Unsaved The mirror restarts"' in other.editing.page.text.toPlainText()
     assert other.editing.page.changed
@@ -187,9 +187,9 @@ def test_a_copy_is_saved_under_its_own_name_unless_taken(
 ) -> None:
     offered: list[str] = []
 
-    def accept(*asked: object) -> tuple[str, str]:
-        offered.append(Path(str(asked[2])).name)
-        return str(asked[2]), ""
+    def accept(*arguments: object) -> tuple[str, str]:
+        offered.append(Path(str(arguments[2])).name)
+        return str(arguments[2]), ""
 
     monkeypatch.setattr(QFileDialog, "getSaveFileName", accept)
     window.choose("planned-failover")
@@ -219,7 +219,7 @@ def test_a_draft_of_a_copy_keeps_its_name(
     window.choose("planned-failover")
     window.actions_by_name["drill.edit_copy"].trigger()
     window.editing.keep_draft()
-    other = shown(qtbot, profile, store)  # as after a kill: nothing was closed
+    other = show_window(qtbot, profile, store)  # as after a kill: nothing was closed
     other.editing.show()
     assert other.editing.page.file_name == "planned-failover-copy.toml"
 
@@ -288,7 +288,7 @@ def test_one_undo_reverts_a_change_of_the_form(hands: Hands, page: ScenarioEdito
 
 
 @pytest.mark.parametrize(
-    ("reader", "mode", "seen", "hidden"),
+    ("reader", "mode", "visible", "hidden"),
     [
         ("learner", "practice", "three layers", "power-off"),
         ("exam", "exam", "", "three layers"),
@@ -296,7 +296,7 @@ def test_one_undo_reverts_a_change_of_the_form(hands: Hands, page: ScenarioEdito
     ],
 )
 def test_the_preview_shows_the_brief_for_each_reader(
-    hands: Hands, page: ScenarioEditor, reader: str, mode: str, seen: str, hidden: str
+    hands: Hands, page: ScenarioEditor, reader: str, mode: str, visible: str, hidden: str
 ) -> None:
     page.tabs.setCurrentWidget(page.preview)
     page.preview.reader.setCurrentIndex(page.preview.reader.findData(reader))
@@ -308,7 +308,7 @@ def test_the_preview_shows_the_brief_for_each_reader(
     words = brief._title.text() + brief._goals.text() + brief._appendix.toPlainText()
     assert "The mirror restarts" in words
     assert "SERVER_B is the mirror of Sales again" in words
-    assert seen in words
+    assert visible in words
     assert hidden not in words
 
 
@@ -417,15 +417,15 @@ def test_the_text_follows_the_form_and_f1_explains_the_editor(hands: Hands, page
 def test_completion_offers_tables_keys_and_actions(page: ScenarioEditor) -> None:
     from app.views.editor.input_completion import find_completions
 
-    def words(text: str) -> list[str]:
+    def complete(text: str) -> list[str]:
         return find_completions(text, len(text))
 
-    assert {"server", "goal", "timeline"} <= set(words("[["))
-    assert "workload" in words('[[database]]\nname = "Sales"\n')
-    assert "name" not in words('[[database]]\nname = "Sales"\n')
-    assert words('level = "') == ["beginner", "intermediate", "advanced", "expert"]
-    assert "power-off" in words('[[timeline]]\ndo = "')
-    assert "port" in words("[[server]]\n[server.endpoint]\n")
+    assert {"server", "goal", "timeline"} <= set(complete("[["))
+    assert "workload" in complete('[[database]]\nname = "Sales"\n')
+    assert "name" not in complete('[[database]]\nname = "Sales"\n')
+    assert complete('level = "') == ["beginner", "intermediate", "advanced", "expert"]
+    assert "power-off" in complete('[[timeline]]\ndo = "')
+    assert "port" in complete("[[server]]\n[server.endpoint]\n")
 
 
 def test_completion_of_an_action_continues_after_the_verb(page: ScenarioEditor) -> None:

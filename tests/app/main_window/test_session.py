@@ -11,12 +11,12 @@ from app.host import NoRecorder, Request
 from app.main_window.session import HostSession
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 
 @pytest.fixture(scope="module")
 def lab() -> Scenario:
-    return shipped("lab")
+    return load_shipped_scenario("lab")
 
 
 def test_frames_run_only_while_work_is_pending(qtbot: QtBot, lab: Scenario) -> None:

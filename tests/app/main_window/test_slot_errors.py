@@ -16,13 +16,15 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 
 @pytest.fixture
-def printed() -> list[str]:
+def printed_lines() -> list[str]:
     return []
 
 
 @pytest.fixture
-def errors(hands: Hands, tmp_path: Path, printed: list[str]) -> Iterator[SlotErrors]:
-    hook = SlotErrors(hands.window, lambda *fault: printed.append(repr(fault[1])), tmp_path / "errors.log")
+def errors(hands: Hands, tmp_path: Path, printed_lines: list[str]) -> Iterator[SlotErrors]:
+    hook = SlotErrors(
+        hands.window, lambda *fault: printed_lines.append(repr(fault[1])), tmp_path / "errors.log"
+    )
     yield hook
     for box in hands.window.findChildren(QMessageBox):
         box.reject()
@@ -40,7 +42,7 @@ def boxes(hands: Hands) -> list[QMessageBox]:
 
 
 def test_the_program_continues_and_names_the_error_log(
-    hands: Hands, errors: SlotErrors, printed: list[str], tmp_path: Path
+    hands: Hands, errors: SlotErrors, printed_lines: list[str], tmp_path: Path
 ) -> None:
     window = hands.window
     window.choose("lab")
@@ -48,7 +50,7 @@ def test_the_program_continues_and_names_the_error_log(
     window.session.do("power-off SERVER_W")
     window.session.play()
     raise_in(errors)
-    assert printed == ["KeyError('boom')"]
+    assert printed_lines == ["KeyError('boom')"]
     assert not window.session.running
     (box,) = boxes(hands)
     assert "KeyError('boom')" in box.text()

@@ -14,8 +14,8 @@ from app.main_window.translation_setup import speak
 from app.settings import WindowSettings
 from app.words import language
 from app.words.language import tr
+from tests.assertions import require
 from tests.open_window import OpenWindow
-from tests.there import there
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def entry(window: OpenWindow, text: str) -> QAction:
 def test_the_language_is_selected_in_the_menu_and_applies_from_the_next_start(
     qapp: QApplication, window: OpenWindow, store: WindowSettings
 ) -> None:
-    assert there(window.findChild(QAction, "drill.quit")).text() == "Quit"
+    assert require(window.findChild(QAction, "drill.quit")).text() == "Quit"
     entry(window, "Deutsch").trigger()
     assert entry(window, "Deutsch").isChecked()
     assert not entry(window, "English").isChecked()

@@ -16,20 +16,20 @@ from app.serve.connection_strings import TOOLS
 from app.widgets.notice import NoticeBar
 from engine.drill.running.drill import Drill
 from tests.app.serve.client import Client, connect
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 
 class Desk:
-    """What a window has of it."""
+    """The parts of a desk that a window has."""
 
     def __init__(self, owner: QWidget) -> None:
         self.session = HostSession(owner, clock=lambda: 0.0, use_timer=False)
         self.notice = NoticeBar(owner)
         self.ports = ClientPorts(self.session, self.notice, owner)
 
-    def until(self, what: Coroutine[Any, Any, Any], turns: int = 50) -> Any:
-        """What a client comes to, with the ports in the same loop."""
-        task = self.ports._loop.create_task(what)
+    def run_until_done(self, coroutine: Coroutine[Any, Any, Any], turns: int = 50) -> Any:
+        """Return the result of a client, with the ports in the same loop."""
+        task = self.ports._loop.create_task(coroutine)
         for _ in range(turns):
             if task.done():
                 return task.result()
@@ -44,7 +44,7 @@ def desk(qtbot: QtBot) -> Iterator[Desk]:
     owner = QWidget()
     qtbot.addWidget(owner)
     made = Desk(owner)
-    made.session.open(Drill(shipped("ag-lab"), 1), NoRecorder())
+    made.session.open(Drill(load_shipped_scenario("ag-lab"), 1), NoRecorder())
     made.session.play()
     yield made
     made.ports.stop()
@@ -57,10 +57,10 @@ def test_a_client_is_listed_with_its_batches_and_keeps_real_time(desk: Desk) -> 
     assert listener is not None
     assert window is not None
 
-    client: Client = desk.until(connect(listener.ports["AGL1"], listener.password, "Sales"))
-    answer = desk.until(client.ask("SELECT @@SERVERNAME"))
+    client: Client = desk.run_until_done(connect(listener.ports["AGL1"], listener.password, "Sales"))
+    answer = desk.run_until_done(client.ask("SELECT @@SERVERNAME"))
     assert "NODE_1".encode("utf-16-le") in answer
-    desk.until(client.ask("SELECT * FROM nothing"))
+    desk.run_until_done(client.ask("SELECT * FROM nothing"))
     for _ in range(30):
         desk.ports.turn()
     (row,) = window.connected.table.rows
@@ -78,7 +78,7 @@ def test_a_client_is_listed_with_its_batches_and_keeps_real_time(desk: Desk) -> 
 
     desk.session.pause()
     with pytest.raises(TimeoutError):
-        desk.until(client.ask("SELECT 1"), turns=5)
+        desk.run_until_done(client.ask("SELECT 1"), turns=5)
     desk.ports.show_now()
     assert "Paused" in window.state.text()
     desk.session.play()
@@ -108,7 +108,7 @@ def test_each_tool_has_a_connection_string_for_each_server(desk: Desk) -> None:
 
 def test_a_new_run_closes_the_ports(desk: Desk) -> None:
     desk.ports.show()
-    desk.session.open(Drill(shipped("lab"), 1), NoRecorder())
+    desk.session.open(Drill(load_shipped_scenario("lab"), 1), NoRecorder())
     assert desk.ports.listener is None
 
 

@@ -20,15 +20,15 @@ from app.main_window.preload import LATER
 from app.main_window.start import BESIDE, Start
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
-from tests.open_window import OpenWindow, furnished
-from tests.shipped import shipped
+from tests.open_window import OpenWindow, build_window
+from tests.shipped_scenarios import load_shipped_scenario
 
 READY_MS = 60_000
 """Everything is there by then, however busy the machine is."""
 
 
 @pytest.fixture
-def bare(
+def bare_window(
     qtbot: QtBot, qapp: QApplication, profile: Profile, profile_folder: Path, store: WindowSettings
 ) -> OpenWindow:
     """The start page as it is when nothing else is there yet; two drills are known from last time."""
@@ -42,23 +42,23 @@ def bare(
 
 
 @pytest.fixture
-def rest(bare: OpenWindow, profile: Profile) -> Iterator[Start]:
-    """What brings in the rest."""
-    start = Start(bare, lambda: profile)
+def startup(bare_window: OpenWindow, profile: Profile) -> Iterator[Start]:
+    """The steps that complete the window."""
+    start = Start(bare_window, lambda: profile)
     yield start
     start.end()
 
 
-def test_the_start_page_lists_its_drills_before_everything_is_loaded(bare: OpenWindow) -> None:
-    bare.picker.choose_card("lab")
-    card = bare.picker.current()
+def test_the_start_page_lists_its_drills_before_everything_is_loaded(bare_window: OpenWindow) -> None:
+    bare_window.picker.choose_card("lab")
+    card = bare_window.picker.current()
     assert card is not None
     assert (card.name, card.facts) == ("lab", "Mirroring · SQL 2005 · 15 min · Beginner")
-    bare.picker.choose_card("automatic-failover")
-    card = bare.picker.current()
+    bare_window.picker.choose_card("automatic-failover")
+    card = bare_window.picker.current()
     assert card is not None
     assert not card.state.text  # whether it was finished is not known yet
-    assert not bare.is_ready
+    assert not bare_window.is_ready
 
 
 def test_the_first_start_shows_that_it_reads_scenarios(
@@ -71,67 +71,71 @@ def test_the_first_start_shows_that_it_reads_scenarios(
 
 
 def test_a_drill_selected_early_opens_when_everything_is_loaded(
-    bare: OpenWindow, rest: Start, qtbot: QtBot
+    bare_window: OpenWindow, startup: Start, qtbot: QtBot
 ) -> None:
-    bare.picker.choose_card("automatic-failover")
-    qtbot.keyClick(bare.picker.grid, Qt.Key.Key_Return)
-    assert bare.pages.currentWidget() is bare.picker
-    with qtbot.waitSignal(bare.ready, timeout=READY_MS):
-        rest.begin()
-    assert bare.pages.currentWidget() is bare.brief
-    assert bare.scenario is not None
-    assert bare.scenario.name == "automatic-failover"
+    bare_window.picker.choose_card("automatic-failover")
+    qtbot.keyClick(bare_window.picker.grid, Qt.Key.Key_Return)
+    assert bare_window.pages.currentWidget() is bare_window.picker
+    with qtbot.waitSignal(bare_window.ready, timeout=READY_MS):
+        startup.begin()
+    assert bare_window.pages.currentWidget() is bare_window.brief
+    assert bare_window.scenario is not None
+    assert bare_window.scenario.name == "automatic-failover"
 
 
 @pytest.mark.slow
-def test_a_page_requested_early_opens(bare: OpenWindow, rest: Start, qtbot: QtBot) -> None:
-    button = next(b for b in bare.picker.findChildren(QPushButton) if b.text() == "History")
+def test_a_page_requested_early_opens(bare_window: OpenWindow, startup: Start, qtbot: QtBot) -> None:
+    button = next(b for b in bare_window.picker.findChildren(QPushButton) if b.text() == "History")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert "still loading" in bare.statusBar().currentMessage()
-    with qtbot.waitSignal(bare.ready, timeout=READY_MS):
-        rest.begin()
-    assert bare.pages.currentWidget() is bare.history
-    assert not bare.statusBar().currentMessage()
+    assert "still loading" in bare_window.statusBar().currentMessage()
+    with qtbot.waitSignal(bare_window.ready, timeout=READY_MS):
+        startup.begin()
+    assert bare_window.pages.currentWidget() is bare_window.history
+    assert not bare_window.statusBar().currentMessage()
 
 
 @pytest.mark.slow
-def test_the_selection_survives_the_arrival_of_results(bare: OpenWindow, rest: Start, qtbot: QtBot) -> None:
-    bare.picker.choose_card("automatic-failover")
-    with qtbot.waitSignal(bare.ready, timeout=READY_MS):
-        rest.begin()
-    card = bare.picker.current()
+def test_the_selection_survives_the_arrival_of_results(
+    bare_window: OpenWindow, startup: Start, qtbot: QtBot
+) -> None:
+    bare_window.picker.choose_card("automatic-failover")
+    with qtbot.waitSignal(bare_window.ready, timeout=READY_MS):
+        startup.begin()
+    card = bare_window.picker.current()
     assert card is not None
     assert card.name == "automatic-failover"
-    assert bare.picker.grid.count() > 50
+    assert bare_window.picker.grid.count() > 50
 
 
-def test_a_newcomer_finds_the_first_drill_selected(bare: OpenWindow, rest: Start, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(bare.ready, timeout=READY_MS):
-        rest.begin()
-    card = bare.picker.current()
+def test_a_newcomer_finds_the_first_drill_selected(
+    bare_window: OpenWindow, startup: Start, qtbot: QtBot
+) -> None:
+    with qtbot.waitSignal(bare_window.ready, timeout=READY_MS):
+        startup.begin()
+    card = bare_window.picker.current()
     assert card is not None
     assert card.name == "automatic-failover"
-    assert bare.picker.top.next.button.hasFocus(), "Enter opens it"
-    bare.picker.choose_card("lab")
-    bare.show_home()
-    card = bare.picker.current()
+    assert bare_window.picker.top.next.button.hasFocus(), "Enter opens it"
+    bare_window.picker.choose_card("lab")
+    bare_window.show_home()
+    card = bare_window.picker.current()
     assert card is not None
     assert card.name == "lab"
 
 
-def test_a_menu_opened_early_is_complete(bare: OpenWindow, rest: Start) -> None:
-    menu = bare.menus["&Tools"]
+def test_a_menu_opened_early_is_complete(bare_window: OpenWindow, startup: Start) -> None:
+    menu = bare_window.menus["&Tools"]
     assert not menu.actions()
     menu.aboutToShow.emit()
     assert len(menu.actions()) > 3
 
 
-def test_closing_early_leaves_nothing_behind(bare: OpenWindow, rest: Start) -> None:
-    rest.begin()
-    bare.close()
-    rest.end()
-    assert not bare.is_ready
-    assert not rest._timer.isActive()
+def test_closing_early_leaves_nothing_behind(bare_window: OpenWindow, startup: Start) -> None:
+    startup.begin()
+    bare_window.close()
+    startup.end()
+    assert not bare_window.is_ready
+    assert not startup._timer.isActive()
 
 
 IMPORTED_BESIDE = """
@@ -209,7 +213,7 @@ During = Callable[[Callable[[OpenWindow], None]], None]
 
 @pytest.fixture
 def during(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> During:
-    """What happens between the window's appearance and its end."""
+    """Events between the window's appearance and its end."""
 
     def use(act: Callable[[OpenWindow], None]) -> None:
         codes = [0]
@@ -236,7 +240,7 @@ def test_the_window_opens_a_scenario_and_releases_the_profile(during: During, pr
     pages: list[object] = []
     during(lambda window: pages.append(window.pages.currentWidget() is window.brief))
     hook = sys.excepthook
-    assert start.open_window(shipped("no-witness")) == 0
+    assert start.open_window(load_shipped_scenario("no-witness")) == 0
     assert sys.excepthook is hook
     assert pages == [True]
     with open_profile(profile_folder):
@@ -296,8 +300,8 @@ def test_an_error_without_a_profile_promises_no_record(
 def test_a_closed_window_releases_its_objects(
     qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings
 ) -> None:
-    def left() -> int:
-        window = furnished(profile, store, by_itself=False)
+    def count_widgets() -> int:
+        window = build_window(profile, store, use_timer=False)
         window.tools.show_planner()
         window.close()
         delete(window)
@@ -305,4 +309,4 @@ def test_a_closed_window_releases_its_objects(
         gc.collect()
         return len(QApplication.allWidgets())
 
-    assert left() == left()
+    assert count_widgets() == count_widgets()

@@ -15,7 +15,7 @@ from app.view_models.offers import ActionTarget
 from app.view_models.preview import preview
 from app.views.topology.scene import DIMMED
 from engine.drill.running.drill import Drill
-from tests.app.main_window.conftest import Hands, shown
+from tests.app.main_window.conftest import Hands, show_window
 from tests.open_window import OpenWindow
 from tests.screenshots import lab_of
 
@@ -155,7 +155,7 @@ def test_in_an_exam_the_preview_shows_only_named_objects(lab: OpenWindow) -> Non
 
 
 @pytest.fixture
-def many(hands: Hands, window: OpenWindow) -> OpenWindow:
+def large_lab_window(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.show_brief(lab_of(30))
     window.brief.started.emit("lab")
     window.session.pause()
@@ -163,8 +163,8 @@ def many(hands: Hands, window: OpenWindow) -> OpenWindow:
 
 
 @pytest.mark.slow
-def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, many: OpenWindow) -> None:
-    topology = many.topology
+def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, large_lab_window: OpenWindow) -> None:
+    topology = large_lab_window.topology
     node = topology._scene.nodes["SERVER_A"]
     assert len(node.face.grid) == 30
     assert node.face.copies == ()
@@ -178,7 +178,7 @@ def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, many: OpenWindow) -> 
     qtbot.mouseClick(topology.viewport(), Qt.MouseButton.LeftButton, pos=place)
     for server in ("SERVER_A", "SERVER_B"):
         assert [c.database for c in topology._scene.nodes[server].face.copies] == ["Sales007"]
-    assert many.charts._databases.currentText() == "Sales007"
+    assert large_lab_window.charts._databases.currentText() == "Sales007"
     qtbot.keyClick(topology, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
     assert topology._opened == "Sales008"
     topology.select_object("Sales021")
@@ -186,8 +186,8 @@ def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, many: OpenWindow) -> 
 
 
 @pytest.mark.slow
-def test_with_many_databases_the_preview_shows_a_count(many: OpenWindow) -> None:
-    topology = many.topology
+def test_with_many_databases_the_preview_shows_a_count(large_lab_window: OpenWindow) -> None:
+    topology = large_lab_window.topology
     topology.show_preview("power-off SERVER_A")
     assert "30 databases" in topology._caption.text()
     assert topology._caption.width() < topology.width() / 2
@@ -195,31 +195,31 @@ def test_with_many_databases_the_preview_shows_a_count(many: OpenWindow) -> None
 
 
 @pytest.mark.slow
-def test_the_menu_of_a_server_with_many_databases_uses_the_open_one(many: OpenWindow) -> None:
-    assert many.session.drill is not None
-    lines = {action.property("line") for action in many.topology.actions_for(A)}
+def test_the_menu_of_a_server_with_many_databases_uses_the_open_one(large_lab_window: OpenWindow) -> None:
+    assert large_lab_window.session.drill is not None
+    lines = {action.property("line") for action in large_lab_window.topology.actions_for(A)}
     assert not any("Sales" in line for line in lines)
-    many.session.do("fail-disk SERVER_A Sales009")
-    many.topology.open_database("Sales004")
-    lines = {action.property("line") for action in many.topology.actions_for(A)}
+    large_lab_window.session.do("fail-disk SERVER_A Sales009")
+    large_lab_window.topology.open_database("Sales004")
+    lines = {action.property("line") for action in large_lab_window.topology.actions_for(A)}
     assert {line for line in lines if "disk SERVER_A Sales" in line} == {
         "fail-disk SERVER_A Sales004", "mend-disk SERVER_A Sales009",
     }  # fmt: skip
 
 
 @pytest.mark.slow
-def test_menu_and_palette_use_the_open_database_of_many(many: OpenWindow) -> None:
-    many.topology.open_database("Sales004")
-    many.menus["&Faults"].aboutToShow.emit()
-    titles = [action.text() for action in many.menus["&Faults"].actions()]
+def test_menu_and_palette_use_the_open_database_of_many(large_lab_window: OpenWindow) -> None:
+    large_lab_window.topology.open_database("Sales004")
+    large_lab_window.menus["&Faults"].aboutToShow.emit()
+    titles = [action.text() for action in large_lab_window.menus["&Faults"].actions()]
     assert [title for title in titles if title.startswith("Sales")] == ["Sales004"]
-    many.actions_by_name["help.palette"].trigger()
-    groups = {entry.group for entry in many.palette_of_commands._offered}
+    large_lab_window.actions_by_name["help.palette"].trigger()
+    groups = {entry.group for entry in large_lab_window.palette_of_commands._offered}
     assert {group for group in groups if group.startswith("Sales")} == {"Sales004"}
 
 
-def test_the_canvas_buttons_hide_no_card(many: OpenWindow) -> None:
-    topology = many.topology
+def test_the_canvas_buttons_hide_no_card(large_lab_window: OpenWindow) -> None:
+    topology = large_lab_window.topology
     for width, height in ((700, 330), (460, 420), (900, 300)):
         topology.resize(width, height)
         topology.fit()
@@ -249,7 +249,7 @@ def test_every_object_is_an_accessible_child_with_a_text(qtbot: Any, lab: OpenWi
 
 def test_invalid_stored_notes_are_ignored(qtbot: Any, store: WindowSettings, profile: Any) -> None:
     store.set(settings.NOTES, '{"lab": [["kept", 1, 2], ["no place"], 7], "x": 3}')
-    window = shown(qtbot, profile, store)
+    window = show_window(qtbot, profile, store)
     window.choose("lab")
     window.brief.started.emit("lab")
     assert [note[0] for note in window.topology.notes()] == ["kept"]

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication
 from app.host.playback import is_alarm
 from app.views.condition_dialog import ConditionDialog
 from tests.app.main_window.conftest import Hands
+from tests.assertions import require
 from tests.open_window import OpenWindow
-from tests.there import there
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     return window
 
 
-def asked(qtbot: Any, window: OpenWindow) -> ConditionDialog:
+def open_condition_dialog(qtbot: Any, window: OpenWindow) -> ConditionDialog:
     window.activateWindow()
     qtbot.keyClick(window.topology, Qt.Key.Key_F10, Qt.KeyboardModifier.AltModifier)
     (box,) = [w for w in QApplication.topLevelWidgets() if isinstance(w, ConditionDialog) and w.isVisible()]
@@ -32,8 +32,8 @@ def asked(qtbot: Any, window: OpenWindow) -> ConditionDialog:
 
 def test_run_until_stops_when_the_condition_is_true(qtbot: Any, hands: Hands, lab: OpenWindow) -> None:
     lab.session.do("power-off SERVER_A")
-    box = asked(qtbot, lab)
-    edit = there(box.text.lineEdit())
+    box = open_condition_dialog(qtbot, lab)
+    edit = require(box.text.lineEdit())
     edit.clear()
     qtbot.keyClicks(edit, "Sales on SERVER_B is PRINCIPAL")
     assert box.run.isEnabled(), box.problem.text()
@@ -46,9 +46,9 @@ def test_run_until_stops_when_the_condition_is_true(qtbot: Any, hands: Hands, la
 
 
 def test_a_condition_is_checked_while_typing(qtbot: Any, lab: OpenWindow) -> None:
-    box = asked(qtbot, lab)
+    box = open_condition_dialog(qtbot, lab)
     assert box.run.isEnabled()
-    edit = there(box.text.lineEdit())
+    edit = require(box.text.lineEdit())
     edit.clear()
     qtbot.keyClicks(edit, "Sales is SYNCRONIZED")
     assert not box.run.isEnabled()

@@ -14,8 +14,8 @@ from app.views.debrief.page import POINTS, STORY, TIMELINE
 from app.views.debrief.reflection import ReflectionForm
 from engine.model import Role
 from tests.app.main_window.conftest import Hands, open_menus
+from tests.assertions import require
 from tests.open_window import OpenWindow
-from tests.there import there
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -38,7 +38,7 @@ def begin(hands: Hands, name: str) -> None:
     window.picker.grid.setFocus()
     hands.press(Key.Key_Return)
     assert window.pages.currentWidget() is window.brief
-    hands.click(button(there(window.brief), "Start the clock"))
+    hands.click(button(require(window.brief), "Start the clock"))
     assert window.pages.currentWidget() is window.desk_page
     assert window.session.running
 
@@ -51,7 +51,7 @@ def type_sql(hands: Hands, server: str, batch: str) -> None:
     hands.click(found.editor.viewport())
     hands.qtbot.keyClicks(found.editor, batch)
     assert found.editor.toPlainText() == batch
-    hands.press(Key.Key_F5, on=found.editor)
+    hands.press(Key.Key_F5, target=found.editor)
 
 
 def test_the_lab_is_played_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
@@ -76,7 +76,7 @@ def test_the_lab_is_played_by_mouse_and_typed_sql(hands: Hands, profile: Profile
     window.actions_by_name["drill.finish"].trigger()
     hands.say_yes()
     assert window.pages.currentWidget() is window.debrief
-    page = texts(there(window.debrief)) + texts(hands.open_tab(TIMELINE))
+    page = texts(require(window.debrief)) + texts(hands.open_tab(TIMELINE))
     assert "Database mirroring lab" in page
     assert "automatic failover SERVER_A → SERVER_B, cause: power-off" in page
     assert "Published: 2.6 s" in page
@@ -102,13 +102,13 @@ def test_a_scored_drill_is_played_to_full_points(hands: Hands, profile: Profile)
     window.session.set_speed(50.0)
     hands.wait(1200.0)
     assert window.pages.currentWidget() is window.debrief
-    page = texts(there(window.debrief)) + texts(hands.open_tab(POINTS)) + texts(hands.open_tab(STORY))
+    page = texts(require(window.debrief)) + texts(hands.open_tab(POINTS)) + texts(hands.open_tab(STORY))
     assert "all goals met" in page
     assert "rejected a command with error 1431" in page  # the wrong step, with its reason
     (row,) = profile.results()
     assert row.score is not None
     assert 50.0 < row.score < 100.0
-    hands.click(button(there(window.debrief), "Back to start"))
+    hands.click(button(require(window.debrief), "Back to start"))
     window.picker.choose_card("isolated-principal")
     card = window.picker.current()
     assert card is not None
@@ -143,11 +143,11 @@ def test_a_drill_is_played_by_keyboard(hands: Hands) -> None:
     current = window.console.current
     assert current is not None
     hands.qtbot.keyClicks(current.editor, "PRINT 'seen'")
-    hands.press(Key.Key_F5, on=current.editor)
+    hands.press(Key.Key_F5, target=current.editor)
     hands.press(Key.Key_Pause)
     hands.wait(1.0)
     assert any(event.kind == "sql_done" for event in hands.drill.events)
-    hands.press(Key.Key_End, Mod.ControlModifier, Mod.AltModifier, on=window.topology)
+    hands.press(Key.Key_End, Mod.ControlModifier, Mod.AltModifier, target=window.topology)
     hands.say_yes()
     assert window.pages.currentWidget() is window.debrief
 
@@ -160,20 +160,20 @@ def test_a_drill_is_played_by_text_only(hands: Hands) -> None:
     window.actions_by_name["drill.act"].trigger()
     assert line.hasFocus()
     hands.qtbot.keyClicks(line, "power-off server_b")
-    hands.press(Key.Key_Return, on=line)
+    hands.press(Key.Key_Return, target=line)
     assert not hands.drill.world.computers["SERVER_B"].powered
     hands.qtbot.keyClicks(line, "sql SERVER_A PRINT 'x'")
-    hands.press(Key.Key_Return, on=line)
+    hands.press(Key.Key_Return, target=line)
     hands.wait(1.0)
     assert hands.drill.events[-1].kind
     hands.qtbot.keyClicks(line, "power-of SERVER_A")
-    hands.press(Key.Key_Return, on=line)
+    hands.press(Key.Key_Return, target=line)
     assert "did you mean power-off" in window.notice.text
-    hands.press(Key.Key_Up, on=line)
+    hands.press(Key.Key_Up, target=line)
     assert line.text() == "power-of SERVER_A"
     line.clear()
     hands.qtbot.keyClicks(line, "finish")
-    hands.press(Key.Key_Return, on=line)
+    hands.press(Key.Key_Return, target=line)
     assert window.pages.currentWidget() is window.debrief
 
 
@@ -216,20 +216,20 @@ def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Prof
 def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: Profile) -> None:
     window = hands.window
 
-    def finished() -> str:
+    def finish_drill() -> str:
         window.show_home()
         begin(hands, "automatic-failover")
         hands.wait(40.0)
         window.session.do("finish")
         assert window.pages.currentWidget() is window.debrief
-        if not there(window.debrief).findChildren(ReflectionForm):
+        if not require(window.debrief).findChildren(ReflectionForm):
             hands.open_tab(POINTS)
-        return texts(there(window.debrief))
+        return texts(require(window.debrief))
 
-    assert "Score by rule" in finished(), "nobody is asked who has not chosen it"
+    assert "Score by rule" in finish_drill(), "nobody is asked who has not chosen it"
     (wanted,) = window.debrief.findChildren(QCheckBox)
-    hands.press(Key.Key_Space, on=wanted)
-    asked = finished()
+    hands.press(Key.Key_Space, target=wanted)
+    asked = finish_drill()
     assert "Before you see your points" in asked
     assert "Score by rule" not in asked
     assert "Not passed" not in asked
@@ -239,17 +239,17 @@ def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: 
     hands.qtbot.keyClicks(form.happened, "SERVER_A lost its power")
     hands.qtbot.keyClicks(form.expected, "70")
     hands.click(button(form, "Show the points"))
-    page = texts(there(window.debrief))
+    page = texts(require(window.debrief))
     assert "You expected 70 points. Your score is" in page
     assert "SERVER_A lost its power" in page
     assert "Score by rule" in page
     run = max(row.run_id for row in profile.results())
     assert profile.reflection(run) == Reflection("SERVER_A lost its power", "", 70.0)
-    assert "Before you see your points" in finished()
-    hands.click(button(there(window.debrief), "Skip"))
+    assert "Before you see your points" in finish_drill()
+    hands.click(button(require(window.debrief), "Skip"))
     hands.open_tab(POINTS)
-    assert "Score by rule" in texts(there(window.debrief))
+    assert "Score by rule" in texts(require(window.debrief))
     assert profile.reflection(max(row.run_id for row in profile.results())) is None
     window.show_history()
     window.debriefing.show_stored(run)
-    assert "SERVER_A lost its power" in texts(there(window.debrief)), "it stays with its run"
+    assert "SERVER_A lost its power" in texts(require(window.debrief)), "it stays with its run"

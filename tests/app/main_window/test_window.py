@@ -22,7 +22,7 @@ from app.widgets import keys, theme
 from app.widgets.docks import INSTRUCTOR, LEARNER, PRESENTER, IncrementalView
 from app.widgets.scroll_container import Pages
 from engine.model import World
-from tests.app.main_window.conftest import Hands, shown
+from tests.app.main_window.conftest import Hands, show_window
 from tests.open_window import OpenWindow
 from tests.screenshots import lab_of
 
@@ -60,7 +60,7 @@ def test_changed_keys_persist(
     assert window.actions_by_name["time.step"].shortcuts() == [QKeySequence("Ctrl+Alt+S")]
     assert window.actions_by_name["view.full_screen"].shortcuts()[0] == QKeySequence("F11")
     window.close()
-    again = shown(qtbot, profile, store)
+    again = show_window(qtbot, profile, store)
     assert again.actions_by_name["time.step"].shortcuts() == [QKeySequence("Ctrl+Alt+S")]
 
 
@@ -116,7 +116,7 @@ def test_the_palette_finds_actions_and_commands(hands: Hands) -> None:
     palette = hands.window.palette_of_commands
     assert palette.isVisible()
     hands.qtbot.keyClicks(palette.field, "server_b hang sql")
-    hands.press(Key.Key_Return, on=palette.field)
+    hands.press(Key.Key_Return, target=palette.field)
     assert hands.drill.world.instances["SERVER_B"].hung
 
 
@@ -169,7 +169,7 @@ def test_reduced_motion_is_stored(
 ) -> None:
     window.appearance._motion.trigger()
     window.close()
-    again = shown(qtbot, profile, store)
+    again = show_window(qtbot, profile, store)
     assert again.topology._reduced_motion
 
 
@@ -204,7 +204,7 @@ def test_a_layout_is_stored_per_profile_and_can_be_reset(
     window.appearance.set_layout(PRESENTER)
     assert "charts" in open_docks(window)
     window.close()
-    again = shown(qtbot, profile, store)
+    again = show_window(qtbot, profile, store)
     assert again.appearance.layout == PRESENTER
     again.appearance.set_layout(LEARNER)
     assert open_docks(again) == usual - {"charts"}
@@ -237,7 +237,7 @@ def test_moved_cards_keep_their_positions(
     play_lab(hands)
     window.topology.put({"SERVER_W": (40.0, -200.0)})
     window.close()
-    again = shown(qtbot, profile, store)
+    again = show_window(qtbot, profile, store)
     play_lab(Hands(qtbot, again))
     assert again.topology.places() == {"SERVER_W": (40.0, -200.0)}
 
@@ -256,7 +256,7 @@ def test_history_lists_runs_and_opens_their_debriefs(hands: Hands, profile: Prof
     rows = window.history._table.table.rows
     assert [row.title for row in rows] == ["Mirroring: principal loses power", "Database mirroring lab"]
     assert rows[0].mode == "exam"
-    hands.press(Key.Key_Return, on=window.history._table)
+    hands.press(Key.Key_Return, target=window.history._table)
     assert window.pages.currentWidget() is window.debrief
     assert window.windowTitle().startswith("Mirroring: principal loses power")
 
@@ -272,7 +272,7 @@ def test_unsent_queries_survive_a_restart(
     hands.qtbot.keyClicks(query.editor, "SELECT unsaved")
     qtbot.waitUntil(lambda: "SELECT unsaved" in map(profile.drafts.load, profile.drafts.keys()))
     window.close()
-    again = shown(qtbot, profile, store)
+    again = show_window(qtbot, profile, store)
     (run,) = profile.unfinished()
     again.resume(run.run_id)
     Hands(qtbot, again).search()
@@ -327,7 +327,7 @@ def test_links_in_help_have_targets(page: str) -> None:
 
 
 def test_without_a_profile_the_window_warns_and_plays(qtbot: QtBot, store: WindowSettings) -> None:
-    window = shown(qtbot, None, store)
+    window = show_window(qtbot, None, store)
     hands = Hands(qtbot, window)
     play_lab(hands)
     assert "not recorded" in window.run_facts.text()
@@ -420,12 +420,12 @@ def test_a_slow_page_shows_that_it_is_working(
     window.choose("lab")
     signs: list[Qt.CursorShape | None] = []
 
-    def go_to(shown: QWidget, title: str) -> None:
+    def show_page(page: QWidget, title: str) -> None:
         sign = QApplication.overrideCursor()
         signs.append(sign.shape() if sign is not None else None)
-        Pages.show_page(window.pages, shown, title)
+        Pages.show_page(window.pages, page, title)
 
-    monkeypatch.setattr(window.pages, "show_page", go_to)
+    monkeypatch.setattr(window.pages, "show_page", show_page)
     ways[page]()
     assert signs == [Qt.CursorShape.WaitCursor]
     assert QApplication.overrideCursor() is None

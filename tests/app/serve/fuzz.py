@@ -29,7 +29,7 @@ INPUT_MAX = 4_096
 
 
 def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object], ...]:
-    """What takes an input, chosen by its first byte; connections live in *loop*.
+    """Return the functions that take an input, chosen by its first byte; connections live in *loop*.
 
     Imported late, so that atheris sees the imports."""
     from app.serve import browser, login, requests, types
@@ -156,11 +156,11 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
         loop.run_until_complete(serve())
 
     def refusing(target: Callable[[bytes], object]) -> Callable[[bytes], object]:
-        def one(data: bytes) -> None:
+        def run_target(data: bytes) -> None:
             with suppress(*refusals):
                 target(data)
 
-        return one
+        return run_target
 
     return (
         *map(refusing, (login.read_prelogin, login.read_login, calls, transaction, value)),
@@ -171,10 +171,10 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
     )
 
 
-def play(data: bytes, every: tuple[Callable[[bytes], object], ...]) -> None:
+def play(data: bytes, all_targets: tuple[Callable[[bytes], object], ...]) -> None:
     """Give one input to the target that it names. Raises what nobody expects."""
     if data:
-        every[data[0] % len(every)](data[1:])
+        all_targets[data[0] % len(all_targets)](data[1:])
 
 
 def main() -> int:
@@ -206,7 +206,7 @@ def _keep() -> int:
             *sorted(CORPUS.iterdir()),
             *sorted(FOUND.iterdir(), key=lambda file: file.stat().st_size),
         ]:
-            ways = _ways(lambda file=file: play(file.read_bytes(), every))  # type: ignore[misc]
+            ways = _trace_lines(lambda file=file: play(file.read_bytes(), every))  # type: ignore[misc]
             if file.parent == FOUND and not ways <= gone:
                 shutil.copy(file, CORPUS)
                 print(file.name)
@@ -214,7 +214,7 @@ def _keep() -> int:
     return 0
 
 
-def _ways(work: Callable[[], object]) -> set[tuple[object, int, int]]:
+def _trace_lines(work: Callable[[], object]) -> set[tuple[object, int, int]]:
     """From which line of app.serve to which *work* goes."""
     found: set[tuple[object, int, int]] = set()
 

@@ -1,4 +1,4 @@
-"""What goes over the wire, byte by byte, without a wire."""
+"""Bytes of the wire protocol, without a wire."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_response_is_split_into_packets_of_the_negotiated_size() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "product", "expected"),
+    ("client_version", "product", "expected"),
     [
         (0x74000004, 2005, TDS_7_2),
         (0x74000004, 2008, TDS_7_3),
@@ -57,8 +57,8 @@ def test_a_response_is_split_into_packets_of_the_negotiated_size() -> None:
         (0x71000001, 2014, TDS_7_1),
     ],
 )
-def test_the_newest_common_version_is_used(asked: int, product: int, expected: int) -> None:
-    assert negotiate_version(asked, product) == expected
+def test_the_newest_common_version_is_used(client_version: int, product: int, expected: int) -> None:
+    assert negotiate_version(client_version, product) == expected
 
 
 def test_a_prelogin_offset_outside_the_packet_is_refused() -> None:
@@ -67,7 +67,7 @@ def test_a_prelogin_offset_outside_the_packet_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "value", "expected"),
+    ("type_name", "value", "expected"),
     [
         ("int", -2, b"\x04\xfe\xff\xff\xff"),
         ("bit", 1, b"\x01\x01"),
@@ -81,12 +81,12 @@ def test_a_prelogin_offset_outside_the_packet_is_refused() -> None:
         ("varchar(max)", None, b"\xff" * 8),
     ],
 )
-def test_values_are_encoded_by_type(written: str, value: Scalar, expected: bytes) -> None:
-    assert column(written, [value], TDS_7_4).value(value) == expected
+def test_values_are_encoded_by_type(type_name: str, value: Scalar, expected: bytes) -> None:
+    assert column(type_name, [value], TDS_7_4).value(value) == expected
 
 
 @pytest.mark.parametrize(
-    ("written", "value", "kind", "raw"),
+    ("type_name", "value", "kind", "raw"),
     [
         ("nvarchar(max)", "Ω" * 9000, 0x63, "Ω".encode("utf-16-le") * 9000),
         ("varchar(max)", "x" * 9000, 0x23, b"x" * 9000),
@@ -94,13 +94,13 @@ def test_values_are_encoded_by_type(written: str, value: Scalar, expected: bytes
     ],
 )
 def test_before_tds_7_2_large_values_are_sent_as_text_and_image(
-    written: str, value: str, kind: int, raw: bytes
+    type_name: str, value: str, kind: int, raw: bytes
 ) -> None:
-    old = column(written, [value, None], TDS_7_1)
+    old = column(type_name, [value, None], TDS_7_1)
     assert old.info[0] == kind
     assert old.value(value).endswith(struct.pack("<I", len(raw)) + raw)
     assert old.value(None) == b"\0"
-    assert column(written, [value], TDS_7_2).info[0] != kind
+    assert column(type_name, [value], TDS_7_2).info[0] != kind
 
 
 def test_a_value_of_another_type_is_sent_as_text() -> None:
@@ -122,8 +122,8 @@ def test_a_batch_is_the_text_after_its_headers() -> None:
 
 
 def test_a_call_is_shown_as_in_a_trace() -> None:
-    def text(said: str) -> bytes:
-        raw = said.encode("utf-16-le")
+    def text(statement: str) -> bytes:
+        raw = statement.encode("utf-16-le")
         return b"\0\0\xe7\x40\x1f" + bytes(5) + struct.pack("<H", len(raw)) + raw
 
     body = b"\x04\0\0\0\xff\xff\x0a\0\0\0" + text("SELECT @p") + text("@p int")
@@ -134,23 +134,28 @@ def test_a_call_is_shown_as_in_a_trace() -> None:
 
 
 @pytest.mark.parametrize(
-    ("procedure", "before"), [(10, ("SELECT @p", "@p int OUTPUT")), (13, (0, "@p int OUTPUT", "SELECT @p"))]
+    ("procedure", "leading_parameters"),
+    [(10, ("SELECT @p", "@p int OUTPUT")), (13, (0, "@p int OUTPUT", "SELECT @p"))],
 )
 def test_an_output_value_is_at_the_position_of_its_parameter(
-    procedure: int, before: tuple[int | str, ...]
+    procedure: int, leading_parameters: tuple[int | str, ...]
 ) -> None:
     """sp_executesql has two parameters of its own before it, sp_prepexec three: JDBC gives up otherwise."""
 
-    def parameter(given: int | str) -> bytes:
-        if isinstance(given, int):
+    def parameter(value: int | str) -> bytes:
+        if isinstance(value, int):
             return b"\0\1\x26\x04\0"
-        raw = given.encode("utf-16-le")
+        raw = value.encode("utf-16-le")
         return b"\0\0\xe7\x40\x1f" + bytes(5) + struct.pack("<H", len(raw)) + raw
 
-    body = b"\x04\0\0\0\xff\xff" + struct.pack("<HH", procedure, 0) + b"".join(map(parameter, before))
+    body = (
+        b"\x04\0\0\0\xff\xff"
+        + struct.pack("<HH", procedure, 0)
+        + b"".join(map(parameter, leading_parameters))
+    )
     body += b"\x02" + "@p".encode("utf-16-le") + b"\1\x26\x04\x04\x07\0\0\0"
     (asked,) = read_calls(body, TDS_7_4, Prepared())
-    assert asked.outputs == ((len(before), "@p", "int"),)
+    assert asked.outputs == ((len(leading_parameters), "@p", "int"),)
 
 
 def test_a_row_count_is_that_of_a_change_unless_rows_precede_it() -> None:

@@ -41,7 +41,7 @@ class Served:
     servers: dict[str, dict[str, Any]]
     certificate: Path
     lines: IO[str]
-    """Where to type what is to happen in the world."""
+    """Stream for input lines."""
     heard: list[str] = field(default_factory=list)
     """Events, as lines of JSON."""
 
@@ -55,7 +55,7 @@ class Served:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The lab with servers of 2014; at the end it is killed, and what stands in its record is replayed."""
     folder = tmp_path_factory.mktemp("served")
     record, certificate, lab = folder / "run.json", folder / "run.pem", folder / "lab.toml"
@@ -73,43 +73,43 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     assert run("replay", record, environment=environment).returncode == 0
 
 
-def connect_pytds(there: dict[str, Any], **options: Any) -> Any:
+def connect_pytds(server: dict[str, Any], **options: Any) -> Any:
     return pytds.connect(
-        dsn=there["host"],
+        dsn=server["host"],
         database="Sales",
-        user=there["login"],
-        password=there["password"],
-        port=there["port"],
+        user=server["login"],
+        password=server["password"],
+        port=server["port"],
         login_timeout=30,
         **options,
     )
 
 
-def connect_pymssql(there: dict[str, Any], **options: Any) -> Any:
+def connect_pymssql(server: dict[str, Any], **options: Any) -> Any:
     return pymssql.connect(
-        server=there["host"],
-        port=str(there["port"]),
-        user=there["login"],
-        password=there["password"],
+        server=server["host"],
+        port=str(server["port"]),
+        user=server["login"],
+        password=server["password"],
         database="Sales",
         login_timeout=30,
         **options,
     )
 
 
-def odbc_string(there: dict[str, Any], encrypt: str) -> str:
+def odbc_string(server: dict[str, Any], encrypt: str) -> str:
     return (
-        f"Server={there['host']},{there['port']};Database=Sales;UID={there['login']};PWD={there['password']};"
+        f"Server={server['host']},{server['port']};Database=Sales;UID={server['login']};PWD={server['password']};"
         f"Encrypt={encrypt};TrustServerCertificate={'no' if encrypt.startswith('strict') else 'yes'}"
     )
 
 
-def connect_pyodbc(there: dict[str, Any], encrypt: str = "yes", **options: Any) -> Any:
-    return pyodbc.connect(f"Driver={ODBC};{odbc_string(there, encrypt)}", timeout=30, **options)
+def connect_pyodbc(server: dict[str, Any], encrypt: str = "yes", **options: Any) -> Any:
+    return pyodbc.connect(f"Driver={ODBC};{odbc_string(server, encrypt)}", timeout=30, **options)
 
 
-def connect_mssql_python(there: dict[str, Any], encrypt: str = "yes", **options: Any) -> Any:
-    return mssql_python.connect(odbc_string(there, encrypt), **options)
+def connect_mssql_python(server: dict[str, Any], encrypt: str = "yes", **options: Any) -> Any:
+    return mssql_python.connect(odbc_string(server, encrypt), **options)
 
 
 DRIVERS: dict[str, tuple[Callable[..., Any], str]] = {
@@ -118,7 +118,7 @@ DRIVERS: dict[str, tuple[Callable[..., Any], str]] = {
     "pyodbc": (connect_pyodbc, "?"),
     "mssql-python": (connect_mssql_python, "?"),
 }
-"""How each connects, and how it marks a parameter."""
+"""Connect functions by driver, and the mark of a parameter."""
 EACH = pytest.mark.parametrize("driver", DRIVERS)
 
 
@@ -148,15 +148,15 @@ def connect(driver: str, served: Served, **options: Any) -> Any:
     ids=str,
 )
 def test_a_login_works_with_and_without_tls(
-    served: Served, driver: str, hidden: str, options: dict[str, Any]
+    served_lab: Served, driver: str, hidden: str, options: dict[str, Any]
 ) -> None:
-    """What TLS hides is seen on the wire."""
+    """Text that TLS encrypts does not appear on the wire."""
     said = {
-        name: value.replace("CERTIFICATE", str(served.certificate)) if isinstance(value, str) else value
+        name: value.replace("CERTIFICATE", str(served_lab.certificate)) if isinstance(value, str) else value
         for name, value in options.items()
     }
-    relay = Relay(served.principal["port"])
-    connection = DRIVERS[driver][0]({**served.principal, "port": relay.port}, **said)
+    relay = Relay(served_lab.principal["port"])
+    connection = DRIVERS[driver][0]({**served_lab.principal, "port": relay.port}, **said)
     cursor = connection.cursor()
     cursor.execute("SELECT @@SERVERNAME")
     assert tuple(cursor.fetchone()) == ("SERVER_A",)
@@ -164,9 +164,9 @@ def test_a_login_works_with_and_without_tls(
     connection.close()
 
 
-def test_an_untrusted_certificate_is_refused_by_a_verifying_client(served: Served) -> None:
+def test_an_untrusted_certificate_is_refused_by_a_verifying_client(served_lab: Served) -> None:
     with pytest.raises(pyodbc.OperationalError, match="certificate verify failed"):
-        connect_pyodbc(served.principal, "strict")
+        connect_pyodbc(served_lab.principal, "strict")
 
 
 # --- values ------------------------------------------------------------------------------------------------
@@ -222,11 +222,11 @@ def plainly(value: object) -> object:
 
 
 @EACH
-def test_each_type_arrives_with_its_value_and_as_null(served: Served, driver: str) -> None:
+def test_each_type_arrives_with_its_value_and_as_null(served_lab: Served, driver: str) -> None:
     left_out = {"pyodbc": {"datetimeoffset(3)"}}.get(driver, set())  # its own: ODBC SQL type -155
     kinds = [kind for kind in VALUES if kind not in left_out]
     columns = ", ".join(f"CAST({VALUES[kind][0]} AS {kind}), CAST(NULL AS {kind})" for kind in kinds)
-    connection = connect(driver, served)
+    connection = connect(driver, served_lab)
     cursor = connection.cursor()
     cursor.execute(f"SELECT {columns}")
     (row,) = cursor.fetchall()
@@ -237,8 +237,8 @@ def test_each_type_arrives_with_its_value_and_as_null(served: Served, driver: st
 
 
 @EACH
-def test_ten_thousand_rows_arrive_in_order(served: Served, driver: str) -> None:
-    connection = connect(driver, served, autocommit=True)
+def test_ten_thousand_rows_arrive_in_order(served_lab: Served, driver: str) -> None:
+    connection = connect(driver, served_lab, autocommit=True)
     cursor = connection.cursor()
     cursor.execute("CREATE TABLE big (n int IDENTITY, t nvarchar(10))")
     cursor.execute(
@@ -260,17 +260,17 @@ REFUSED = "EXEC sp_addextendedproperty 'a', 'b'"
 
 
 @EACH
-def test_an_unsimulated_feature_is_an_error_for_the_program(served: Served, driver: str) -> None:
-    connection = connect(driver, served, autocommit=True)
+def test_an_unsimulated_feature_is_an_error_for_the_program(served_lab: Served, driver: str) -> None:
+    connection = connect(driver, served_lab, autocommit=True)
     cursor = connection.cursor()
     with pytest.raises(Exception, match="Not simulated"):
         cursor.execute(f"{REFUSED}; SELECT 1")
     connection.close()
 
 
-def test_a_database_change_is_no_error_for_pymssql(served: Served) -> None:
+def test_a_database_change_is_no_error_for_pymssql(served_lab: Served) -> None:
     """INFO tokens of severity 10 have class 0."""
-    connection = connect("pymssql", served, autocommit=True)
+    connection = connect("pymssql", served_lab, autocommit=True)
     cursor = connection.cursor()
     cursor.execute("USE msdb")
     cursor.execute("SELECT DB_NAME()")
@@ -282,9 +282,9 @@ def test_a_database_change_is_no_error_for_pymssql(served: Served) -> None:
 
 
 @EACH
-def test_parameters_and_transactions_work(served: Served, driver: str) -> None:
+def test_parameters_and_transactions_work(served_lab: Served, driver: str) -> None:
     mark = DRIVERS[driver][1]
-    connection = connect(driver, served)
+    connection = connect(driver, served_lab)
     cursor = connection.cursor()
     cursor.execute("CREATE TABLE t (a int, b nvarchar(20), c decimal(9,2))")
     connection.commit()
@@ -311,15 +311,15 @@ def test_parameters_and_transactions_work(served: Served, driver: str) -> None:
 # --- errors --------------------------------------------------------------------------------------------------
 
 
-def test_an_error_has_number_severity_state_procedure_and_line(served: Served) -> None:
-    with connect_pytds(served.principal, autocommit=True) as connection, connection.cursor() as cursor:
+def test_an_error_has_number_severity_state_procedure_and_line(served_lab: Served) -> None:
+    with connect_pytds(served_lab.principal, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE PROCEDURE bad AS\nBEGIN\n  RAISERROR('bad news', 13, 42)\nEND")
         with pytest.raises(pytds.Error, match="bad news") as told:
             cursor.execute("\nEXEC bad")
         error = told.value
         assert (error.number, error.severity, error.state, error.line) == (50000, 13, 42, 3)
         assert (error.procname, error.srvname) == ("bad", "SERVER_A")
-    with connect_pymssql(served.principal, autocommit=True) as connection:
+    with connect_pymssql(served_lab.principal, autocommit=True) as connection:
         below = (
             connection._conn
         )  # what it is made of tells all of it, where the DB-API has a number and a text
@@ -332,8 +332,8 @@ def test_an_error_has_number_severity_state_procedure_and_line(served: Served) -
 
 
 @EACH
-def test_an_error_is_raised_and_the_connection_continues(served: Served, driver: str) -> None:
-    connection = connect(driver, served, autocommit=True)
+def test_an_error_is_raised_and_the_connection_continues(served_lab: Served, driver: str) -> None:
+    connection = connect(driver, served_lab, autocommit=True)
     cursor = connection.cursor()
     with pytest.raises(Exception, match="Divide by zero error encountered"):
         cursor.execute("\n\nSELECT 1/0") or cursor.fetchall()
@@ -342,8 +342,8 @@ def test_an_error_is_raised_and_the_connection_continues(served: Served, driver:
     connection.close()
 
 
-def test_unsupported_login_options_are_refused_by_name(served: Served) -> None:
-    there = f"Driver={ODBC};{odbc_string(served.principal, 'no')}".replace(
+def test_unsupported_login_options_are_refused_by_name(served_lab: Served) -> None:
+    there = f"Driver={ODBC};{odbc_string(served_lab.principal, 'no')}".replace(
         "Sales", "master"
     )  # it has no partner
     with pytest.raises(pyodbc.ProgrammingError, match="Not simulated: MARS"):
@@ -351,21 +351,21 @@ def test_unsupported_login_options_are_refused_by_name(served: Served) -> None:
     new_password = 1226  # SQL_COPT_SS_OLDPWD
     with pytest.raises(pyodbc.ProgrammingError, match="Not simulated: another password"):
         pyodbc.connect(there, attrs_before={new_password: "old"})
-    with connect_pytds(served.principal, autocommit=True) as connection, connection.cursor() as cursor:
+    with connect_pytds(served_lab.principal, autocommit=True) as connection, connection.cursor() as cursor:
         with pytest.raises(pytds.Error, match="Not simulated: INSERT BULK"):
             cursor.copy_to(file=io.StringIO("1\n"), table_or_view="#x", columns=["n"])
         assert cursor.execute_scalar("SELECT 7") == 7
 
 
-def test_calendar_limits_and_bytes_work_as_parameters(served: Served) -> None:
+def test_calendar_limits_and_bytes_work_as_parameters(served_lab: Served) -> None:
     sent = (b"\0\1", dt.date(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999))
-    with connect_pyodbc(served.principal, autocommit=True) as connection:
+    with connect_pyodbc(served_lab.principal, autocommit=True) as connection:
         assert tuple(connection.execute("SELECT ?, ?, ?", sent).fetchone()) == sent
 
 
-def test_a_scripted_login_has_its_own_password(served: Served) -> None:
-    there = {**served.principal, "login": "bob", "password": "Passw0rd!x"}
-    with connect_pytds(served.principal, autocommit=True) as connection, connection.cursor() as cursor:
+def test_a_scripted_login_has_its_own_password(served_lab: Served) -> None:
+    there = {**served_lab.principal, "login": "bob", "password": "Passw0rd!x"}
+    with connect_pytds(served_lab.principal, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE LOGIN bob WITH PASSWORD = 'Passw0rd!x'")
         cursor.execute("CREATE USER bob")
         with connect_pytds(there) as own, own.cursor() as asked:
@@ -377,22 +377,22 @@ def test_a_scripted_login_has_its_own_password(served: Served) -> None:
 
 
 def test_an_impossible_value_is_8023_and_a_table_parameter_is_refused_by_name(
-    served: Served,
+    served_lab: Served,
 ) -> None:
-    with connect_pyodbc(served.principal, autocommit=True) as connection:
+    with connect_pyodbc(served_lab.principal, autocommit=True) as connection:
         with pytest.raises(pyodbc.Error, match="not a valid instance of data type float"):
             connection.execute("SELECT ?", float("nan"))
         assert connection.execute("SELECT 7").fetchval() == 7
     column = pytds.Column(type=pytds.tds_types.IntType())
     table = pytds.TableValuedParam(type_name="dbo.numbers", columns=(column,), rows=[(1,)])
-    with connect_pytds(served.principal, autocommit=True) as connection, connection.cursor() as cursor:
+    with connect_pytds(served_lab.principal, autocommit=True) as connection, connection.cursor() as cursor:
         with pytest.raises(pytds.Error, match="Not simulated: a table-valued parameter"):
             cursor.execute("SELECT * FROM %s", (table,))
         assert cursor.execute_scalar("SELECT 7") == 7
 
 
-def test_an_odbc_call_is_prepared_and_repeated(served: Served) -> None:
-    connection = connect_pyodbc(served.principal, autocommit=True)
+def test_an_odbc_call_is_prepared_and_repeated(served_lab: Served) -> None:
+    connection = connect_pyodbc(served_lab.principal, autocommit=True)
     cursor = connection.cursor()
     cursor.execute("CREATE PROCEDURE twice @a int, @b nvarchar(20) AS SELECT 2 * @a, @b + @b")
     for number in (5, 6):
@@ -403,8 +403,8 @@ def test_an_odbc_call_is_prepared_and_repeated(served: Served) -> None:
 
 
 @EACH
-def test_an_unsimulated_feature_is_an_error_not_an_empty_result(served: Served, driver: str) -> None:
-    connection = connect(driver, served, autocommit=True)
+def test_an_unsimulated_feature_is_an_error_not_an_empty_result(served_lab: Served, driver: str) -> None:
+    connection = connect(driver, served_lab, autocommit=True)
     cursor = connection.cursor()
     with pytest.raises(Exception, match="Not simulated: SQL_VARIANT_PROPERTY of TotalBytes"):
         cursor.execute("SELECT SQL_VARIANT_PROPERTY(1, 'TotalBytes')") or cursor.fetchall()
@@ -417,10 +417,10 @@ def test_an_unsimulated_feature_is_an_error_not_an_empty_result(served: Served, 
 
 
 @pytest.mark.parametrize("driver", ["pyodbc", "mssql-python", "pymssql", "python-tds"])
-def test_a_batch_is_canceled_and_the_connection_continues(served: Served, driver: str) -> None:
+def test_a_batch_is_canceled_and_the_connection_continues(served_lab: Served, driver: str) -> None:
     """By a time-out where a driver cannot cancel otherwise."""
     slow = "WAITFOR DELAY '00:00:30'"
-    connection = connect(driver, served)
+    connection = connect(driver, served_lab)
     if driver == "mssql-python":
         connection.timeout = 1
     cursor = connection.cursor()
@@ -458,21 +458,21 @@ def test_a_batch_is_canceled_and_the_connection_continues(served: Served, driver
 DIALECTS = {"mssql+pymssql": connect_pymssql, "mssql+pyodbc": connect_pyodbc}
 
 
-def sqlalchemy_engine(dialect: str, *there: dict[str, Any]) -> sqlalchemy.Engine:
-    """A pool of connections to the first of *there* that lets it in."""
+def sqlalchemy_engine(dialect: str, *servers: dict[str, Any]) -> sqlalchemy.Engine:
+    """A pool of connections to the first of *servers* that lets it in."""
 
     def creator() -> Any:
-        for server in there[:-1]:
+        for server in servers[:-1]:
             with suppress(Exception):
                 return DIALECTS[dialect](server)
-        return DIALECTS[dialect](there[-1])
+        return DIALECTS[dialect](servers[-1])
 
     return sqlalchemy.create_engine(f"{dialect}://", creator=creator, pool_pre_ping=True)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_sqlalchemy_works_with_a_table(served: Served, dialect: str) -> None:
-    engine = sqlalchemy_engine(dialect, served.principal)
+def test_sqlalchemy_works_with_a_table(served_lab: Served, dialect: str) -> None:
+    engine = sqlalchemy_engine(dialect, served_lab.principal)
     column, of = sqlalchemy.Column, sqlalchemy.types
     table = sqlalchemy.Table(
         "orders",
@@ -513,17 +513,17 @@ def test_sqlalchemy_works_with_a_table(served: Served, dialect: str) -> None:
 # --- failover: the last of all, as it ends the principal -------------------------------------------------------
 
 
-def test_the_mirror_refuses_logins_to_its_database(served: Served) -> None:
+def test_the_mirror_refuses_logins_to_its_database(served_lab: Served) -> None:
     with pytest.raises(pytds.Error, match="acting as a mirror database"):
-        connect_pytds(served.servers["SERVER_B"], disable_connect_retry=True)
+        connect_pytds(served_lab.servers["SERVER_B"], disable_connect_retry=True)
 
 
-def test_after_a_failover_each_driver_follows_its_profile_to_the_new_principal(served: Served) -> None:
-    there, over = served.principal, threading.Event()
+def test_after_a_failover_each_driver_follows_its_profile_to_the_new_principal(served_lab: Served) -> None:
+    there, over = served_lab.principal, threading.Event()
     asked = {"HOST": there["host"], "PORT": str(there["port"]), "PARTNER": "", "PASSWORD": there["password"],
              "TIMEOUT": "0"}  # fmt: skip
     ready, back = threading.Semaphore(0), dict[str, float]()
-    pools = [sqlalchemy_engine(dialect, there, served.servers["SERVER_B"]) for dialect in DIALECTS]
+    pools = [sqlalchemy_engine(dialect, there, served_lab.servers["SERVER_B"]) for dialect in DIALECTS]
     for pool in pools:
         with pool.connect() as kept:
             assert kept.exec_driver_sql("SELECT @@SERVERNAME").scalar() == "SERVER_A"
@@ -536,13 +536,13 @@ def test_after_a_failover_each_driver_follows_its_profile_to_the_new_principal(s
         threading.Thread(target=application, args=(name,), daemon=True).start()
     for _ in PROFILES:
         assert ready.acquire(timeout=30)
-    served.do("stop-service SERVER_A")
+    served_lab.do("stop-service SERVER_A")
     until = time.monotonic() + 45
     while not {"pyodbc", "mssql-python"} <= {*back}:
         assert time.monotonic() < until
         time.sleep(0.1)
     for connecting, _ in DRIVERS.values():
-        connection = connecting(served.servers["SERVER_B"])
+        connection = connecting(served_lab.servers["SERVER_B"])
         cursor = connection.cursor()
         cursor.execute("SELECT @@SERVERNAME, DB_NAME()")
         assert tuple(cursor.fetchone()) == ("SERVER_B", "Sales")
@@ -552,7 +552,7 @@ def test_after_a_failover_each_driver_follows_its_profile_to_the_new_principal(s
             assert anew.exec_driver_sql("SELECT @@SERVERNAME").scalar() == "SERVER_B"
         pool.dispose()
     time.sleep(2.5)  # the pause between two logins of an application, and some: whoever follows is back
-    events = [json.loads(line) for line in list(served.heard)]
+    events = [json.loads(line) for line in list(served_lab.heard)]
     (stopped,) = (event["t_s"] for event in events if event["kind"] == "fault")
     simulated = {
         event["client"]: event["t_s"] - stopped

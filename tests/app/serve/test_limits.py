@@ -1,4 +1,4 @@
-"""What lies below and around TDS: packets that vanish, and limits that answer as a server does."""
+"""The layer below and around TDS: packets that vanish, and limits that answer as a server does."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from app.serve.login import (
 from app.serve.wire import PASS_NOTHING, SO_ATTACH_FILTER
 from engine.drill.running.drill import Drill
 from tests.app.serve.client import TRANSACTION_HEADER, connect, login
-from tests.app.serve.test_listener import Site, run, served, shown
+from tests.app.serve.test_listener import Site, encode_text, run, serve_site
 
 TCP_USER_TIMEOUT = 18
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux filters packets of a socket")
@@ -81,7 +81,7 @@ async def raw(site: Site, name: str) -> socket.socket:
     return made
 
 
-async def received(client: socket.socket) -> bytes:
+async def receive_bytes(client: socket.socket) -> bytes:
     return await asyncio.wait_for(asyncio.get_running_loop().sock_recv(client, 65_536), 10)
 
 
@@ -89,7 +89,7 @@ async def received(client: socket.socket) -> bytes:
 @pytest.mark.parametrize("fault", ["power-off SERVER_A", "pull-cable SERVER_A"])
 def test_a_connection_to_a_dead_computer_is_ended_only_by_the_client(fault: str) -> None:
     async def test() -> None:
-        async with served("lab") as site:
+        async with serve_site("lab") as site:
             alive, probed, sending = [await raw(site, name) for name in ("SERVER_B", "SERVER_A", "SERVER_A")]
             for client in (alive, probed):
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -102,7 +102,7 @@ def test_a_connection_to_a_dead_computer_is_ended_only_by_the_client(fault: str)
             await asyncio.get_running_loop().sock_sendall(sending, packet(PacketKind.BATCH, b""))
             for client in (probed, sending):
                 with pytest.raises(TimeoutError) as ended:
-                    await received(client)
+                    await receive_bytes(client)
                 assert ended.value.errno is not None, "the system of the client has ended it"
             assert time.monotonic() - begun < 8
             with pytest.raises(TimeoutError) as still:
@@ -118,7 +118,7 @@ def test_a_connection_to_a_dead_computer_is_ended_only_by_the_client(fault: str)
 @pytest.mark.parametrize("verbs", [("power-off", "power-on"), ("pull-cable", "plug-cable")])
 def test_after_the_computer_returns_an_old_connection_is_reset(verbs: tuple[str, str]) -> None:
     async def test() -> None:
-        async with served("lab") as site:
+        async with serve_site("lab") as site:
             old = await raw(site, "SERVER_A")
             assert site.host.do(f"{verbs[0]} SERVER_A")
             await site.listener.follow()
@@ -126,7 +126,7 @@ def test_after_the_computer_returns_an_old_connection_is_reset(verbs: tuple[str,
             assert site.host.do(f"{verbs[1]} SERVER_A")
             await site.run_on(80)
             with pytest.raises(ConnectionResetError):
-                await received(old)
+                await receive_bytes(old)
             old.close()
 
     run(test())
@@ -136,12 +136,12 @@ def test_a_connection_over_the_limit_is_refused_with_a_message(monkeypatch: pyte
     monkeypatch.setattr(listeners, "USERS_MAX", 3)
 
     async def test() -> None:
-        async with served("lab") as site:
+        async with serve_site("lab") as site:
             for _ in range(3):
                 assert error(17809) not in (await site.connect("SERVER_A")).welcome
             late = await site.connect("SERVER_B", "")
             assert error(17809) in late.welcome
-            assert shown("the maximum number of '3' user connections") in late.welcome
+            assert encode_text("the maximum number of '3' user connections") in late.welcome
             with pytest.raises(ConnectionError):
                 await late.ask("SELECT 1")
             site._clients[0].close()
@@ -155,11 +155,13 @@ def test_silent_connections_block_nobody(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(listeners, "LOGINS_MAX", 20)
 
     async def test() -> None:
-        async with served("lab") as site:
+        async with serve_site("lab") as site:
             silent = [
                 await asyncio.open_connection("127.0.0.1", site.listener.ports["SERVER_A"]) for _ in range(60)
             ]
-            assert shown("SERVER_A") in await (await site.connect("SERVER_A")).ask("SELECT @@SERVERNAME")
+            assert encode_text("SERVER_A") in await (await site.connect("SERVER_A")).ask(
+                "SELECT @@SERVERNAME"
+            )
             assert len(site.listener.sessions) <= 21
             for _, writer in silent:
                 writer.close()
@@ -169,10 +171,12 @@ def test_silent_connections_block_nobody(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_batch_that_is_too_large_returns_an_error() -> None:
     async def test() -> None:
-        async with served("lab") as site:
+        async with serve_site("lab") as site:
             client = await site.connect("SERVER_A")
             assert error(701) in await client.say(big(MESSAGE_MAX + 100_000))
-            assert shown("SERVER_A") in await client.ask("SELECT @@SERVERNAME"), "the connection goes on"
+            assert encode_text("SERVER_A") in await client.ask("SELECT @@SERVERNAME"), (
+                "the connection goes on"
+            )
 
     run(test())
 
@@ -185,7 +189,7 @@ def test_data_before_the_login_is_limited() -> None:
 
 def test_attention_packets_of_one_client_stop_nobody_else() -> None:
     async def test() -> None:
-        async with served("lab") as site:
+        async with serve_site("lab") as site:
             reader, writer = await asyncio.open_connection("127.0.0.1", site.listener.ports["SERVER_A"])
             writer.write(packet(PacketKind.LOGIN, login("sa", site.listener.password)))
             await reader.read(65_536)
@@ -200,7 +204,7 @@ def test_attention_packets_of_one_client_stop_nobody_else() -> None:
                     answered += len(data)
 
             reading = asyncio.create_task(read())
-            assert shown("SERVER_A") in await other.ask("SELECT @@SERVERNAME")
+            assert encode_text("SERVER_A") in await other.ask("SELECT @@SERVERNAME")
             assert answered < 20_000 * 10, "it has waited for all of them"
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)

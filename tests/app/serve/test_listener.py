@@ -51,7 +51,7 @@ class Site:
 
 
 @asynccontextmanager
-async def served(name: str) -> AsyncIterator[Site]:
+async def serve_site(name: str) -> AsyncIterator[Site]:
     site = Site(name)
     await site.listener.open(0)
     yield site
@@ -62,13 +62,13 @@ def run(test: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(test, 30))
 
 
-def shown(text: str) -> bytes:
+def encode_text(text: str) -> bytes:
     return text.encode("utf-16-le")
 
 
 def test_the_port_of_a_listener_follows_its_group() -> None:
     async def test() -> None:
-        async with served("ag-lab") as site:
+        async with serve_site("ag-lab") as site:
             told: Any = addresses(site.listener)
             assert set(told["listeners"]) == {"AGL1"}
             assert set(told["servers"]) == {"NODE_1", "NODE_2", "NODE_3"}
@@ -77,7 +77,7 @@ def test_the_port_of_a_listener_follows_its_group() -> None:
             with pytest.raises(ConnectionError):
                 await reads.ask("SELECT 1")  # it has been told to go elsewhere
             client = await site.connect("AGL1")
-            assert shown("NODE_1") in await client.ask("SELECT @@SERVERNAME")
+            assert encode_text("NODE_1") in await client.ask("SELECT @@SERVERNAME")
             aside = await site.connect("AGL1", database="")
             assert site.host.do("move-role AG1 NODE_2")
             await site.run_on(20)
@@ -85,7 +85,7 @@ def test_the_port_of_a_listener_follows_its_group() -> None:
                 with pytest.raises(ConnectionError):
                     await old.ask("SELECT 1")
             client = await site.connect("AGL1")
-            assert shown("NODE_2") in await client.ask("SELECT @@SERVERNAME")
+            assert encode_text("NODE_2") in await client.ask("SELECT @@SERVERNAME")
             assert site.host.live is not None
             sent_on = [e for e in site.host.live.events if e.kind == "session" and e.get("what") == "routed"]
             assert [event.get("to") for event in sent_on] == ["NODE_3"]
@@ -95,7 +95,7 @@ def test_the_port_of_a_listener_follows_its_group() -> None:
 
 def test_a_listener_without_a_node_is_silent_until_it_has_one() -> None:
     async def test() -> None:
-        async with served("ag-lab") as site:
+        async with serve_site("ag-lab") as site:
             assert site.host.do("power-off NODE_1")
             await site.run_on(2)
             assert state(site.listener.world, "AGL1") is PortState.DARK
@@ -103,7 +103,7 @@ def test_a_listener_without_a_node_is_silent_until_it_has_one() -> None:
             await site.run_on(2)
             assert not waiting.done()
             await site.run_on(30)
-            assert shown("NODE_2") in await (await waiting).ask("SELECT @@SERVERNAME")
+            assert encode_text("NODE_2") in await (await waiting).ask("SELECT @@SERVERNAME")
 
     run(test())
 
@@ -111,7 +111,7 @@ def test_a_listener_without_a_node_is_silent_until_it_has_one() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux drops what a full queue does not take")
 def test_a_computer_without_power_neither_accepts_nor_refuses_connections() -> None:
     async def test() -> None:
-        async with served("lab") as site:
+        async with serve_site("lab") as site:
             assert site.host.do("power-off SERVER_A")
             await site.listener.follow()
             port = site.listener.ports["SERVER_A"]
@@ -119,30 +119,32 @@ def test_a_computer_without_power_neither_accepts_nor_refuses_connections() -> N
                 await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), 0.2)
             assert site.host.do("power-on SERVER_A")
             await site.run_on(80)
-            assert shown("SERVER_A") in await (await site.connect("SERVER_A", "")).ask("SELECT @@SERVERNAME")
+            assert encode_text("SERVER_A") in await (await site.connect("SERVER_A", "")).ask(
+                "SELECT @@SERVERNAME"
+            )
 
     run(test())
 
 
 def test_a_failover_cluster_instance_keeps_its_port() -> None:
     async def test() -> None:
-        async with served("fci-lab") as site:
+        async with serve_site("fci-lab") as site:
             client = await site.connect("SQLFCI1")
             name = "SELECT SERVERPROPERTY('ComputerNamePhysicalNetBIOS')"
-            assert shown("NODE_1") in await client.ask(name)
+            assert encode_text("NODE_1") in await client.ask(name)
             assert site.host.do("move-role SQLFCI1 NODE_2")
             await site.run_on(40)
             with pytest.raises(ConnectionError):
                 await client.ask(name)
             client = await site.connect("SQLFCI1")
-            assert shown("NODE_2") in await client.ask(name)
+            assert encode_text("NODE_2") in await client.ask(name)
 
     run(test())
 
 
 def test_changes_of_language_and_database_are_sent_as_environment_changes() -> None:
     async def test() -> None:
-        async with served("lab") as site:
+        async with serve_site("lab") as site:
             client = await site.connect("SERVER_A")
             told = encode_environment(LANGUAGE, "Deutsch", "us_english")
             assert told in await client.ask("SET LANGUAGE German")
@@ -155,7 +157,7 @@ def test_changes_of_language_and_database_are_sent_as_environment_changes() -> N
 
 def test_a_paused_run_is_silent_and_responds_after_it_continues() -> None:
     async def test() -> None:
-        async with served("lab") as site:
+        async with serve_site("lab") as site:
             client = await site.connect("SERVER_A")
             site.host.pause()
             await site.listener.follow()

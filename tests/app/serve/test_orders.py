@@ -58,15 +58,15 @@ def answered_by(server: str) -> Callable[[Any], bool]:
     )
 
 
-def role(server: str, now: str) -> Callable[[Any], bool]:
-    return lambda e: e["kind"] == "role" and e["server"] == server and now in e["text"]
+def role(server: str, new_role: str) -> Callable[[Any], bool]:
+    return lambda e: e["kind"] == "role" and e["server"] == server and new_role in e["text"]
 
 
-def synchronized(event: Any) -> bool:
+def is_synchronized(event: Any) -> bool:
     return event["kind"] == "state" and "SYNCHRONIZED" in event["text"]
 
 
-def played(folder: Path, switches: Sequence[str], story: Callable[[Play], None]) -> Any:
+def play_order_drill(folder: Path, switches: Sequence[str], story: Callable[[Play], None]) -> Any:
     """The report of the drill with the order desk in it; replayed, it is the same run."""
     drill, record = folder / "app-real-program.toml", folder / "run.json"
     text = (ROOT / "scenarios/app-real-program.toml").read_text(encoding="utf-8")
@@ -100,7 +100,7 @@ def played(folder: Path, switches: Sequence[str], story: Callable[[Play], None])
     return json.loads(record.read_text(encoding="utf-8"))
 
 
-def met(report: Any) -> list[str]:
+def list_met_goals(report: Any) -> list[str]:
     return [goal["name"] for goal in report["goals"] if goal["met"]]
 
 
@@ -110,12 +110,12 @@ def test_an_application_with_retry_follows_both_failovers(tmp_path: Path) -> Non
         play.do("stop-service TOY1")
         play.wait(answered_by("TOY2"), 2)
         play.do("start-service TOY1")
-        play.wait(synchronized)
+        play.wait(is_synchronized)
         play.do("stop-service TOY2")
         play.wait(answered_by("TOY1"), 6)  # goals are looked at once a second
 
-    report = played(tmp_path, ["--retry"], story)
-    assert met(report) == ["works", "back", "by-itself"]
+    report = play_order_drill(tmp_path, ["--retry"], story)
+    assert list_met_goals(report) == ["works", "back", "by-itself"]
     assert any(
         "INSERT dbo.attempts VALUES" in one["batch"] for one in report["sql"]
     )  # its own log has come back
@@ -128,6 +128,6 @@ def test_an_application_without_retry_stops(tmp_path: Path) -> None:
         play.do("stop-service TOY1")
         play.wait(role("TOY2", "PRINCIPAL"))
         play.do("start-service TOY1")
-        play.wait(synchronized)
+        play.wait(is_synchronized)
 
-    assert met(played(tmp_path, [], story)) == ["works"]
+    assert list_met_goals(play_order_drill(tmp_path, [], story)) == ["works"]

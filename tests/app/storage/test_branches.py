@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.storage import Profile, RunId
 
 
-def begun(profile: Profile, lines: list[str]) -> RunId:
+def begin_run(profile: Profile, lines: list[str]) -> RunId:
     run_id = profile.begin_run("lab", "text", "hash", 1, "0", "lab")
     for tick, line in enumerate(lines):
         profile.append(run_id, tick, line)
@@ -13,8 +13,8 @@ def begun(profile: Profile, lines: list[str]) -> RunId:
 
 
 def tree(profile: Profile) -> tuple[RunId, RunId]:
-    first = begun(profile, ["0 note a", "0.01 note b"])
-    second = begun(profile, ["0 note a", "0.01 rewind 5"])
+    first = begin_run(profile, ["0 note a", "0.01 note b"])
+    second = begin_run(profile, ["0 note a", "0.01 rewind 5"])
     profile.keep_branch(first, first, None, "main", 0, 0)
     profile.keep_branch(second, first, first, "branch 1", 1, 1)
     return first, second
@@ -22,7 +22,7 @@ def tree(profile: Profile) -> tuple[RunId, RunId]:
 
 def test_a_tree_is_read_from_any_of_its_runs(profile: Profile) -> None:
     first, second = tree(profile)
-    alone = begun(profile, [])
+    alone = begin_run(profile, [])
     assert profile.branches(alone) == []
     for run_id in (first, second):
         found = profile.branches(run_id)
@@ -53,6 +53,6 @@ def test_only_the_newest_run_of_a_tree_can_be_continued(profile: Profile) -> Non
 
 def test_a_run_is_stored_with_its_scenario_text(profile: Profile) -> None:
     assert not profile.has_run_of("lab")
-    run_id = begun(profile, [])
+    run_id = begin_run(profile, [])
     assert profile.has_run_of("lab")
     assert profile.scenario_text(run_id) == "text"

@@ -12,7 +12,7 @@ from tests.app.storage.conftest import begin
 REPORT = '{"availability": {"downtime_s": 1.5, "lost_transactions": 0}}'
 
 
-def played(profile: Profile, *lines: str) -> RunId:
+def play_run(profile: Profile, *lines: str) -> RunId:
     run_id = begin(profile)
     for tick, line in enumerate(lines):
         profile.append(run_id, tick, line)
@@ -20,14 +20,14 @@ def played(profile: Profile, *lines: str) -> RunId:
     return run_id
 
 
-def over(profile: Profile, run_id: RunId) -> RunId:
+def finish_run(profile: Profile, run_id: RunId) -> RunId:
     profile.finish(run_id, 100, "end", REPORT, 90.0)
     return run_id
 
 
 def test_a_deleted_run_leaves_nothing_behind(profile_folder: Path) -> None:
     with open_profile(profile_folder) as profile:
-        kept, gone = (over(profile, played(profile, "0 note a")) for _ in range(2))
+        kept, gone = (finish_run(profile, play_run(profile, "0 note a")) for _ in range(2))
     with open_profile(profile_folder) as profile:  # the mark is of the one that goes
         profile.delete_finished([gone])
         assert [row.run_id for row in profile.results()] == [kept]
@@ -39,7 +39,7 @@ def test_a_deleted_run_leaves_nothing_behind(profile_folder: Path) -> None:
 
 
 def test_an_unfinished_run_and_its_tree_are_not_deleted(profile: Profile) -> None:
-    done, going = over(profile, played(profile)), played(profile, "0 note a")
+    done, going = finish_run(profile, play_run(profile)), play_run(profile, "0 note a")
     with pytest.raises(ValueError, match="is running"):
         profile.delete_finished([done, going])
     assert [row.run_id for row in profile.results()] == [done]
@@ -48,10 +48,10 @@ def test_an_unfinished_run_and_its_tree_are_not_deleted(profile: Profile) -> Non
 
 def tree(profile: Profile) -> list[RunId]:
     """main, two that left it, and one that left the first of them."""
-    main = played(profile, "0 a", "0.01 b", "0.02 c")
-    one = played(profile, "0 a", "0.01 b", "0.02 d", "0.03 e")
-    two = played(profile, "0 a", "0.02 f")
-    grandchild = played(profile, "0 a", "0.01 b", "0.02 d", "0.03 g")
+    main = play_run(profile, "0 a", "0.01 b", "0.02 c")
+    one = play_run(profile, "0 a", "0.01 b", "0.02 d", "0.03 e")
+    two = play_run(profile, "0 a", "0.02 f")
+    grandchild = play_run(profile, "0 a", "0.01 b", "0.02 d", "0.03 g")
     for run_id, parent, name, tick, inputs in (
         (main, None, "main", 0, 0),
         (one, main, "one", 2, 2),
@@ -67,7 +67,7 @@ def shape(profile: Profile, run_id: RunId) -> list[tuple[str, RunId | None, int,
 
 
 def test_a_branch_of_a_deleted_run_keeps_its_place_in_the_tree(profile: Profile) -> None:
-    main, one, two, grandchild = (over(profile, run_id) for run_id in tree(profile))
+    main, one, two, grandchild = (finish_run(profile, run_id) for run_id in tree(profile))
     profile.delete_finished([one])
     assert shape(profile, main) == [
         ("main", None, 0, 0, 3),
@@ -80,7 +80,7 @@ def test_a_branch_of_a_deleted_run_keeps_its_place_in_the_tree(profile: Profile)
 
 def test_an_abandoned_run_is_not_offered_after_its_successor_is_deleted(profile: Profile) -> None:
     *_, newest = tree(profile)
-    over(profile, newest)
+    finish_run(profile, newest)
     assert profile.unfinished() == []
     profile.delete_finished([newest])
     assert profile.unfinished() == []

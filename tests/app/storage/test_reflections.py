@@ -1,4 +1,4 @@
-"""What a person thought of a run is kept with it, and goes with it."""
+"""Reflections of a person are stored with a run and deleted with it."""
 
 from __future__ import annotations
 

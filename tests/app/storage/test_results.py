@@ -80,14 +80,14 @@ def test_without_a_score_there_is_no_best_run(profile: Profile) -> None:
 
 
 def test_answers_exclude_rewound_and_altered_runs(profile: Profile) -> None:
-    def answered(sure: object, **more: object) -> None:
+    def record_answer(sure: object, **fields: object) -> None:
         rows = [{"name": "why", "sure_percent": sure, "correct": True, "right": [1]}, {"name": "open"}]
-        told = {**json.loads(report()), "questions": rows, **more}
+        told = {**json.loads(report()), "questions": rows, **fields}
         profile.finish(begin(profile, "lab"), 6000, "f00d", json.dumps(told), 50.0)
 
     for sure in (80, "many", 900, None):
-        answered(sure)
-    answered(70, rewinds=[{"t_s": 1}])
+        record_answer(sure)
+    record_answer(70, rewinds=[{"t_s": 1}])
     play(profile, "lab", 50.0)
     assert [row["sure_percent"] for row in profile.answers()] == [80]
 

@@ -7,7 +7,7 @@ import pytest
 from app.view_models.connection_string import describe_connection, find_change, read_driver_log
 from engine.drill.running.drill import Drill
 from engine.model import Client
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 APP = Client(name="APP", databases=("Sales",), data_source="SERVER_A", failover_partner="SERVER_C")
 TEXT = "Data Source=SERVER_A;Failover Partner=SERVER_C;Initial Catalog=Sales;Connect Timeout=15;Retry=yes"
@@ -33,7 +33,7 @@ def test_an_edit_becomes_one_input(text: str, line: str) -> None:
 
 
 def test_a_removed_partner_can_be_applied() -> None:
-    drill = Drill(shipped("lab"))
+    drill = Drill(load_shipped_scenario("lab"))
     client = drill.world.clients["APP"]
     text = ";".join(
         part for part in describe_connection(client).split(";") if not part.startswith("Failover")
@@ -44,7 +44,7 @@ def test_a_removed_partner_can_be_applied() -> None:
 
 
 def test_the_driver_log_contains_only_events_of_its_client() -> None:
-    drill = Drill(shipped("automatic-failover"))
+    drill = Drill(load_shipped_scenario("automatic-failover"))
     drill.advance_to(7_000)
     assert read_driver_log(drill.events, "APP") == [
         "0:59.25  APP lost its connections to SERVER_A",

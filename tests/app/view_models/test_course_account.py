@@ -20,8 +20,8 @@ SCRIPTS = {
 }
 
 
-def total_ticks(spans: list[TimelineSpan], what: str) -> float:
-    return 100.0 * sum(span.to_s - span.from_s for span in spans if span.what == what)
+def total_ticks(spans: list[TimelineSpan], state: str) -> float:
+    return 100.0 * sum(span.to_s - span.from_s for span in spans if span.what == state)
 
 
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)

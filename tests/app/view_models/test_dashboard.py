@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from app.view_models import dashboard
 from app.view_models.picture import picture_of
-from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.availability.worlds import ag_lab, do, run_until
 
 
 def test_the_primary_knows_all_replicas_and_a_secondary_only_itself() -> None:
     world = ag_lab()
-    until(world, 5.0)
+    run_until(world, 5.0)
     board = dashboard.board(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     assert (board.health, board.primary, board.quorum) == (dashboard.HEALTHY, "NODE_1", "Normal quorum")
     assert [row.state for row in board.replicas] == ["Synchronized", "Synchronized", "Synchronizing"]
@@ -24,7 +24,7 @@ def test_the_primary_knows_all_replicas_and_a_secondary_only_itself() -> None:
 def test_a_lost_secondary_is_an_issue_and_a_lost_server_does_not_respond() -> None:
     world = ag_lab()
     do(world, "power-off NODE_2")
-    until(world, 30.0)
+    run_until(world, 30.0)
     board = dashboard.board(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     assert board.health == dashboard.CRITICAL
     assert dashboard.NOT_READY in board.issues
@@ -36,7 +36,7 @@ def test_a_lost_secondary_is_an_issue_and_a_lost_server_does_not_respond() -> No
 def test_without_quorum_a_server_knows_only_its_own_replica() -> None:
     world = ag_lab()
     do(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
-    until(world, 60.0)
+    run_until(world, 60.0)
     board = dashboard.board(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     assert dashboard.NO_CLUSTER in board.issues
     assert dashboard.OFFLINE in board.issues
@@ -45,7 +45,7 @@ def test_without_quorum_a_server_knows_only_its_own_replica() -> None:
 
 def test_queues_and_estimates_match_the_views() -> None:
     world = ag_lab()
-    until(world, 20.0)
+    run_until(world, 20.0)
     board = dashboard.board(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     rows = {(row.name, row.replica): row for row in board.databases}
     own, follows = rows["Sales", "NODE_1"], rows["Sales", "NODE_3"]
@@ -57,7 +57,7 @@ def test_queues_and_estimates_match_the_views() -> None:
     assert follows.positions["log_send_rate"] not in (None, 0)
     before = follows.data_loss_s
     do(world, "power-off NODE_3")
-    until(world, 80.0)
+    run_until(world, 80.0)
     board = dashboard.board(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     lost = next(row for row in board.databases if (row.name, row.replica) == ("Sales", "NODE_3"))
     assert lost.data_loss_s is not None
@@ -67,17 +67,17 @@ def test_queues_and_estimates_match_the_views() -> None:
 def test_a_listener_is_shown_at_the_node_that_owns_its_group() -> None:
     world = ag_lab()
 
-    def where() -> list[str]:
+    def locate_listeners() -> list[str]:
         return [f"{face.name}: {sign.label}" for face in picture_of(world).servers for sign in face.listeners]
 
-    assert where() == ["NODE_1: AGL1:1433 online"]
+    assert locate_listeners() == ["NODE_1: AGL1:1433 online"]
     do(world, "stop-service NODE_1")
-    until(world, 0.6)
-    assert where() == ["NODE_1: AGL1:1433 failing over"], "the cluster has not noticed yet"
-    until(world, 3)
-    assert where() == ["NODE_2: AGL1:1433 failing over"]
-    until(world, 20)
-    assert where() == ["NODE_2: AGL1:1433 online"]
+    run_until(world, 0.6)
+    assert locate_listeners() == ["NODE_1: AGL1:1433 failing over"], "the cluster has not noticed yet"
+    run_until(world, 3)
+    assert locate_listeners() == ["NODE_2: AGL1:1433 failing over"]
+    run_until(world, 20)
+    assert locate_listeners() == ["NODE_2: AGL1:1433 online"]
     do(world, "stop-role AG1")
-    until(world, 40)
-    assert where() == ["NODE_2: AGL1:1433 offline"]
+    run_until(world, 40)
+    assert locate_listeners() == ["NODE_2: AGL1:1433 offline"]

@@ -26,7 +26,7 @@ from engine.drill.time.cooperative_tasks import playing
 from engine.generators import run_to_completion
 from engine.model import World
 from engine.protocol import availability
-from tests.cases import one_in
+from tests.cases import sample_cases
 from tests.engine.availability.worlds import SCENARIOS
 
 NAMES = sorted(file.stem for file in SCENARIOS.glob("*.toml"))
@@ -97,7 +97,7 @@ def figure(summary: Summary, key: str) -> str | None:
     return next((row.value for row in summary.figures if row.key == key), None)
 
 
-@pytest.mark.parametrize(("name", "player"), one_in(23, RUNS))
+@pytest.mark.parametrize(("name", "player"), sample_cases(23, RUNS))
 def test_the_figures_match_the_world(name: str, player: str) -> None:
     drill = play(name, player)
     report, scenario = drill.report(), drill.scenario
@@ -176,7 +176,7 @@ def replay(drill: Drill, lesson: RunSegment) -> Drill:
 @pytest.mark.parametrize(
     ("name", "player"),
     [
-        *one_in(37, (run for run in ANALYZED if run[1] != "random")),
+        *sample_cases(37, (run for run in ANALYZED if run[1] != "random")),
         *(
             pytest.param(*run, marks=pytest.mark.slow) for run in ANALYZED if run[1] == "random"
         ),  # up to 29 s each
@@ -203,7 +203,7 @@ def test_the_verdict_matches_the_run(name: str, player: str) -> None:
     check_lesson(drill, verdict, worth)
 
 
-def check_lesson(drill: Drill, verdict: Verdict, worth: Account) -> None:
+def check_lesson(drill: Drill, verdict: Verdict, account: Account) -> None:
     lesson, retry = verdict.lesson, verdict.retry
     assert lesson is not None
     assert retry is not None
@@ -223,15 +223,15 @@ def check_lesson(drill: Drill, verdict: Verdict, worth: Account) -> None:
             "the steps are worth what is claimed"
         )
     if "out of reach" in verdict.sentence:
-        assert worth.last_chance is not None
-        assert worth.last_chance.missed[0][0] in verdict.sentence
+        assert account.last_chance is not None
+        assert account.last_chance.missed[0][0] in verdict.sentence
         missed = {goal.text for goal in drill.scenario.goals if not drill.goals[goal.name].is_reached}
         assert missed, "a run that met all goals lost none"
 
 
-def check_outages(drill: Drill, found: Review) -> None:
+def check_outages(drill: Drill, review: Review) -> None:
     """A sentence about a failover fits a failover of the world, and the other way round."""
-    for outage in found.outages:
+    for outage in review.outages:
         done = [
             one
             for one in drill.world.failovers

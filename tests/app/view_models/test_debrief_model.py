@@ -13,15 +13,15 @@ from engine.drill.par.account import WAITING, RunSegment
 from engine.drill.par.lessons import Judgement
 from engine.drill.running.drill import Drill
 from engine.verbs.lines import parse_line
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 
 def test_safety_off_has_its_own_lane_and_a_cluster_instance_none() -> None:
-    drill = Drill(shipped("forced-service"))
+    drill = Drill(load_shipped_scenario("forced-service"))
     drill.advance_to(6000)
     course = DebriefModel(drill.report(), drill.scenario).course()
     assert [span.what for span in course.protection(60.0)] == [ASYNCHRONOUS]
-    instance = Drill(shipped("fci-tempdb-path"))
+    instance = Drill(load_shipped_scenario("fci-tempdb-path"))
     assert not DebriefModel(instance.report(), instance.scenario).course().has_protection
 
 
@@ -36,7 +36,7 @@ def test_safety_off_has_its_own_lane_and_a_cluster_instance_none() -> None:
     ],
 )
 def test_the_protection_of_a_drill_is_described(name: str, expected: str) -> None:
-    assert find_protection(shipped(name)) == expected
+    assert find_protection(load_shipped_scenario(name)) == expected
 
 
 @pytest.mark.parametrize(

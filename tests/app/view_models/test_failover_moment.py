@@ -13,7 +13,7 @@ from app.view_models.failover_moment.replay import MomentReplay
 from app.view_models.failover_moment.why_not import explain_failover, find_expected
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 RUNS = {
     "mirroring": ("automatic-failover", 0, "", 9_000),
@@ -23,9 +23,9 @@ RUNS = {
 
 
 @cache
-def played(technology: str) -> History:
+def play_failover(technology: str) -> History:
     name, at, line, until = RUNS[technology]
-    history = History(Drill(shipped(name)))
+    history = History(Drill(load_shipped_scenario(name)))
     if line:
         history.advance_to(at)
         history.do(line)
@@ -35,7 +35,7 @@ def played(technology: str) -> History:
 
 @pytest.mark.parametrize("technology", RUNS)
 def test_phases_run_from_the_failure_to_the_clients(technology: str) -> None:
-    drill = played(technology).drill
+    drill = play_failover(technology).drill
     moment = make_moment(drill, 0)
     (row,) = drill.report()["failovers"]
     assert moment.technology == technology == row["technology"]
@@ -54,7 +54,7 @@ def test_phases_run_from_the_failure_to_the_clients(technology: str) -> None:
 
 
 def test_the_figures_match_the_report() -> None:
-    history = played("mirroring")
+    history = play_failover("mirroring")
     replay = MomentReplay(history, 0)
     (row,) = history.drill.report()["failovers"]
     view = replay.view_of(replay.begun_count - 1)
@@ -75,13 +75,13 @@ def test_the_figures_match_the_report() -> None:
 )
 def test_votes_are_those_at_the_failure(technology: str, votes: str) -> None:
     """The cluster takes the vote of the lost node and gives the witness one: that was not the vote that decided."""
-    replay = MomentReplay(played(technology), 0)
+    replay = MomentReplay(play_failover(technology), 0)
     for number in range(replay.begun_count):
         assert replay.view_of(number).votes == f"{votes} votes: quorum"
 
 
 def test_a_replay_shows_every_phase_and_holds_short_ones() -> None:
-    replay = MomentReplay(played("mirroring"), 0)
+    replay = MomentReplay(play_failover("mirroring"), 0)
     shown = [replay.phase_at(0.05 * step) for step in range(int(replay.length_s / 0.05))]
     assert sorted(set(shown)) == list(range(6))
     assert shown == sorted(shown)
@@ -91,7 +91,7 @@ def test_a_replay_shows_every_phase_and_holds_short_ones() -> None:
 
 @pytest.mark.parametrize("technology", RUNS)
 def test_a_failure_predicts_the_failover(technology: str) -> None:
-    history = played(technology)
+    history = play_failover(technology)
     failover = history.drill.world.failovers[0]
     found = find_expected(history.seek(failover.failed_tick), failover.database)
     assert found is not None
@@ -102,7 +102,7 @@ def test_a_failure_predicts_the_failover(technology: str) -> None:
 
 
 def test_a_clustered_instance_shows_no_redo_and_no_published_value() -> None:
-    view = MomentReplay(played("fci"), 0).view_of(3)
+    view = MomentReplay(play_failover("fci"), 0).view_of(3)
     assert view.vessel is None
     assert view.gauge is None
     assert [(name, state) for name, state, _ in view.resources] == [
@@ -112,7 +112,7 @@ def test_a_clustered_instance_shows_no_redo_and_no_published_value() -> None:
 
 
 def test_without_witness_and_full_safety_no_failover_is_predicted() -> None:
-    history = History(Drill(shipped("forced-service")))
+    history = History(Drill(load_shipped_scenario("forced-service")))
     history.advance_to(10_000)
     assert find_expected(history.drill, "Sales") is None
     view = explain_failover(history)
@@ -122,7 +122,7 @@ def test_without_witness_and_full_safety_no_failover_is_predicted() -> None:
 
 
 def test_without_a_session_the_other_server_is_missing() -> None:
-    history = History(Drill(shipped("automatic-failover")))
+    history = History(Drill(load_shipped_scenario("automatic-failover")))
     history.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
     history.advance_to(1_000)
     view = explain_failover(history)
@@ -132,7 +132,7 @@ def test_without_a_session_the_other_server_is_missing() -> None:
 
 
 def test_a_healthy_session_could_fail_over() -> None:
-    history = History(Drill(shipped("automatic-failover")))
+    history = History(Drill(load_shipped_scenario("automatic-failover")))
     history.advance_to(1_000)
     view = explain_failover(history)
     assert view is not None

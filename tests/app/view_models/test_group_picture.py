@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.view_models.offers import ActionTarget, list_offers
 from app.view_models.picture import picture_of
-from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.availability.worlds import ag_lab, do, run_until
 from tests.engine.cluster.worlds import fci_lab
 
 
@@ -24,7 +24,7 @@ def test_replicas_votes_and_witness_are_shown() -> None:
 def test_a_node_without_quorum_is_labeled() -> None:
     world = ag_lab()
     do(world, "pull-cable NODE_1")
-    until(world, 30)
+    run_until(world, 30)
     face = next(face for face in picture_of(world).servers if face.name == "NODE_1")
     assert "no cluster quorum" in face.troubles
     assert [copy.role.text for copy in face.copies] == ["RESOLVING", "RESOLVING"]
@@ -42,7 +42,7 @@ def test_a_node_menu_offers_cluster_actions() -> None:
 def test_a_reader_writes_nothing_and_its_line_ends_at_its_server() -> None:
     world = ag_lab()
     do(world, "power-off NODE_1")
-    until(world, 30)
+    run_until(world, 30)
     picture = picture_of(world)
     report = next(face for face in picture.clients if face.name == "REPORT")
     server = world.clients["REPORT"].connected_to

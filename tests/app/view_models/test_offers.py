@@ -74,7 +74,7 @@ def test_repairs_come_first_and_faults_are_marked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("situation", "target", "there", "not_there"),
+    ("situation", "target", "offered_action", "absent_action"),
     [
         ("healthy", ActionTarget("server", (P,)), f"power-off {P}", f"power-on {P}"),
         ("principal off", ActionTarget("server", (P,)), f"power-on {P}", f"hang {P}"),
@@ -96,11 +96,11 @@ def test_repairs_come_first_and_faults_are_marked() -> None:
     ],
 )
 def test_only_meaningful_actions_are_offered(
-    situation: str, target: ActionTarget, there: str, not_there: str
+    situation: str, target: ActionTarget, offered_action: str, absent_action: str
 ) -> None:
     found = lines(world_in(situation), target)
-    assert there in found
-    assert not_there not in found
+    assert offered_action in found
+    assert absent_action not in found
 
 
 def test_every_fault_is_offered_somewhere() -> None:

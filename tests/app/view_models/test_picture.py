@@ -1,4 +1,4 @@
-"""What the topology says of a world: words, not pixels."""
+"""Texts of the topology for a world, without pixels."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ def link(picture: Picture, *ends: str) -> LinkFace:
     return next(face for face in picture.links if {face.a, face.b} == set(ends))
 
 
-def words(face: CopyFace) -> list[str]:
+def list_labels(face: CopyFace) -> list[str]:
     state = [face.state.label] if face.state else []
     return [face.role.label, *state, face.db_state.label, *(sign.label for sign in face.signs)]
 
 
-def after(*lines: str, then_s: float = 20.0, witness: bool = True) -> Picture:
+def build_picture(*lines: str, then_s: float = 20.0, witness: bool = True) -> Picture:
     world = lab(witness=witness)
     do(world, *lines, then_s=then_s)
     return picture_of(world)
 
 
 def test_a_healthy_session_is_drawn() -> None:
-    picture = after()
-    assert words(copy(picture, P)) == [
+    picture = build_picture()
+    assert list_labels(copy(picture, P)) == [
         "PRINCIPAL",
         "SYNCHRONIZED",
         "ONLINE",
@@ -47,7 +47,7 @@ def test_a_healthy_session_is_drawn() -> None:
         "quorum",
         "witness",
     ]
-    assert words(copy(picture, M)) == ["MIRROR", "SYNCHRONIZED", "RESTORING", "quorum", "witness"]
+    assert list_labels(copy(picture, M)) == ["MIRROR", "SYNCHRONIZED", "RESTORING", "quorum", "witness"]
     assert [sign.label for sign in server(picture, W).duties] == [f"sees {P}", f"sees {M}"]
     assert server(picture, W).kind == "witness"
     queues = copy(picture, P).queue, copy(picture, M).queue
@@ -58,7 +58,7 @@ def test_a_healthy_session_is_drawn() -> None:
 
 
 def test_the_log_flows_from_the_principal_and_is_acknowledged() -> None:
-    face = link(after(), P, M)
+    face = link(build_picture(), P, M)
     assert (face.a, face.b, face.kind) == (P, M, "mirroring")
     assert 500.0 < face.log_kb_per_s < 900.0
     assert face.acknowledged
@@ -66,9 +66,9 @@ def test_the_log_flows_from_the_principal_and_is_acknowledged() -> None:
 
 
 def test_after_a_failover_the_log_flows_the_other_way() -> None:
-    picture = after(f"power-off {P}", then_s=30.0)
-    assert words(copy(picture, M))[:4] == ["PRINCIPAL", "DISCONNECTED", "ONLINE", "unprotected"]
-    assert words(copy(picture, P)) == ["was PRINCIPAL", "instance is down"]
+    picture = build_picture(f"power-off {P}", then_s=30.0)
+    assert list_labels(copy(picture, M))[:4] == ["PRINCIPAL", "DISCONNECTED", "ONLINE", "unprotected"]
+    assert list_labels(copy(picture, P)) == ["was PRINCIPAL", "instance is down"]
     assert server(picture, P).status.label == "power off"
     face = link(picture, P, M)
     assert (face.a, face.b, face.log_kb_per_s) == (M, P, 0.0)
@@ -77,13 +77,16 @@ def test_after_a_failover_the_log_flows_the_other_way() -> None:
 
 
 def test_an_unnoticed_loss_is_labeled() -> None:
-    at_once, later = after(f"black-hole {P} {M}", then_s=1.0), after(f"black-hole {P} {M}", then_s=20.0)
+    at_once, later = (
+        build_picture(f"black-hole {P} {M}", then_s=1.0),
+        build_picture(f"black-hole {P} {M}", then_s=20.0),
+    )
     assert link(at_once, P, M).status.label == "drops all packets, not detected yet"
     assert link(later, P, M).status.label == "drops all packets"
 
 
 @pytest.mark.parametrize(
-    ("line", "ends", "word"),
+    ("line", "ends", "label"),
     [
         (f"cut {P} {M}", (P, M), "cut"),
         (f"cut-one-way {M} {W}", (M, W), f"no packets {M} → {W}"),
@@ -93,36 +96,36 @@ def test_an_unnoticed_loss_is_labeled() -> None:
         (f"hang {M}", (P, M), "not connected"),
     ],
 )
-def test_each_link_problem_has_its_text(line: str, ends: tuple[str, str], word: str) -> None:
-    assert link(after(line), *ends).status.label == word
+def test_each_link_problem_has_its_text(line: str, ends: tuple[str, str], label: str) -> None:
+    assert link(build_picture(line), *ends).status.label == label
 
 
 def test_a_degraded_link_shows_its_values() -> None:
-    face = link(after(f"degrade {P} {W} rtt_ms=80 loss=0.02 bandwidth_mbps=10"), P, W)
+    face = link(build_picture(f"degrade {P} {W} rtt_ms=80 loss=0.02 bandwidth_mbps=10"), P, W)
     assert face.measured == "80 ms · 10 Mbit/s · 2.0 % lost"
     assert face.notes == (face.measured,)
 
 
 def test_an_isolated_principal_stops_serving() -> None:
-    picture = after(f"power-off {M}", f"power-off {W}")
-    assert "down" in words(copy(picture, P))
-    assert "no quorum" in words(copy(picture, P))
+    picture = build_picture(f"power-off {M}", f"power-off {W}")
+    assert "down" in list_labels(copy(picture, P))
+    assert "no quorum" in list_labels(copy(picture, P))
 
 
 @pytest.mark.parametrize(
-    ("lines", "name", "word"),
+    ("lines", "name", "label"),
     [
         ((f"power-off {P}", f"power-on {P}"), P, "booting"),
         ((f"hang {M}",), M, "does not respond"),
         ((f"stop-service {W}",), W, "service stopped"),
     ],
 )
-def test_the_state_of_a_machine_is_shown(lines: tuple[str, ...], name: str, word: str) -> None:
-    assert server(after(*lines), name).status.label == word
+def test_the_state_of_a_machine_is_shown(lines: tuple[str, ...], name: str, label: str) -> None:
+    assert server(build_picture(*lines), name).status.label == label
 
 
 def test_problems_of_a_machine_are_named() -> None:
-    picture = after(f"pull-cable {P}", f"slow-disk {P} log factor=10", f"slow-cpu {P} factor=4")
+    picture = build_picture(f"pull-cable {P}", f"slow-disk {P} log factor=10", f"slow-cpu {P} factor=4")
     assert server(picture, P).troubles == (
         "network cables unplugged",
         "log disk 10× slower",
@@ -131,8 +134,8 @@ def test_problems_of_a_machine_are_named() -> None:
 
 
 def test_a_client_without_a_server_differs_from_a_stopped_one() -> None:
-    assert after("stop-app APP").clients[0].status.label == "stopped"
-    looking = after(f"power-off {P}", f"power-off {M}", then_s=30.0)
+    assert build_picture("stop-app APP").clients[0].status.label == "stopped"
+    looking = build_picture(f"power-off {P}", f"power-off {M}", then_s=30.0)
     assert looking.clients[0].status.label == "looking for a server"
 
 
@@ -147,7 +150,7 @@ def test_many_databases_become_a_grid() -> None:
 
 
 def test_every_symbol_has_text_shape_and_tone() -> None:
-    picture = after(f"power-off {P}", then_s=5.0)
+    picture = build_picture(f"power-off {P}", then_s=5.0)
     for face in picture.servers:
         signs = [face.status, *face.duties, *(s for c in face.copies for s in (c.role, c.db_state, *c.signs))]
         assert all(
@@ -156,7 +159,7 @@ def test_every_symbol_has_text_shape_and_tone() -> None:
 
 
 def test_the_picture_can_be_spoken() -> None:
-    spoken = after().spoken
+    spoken = build_picture().spoken
     assert f"{P}: partner, running; {DB}, PRINCIPAL, SYNCHRONIZED" in spoken
     assert f"link {P} to {M}: ok" in spoken
 
@@ -190,11 +193,13 @@ def test_no_card_overlaps_another(partners: int, witnesses: int, clients: int) -
             assert a == b or not overlap(places[a], places[b], sizes[a], sizes[b]), (a, b)
 
 
-def behind(start: Place, end: Place, at: Place, size: Size) -> bool:
+def passes_behind(start: Place, end: Place, center: Place, size: Size) -> bool:
     """The line from *start* to *end* passes behind a card, and not only behind its corner."""
     shares = [n / 200 for n in range(201)]
     points = [(start[0] + n * (end[0] - start[0]), start[1] + n * (end[1] - start[1])) for n in shares]
-    return any(abs(x - at[0]) < size.width * 0.35 and abs(y - at[1]) < size.height * 0.35 for x, y in points)
+    return any(
+        abs(x - center[0]) < size.width * 0.35 and abs(y - center[1]) < size.height * 0.35 for x, y in points
+    )
 
 
 @pytest.mark.parametrize("partners", [5, 6, 9])
@@ -207,7 +212,11 @@ def test_many_replicas_surround_the_witness_and_the_first_two_reach_all(partners
     for first in ("P0", "P1"):
         for other, size in row:
             for third in {name for name, _ in row} - {first, other}:
-                assert not behind(places[first], places[other], places[third], size), (first, other, third)
+                assert not passes_behind(places[first], places[other], places[third], size), (
+                    first,
+                    other,
+                    third,
+                )
     width = max(x for x, _ in places.values()) - min(x for x, _ in places.values()) + CARD.width
     assert width < 0.75 * (partners * CARD.width + (partners - 1) * 110.0), "than a row"
 

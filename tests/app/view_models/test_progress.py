@@ -21,12 +21,12 @@ def ask(*arguments: str) -> int:
 
 
 def keep(
-    folder: Path, *scores: float, name: str = "wrong-port", mode: str = "exam", back: bool = False
+    folder: Path, *scores: float, name: str = "wrong-port", mode: str = "exam", is_rewound: bool = False
 ) -> None:
     with open_profile(folder) as profile:
         for score in scores:
             run_id = profile.begin_run(name, "", "h", 1, "0.1", mode)
-            told = {**json.loads(report()), "rewinds": [1] if back else []}
+            told = {**json.loads(report()), "rewinds": [1] if is_rewound else []}
             profile.finish(run_id, 10_000, "f00d", json.dumps(told), score)
 
 
@@ -43,7 +43,7 @@ def test_listing_progress_creates_no_profile(
 
 def test_finished_runs_count(profile_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     keep(profile_folder, 60.0, 100.0)
-    keep(profile_folder, 100.0, back=True)
+    keep(profile_folder, 100.0, is_rewound=True)
     assert ask("progress", "--json") == 0
     told = json.loads(capsys.readouterr().out)
     by_key = {skill["key"]: skill for skill in told["skills"]}

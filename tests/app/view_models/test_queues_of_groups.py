@@ -8,12 +8,12 @@ from app.view_models.faces import SEND_QUEUE
 from app.view_models.picture import picture_of
 from app.view_models.series import CounterHistory
 from engine.drill.running.drill import Drill
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 
 @pytest.mark.parametrize("server", ["NODE_2", "NODE_3"])
 def test_chart_and_card_agree(server: str) -> None:
-    drill = Drill(shipped("ag-lab"), 1)
+    drill = Drill(load_shipped_scenario("ag-lab"), 1)
     drill.do(f"degrade NODE_1 {server} bandwidth_mbps=0.5")
     drill.advance_to(6_000)
     shown = [copy.queue.kb for face in picture_of(drill.world).servers for copy in face.copies

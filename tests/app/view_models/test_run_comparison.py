@@ -9,7 +9,7 @@ from engine.drill.judging.shapes import Report
 
 
 def report(**changes: Any) -> Report:
-    """What is read of a report; the rest is in it for others."""
+    """Return the fields of a report that the comparison reads; the rest is for others."""
     usual: dict[str, Any] = {
         "scenario": "lights-out",
         "title": "Lights out",

@@ -108,11 +108,11 @@ def test_a_long_run_is_compressed_and_shared_samples_are_read_once(
     read: list[int] = []
     real = Samples.read_entries
 
-    def of(one: Samples, first: int, sources: Array, streams: Array) -> Array:
+    def read_samples(samples: Samples, first_row: int, sources: Array, streams: Array) -> Array:
         read.append(len(sources))
-        return real(one, first, sources, streams)
+        return real(samples, first_row, sources, streams)
 
-    monkeypatch.setattr(Samples, "read_entries", of)
+    monkeypatch.setattr(Samples, "read_entries", read_samples)
     past = samples.copy_beginning(2 * BLOCK + 3)
     history.follow(past, carried, "Sales")
     assert history.samples("send_queue_kb", 0.0, 1e9)[1].tolist() == every[: 2 * BLOCK + 3]
@@ -142,6 +142,6 @@ def test_bins_stay_fixed_while_the_window_moves() -> None:
     assert all(early[at] == late[at] for at in shared)
 
 
-@pytest.mark.parametrize(("least", "width"), [(0.0, 0.0), (0.13, 0.2), (0.2, 0.2), (3.0, 5.0), (7.0, 10.0)])
-def test_bin_widths_are_round(least: float, width: float) -> None:
-    assert bin_width(least) == pytest.approx(width)
+@pytest.mark.parametrize(("minimum", "width"), [(0.0, 0.0), (0.13, 0.2), (0.2, 0.2), (3.0, 5.0), (7.0, 10.0)])
+def test_bin_widths_are_round(minimum: float, width: float) -> None:
+    assert bin_width(minimum) == pytest.approx(width)

@@ -126,7 +126,7 @@ def run(number: int, name: str, score: float, days_ago: float) -> ResultRow:
     return ResultRow(RunId(number), at, name, "practice", score, 3.0, 0, False, 0, 300.0)
 
 
-def recommended(drills: list[ScenarioSummary], *newest_first: ResultRow) -> tuple[str, str]:
+def recommend_drill(drills: list[ScenarioSummary], *newest_first: ResultRow) -> tuple[str, str]:
     found = standing.progress(newest_first, drills, NOW)
     best = {name: record.best.score for name, record in found.records.items() if record.best is not None}
     last = {name: record.latest_run.score for name, record in found.records.items()}
@@ -140,15 +140,15 @@ def recommended(drills: list[ScenarioSummary], *newest_first: ResultRow) -> tupl
 def test_a_due_skill_then_a_failure_then_the_path_decides_the_recommendation(
     drills: list[ScenarioSummary],
 ) -> None:
-    assert recommended(drills) == (FIRST_DRILL, "Start here: see what happens in a failover.")
-    name, reason = recommended(drills, run(1, "cable-pulled", 90.0, 0.0), run(0, FIRST_DRILL, 90.0, 0.1))
+    assert recommend_drill(drills) == (FIRST_DRILL, "Start here: see what happens in a failover.")
+    name, reason = recommend_drill(drills, run(1, "cable-pulled", 90.0, 0.0), run(0, FIRST_DRILL, 90.0, 0.1))
     assert name == "stop-service-failover"
     assert reason == "Next in “Mirroring”: 2 of 46 passed."
-    name, reason = recommended(drills, run(1, FIRST_DRILL, 90.0, 0.0), run(0, "ag-not-ready", 41.0, 0.1))
+    name, reason = recommend_drill(drills, run(1, FIRST_DRILL, 90.0, 0.0), run(0, "ag-not-ready", 41.0, 0.1))
     assert (name, reason) == ("ag-not-ready", "You scored 41 of 100 last time.")
-    name, reason = recommended(drills, run(0, "ag-not-ready", 90.0, 100.0))
+    name, reason = recommend_drill(drills, run(0, "ag-not-ready", 90.0, 100.0))
     assert "is due: last practiced 100 days ago." in reason
-    name, reason = recommended(drills, run(0, "fci-new-disk", 100.0, 0.0))
+    name, reason = recommend_drill(drills, run(0, "fci-new-disk", 100.0, 0.0))
     assert reason.startswith("Next in “Failover clusters”: 1 of 7")
 
 

@@ -7,7 +7,7 @@ import pytest
 from engine.chance import Chance
 from engine.flow import Flow
 from engine.model import Computer, Instance, Role, World
-from tests.app.views.made import Run, mirrored_copy
+from tests.app.views.fakes import Run, mirrored_copy
 
 
 @pytest.fixture

@@ -14,12 +14,12 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Goal, Scenario
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.goals import GoalState
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 
 @pytest.fixture(scope="module")
 def scenario() -> Scenario:
-    return shipped("automatic-failover")
+    return load_shipped_scenario("automatic-failover")
 
 
 def goal(**changes: object) -> Goal:
@@ -60,7 +60,7 @@ def test_a_goal_has_a_symbol_and_a_text(
     assert goal_state(goal(**changes), state, 1500) == expected
 
 
-def shown(view: Briefing) -> str:
+def read_labels(view: Briefing) -> str:
     QApplication.processEvents()
     return "\n".join(label.text() for label in view.findChildren(QLabel) if label.isVisible())
 
@@ -82,13 +82,13 @@ def view(qtbot: QtBot) -> Briefing:
 def test_goals_follow_the_drill(view: Briefing, scenario: Scenario) -> None:
     drill = Drill(scenario)
     view.show_drill(drill)
-    assert "Sales is served by SERVER_B" in shown(view)
-    assert "reached" not in shown(view)
+    assert "Sales is served by SERVER_B" in read_labels(view)
+    assert "reached" not in read_labels(view)
     known = len(drill.events)
     drill.advance_to(9000)
     view.add_events(drill.events[known:])
     view.show_world(drill.world)
-    assert "met at" in shown(view)
+    assert "met at" in read_labels(view)
 
 
 def test_a_hint_is_requested_by_an_input_line_and_stays_shown(
@@ -106,7 +106,7 @@ def test_a_hint_is_requested_by_an_input_line_and_stays_shown(
     assert asked.args == ["hint 2"]
     drill.do("hint 2")
     view.add_events(drill.events[-1:])
-    assert "What it means: SERVER_B was SYNCHRONIZED" in shown(view)
+    assert "What it means: SERVER_B was SYNCHRONIZED" in read_labels(view)
     assert [button.accessibleName().split("  ")[0] for button in hint_buttons(view)] == [
         "Where to look",
         "What to type",
@@ -145,13 +145,13 @@ def test_the_page_before_a_drill_is_complete(qtbot: QtBot, scenario: Scenario) -
 def test_free_play_has_no_modes(qtbot: QtBot) -> None:
     page = BriefPage()
     qtbot.addWidget(page)
-    page.show_scenario(shipped("lab"))
+    page.show_scenario(load_shipped_scenario("lab"))
     page.show()
     assert page.mode == "lab"
     assert not page._mode_box.isVisible()
 
 
-def asked(view: Briefing, drill: Drill) -> QuestionCard:
+def ask_question(view: Briefing, drill: Drill) -> QuestionCard:
     """The card of the question that is asked at 5 s."""
     known = len(drill.events)
     drill.advance_to(600)
@@ -164,9 +164,9 @@ def asked(view: Briefing, drill: Drill) -> QuestionCard:
 def test_a_question_is_answered_by_a_confirmed_choice(qtbot: QtBot, view: Briefing, asking: Scenario) -> None:
     drill = Drill(asking, mode=DrillMode.GUIDED)
     view.show_drill(drill)
-    assert "Who serves" not in shown(view)
-    card = asked(view, drill)
-    assert "Who serves Sales now?" in shown(view)
+    assert "Who serves" not in read_labels(view)
+    card = ask_question(view, drill)
+    assert "Who serves Sales now?" in read_labels(view)
     first, second = card.choices
     assert first.height() > 1.5 * second.height()  # its text has several lines
     lines: list[str] = []
@@ -181,7 +181,7 @@ def test_a_question_is_answered_by_a_confirmed_choice(qtbot: QtBot, view: Briefi
     known = len(drill.events)
     drill.do("answer who 2")
     view.add_events(drill.events[known:])
-    assert "Who serves Sales now? Your answer: “SERVER_B”." in shown(view)
+    assert "Who serves Sales now? Your answer: “SERVER_B”." in read_labels(view)
     assert card.isVisible(), "nothing slides under the pointer"
     qtbot.mouseClick(card.confirm, Qt.MouseButton.LeftButton)
     assert not view.shelf.isVisible()
@@ -201,7 +201,7 @@ def test_a_question_moves_neither_the_brief_nor_the_focus(
     before = focus = QApplication.focusWidget()
     QApplication.processEvents()
     places = {label: label.mapTo(view, label.rect().topLeft()) for label in view.findChildren(QLabel)}
-    asked(view, drill)
+    ask_question(view, drill)
     assert QApplication.focusWidget() is before is focus
     moved = {
         label.text() for label, place in places.items() if label.mapTo(view, label.rect().topLeft()) != place
@@ -213,10 +213,10 @@ def test_an_expired_question_is_labeled(view: Briefing) -> None:
     text = scenario_files.find("lab").text + ASKING.replace("pause = true", 'within = "20s"')
     drill = Drill(load_scenario(text, "lab.toml"), mode=DrillMode.GUIDED)
     view.show_drill(drill)
-    card = asked(view, drill)
+    card = ask_question(view, drill)
     known = len(drill.events)
     drill.advance_to(4000)
     view.add_events(drill.events[known:])
     assert card.isVisible()
     assert not card.open
-    assert "no answer in time" in shown(view).lower()
+    assert "no answer in time" in read_labels(view).lower()

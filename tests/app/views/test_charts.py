@@ -284,7 +284,7 @@ QUEUE = COUNTERS["send_queue_kb"]
 
 
 @pytest.mark.parametrize(
-    ("highest", "before", "top"),
+    ("highest", "previous_top", "top"),
     [
         (0.0, 0.0, 100.0),
         (120.0, 0.0, 200.0),
@@ -295,8 +295,8 @@ QUEUE = COUNTERS["send_queue_kb"]
         (210.0, 200.0, 500.0),
     ],
 )
-def test_the_axis_maximum_is_round_and_stable(highest: float, before: float, top: float) -> None:
-    assert axis_top(highest, QUEUE, before) == pytest.approx(top)
+def test_the_axis_maximum_is_round_and_stable(highest: float, previous_top: float, top: float) -> None:
+    assert axis_top(highest, QUEUE, previous_top) == pytest.approx(top)
 
 
 def test_time_labels_are_round_and_fit(qtbot: Any) -> None:

@@ -23,13 +23,13 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.time.history import History
 from tests import painted
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
-LAB = shipped("lab")
+LAB = load_shipped_scenario("lab")
 
 
-def tile(number: int, name: str, **other: Any) -> Tile:
-    played: Any = {**verdict(LAB, LAB.seed, "lab", []), **other.pop("verdict", {})}
+def tile(number: int, name: str, **fields: Any) -> Tile:
+    played: Any = {**verdict(LAB, LAB.seed, "lab", []), **fields.pop("verdict", {})}
     usual: Any = {
         "group": "",
         "stopped": False,
@@ -50,7 +50,7 @@ def tile(number: int, name: str, **other: Any) -> Tile:
         "reachable": None,
         "worth": [],
     }
-    made: Any = {"seat": number, "name": name, **usual, "verdict": played, **other}
+    made: Any = {"seat": number, "name": name, **usual, "verdict": played, **fields}
     return made
 
 
@@ -105,7 +105,7 @@ def test_a_seat_is_one_row_at_all_times(board: ClassBoard) -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("fields", "message"),
     [
         ({"connected": False}, "not connected"),
         ({"frozen": True}, "frozen"),
@@ -121,9 +121,11 @@ def test_a_seat_is_one_row_at_all_times(board: ClassBoard) -> None:
         ),
     ],
 )
-def test_problems_that_need_attention_are_shown(board: ClassBoard, other: dict[str, Any], said: str) -> None:
-    board.show_board(board_of(tile(1, "Ann", **other)))
-    assert cells(board, 0)[3] == said
+def test_problems_that_need_attention_are_shown(
+    board: ClassBoard, fields: dict[str, Any], message: str
+) -> None:
+    board.show_board(board_of(tile(1, "Ann", **fields)))
+    assert cells(board, 0)[3] == message
 
 
 def test_seats_are_sorted_and_the_line_applies_to_the_selected_seat(board: ClassBoard, qtbot: QtBot) -> None:
@@ -389,12 +391,12 @@ class StubPicture(QWidget):
         self.ticks.append(drill.tick)
 
 
-def build_history(*lines: tuple[int, str], until: int = 3000) -> History:
+def build_history(*lines: tuple[int, str], end_tick: int = 3000) -> History:
     history = History(Drill(LAB, LAB.seed, DrillMode.PRACTICE))
     for tick, line in lines:
         history.advance_to(tick)
         history.do(line)
-    history.advance_to(until)
+    history.advance_to(end_tick)
     return history
 
 
@@ -446,7 +448,7 @@ def test_replay_plays_to_the_end_of_the_longer_run(qtbot: QtBot) -> None:
     qtbot.addWidget(page)
     page.show_seats([(1, "Ann"), (2, "Bob")])
     page.jump_to(JumpTarget(0.0, "", ((1,), (2,))))
-    page.show_runs([("Seat 1", build_history(until=300)), ("Seat 2", build_history(until=500))])
+    page.show_runs([("Seat 1", build_history(end_tick=300)), ("Seat 2", build_history(end_tick=500))])
     page.speed.setCurrentIndex(3)
     page.play.click()
     qtbot.waitUntil(lambda: not page.play.isChecked(), timeout=5000)

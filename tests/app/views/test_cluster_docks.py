@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QMenu, QMessageBox
 from app.views.cluster_manager import ClusterManager
 from app.views.dashboard import Dashboard
 from engine.drill.running.modes import TERMS, DrillMode
-from tests.app.views.made import Run
-from tests.engine.availability.worlds import ag_lab, do, until
+from tests.app.views.fakes import Run
+from tests.engine.availability.worlds import ag_lab, do, run_until
 
 
-def shown(qtbot: Any, view: Any, mode: DrillMode = DrillMode.LAB) -> Run:
+def show_run(qtbot: Any, view: Any, mode: DrillMode = DrillMode.LAB) -> Run:
     world = ag_lab()
-    until(world, 5.0)
+    run_until(world, 5.0)
     run = Run(world)
     run.terms = TERMS[mode]
     qtbot.addWidget(view)
@@ -29,7 +29,7 @@ def shown(qtbot: Any, view: Any, mode: DrillMode = DrillMode.LAB) -> Run:
 
 def test_another_server_is_selected_by_key_and_knows_less(qtbot: Any) -> None:
     view = Dashboard()
-    run = shown(qtbot, view)
+    run = show_run(qtbot, view)
     assert view.databases.rowCount() == 6
     assert view.why.rowCount() > 3
     replicas, databases, _ = (table.height() for table in view.tables)
@@ -44,7 +44,7 @@ def test_another_server_is_selected_by_key_and_knows_less(qtbot: Any) -> None:
 
 def test_an_exam_reveals_only_facts_visible_to_a_computer(qtbot: Any) -> None:
     view = Dashboard()
-    shown(qtbot, view, DrillMode.EXAM)
+    show_run(qtbot, view, DrillMode.EXAM)
     assert view.why.rowCount() == 0
 
 
@@ -64,7 +64,7 @@ def test_an_irreversible_action_asks_first(qtbot: Any, monkeypatch: pytest.Monke
         [QMessageBox.StandardButton.No, QMessageBox.StandardButton.Yes],
     )
     view.requested.connect(lines.append)
-    shown(qtbot, view)
+    show_run(qtbot, view)
     monkeypatch.setattr(QMessageBox, "warning", lambda *_: answers.pop(0))
     menu = click(qtbot, view, "NODE_2", "node")
     evict = next(action for action in menu.actions() if action.text() == "Evict")

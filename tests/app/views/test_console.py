@@ -16,7 +16,7 @@ from engine.events import Event
 from engine.inputs import Input
 from engine.tsql.batches.data import SqlSession, Window
 from engine.verbs.lines import parse_line
-from tests.there import there
+from tests.assertions import require
 
 NONE = Qt.KeyboardModifier.NoModifier
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -25,12 +25,12 @@ ALT = Qt.KeyboardModifier.AltModifier
 Key = Qt.Key
 
 
-def started(window: str, batch: str, tick: int = 1200, number: int = 7) -> Event:
+def build_start_event(window: str, batch: str, tick: int = 1200, number: int = 7) -> Event:
     server = window.partition("#")[0]
     return Event(tick, "sql", server, None, batch, (("window", window), ("batch", number)))
 
 
-def ended(
+def build_end_event(
     window: str, batch: str, messages: Any = (), results: Any = (), ticks: int = 3, number: int = 7
 ) -> Event:
     server = window.partition("#")[0]
@@ -64,19 +64,21 @@ def console(qtbot: Any, run: Any) -> Console:
     with qtbot.waitActive(made):
         made.show()
         made.activateWindow()
-    there(made.current).editor.setFocus()
+    require(made.current).editor.setFocus()
     return made
 
 
-def sent(console: Any) -> tuple[str, str]:
+def parse_last_line(console: Any) -> tuple[str, str]:
     """(window, batch) of the last line that went out, as the engine reads it."""
     window, batch = parse_line(console.lines[-1]).args
     return window, batch
 
 
 def brings(console: Any, messages: Any = (), results: Any = (), ticks: int = 3) -> None:
-    window, batch = sent(console)
-    console.add_events([started(window, batch), ended(window, batch, messages, results, ticks)])
+    window, batch = parse_last_line(console)
+    console.add_events(
+        [build_start_event(window, batch), build_end_event(window, batch, messages, results, ticks)]
+    )
 
 
 # --- sending ------------------------------------------------------------------------------------------------
@@ -90,7 +92,7 @@ def test_run_keys_send_the_whole_text(qtbot: Any, console: Any, key: Key, modifi
     text = "SELECT 1   \n\n  FROM t -- x\nGO\n"
     console.current.editor.setPlainText(text)
     qtbot.keyClick(console.current.editor, key, modifiers)
-    window, batch = sent(console)
+    window, batch = parse_last_line(console)
     assert window == "SERVER_A"
     assert [line.rstrip() for line in batch.splitlines()] == ["SELECT 1", "", "  FROM t -- x", "GO"]
     assert console.current.busy
@@ -101,7 +103,7 @@ def test_only_the_selection_runs(qtbot: Any, console: Any) -> None:
     editor.setPlainText("DROP DATABASE Sales\nSELECT 2\nSELECT 3")
     editor.go_to_line(2)
     qtbot.keyClick(editor, Key.Key_F5)
-    assert sent(console) == ("SERVER_A", "SELECT 2")
+    assert parse_last_line(console) == ("SERVER_A", "SELECT 2")
 
 
 def test_an_empty_or_busy_window_sends_nothing(qtbot: Any, console: Any) -> None:
@@ -119,7 +121,7 @@ def test_cancel_stops_the_batch(qtbot: Any, console: Any) -> None:
     assert console.lines == []
     editor.setPlainText("WAITFOR DELAY '00:00:10'")
     qtbot.keyClick(editor, Key.Key_F5)
-    console.add_events([started(*sent(console))])
+    console.add_events([build_start_event(*parse_last_line(console))])
     qtbot.keyClick(editor, Key.Key_Pause, ALT)
     assert console.lines[-1] == "cancel SERVER_A"
 
@@ -129,7 +131,7 @@ def test_escape_does_not_cancel_a_query_as_in_management_studio(qtbot: Any, cons
     editor = console.current.editor
     editor.setPlainText("WAITFOR DELAY '00:00:10'")
     qtbot.keyClick(editor, Key.Key_F5)
-    console.add_events([started(*sent(console))])
+    console.add_events([build_start_event(*parse_last_line(console))])
     sent_before = list(console.lines)
     qtbot.keyClick(editor, Key.Key_Escape)
     assert console.lines == sent_before
@@ -138,12 +140,12 @@ def test_escape_does_not_cancel_a_query_as_in_management_studio(qtbot: Any, cons
 def test_a_waiting_batch_shows_simulated_time(qtbot: Any, console: Any, world: Any) -> None:
     console.current.editor.setPlainText("WAITFOR DELAY '00:01:10'")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    console.add_events([started(*sent(console))])
+    console.add_events([build_start_event(*parse_last_line(console))])
     world.tick = 1200 + 6500
     console.show_world(world)
     assert "Executing query" in console.current._state.text()
     assert "00:01:05" in console.current._facts.text()
-    console.add_events([ended(*sent(console), ticks=7000)])
+    console.add_events([build_end_event(*parse_last_line(console), ticks=7000)])
     assert "00:01:10" in console.current._facts.text()
     assert not console.current.busy
 
@@ -167,7 +169,7 @@ def test_parsing_sends_nothing(qtbot: Any, console: Any) -> None:
 
 def test_results_to_text_keep_the_order_of_messages_and_rows() -> None:
     results = [{**ROWS, "after_messages": 1}]
-    event = ended("SERVER_A", "x", [says("a"), says("(2 rows affected)"), says("b")], results)
+    event = build_end_event("SERVER_A", "x", [says("a"), says("(2 rows affected)"), says("b")], results)
     text = as_text(from_event(event))
     assert [line for line in text.splitlines() if line] == [
         "a", "name   role", "------ ----", "Sales  1", "Orders NULL", "(2 rows affected)", "b",
@@ -300,29 +302,33 @@ def test_results_reach_the_sending_window(qtbot: Any, console: Any) -> None:
     line = console.lines[-1]
     second = console.new_query("SERVER_A", "SELECT 2")
     window, batch = parse_line(line).args
-    console.add_events([started(window, batch), ended(window, batch, results=[ROWS])])
+    console.add_events([build_start_event(window, batch), build_end_event(window, batch, results=[ROWS])])
     assert first.results.grids
     assert not second.results.grids
     assert not first.busy
 
 
 def test_scenario_batches_do_not_appear_in_windows(console: Any) -> None:
-    """What the scenario does behind the scenes must not give the plot away."""
+    """Batches that the scenario runs in the background must not give the plot away."""
     batch = "ALTER DATABASE Sales SET PARTNER SUSPEND"
-    console.add_events([started("SERVER_A", batch), ended("SERVER_A", batch, results=[ROWS])])
+    console.add_events(
+        [build_start_event("SERVER_A", batch), build_end_event("SERVER_A", batch, results=[ROWS])]
+    )
     assert not console.current.results.grids
     assert console.history.model.total == 0
 
 
 def test_other_views_have_their_own_connections(console: Any, run: Any) -> None:
     run.journal.append(Input(1200, "sql", ("SERVER_A#monitor", "EXEC msdb.dbo.sp_dbmmonitorupdate")))
-    console.add_events([started("SERVER_A#monitor", "EXEC msdb.dbo.sp_dbmmonitorupdate")])
+    console.add_events([build_start_event("SERVER_A#monitor", "EXEC msdb.dbo.sp_dbmmonitorupdate")])
     assert console.history.model.total == 0
 
 
 def test_batches_sent_by_other_views_belong_to_the_trainee(console: Any, run: Any) -> None:
     run.journal.append(Input(1200, "sql", ("SERVER_A", "SELECT 1")))
-    console.add_events([started("SERVER_A", "SELECT 1"), ended("SERVER_A", "SELECT 1", results=[ROWS])])
+    console.add_events(
+        [build_start_event("SERVER_A", "SELECT 1"), build_end_event("SERVER_A", "SELECT 1", results=[ROWS])]
+    )
     assert console.history.model.total == 1
     assert len(console.current.results.grids) == 1
 
@@ -382,10 +388,10 @@ def test_a_run_continued_elsewhere_fills_history_and_windows(console: Any, run: 
     """After a resume: the trainee's batches are there, the scenario's are not."""
     run.journal.append(Input(1200, "sql", ("SERVER_A", "SELECT 1")))
     run.events += [
-        started("SERVER_A", "SELECT 1"),
-        ended("SERVER_A", "SELECT 1", results=[ROWS]),
-        started("SERVER_A", "ALTER DATABASE Sales SET PARTNER SUSPEND"),
-        ended("SERVER_A", "ALTER DATABASE Sales SET PARTNER SUSPEND"),
+        build_start_event("SERVER_A", "SELECT 1"),
+        build_end_event("SERVER_A", "SELECT 1", results=[ROWS]),
+        build_start_event("SERVER_A", "ALTER DATABASE Sales SET PARTNER SUSPEND"),
+        build_end_event("SERVER_A", "ALTER DATABASE Sales SET PARTNER SUSPEND"),
     ]
     console.show_drill(run)
     assert [batch.text for batch in console.history.model.rows] == ["SELECT 1"]
@@ -536,7 +542,7 @@ def test_history_shows_outcomes_and_runs_batches_again(qtbot: Any, console: Any)
     ]
     table.selectRow(1)
     qtbot.keyClick(table, Key.Key_Return, CTRL)
-    assert sent(console) == ("SERVER_A", "USE Sales\nSELECT 2")
+    assert parse_last_line(console) == ("SERVER_A", "USE Sales\nSELECT 2")
     table.selectRow(0)
     qtbot.keyClick(table, Key.Key_Return)
     assert editor.toPlainText() == "SELECT 1"

@@ -1,4 +1,4 @@
-"""Whatever a batch brings and whatever is pasted, the window comes to it in turns, and says what it leaves out."""
+"""Large results and pasted texts are processed in slices, and the window reports omissions."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ def _outcome(*rowsets: Rowset, messages: tuple[Message, ...] = ()) -> BatchOutco
     return BatchOutcome("SERVER_A", "SERVER_A", "x", messages, rowsets, 0, 10)
 
 
-def _said(text: str) -> Message:
+def _build_message(text: str) -> Message:
     return Message(0, 0, 0, 0, text)
 
 
 @pytest.fixture
-def shown(qtbot: QtBot) -> Results:
+def results_view(qtbot: QtBot) -> Results:
     widget = Results()
     qtbot.addWidget(widget)
     return widget
 
 
-def test_grids_are_built_in_turns_up_to_a_hundred(shown: Results) -> None:
+def test_grids_are_built_in_turns_up_to_a_hundred(results_view: Results) -> None:
     one = Rowset(("a",), ((1,),))
-    shown.show_outcome(_outcome(*[one] * 150))
-    assert len(shown.grids) == results.GRIDS_A_TURN
-    while shown._pending:
-        shown._make_grids()
-    assert len(shown.grids) == results.GRIDS_SHOWN
-    assert shown.messages.toPlainText() == "Result sets not shown: 50."
-    shown.show_outcome(_outcome(one))
-    assert len(shown.grids) == 1
+    results_view.show_outcome(_outcome(*[one] * 150))
+    assert len(results_view.grids) == results.GRIDS_A_TURN
+    while results_view._pending:
+        results_view._make_grids()
+    assert len(results_view.grids) == results.GRIDS_SHOWN
+    assert results_view.messages.toPlainText() == "Result sets not shown: 50."
+    results_view.show_outcome(_outcome(one))
+    assert len(results_view.grids) == 1
 
 
-def test_a_long_cell_is_truncated_with_a_note(shown: Results) -> None:
-    shown.show_outcome(_outcome(Rowset(("a", "b"), (("x" * 1_000_000, "short"),))))
-    (grid,) = shown.grids
+def test_a_long_cell_is_truncated_with_a_note(results_view: Results) -> None:
+    results_view.show_outcome(_outcome(Rowset(("a", "b"), (("x" * 1_000_000, "short"),))))
+    (grid,) = results_view.grids
     column, other = grid.table.columns
     row = grid.table.rows[0]
     assert len(column.text(row)) == results.CELL_SHOWN + 1
@@ -59,9 +59,9 @@ def test_a_long_cell_is_truncated_with_a_note(shown: Results) -> None:
 
 
 @pytest.mark.slow
-def test_messages_are_added_in_turns_up_to_a_limit(shown: Results) -> None:
-    shown.show_outcome(_outcome(messages=tuple(_said(f"line {n}") for n in range(12_000))))
-    pane = shown.messages
+def test_messages_are_added_in_turns_up_to_a_limit(results_view: Results) -> None:
+    results_view.show_outcome(_outcome(messages=tuple(_build_message(f"line {n}") for n in range(12_000))))
+    pane = results_view.messages
     assert pane.blockCount() == results.LINES_A_TURN
     while pane._pending:
         pane._append_next_lines()
@@ -69,20 +69,20 @@ def test_messages_are_added_in_turns_up_to_a_limit(shown: Results) -> None:
     assert pane.toPlainText().endswith("line 9999\nMessages not shown: 2,000.")
 
 
-def test_long_messages_share_a_limit(shown: Results) -> None:
-    shown.show_outcome(_outcome(messages=(_said("x" * 8_000),) * 5_000))
-    pane = shown.messages
+def test_long_messages_share_a_limit(results_view: Results) -> None:
+    results_view.show_outcome(_outcome(messages=(_build_message("x" * 8_000),) * 5_000))
+    pane = results_view.messages
     while pane._pending:
         pane._append_next_lines()
     assert len(pane.toPlainText()) < results.MESSAGES_SHOWN + 1_000
     assert "Messages not shown: " in pane.toPlainText()
 
 
-def test_text_is_formatted_only_when_visible(shown: Results) -> None:
-    shown.show_outcome(_outcome(Rowset(("a",), tuple((n,) for n in range(12_000)))))
-    assert shown._text.toPlainText() == ""
-    shown.show_as_text(True)
-    assert shown._text.toPlainText().splitlines()[2:4] == ["0", "1"]
+def test_text_is_formatted_only_when_visible(results_view: Results) -> None:
+    results_view.show_outcome(_outcome(Rowset(("a",), tuple((n,) for n in range(12_000)))))
+    assert results_view._text.toPlainText() == ""
+    results_view.show_as_text(True)
+    assert results_view._text.toPlainText().splitlines()[2:4] == ["0", "1"]
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_text_is_formatted_only_when_visible(shown: Results) -> None:
     [
         (_outcome(Rowset(("a",), tuple((n,) for n in range(4_000)))), "3999\n"),
         (_outcome(Rowset(("a", "b"), (("x" * 300, 1),) * 6_000)), "Lines not shown: "),
-        (_outcome(messages=(_said("x"),) * 600), "Messages not shown: 100."),
-        (_outcome(messages=(_said("x\n" * 2_000),) * 100), "Lines not shown: "),
+        (_outcome(messages=(_build_message("x"),) * 600), "Messages not shown: 100."),
+        (_outcome(messages=(_build_message("x\n" * 2_000),) * 100), "Lines not shown: "),
     ],
 )
 def test_results_to_text_are_limited(outcome: BatchOutcome, end: str) -> None:

@@ -13,7 +13,7 @@ from app.views.console.outcome import BatchOutcome, message_lines
 from engine import simulator
 from engine.messages import Message
 from engine.verbs.lines import parse_line
-from tests.app.views.made import Run
+from tests.app.views.fakes import Run
 from tests.engine.worlds import lab
 
 
@@ -309,16 +309,16 @@ def test_buttons_without_room_move_into_a_menu_and_tabs_stay_readable(qtbot: Any
     assert shown == ["run", "cancel"], "what is left at twice the text size on a small desk"
 
 
-@pytest.mark.parametrize("told", [True, False])
-def test_a_blocked_batch_names_its_blocking_session(qtbot: Any, console: Any, told: bool) -> None:
+@pytest.mark.parametrize("shows_waits", [True, False])
+def test_a_blocked_batch_names_its_blocking_session(qtbot: Any, console: Any, shows_waits: bool) -> None:
     """In an exam the view sys.dm_exec_requests does, to whoever asks it."""
     run(qtbot, console, "USE Sales CREATE TABLE t (i int) INSERT t VALUES (1) BEGIN TRAN UPDATE t SET i = 2")
     wait(console, 1.0)
     first = console.current
     blocker = console._world.sessions[first.window_id].session.spid
-    console.tabs.show_waits(told)
+    console.tabs.show_waits(shows_waits)
     console.new_query("SERVER_A")
     run(qtbot, console, "USE Sales SELECT * FROM t")
     wait(console, 1.0)
-    assert (f"Blocked by session {blocker}." in console.current._state.text()) is told
-    assert ("Executing query…" in console.current._state.text()) is not told
+    assert (f"Blocked by session {blocker}." in console.current._state.text()) is shows_waits
+    assert ("Executing query…" in console.current._state.text()) is not shows_waits

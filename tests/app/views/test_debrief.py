@@ -29,14 +29,14 @@ from engine.drill.par.account import WAITING, Account, Best, BoundGap, LastChanc
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.inputs import Input
-from tests.shipped import shipped
-from tests.there import there
+from tests.assertions import require
+from tests.shipped_scenarios import load_shipped_scenario
 
 
 @pytest.fixture(scope="module")
 def report() -> Report:
     """As it comes out of the profile: through JSON."""
-    drill = Drill(shipped("forced-service"))
+    drill = Drill(load_shipped_scenario("forced-service"))
     play_solution(drill)
     found: Report = json.loads(json.dumps(drill.report()))
     return found
@@ -47,7 +47,7 @@ def page(qtbot: QtBot, report: Report) -> Debrief:
     made = Debrief()
     qtbot.addWidget(made)
     made.resize(1200, 900)
-    made.show_run(DebriefModel(report, shipped("forced-service")))
+    made.show_run(DebriefModel(report, load_shipped_scenario("forced-service")))
     made.show()
     return made
 
@@ -59,11 +59,11 @@ def open_tab(page: Debrief, tab: int) -> None:
 def texts(page: Debrief, *tabs: int) -> str:
     for tab in tabs:
         open_tab(page, tab)
-    return "\n".join(label.text() for label in there(page.widget()).findChildren(QLabel))
+    return "\n".join(label.text() for label in require(page.widget()).findChildren(QLabel))
 
 
 def button(page: Debrief, text: str) -> QPushButton | None:
-    found = there(page.widget()).findChildren(QPushButton)
+    found = require(page.widget()).findChildren(QPushButton)
     return next((b for b in found if b.text() == text and b.isVisible()), None)
 
 
@@ -97,12 +97,12 @@ def test_phases_add_up_to_the_failover(report: Report) -> None:
 def test_a_moment_is_selected_on_the_strip_and_in_the_score(qtbot: QtBot, page: Debrief) -> None:
     assert page.moment() is None
     open_tab(page, TIMELINE)
-    strip = there(page.widget()).findChildren(TimeStrip)[0]
+    strip = require(page.widget()).findChildren(TimeStrip)[0]
     place = QPoint(round(strip.x_of(30.0)), strip.height() // 2)
     qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=place)
     assert page.moment() == pytest.approx(30.0, abs=1.5)
     again = next(
-        b for b in there(page.widget()).findChildren(QPushButton) if b.text().startswith("Retry from 0:")
+        b for b in require(page.widget()).findChildren(QPushButton) if b.text().startswith("Retry from 0:")
     )
     with qtbot.waitSignal(page.retry_wanted, timeout=100) as wanted:
         qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
@@ -117,7 +117,7 @@ def test_impossible_actions_are_not_offered(qtbot: QtBot, page: Debrief, report:
     assert button(page, "Next: Other") is not None
     assert button(page, "Back to start") is not None
     open_tab(page, EXPORT)
-    assert not there(button(page, "Web page (HTML)…")).isEnabled()
+    assert not require(button(page, "Web page (HTML)…")).isEnabled()
 
 
 MISTAKE = RunSegment(
@@ -135,7 +135,9 @@ def test_enter_follows_the_suggestion_of_the_result(
     page = Debrief()
     qtbot.addWidget(page)
     score: ScoreJson = {**report["score"], "total": total}
-    model = DebriefModel({**report, "score": score}, shipped("forced-service"), next_title="Other")
+    model = DebriefModel(
+        {**report, "score": score}, load_shipped_scenario("forced-service"), next_title="Other"
+    )
     page.show_run(replace(model, analyzing=True))
     page.show()
     page.take_focus()
@@ -151,7 +153,11 @@ def test_enter_follows_the_suggestion_of_the_result(
 def test_single_keys_switch_tabs(qtbot: QtBot, page: Debrief, report: Report) -> None:
     """The whole page is used by the keyboard alone."""
     model = DebriefModel(
-        report, shipped("forced-service"), None, Account((MISTAKE,), 50.0, None), next_title="Other"
+        report,
+        load_shipped_scenario("forced-service"),
+        None,
+        Account((MISTAKE,), 50.0, None),
+        next_title="Other",
     )
     page.show_run(model)
     for key, signal in (
@@ -168,10 +174,10 @@ def test_single_keys_switch_tabs(qtbot: QtBot, page: Debrief, report: Report) ->
 
 def test_a_finished_analysis_does_not_switch_the_tab(qtbot: QtBot, page: Debrief, report: Report) -> None:
     """The tab that is open stays open, and the keyboard where it was."""
-    model = DebriefModel(report, shipped("forced-service"), analyzing=True)
+    model = DebriefModel(report, load_shipped_scenario("forced-service"), analyzing=True)
     page.show_run(model)
     open_tab(page, POINTS)
-    back = there(button(page, "Back to start"))
+    back = require(button(page, "Back to start"))
     back.setFocus()
     page.update_run(replace(model, account=Account((MISTAKE,), 50.0, None), analyzing=False))
     assert page.findChildren(QTabWidget)[0].currentIndex() == POINTS
@@ -181,7 +187,7 @@ def test_a_finished_analysis_does_not_switch_the_tab(qtbot: QtBot, page: Debrief
 @pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for tool tips
 def test_keys_step_through_the_markers_of_the_strip(qtbot: QtBot, page: Debrief) -> None:
     open_tab(page, TIMELINE)
-    strip = there(page.widget()).findChildren(TimeStrip)[0]
+    strip = require(page.widget()).findChildren(TimeStrip)[0]
     times = [marker.t_s for marker in strip._course.markers]
     qtbot.keyClick(strip, Qt.Key.Key_Left)
     qtbot.keyClick(strip, Qt.Key.Key_Left)
@@ -189,24 +195,24 @@ def test_keys_step_through_the_markers_of_the_strip(qtbot: QtBot, page: Debrief)
         qtbot.keyClick(strip, Qt.Key.Key_Return)
     assert chosen.args == [times[-2]]
     assert strip.accessibleDescription()
-    again = there(page.widget()).focusWidget()
+    again = require(page.widget()).focusWidget()
     assert isinstance(again, QPushButton)
     with qtbot.waitSignal(page.retry_wanted, timeout=100) as wanted:
         qtbot.keyClick(again, Qt.Key.Key_Space)
-    at_s, begin_s = times[-2], there(wanted.args)[0]
+    at_s, begin_s = times[-2], require(wanted.args)[0]
     assert begin_s < at_s - 5.0, "one more key tries again, with time for a look before what happened there"
     assert again.text().startswith(f"Retry {at_s - begin_s:.0f} s before {formatting.run_time(at_s, 1)} (")
     assert not again.visibleRegion().isEmpty(), "it has come into sight"
 
 
 @pytest.mark.parametrize(
-    ("points", "said"),
+    ("points", "text"),
     [(12.0, "Without this mistake: downtime 4.00 s instead of 30.00 s."), (0.0, ""), (-5.0, "")],
 )
-def test_the_score_without_an_action_is_shown_where_better(points: float, said: str) -> None:
+def test_the_score_without_an_action_is_shown_where_better(points: float, text: str) -> None:
     outcomes = (OutcomeRow("downtime_s", 30.0, 4.0), OutcomeRow("lost_transactions", 0.0, 0.0))
     deed = ActionImpact(0, 100, "SET WITNESS OFF on SERVER_A", outcomes, points, ())
-    assert mistakes.format_counterfactual(deed) == said
+    assert mistakes.format_counterfactual(deed) == text
 
 
 ACT = Input(1000, "power-off", ("SERVER_B",))
@@ -217,26 +223,26 @@ CHANCE = LastChance(
 """Taken by ACT."""
 
 
-def said_in(parts: Sequence[QWidget]) -> str:
+def read_labels(parts: Sequence[QWidget]) -> str:
     labels = [label for part in parts for label in [part, *part.findChildren(QLabel)]]
     return "\n".join(label.text() for label in labels if isinstance(label, QLabel))
 
 
-def beside(
+def show_parts(
     qtbot: QtBot,
     account: Account,
     tried: list[tuple[float, str]] | None = None,
     watch: Callable[[Best], None] = print,
-    asked: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    choices: Mapping[str, Sequence[str]] = MappingProxyType({}),
     has_solution: bool = True,
     can_retry: bool = True,
-    go_on: Callable[[], None] | None = None,
+    search_on: Callable[[], None] | None = None,
 ) -> list[QWidget]:
-    """What is tried again goes into *tried*."""
+    """Show the account; retried actions are appended to *tried*."""
     into = [] if tried is None else tried
     parts = show_account(
-        account, (), has_solution, can_retry, lambda *again: into.append(again), print, watch, asked,
-        search_on=go_on,
+        account, (), has_solution, can_retry, lambda *again: into.append(again), print, watch, choices,
+        search_on=search_on,
     )  # fmt: skip
     for part in parts:
         qtbot.addWidget(part)
@@ -244,7 +250,7 @@ def beside(
 
 
 def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
-    """What the curve says, the costliest acts and waits first in time, and the ways to the best."""
+    """The curve, the costliest actions and waits in order of time, and continuations to the best score are shown."""
     said_so = Input(4000, "answer", ("whose-word", "2"))
     batch = Input(4500, "sql", ("SERVER_B", "SELECT\n  1"))
     moves = (
@@ -262,10 +268,10 @@ def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
     watched: list[Best] = []
     tried: list[tuple[float, str]] = []
     asked = {"whose-word": ["Mine.", "The witness's."]}
-    parts = beside(qtbot, Account(moves, 60.0, CHANCE), tried, watched.append, asked)
+    parts = show_parts(qtbot, Account(moves, 60.0, CHANCE), tried, watched.append, asked)
     (worth,) = [part for part in parts if isinstance(part, ValueCurve)]
     assert worth.accessibleDescription().count("points") == 4
-    said = said_in(parts)
+    said = read_labels(parts)
     assert "0:40.0\nanswer “The witness's”\n0:45.0\nSELECT 1 on SERVER_B" in said
     assert said.index("0:10.0  SERVER_B ▸ Power off") < said.index("0:10.0 to 0:30.0  waiting")
     pressed = [b for part in parts for b in part.findChildren(QPushButton)]
@@ -276,29 +282,29 @@ def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
     assert tried == [(10.01, "40 s until 0:50.0: best continuation: SERVER_A ▸ Power on.")]
 
 
-@pytest.mark.parametrize("same", [True, False])
-def test_the_last_chance_is_shown_watched_and_retried(qtbot: QtBot, same: bool) -> None:
+@pytest.mark.parametrize("equal_texts", [True, False])
+def test_the_last_chance_is_shown_watched_and_retried(qtbot: QtBot, equal_texts: bool) -> None:
     """In the words of the act that took it, where those would say the same, else in words of its own."""
     moves = (
         RunSegment(
-            1000, 1000, ACT.line_without_time, 100.0, 80.0, "blunder", (LATE,) if same else (ACT, LATE)
+            1000, 1000, ACT.line_without_time, 100.0, 80.0, "blunder", (LATE,) if equal_texts else (ACT, LATE)
         ),
     )
     watched: list[Best] = []
     tried: list[tuple[float, str]] = []
-    parts = beside(qtbot, Account(moves, 60.0, CHANCE), tried, watched.append)
-    said = said_in(parts)
-    assert ("Point of no return: last chance to meet all goals." in said) is same
+    parts = show_parts(qtbot, Account(moves, 60.0, CHANCE), tried, watched.append)
+    said = read_labels(parts)
+    assert ("Point of no return: last chance to meet all goals." in said) is equal_texts
     own = "0:10.0  point of no return: SERVER_B ▸ Power off\nUntil then, these steps would have met all goals"
-    assert (own in said) is not same
+    assert (own in said) is not equal_texts
     assert "0:50.0\nSERVER_A ▸ Power on" in said
     assert "After this, these steps no longer meet “SERVER_B serves” by 1:00, “All is well”." in said
     pressed = [b for part in parts for b in part.findChildren(QPushButton)]
     look = next(
-        b for b in pressed if b.text() == f"Watch the {'best continuation' if same else 'last chance'}"
+        b for b in pressed if b.text() == f"Watch the {'best continuation' if equal_texts else 'last chance'}"
     )
     qtbot.mouseClick(look, Qt.MouseButton.LeftButton)
-    assert watched == [moves[0] if same else CHANCE]
+    assert watched == [moves[0] if equal_texts else CHANCE]
     qtbot.mouseClick(pressed[pressed.index(look) + 1], Qt.MouseButton.LeftButton)
     begin_s, told = tried[0]
     assert begin_s == 0.0, "a start later than that would be too late to type"
@@ -309,14 +315,14 @@ def test_a_last_chance_lost_by_time_names_its_action_and_end(qtbot: QtBot) -> No
     chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
     tried: list[tuple[float, str]] = []
     for can_retry in (True, False):
-        parts = beside(qtbot, Account((), 60.0, chance), tried, can_retry=can_retry)
+        parts = show_parts(qtbot, Account((), 60.0, chance), tried, can_retry=can_retry)
         if can_retry:
             _, retry = [b for part in parts for b in part.findChildren(QPushButton)]
             qtbot.mouseClick(retry, Qt.MouseButton.LeftButton)
     ((begin_s, told),) = tried
     assert begin_s < 50.0 - LOOK_S
     assert told.endswith(" until 0:50.0: last chance to meet all goals: SERVER_A ▸ Power on.")
-    said = said_in(parts)
+    said = read_labels(parts)
     assert "One second later, these steps no longer meet “SERVER_B serves” by 1:00." in said
     assert not [b for part in parts for b in part.findChildren(QPushButton)], "nothing can be tried again"
 
@@ -325,8 +331,8 @@ def test_a_missed_last_chance_is_described(qtbot: QtBot) -> None:
     """The second in which it does is no ordinary wait: nobody would see why just this one cost so much."""
     wait = RunSegment(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT, LATE), 1)
     chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
-    parts = beside(qtbot, Account((wait,), 60.0, chance))
-    said = said_in(parts)
+    parts = show_parts(qtbot, Account((wait,), 60.0, chance))
+    said = read_labels(parts)
     assert "0:50.0  last chance missed" in said
     assert "waiting\n" not in said
     (worth,) = [part for part in parts if isinstance(part, ValueCurve)]
@@ -334,7 +340,7 @@ def test_a_missed_last_chance_is_described(qtbot: QtBot) -> None:
 
 
 @pytest.mark.parametrize(
-    ("doubt", "said", "offered"),
+    ("doubt", "text", "offered"),
     [
         (None, "A higher score was not possible at any time.", False),
         (
@@ -345,15 +351,15 @@ def test_a_missed_last_chance_is_described(qtbot: QtBot) -> None:
     ],
 )
 def test_the_debrief_states_whether_more_was_possible(
-    qtbot: QtBot, doubt: BoundGap | None, said: str, offered: bool
+    qtbot: QtBot, doubt: BoundGap | None, text: str, offered: bool
 ) -> None:
     wait = RunSegment(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT,), 1)
     asked: list[bool] = []
     account = Account((wait,), 60.0, None, doubt)
     for working in (False, True):
         more = partial(asked.append, True)
-        parts = beside(qtbot, account, go_on=None if working else more)
-        assert said in said_in(parts)
+        parts = show_parts(qtbot, account, search_on=None if working else more)
+        assert text in read_labels(parts)
         buttons = [b for part in parts for b in part.findChildren(QPushButton) if b.text() == "Search longer"]
         assert bool(buttons) is (offered and not working)
         for each in buttons:
@@ -400,19 +406,21 @@ def test_a_point_of_the_curve_is_described_and_selected(
 
 def test_without_a_solution_the_curve_states_its_limits(qtbot: QtBot) -> None:
     found = Account((RunSegment(0, 1000, WAITING, 10.0, 10.0, "best"),), 100.0, None)
-    assert "No better continuation is known" in said_in(beside(qtbot, found, has_solution=False))
-    assert "No better continuation is known" not in said_in(beside(qtbot, found))
+    assert "No better continuation is known" in read_labels(show_parts(qtbot, found, has_solution=False))
+    assert "No better continuation is known" not in read_labels(show_parts(qtbot, found))
 
 
 def test_the_point_of_no_return_is_on_the_timeline(page: Debrief, report: Report) -> None:
     def kinds() -> list[str]:
         open_tab(page, TIMELINE)
-        return [marker.kind for marker in there(page.findChild(TimeStrip)).markers]
+        return [marker.kind for marker in require(page.findChild(TimeStrip)).markers]
 
     assert "no-return" not in kinds()
-    page.show_run(DebriefModel(report, shipped("forced-service"), None, Account((), 60.0, CHANCE)))
+    page.show_run(
+        DebriefModel(report, load_shipped_scenario("forced-service"), None, Account((), 60.0, CHANCE))
+    )
     assert kinds().count("no-return") == 1
-    (mark,) = [marker for marker in there(page.findChild(TimeStrip)).markers if marker.kind == "no-return"]
+    (mark,) = [marker for marker in require(page.findChild(TimeStrip)).markers if marker.kind == "no-return"]
     assert (mark.t_s, mark.text) == (10.0, "the last chance to meet all goals, SERVER_A ▸ Power on")
 
 
@@ -426,7 +434,7 @@ def test_a_font_change_deletes_no_widget_at_once(qtbot: QtBot, report: Report) -
     """Else Qt walks through deleted widgets: the window crashed when the text was enlarged before any run."""
     page = Debrief()
     qtbot.addWidget(page)
-    for model in (None, DebriefModel(report, shipped("forced-service"))):
+    for model in (None, DebriefModel(report, load_shipped_scenario("forced-service"))):
         if model is not None:
             page.show_run(model)
         before = page.findChildren(QPushButton)
@@ -445,9 +453,11 @@ def test_a_long_title_of_the_next_drill_fits_the_page(qtbot: QtBot, report: Repo
     page.resize(width, 700)
     account = Account((MISTAKE,), 50.0, None)
     title = "Re-establish a removed mirroring session after a site was lost"
-    page.show_run(DebriefModel(report, shipped("forced-service"), None, account, next_title=title))
+    page.show_run(
+        DebriefModel(report, load_shipped_scenario("forced-service"), None, account, next_title=title)
+    )
     page.show()
     QApplication.processEvents()
-    assert there(page.widget()).width() <= page.viewport().width()
-    first = there(button(page, f"Next: {title}"))
+    assert require(page.widget()).width() <= page.viewport().width()
+    first = require(button(page, f"Next: {title}"))
     assert first.mapTo(page, first.rect().bottomRight()).x() <= page.viewport().width()

@@ -57,7 +57,7 @@ better = "Reach it."
 '''
 
 
-class Told(Form):
+class RecordingForm(Form):
     """Keeps the texts that it tells of."""
 
     def __init__(self) -> None:
@@ -67,34 +67,34 @@ class Told(Form):
 
 
 @pytest.fixture
-def form(qtbot: Any) -> Told:
-    made = Told()
+def form(qtbot: Any) -> RecordingForm:
+    made = RecordingForm()
     qtbot.addWidget(made)
     made.show_text(TEXT)
     return made
 
 
-def said(form: Told) -> list[str]:
+def list_texts(form: RecordingForm) -> list[str]:
     return form.said
 
 
-def go_to(form: Told, key: str) -> None:
+def select_section(form: RecordingForm, key: str) -> None:
     form.sections.setCurrentRow([section.key for section in form._sections].index(key))
 
 
-def difference(new: str, old: str = TEXT) -> list[str]:
-    lines = list(difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0))[2:]
+def difference(new_text: str, old_text: str = TEXT) -> list[str]:
+    lines = list(difflib.unified_diff(old_text.splitlines(), new_text.splitlines(), lineterm="", n=0))[2:]
     return [line for line in lines if not line.startswith("@@")]
 
 
-def type_into(form: Told, path: tuple[str | int, ...], text: str) -> None:
+def type_into(form: RecordingForm, path: tuple[str | int, ...], text: str) -> None:
     line = form._rows[path].widget
     assert isinstance(line, QLineEdit)
     line.setText(text)
     line.editingFinished.emit()
 
 
-def choose(form: Told, path: tuple[str | int, ...], text: str) -> None:
+def choose(form: RecordingForm, path: tuple[str | int, ...], text: str) -> None:
     box = form._rows[path].widget
     assert isinstance(box, QComboBox)
     at = next(at for at in range(box.count()) if box.itemText(at) == text)
@@ -102,104 +102,104 @@ def choose(form: Told, path: tuple[str | int, ...], text: str) -> None:
     box.activated.emit(at)
 
 
-def test_title_changes_its_line_only_and_the_comment_stays(form: Told) -> None:
+def test_title_changes_its_line_only_and_the_comment_stays(form: RecordingForm) -> None:
     type_into(form, ("title",), "New")
-    assert [difference(text) for text in said(form)] == [
+    assert [difference(text) for text in list_texts(form)] == [
         ['-title = "Old"  # the title\'s comment', '+title = "New"  # the title\'s comment']
     ]
 
 
-def test_leaving_a_field_unchanged_changes_nothing(form: Told) -> None:
+def test_leaving_a_field_unchanged_changes_nothing(form: RecordingForm) -> None:
     type_into(form, ("title",), "Old")
     form.finish()
-    assert said(form) == []
+    assert list_texts(form) == []
 
 
-def test_choice_is_written_as_its_value(form: Told) -> None:
+def test_choice_is_written_as_its_value(form: RecordingForm) -> None:
     choose(form, ("level",), "expert")
-    assert difference(said(form)[0]) == ['-level = "beginner"', '+level = "expert"']
+    assert difference(list_texts(form)[0]) == ['-level = "beginner"', '+level = "expert"']
 
 
-def test_several_names_are_written_as_a_list(form: Told) -> None:
+def test_several_names_are_written_as_a_list(form: RecordingForm) -> None:
     type_into(form, ("skills",), "quorum, read-state")
-    assert difference(said(form)[0]) == ['+skills = ["quorum", "read-state"]']
+    assert difference(list_texts(form)[0]) == ['+skills = ["quorum", "read-state"]']
 
 
-def test_flag_is_written_at_once(form: Told) -> None:
+def test_flag_is_written_at_once(form: RecordingForm) -> None:
     box = form._rows["allow_revert_all",].widget
     assert isinstance(box, QCheckBox)
     box.click()
-    assert difference(said(form)[0]) == ["+allow_revert_all = true"]
+    assert difference(list_texts(form)[0]) == ["+allow_revert_all = true"]
 
 
-def test_emptying_an_optional_field_removes_its_key(form: Told) -> None:
+def test_emptying_an_optional_field_removes_its_key(form: RecordingForm) -> None:
     type_into(form, ("author",), "")
-    assert difference(said(form)[0]) == ['-author = "Me"']
+    assert difference(list_texts(form)[0]) == ['-author = "Me"']
 
 
-def test_number_out_of_range_is_refused_with_a_reason(form: Told) -> None:
+def test_number_out_of_range_is_refused_with_a_reason(form: RecordingForm) -> None:
     type_into(form, ("minutes",), "6000")
-    assert said(form) == []
+    assert list_texts(form) == []
     assert "600" in form.problem.text()
     assert not form.problem.isHidden()
     type_into(form, ("minutes",), "60")
-    assert difference(said(form)[0]) == ["-minutes = 6", "+minutes = 60"]
+    assert difference(list_texts(form)[0]) == ["-minutes = 6", "+minutes = 60"]
     assert form.problem.isHidden()
 
 
-def test_duration_keeps_its_unit(form: Told) -> None:
+def test_duration_keeps_its_unit(form: RecordingForm) -> None:
     type_into(form, ("length",), "15 parsecs")
-    assert said(form) == []
+    assert list_texts(form) == []
     type_into(form, ("length",), "15min")
-    assert difference(said(form)[0]) == ['+length = "15min"']
+    assert difference(list_texts(form)[0]) == ['+length = "15min"']
 
 
-def test_long_text_keeps_its_lines(form: Told) -> None:
+def test_long_text_keeps_its_lines(form: RecordingForm) -> None:
     lines = form._rows["brief",].widget
     assert isinstance(lines, QPlainTextEdit)
     assert lines.toPlainText() == "First line.\n\nSecond line."
     lines.setPlainText("First line.\n\nAnother line.")
     form.finish()
-    assert difference(said(form)[0]) == ["-Second line.", "+Another line."]
+    assert difference(list_texts(form)[0]) == ["-Second line.", "+Another line."]
 
 
-def test_server_is_added_and_removed(form: Told) -> None:
-    go_to(form, "server")
+def test_server_is_added_and_removed(form: RecordingForm) -> None:
+    select_section(form, "server")
     form.add.click()
-    assert [server["name"] for server in tomllib.loads(said(form)[0])["server"]] == [
+    assert [server["name"] for server in tomllib.loads(list_texts(form)[0])["server"]] == [
         "SERVER_A",
         "SERVER_B",
         "SERVER_1",
     ]
     assert form.entries.currentRow() == 2
     form.remove.click()
-    assert len(tomllib.loads(said(form)[1])["server"]) == 2
-    assert "# the other one" in said(form)[1]
+    assert len(tomllib.loads(list_texts(form)[1])["server"]) == 2
+    assert "# the other one" in list_texts(form)[1]
 
 
 def names(text: str, key: str) -> list[str]:
     return [entry["name"] for entry in tomllib.loads(text)[key]]
 
 
-def click(form: Told, name: str) -> None:
+def click(form: RecordingForm, name: str) -> None:
     QTest.mouseClick(form.list.doings[name], Qt.MouseButton.LeftButton)
 
 
-def test_entry_is_moved_by_its_buttons_and_its_comment_with_it(form: Told) -> None:
-    go_to(form, "server")
+def test_entry_is_moved_by_its_buttons_and_its_comment_with_it(form: RecordingForm) -> None:
+    select_section(form, "server")
     assert (form.up.isEnabled(), form.down.isEnabled()) == (False, True)
     click(form, "down")
-    assert names(said(form)[0], "server") == ["SERVER_B", "SERVER_A"]
-    assert '[[server]]\nname = "SERVER_B"  # the other one\n' in said(form)[0]
+    assert names(list_texts(form)[0], "server") == ["SERVER_B", "SERVER_A"]
+    assert '[[server]]\nname = "SERVER_B"  # the other one\n' in list_texts(form)[0]
     assert form.entries.currentRow() == 1
     assert (form.up.isEnabled(), form.down.isEnabled()) == (True, False)
     click(form, "up")
-    assert said(form)[1:] == [TEXT]
+    assert list_texts(form)[1:] == [TEXT]
     assert form.entries.currentRow() == 0
 
 
 @pytest.mark.parametrize(
-    ("key", "modifier", "left"),
+    ("key", "modifier", "remaining"),
     [
         (Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier, ["SERVER_B", "SERVER_A"]),
         (Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier, None),
@@ -210,42 +210,44 @@ def test_entry_is_moved_by_its_buttons_and_its_comment_with_it(form: Told) -> No
     ],
 )
 def test_entries_are_moved_by_keys(
-    form: Told, key: Qt.Key, modifier: Qt.KeyboardModifier, left: list[str] | None
+    form: RecordingForm, key: Qt.Key, modifier: Qt.KeyboardModifier, remaining: list[str] | None
 ) -> None:
-    go_to(form, "server")
+    select_section(form, "server")
     QTest.keyClick(form.entries, key, modifier)
-    assert [names(text, "server") for text in said(form)] == ([left] if left is not None else [])
+    assert [names(text, "server") for text in list_texts(form)] == (
+        [remaining] if remaining is not None else []
+    )
 
 
-def test_copy_of_an_entry_is_shown(form: Told) -> None:
-    go_to(form, "rubric")
+def test_copy_of_an_entry_is_shown(form: RecordingForm) -> None:
+    select_section(form, "rubric")
     click(form, "copy")
-    assert names(said(form)[0], "rubric") == ["End state", "End state 2"]
+    assert names(list_texts(form)[0], "rubric") == ["End state", "End state 2"]
     assert form.entries.currentRow() == 1
     name = form._rows["rubric", 1, "name"].widget
     assert isinstance(name, QLineEdit)
     assert name.text() == "End state 2"
 
 
-def test_pending_text_moves_with_its_entry(form: Told) -> None:
-    go_to(form, "server")
+def test_pending_text_moves_with_its_entry(form: RecordingForm) -> None:
+    select_section(form, "server")
     name = form._rows["server", 0, "name"].widget
     assert isinstance(name, QLineEdit)
     name.setText("ALPHA")
     click(form, "down")
-    assert names(said(form)[-1], "server") == ["SERVER_B", "ALPHA"]
+    assert names(list_texts(form)[-1], "server") == ["SERVER_B", "ALPHA"]
 
 
-def test_inline_list_cannot_be_reordered_and_says_why(form: Told) -> None:
+def test_inline_list_cannot_be_reordered_and_says_why(form: RecordingForm) -> None:
     form.show_text('server = [{ name = "A" }, { name = "B" }]\n')
-    go_to(form, "server")
+    select_section(form, "server")
     click(form, "down")
-    assert said(form) == []
+    assert list_texts(form) == []
     assert form.entries.currentRow() == 0
     assert "[[server]]" in form.problem.text()
 
 
-def test_section_titles_fit_at_twice_the_text_size(form: Told, qtbot: Any) -> None:
+def test_section_titles_fit_at_twice_the_text_size(form: RecordingForm, qtbot: Any) -> None:
     form.show()
     qtbot.waitExposed(form)
     font = form.font()
@@ -258,7 +260,7 @@ def test_section_titles_fit_at_twice_the_text_size(form: Told, qtbot: Any) -> No
     assert form.sections.viewport().width() >= widest
 
 
-def test_fields_move_below_their_labels_without_room(form: Told, qtbot: Any) -> None:
+def test_fields_move_below_their_labels_without_room(form: RecordingForm, qtbot: Any) -> None:
     form.show()
     qtbot.waitExposed(form)
     font = form.font()
@@ -278,19 +280,19 @@ def test_fields_move_below_their_labels_without_room(form: Told, qtbot: Any) -> 
     assert shown, "what is wider than the page cannot be reached"
 
 
-def test_entry_can_be_added_to_every_list(form: Told) -> None:
+def test_entry_can_be_added_to_every_list(form: RecordingForm) -> None:
     keys = [section.key for section in form._sections if section.many]
     for key in keys:
-        go_to(form, key)
+        select_section(form, key)
         form.add.click()
         assert form.problem.isHidden(), (key, form.problem.text())
         before = tomllib.loads(TEXT).get(key, [])
-        assert len(tomllib.loads(said(form)[-1])[key]) == len(before) + 1
-    assert len(said(form)) == len(keys)
+        assert len(tomllib.loads(list_texts(form)[-1])[key]) == len(before) + 1
+    assert len(list_texts(form)) == len(keys)
 
 
-def test_a_new_entry_uses_unused_names_and_asks_for_its_texts(form: Told) -> None:
-    go_to(form, "database")
+def test_a_new_entry_uses_unused_names_and_asks_for_its_texts(form: RecordingForm) -> None:
+    select_section(form, "database")
     form.add.click()
     assert form._rows["database", 1, "name"].widget.property("text") == "DATABASE_1"
     for key in (
@@ -306,9 +308,9 @@ def test_a_new_entry_uses_unused_names_and_asks_for_its_texts(form: Told) -> Non
         "predict",
         "rubric",
     ):
-        go_to(form, key)
+        select_section(form, key)
         form.add.click()
-    made = tomllib.loads(said(form)[-1])
+    made = tomllib.loads(list_texts(form)[-1])
     assert [session["database"] for session in made["session"]] == ["Sales", "DATABASE_1"]
     assert [hint["goal"] for hint in made["hint"]] == [goal["name"] for goal in made["goal"]]
     assert [rule["kind"] for rule in made["rubric"]] == ["goals", "diagnosis", "downtime", "prediction"]
@@ -319,20 +321,20 @@ def test_a_new_entry_uses_unused_names_and_asks_for_its_texts(form: Told) -> Non
     assert {("hint",), ("goal",), ("question",), ("predict",)} <= named
 
 
-def test_a_new_entry_precedes_the_comment_of_the_next(form: Told) -> None:
+def test_a_new_entry_precedes_the_comment_of_the_next(form: RecordingForm) -> None:
     form.show_text(TEXT.replace("[[database]]", "# What is mirrored.\n[[database]]"))
-    go_to(form, "server")
+    select_section(form, "server")
     form.add.click()
-    text = said(form)[-1]
+    text = list_texts(form)[-1]
     assert '[[server]]\nname = "SERVER_1"\n\n# What is mirrored.\n[[database]]' in text
     form.remove.click()
-    assert "# What is mirrored.\n[[database]]" in said(form)[-1]
+    assert "# What is mirrored.\n[[database]]" in list_texts(form)[-1]
 
 
-def test_selecting_or_changing_an_entry_is_signaled(form: Told) -> None:
+def test_selecting_or_changing_an_entry_is_signaled(form: RecordingForm) -> None:
     told: list[Any] = []
     form.chosen.connect(told.append)
-    go_to(form, "server")
+    select_section(form, "server")
     form.entries.setCurrentRow(1)
     type_into(form, ("server", 1, "name"), "SERVER_C")
     assert told == [("server", 0), ("server", 1), ("server", 1, "name")]
@@ -341,58 +343,58 @@ def test_selecting_or_changing_an_entry_is_signaled(form: Told) -> None:
     assert form.page.path_of(form._rows["database", 0, "name"].widget) == ("database", 0, "name")
 
 
-def test_empty_field_shows_the_schemas_default_text(form: Told) -> None:
-    go_to(form, "server")
+def test_empty_field_shows_the_schemas_default_text(form: RecordingForm) -> None:
+    select_section(form, "server")
     line = form._rows["server", 0, "cores"].widget
     assert isinstance(line, QLineEdit)
     assert line.placeholderText() == "the number of cores of the hardware"
 
 
-def test_nested_table_is_created_and_removed_with_its_last_key(form: Told) -> None:
-    go_to(form, "server")
+def test_nested_table_is_created_and_removed_with_its_last_key(form: RecordingForm) -> None:
+    select_section(form, "server")
     form.entries.setCurrentRow(1)
     type_into(form, ("server", 1, "endpoint", "port"), "5023")
-    assert tomllib.loads(said(form)[0])["server"][1]["endpoint"] == {"port": 5023}
+    assert tomllib.loads(list_texts(form)[0])["server"][1]["endpoint"] == {"port": 5023}
     type_into(form, ("server", 1, "endpoint", "port"), "")
-    assert "endpoint" not in tomllib.loads(said(form)[1])["server"][1]
+    assert "endpoint" not in tomllib.loads(list_texts(form)[1])["server"][1]
 
 
-def test_variant_is_shown_and_accepted_in_a_number_field(form: Told) -> None:
-    go_to(form, "database")
+def test_variant_is_shown_and_accepted_in_a_number_field(form: RecordingForm) -> None:
+    select_section(form, "database")
     line = form._rows["database", 0, "scale"].widget
     assert isinstance(line, QLineEdit)
     assert line.text() == "{load}"
     type_into(form, ("database", 0, "scale"), "{pace}")
-    assert difference(said(form)[0]) == ['-scale = "{load}"', '+scale = "{pace}"']
+    assert difference(list_texts(form)[0]) == ['-scale = "{load}"', '+scale = "{pace}"']
 
 
-def test_kind_of_a_rule_determines_its_fields(form: Told) -> None:
-    go_to(form, "rubric")
+def test_kind_of_a_rule_determines_its_fields(form: RecordingForm) -> None:
+    select_section(form, "rubric")
     assert ("rubric", 0, "target") not in form._rows
     choose(form, ("rubric", 0, "kind"), "Downtime")
     assert ("rubric", 0, "target") in form._rows
-    assert difference(said(form)[0]) == ['-kind = "goals"', '+kind = "downtime"']
+    assert difference(list_texts(form)[0]) == ['-kind = "goals"', '+kind = "downtime"']
 
 
-def test_kind_is_selected_by_keys(form: Told, qtbot: Any) -> None:
-    go_to(form, "rubric")
+def test_kind_is_selected_by_keys(form: RecordingForm, qtbot: Any) -> None:
+    select_section(form, "rubric")
     QTest.keyClick(form._rows["rubric", 0, "kind"].widget, Qt.Key.Key_Down)
-    qtbot.waitUntil(lambda: len(said(form)) == 1)
-    assert tomllib.loads(said(form)[0])["rubric"][0]["kind"] == "downtime"
+    qtbot.waitUntil(lambda: len(list_texts(form)) == 1)
+    assert tomllib.loads(list_texts(form)[0])["rubric"][0]["kind"] == "downtime"
 
 
-def test_fields_are_disabled_while_the_text_is_invalid(form: Told) -> None:
+def test_fields_are_disabled_while_the_text_is_invalid(form: RecordingForm) -> None:
     form.show_text("title = [")
     assert not form.page.isEnabled()
     assert "not valid TOML" in form.problem.text()
     form.show_text(TEXT)
     assert form.page.isEnabled()
     assert form.problem.isHidden()
-    assert said(form) == []
+    assert list_texts(form) == []
 
 
-def test_section_entry_and_cursor_survive_a_refresh(form: Told, qtbot: Any) -> None:
-    go_to(form, "server")
+def test_section_entry_and_cursor_survive_a_refresh(form: RecordingForm, qtbot: Any) -> None:
+    select_section(form, "server")
     form.entries.setCurrentRow(1)
     line = form._rows["server", 1, "name"].widget
     assert isinstance(line, QLineEdit)
@@ -405,12 +407,12 @@ def test_section_entry_and_cursor_survive_a_refresh(form: Told, qtbot: Any) -> N
     assert (line.text(), line.cursorPosition(), form.entries.currentRow()) == ("SERVER_C", 3, 1)
 
 
-def test_typed_text_is_applied_when_the_field_is_left(form: Told) -> None:
+def test_typed_text_is_applied_when_the_field_is_left(form: RecordingForm) -> None:
     line = form._rows["title",].widget
     assert isinstance(line, QLineEdit)
     line.selectAll()
     QTest.keyClicks(line, "By keys\r")
-    assert tomllib.loads(said(form)[0])["title"] == "By keys"
+    assert tomllib.loads(list_texts(form)[0])["title"] == "By keys"
 
 
 def test_every_key_of_the_schema_has_a_field() -> None:
@@ -446,7 +448,7 @@ def test_every_field_has_a_label_and_a_meaning() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "key", "told"),
+    ("model", "key", "tip_texts"),
     [
         (schema.Scenario, "minutes", ("From 1 to 600.", "Required.", "In the text: minutes")),
         (schema.Scenario, "length", ("with s, min or h", "From 0 to 24 h.")),
@@ -463,14 +465,16 @@ def test_every_field_has_a_label_and_a_meaning() -> None:
         (schema.ClientSpec, "databases", ("Separate several with commas.",)),
     ],
 )
-def test_tip_shows_unit_range_and_default(model: type[BaseModel], key: str, told: tuple[str, ...]) -> None:
+def test_tip_shows_unit_range_and_default(
+    model: type[BaseModel], key: str, tip_texts: tuple[str, ...]
+) -> None:
     (field,) = (field for field in fields(model) if field.key == key)
-    for words in told:
+    for words in tip_texts:
         assert words in tip(field)
 
 
 @pytest.mark.parametrize(
-    ("path", "typed", "told"),
+    ("path", "typed", "message"),
     [
         (("minutes",), "soon", "Time for a learner (min): “soon” is not valid; expected a whole number."),
         (("minutes",), "6000", "Time for a learner (min): “6000” is not valid; expected at most 600."),
@@ -485,37 +489,37 @@ def test_tip_shows_unit_range_and_default(model: type[BaseModel], key: str, told
     ],
 )
 def test_a_refusal_names_value_position_and_expectation(
-    form: Told, path: tuple[str, ...], typed: str, told: str
+    form: RecordingForm, path: tuple[str, ...], typed: str, message: str
 ) -> None:
     type_into(form, path, typed)
-    assert said(form) == []
-    assert told in form.problem.text()
+    assert list_texts(form) == []
+    assert message in form.problem.text()
     assert "nput should" not in form.problem.text()
 
 
-def test_actions_that_cost_points_are_added_and_removed(form: Told, qtbot: Any) -> None:
+def test_actions_that_cost_points_are_added_and_removed(form: RecordingForm, qtbot: Any) -> None:
     text = TEXT.replace('kind = "goals"', 'kind = "conduct"')
     form.show_text(text)
-    go_to(form, "rubric")
+    select_section(form, "rubric")
     click_inside(form, "Add to Actions that cost points")
     type_into(form, ("rubric", 0, "price", 0, "when"), 'ran "SET PARTNER OFF"')
     type_into(form, ("rubric", 0, "price", 0, "price"), "5")
     click_inside(form, "Add to Actions that cost points")
-    prices = tomllib.loads(said(form)[-1])["rubric"][0]["price"]
+    prices = tomllib.loads(list_texts(form)[-1])["rubric"][0]["price"]
     assert [price["price"] for price in prices] == [5, 10]
     assert prices[0]["when"] == 'ran "SET PARTNER OFF"'
     click_inside(form, "Remove Actions that cost points: 1")
-    assert [each["price"] for each in tomllib.loads(said(form)[-1])["rubric"][0]["price"]] == [10]
+    assert [each["price"] for each in tomllib.loads(list_texts(form)[-1])["rubric"][0]["price"]] == [10]
     click_inside(form, "Remove Actions that cost points: 1")
-    assert tomllib.loads(said(form)[-1]) == tomllib.loads(text)
+    assert tomllib.loads(list_texts(form)[-1]) == tomllib.loads(text)
 
 
-def test_expectations_of_a_prediction_are_edited_in_the_form(form: Told) -> None:
-    go_to(form, "predict")
+def test_expectations_of_a_prediction_are_edited_in_the_form(form: RecordingForm) -> None:
+    select_section(form, "predict")
     form.add.click()
     type_into(form, ("predict", 0, "choice", 1, "text"), "The witness goes")
     click_inside(form, "Add to Possible outcomes")
-    choices = tomllib.loads(said(form)[-1])["predict"][0]["choice"]
+    choices = tomllib.loads(list_texts(form)[-1])["predict"][0]["choice"]
     assert [choice["text"] for choice in choices] == [
         "TO WRITE: text of the outcome",
         "The witness goes",
@@ -523,41 +527,41 @@ def test_expectations_of_a_prediction_are_edited_in_the_form(form: Told) -> None
     ]
 
 
-def click_inside(form: Told, name: str) -> None:
+def click_inside(form: RecordingForm, name: str) -> None:
     inside = form.page.widget()
     assert inside is not None
     (button,) = (each for each in inside.findChildren(QPushButton) if each.accessibleName() == name)
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def test_pools_of_variants_are_created_changed_grouped_and_removed(form: Told) -> None:
-    go_to(form, "variants")
+def test_pools_of_variants_are_created_changed_grouped_and_removed(form: RecordingForm) -> None:
+    select_section(form, "variants")
     assert not form.pools.isHidden()
     assert form.page.isHidden()
     table = form.pools.table
     form.pools.add.click()
-    assert tomllib.loads(said(form)[-1])["variants"] == {"pool_1": [10, 20]}
+    assert tomllib.loads(list_texts(form)[-1])["variants"] == {"pool_1": [10, 20]}
     set_cell(table, 0, 0, "load")
     set_cell(table, 0, 1, "1 | 2.5|4")
     QTest.keyClick(table, Qt.Key.Key_Insert)
     set_cell(table, 1, 0, "city")
     set_cell(table, 1, 1, "Bern, CH | Oslo, NO")
-    assert tomllib.loads(said(form)[-1])["variants"] == {
+    assert tomllib.loads(list_texts(form)[-1])["variants"] == {
         "load": [1.0, 2.5, 4.0],
         "city": ["Bern, CH", "Oslo, NO"],
     }
     set_cell(table, 1, 2, "place")
-    assert tomllib.loads(said(form)[-1])["variants"]["place"] == {"city": ["Bern, CH", "Oslo, NO"]}
-    count = len(said(form))
+    assert tomllib.loads(list_texts(form)[-1])["variants"]["place"] == {"city": ["Bern, CH", "Oslo, NO"]}
+    count = len(list_texts(form))
     set_cell(table, 0, 1, "1")
-    assert len(said(form)) == count
+    assert len(list_texts(form)) == count
     assert "two entries" in form.problem.text()
     cell = table.item(0, 1)
     assert cell is not None
     assert cell.text() == "1.0 | 2.5 | 4.0"
     for _ in range(2):
         QTest.keyClick(table, Qt.Key.Key_Delete)
-    assert tomllib.loads(said(form)[-1]) == tomllib.loads(TEXT)
+    assert tomllib.loads(list_texts(form)[-1]) == tomllib.loads(TEXT)
 
 
 def set_cell(table: QTableWidget, row: int, column: int, text: str) -> None:
@@ -566,8 +570,8 @@ def set_cell(table: QTableWidget, row: int, column: int, text: str) -> None:
     item.setText(text)
 
 
-def test_existing_names_are_offered_and_others_accepted(form: Told) -> None:
-    go_to(form, "session")
+def test_existing_names_are_offered_and_others_accepted(form: RecordingForm) -> None:
+    select_section(form, "session")
     form.add.click()
     box = form._rows["session", 0, "witness"].widget
     assert isinstance(box, QComboBox)
@@ -576,8 +580,8 @@ def test_existing_names_are_offered_and_others_accepted(form: Told) -> None:
     assert line is not None
     line.setText("SERVER_B")
     line.editingFinished.emit()
-    assert tomllib.loads(said(form)[-1])["session"][0]["witness"] == "SERVER_B"
-    go_to(form, "")
+    assert tomllib.loads(list_texts(form)[-1])["session"][0]["witness"] == "SERVER_B"
+    select_section(form, "")
     skills = form._rows["skills",].widget
     assert isinstance(skills, CompletingLine)
     assert "read-state" in skills.completion.words("quorum, read")
@@ -594,7 +598,7 @@ def test_existing_names_are_offered_and_others_accepted(form: Told) -> None:
     ],
 )
 def test_a_position_in_the_text_leads_to_its_field(
-    form: Told, qtbot: Any, path: tuple[str | int, ...], section: str, entry: int | None
+    form: RecordingForm, qtbot: Any, path: tuple[str | int, ...], section: str, entry: int | None
 ) -> None:
     form.resize(900, 600)
     with qtbot.waitExposed(form):
@@ -606,7 +610,9 @@ def test_a_position_in_the_text_leads_to_its_field(
         assert form.focusWidget() is form._rows[path].widget
 
 
-def test_at_twice_the_text_size_sections_move_above_and_the_page_fits(form: Told, qtbot: Any) -> None:
+def test_at_twice_the_text_size_sections_move_above_and_the_page_fits(
+    form: RecordingForm, qtbot: Any
+) -> None:
     font = form.font()
     font.setPointSizeF(2 * font.pointSizeF())
     form.setFont(font)
@@ -630,7 +636,7 @@ def test_at_twice_the_text_size_sections_move_above_and_the_page_fits(form: Told
     assert not form.section_choice.isVisible()
 
 
-def test_an_invalid_field_is_marked_with_the_reason(form: Told) -> None:
+def test_an_invalid_field_is_marked_with_the_reason(form: RecordingForm) -> None:
     form.show_problems({("minutes",): "At most 600."})
     row = form._rows["minutes",]
     assert row.widget.property("wrong") == "true"
@@ -645,10 +651,14 @@ def test_an_invalid_field_is_marked_with_the_reason(form: Told) -> None:
 SHIPPED = sorted(path.name for path in files("scenarios").iterdir() if path.name.endswith(".toml"))
 
 
-@pytest.mark.parametrize("some", [SHIPPED[::10], pytest.param(SHIPPED, marks=pytest.mark.slow)], ids=len)
-def test_every_shipped_scenario_is_shown_without_a_problem(form: Told, some: list[str]) -> None:
-    assert some
-    for name in some:
+@pytest.mark.parametrize(
+    "scenario_names", [SHIPPED[::10], pytest.param(SHIPPED, marks=pytest.mark.slow)], ids=len
+)
+def test_every_shipped_scenario_is_shown_without_a_problem(
+    form: RecordingForm, scenario_names: list[str]
+) -> None:
+    assert scenario_names
+    for name in scenario_names:
         text = files("scenarios").joinpath(name).read_text("utf-8")
         read = tomllib.loads(text)
         form.show_text(text)
@@ -659,4 +669,4 @@ def test_every_shipped_scenario_is_shown_without_a_problem(form: Told, some: lis
             count = len(read.get(section.key, ())) if section.many else 0
             assert form.entries.count() == count or not section.many, (name, section.key)
             form.finish()
-    assert said(form) == []
+    assert list_texts(form) == []

@@ -97,10 +97,12 @@ why = "waits"
 SHIPPED = sorted(entry.name for entry in files("scenarios").iterdir() if entry.name.endswith(".toml"))
 
 
-def changed_lines(before: str, after: str) -> list[tuple[str, str]]:
+def changed_lines(old_text: str, new_text: str) -> list[tuple[str, str]]:
     """Lines that differ, of two texts of equally many lines."""
     return [
-        (old, new) for old, new in zip(before.splitlines(), after.splitlines(), strict=True) if old != new
+        (old, new)
+        for old, new in zip(old_text.splitlines(), new_text.splitlines(), strict=True)
+        if old != new
     ]
 
 
@@ -179,7 +181,7 @@ def test_an_entry_is_described_in_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("t_s", "like", "expected"),
+    ("t_s", "template", "expected"),
     [
         (95.0, 30, 95),
         (95.5, 30, 95.5),
@@ -196,8 +198,8 @@ def test_an_entry_is_described_in_words() -> None:
         (7.5, "6.5s", "7.5s"),
     ],
 )
-def test_a_time_keeps_its_notation(t_s: float, like: Any, expected: Any) -> None:
-    made = format_time(t_s, like)
+def test_a_time_keeps_its_notation(t_s: float, template: Any, expected: Any) -> None:
+    made = format_time(t_s, template)
     assert made == expected
     assert type(made) is type(expected)
 
@@ -312,8 +314,8 @@ def test_keys_move_without_snapping() -> None:
 # --- the view -----------------------------------------------------------------------------------------------
 
 
-class Heard:
-    """What a view has said."""
+class ViewListener:
+    """Signals of a view."""
 
     def __init__(self, view: TimelineView) -> None:
         self.texts: list[str] = []
@@ -333,12 +335,12 @@ def view(qtbot: Any) -> TimelineView:
 
 
 @pytest.fixture
-def heard(view: TimelineView) -> Heard:
-    return Heard(view)
+def listener(view: TimelineView) -> ViewListener:
+    return ViewListener(view)
 
 
 def point(view: TimelineView, t_s: float, *path: str | int) -> QPoint:
-    """Where the canvas shows *t_s*, in the row of the entry at *path*."""
+    """Return the point of *t_s* on the canvas, in the row of the entry at *path*."""
     box = view.canvas.box_of(path)
     assert box is not None
     return QPoint(round(view.canvas.scale.x_of(t_s)), round(box.center().y()))
@@ -356,25 +358,25 @@ def pixels(view: TimelineView, seconds: float) -> int:
     return round(scale.x_of(seconds) - scale.x_of(0.0))
 
 
-def test_showing_an_entry_emits_no_signal(view: TimelineView, heard: Heard) -> None:
+def test_showing_an_entry_emits_no_signal(view: TimelineView, listener: ViewListener) -> None:
     view.show_text(TEXT.replace('"2min"', '"3min"'))
-    assert heard.texts == []
-    assert heard.paths == []
+    assert listener.texts == []
+    assert listener.paths == []
     assert view.list.item(1).text() == "At 3:00: power-off SERVER_A"
 
 
-def test_a_drag_changes_one_line_at_release(view: TimelineView, heard: Heard) -> None:
+def test_a_drag_changes_one_line_at_release(view: TimelineView, listener: ViewListener) -> None:
     start = point(view, 120.0, "timeline", 0)
     QTest.mousePress(view.canvas, LEFT_BUTTON, NONE, start)
     QTest.mouseMove(view.canvas, start + QPoint(pixels(view, 40.0), 0))
     QTest.mouseMove(view.canvas, start + QPoint(pixels(view, 60.0), 0))
-    assert heard.texts == []
+    assert listener.texts == []
     QTest.mouseRelease(view.canvas, LEFT_BUTTON, NONE, start + QPoint(pixels(view, 60.0), 0))
-    (text,) = heard.texts
+    (text,) = listener.texts
     assert changed_lines(TEXT, text) == [
         ('at = "2min"   # the second minute', 'at = "3min"   # the second minute')
     ]
-    assert heard.paths == [("timeline", 0)]
+    assert listener.paths == [("timeline", 0)]
     assert view.list.currentItem().text() == "At 3:00: power-off SERVER_A"
 
 
@@ -387,38 +389,38 @@ def test_a_drag_changes_one_line_at_release(view: TimelineView, heard: Heard) ->
     ],
 )
 def test_a_window_is_dragged_by_its_ends_or_as_a_whole(
-    view: TimelineView, heard: Heard, hold_s: float, by_s: float, line: str
+    view: TimelineView, listener: ViewListener, hold_s: float, by_s: float, line: str
 ) -> None:
     drag(view, point(view, hold_s, "timeline", 1), pixels(view, by_s))
-    (text,) = heard.texts
+    (text,) = listener.texts
     assert [new for _, new in changed_lines(TEXT, text)] == [line]
 
 
-def test_a_click_selects_and_changes_nothing(view: TimelineView, heard: Heard) -> None:
+def test_a_click_selects_and_changes_nothing(view: TimelineView, listener: ViewListener) -> None:
     QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, point(view, 30.0, "timeline", 3))
     box = view.canvas.box_of(("timeline", 2))
     assert box is not None
     QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, box.center().toPoint())
     QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, point(view, 95.0, "solution", 0))
-    assert heard.paths == [("timeline", 3), ("timeline", 2), ("solution", 0)]
-    assert heard.texts == []
+    assert listener.paths == [("timeline", 3), ("timeline", 2), ("solution", 0)]
+    assert listener.texts == []
 
 
-def test_escape_cancels_a_drag(view: TimelineView, heard: Heard) -> None:
+def test_escape_cancels_a_drag(view: TimelineView, listener: ViewListener) -> None:
     start = point(view, 120.0, "timeline", 0)
     QTest.mousePress(view.canvas, LEFT_BUTTON, NONE, start)
     QTest.mouseMove(view.canvas, start + QPoint(200, 0))
     QTest.keyClick(view.canvas, Key.Key_Escape)
     QTest.mouseRelease(view.canvas, LEFT_BUTTON, NONE, start + QPoint(200, 0))
-    assert heard.texts == []
+    assert listener.texts == []
     assert point(view, 120.0, "timeline", 0) == start
 
 
-def test_solution_steps_cannot_be_dragged(view: TimelineView, heard: Heard) -> None:
+def test_solution_steps_cannot_be_dragged(view: TimelineView, listener: ViewListener) -> None:
     drag(view, point(view, 95.0, "solution", 0), 150)
     QTest.keyClick(view.canvas, Key.Key_Right)
     QTest.keyClick(view.canvas, Key.Key_Delete)
-    assert heard.texts == []
+    assert listener.texts == []
     assert not view.remove_button.isEnabled()
 
 
@@ -434,7 +436,7 @@ def test_solution_steps_cannot_be_dragged(view: TimelineView, heard: Heard) -> N
 )
 def test_arrow_keys_move_the_selected_fault(
     view: TimelineView,
-    heard: Heard,
+    listener: ViewListener,
     door: str,
     key: Qt.Key,
     modifiers: Qt.KeyboardModifier,
@@ -442,26 +444,28 @@ def test_arrow_keys_move_the_selected_fault(
 ) -> None:
     view.list.setCurrentRow(0)
     QTest.keyClick(getattr(view, door), key, modifiers)
-    (text,) = heard.texts
+    (text,) = listener.texts
     assert changed_lines(TEXT, text) == [("at = 30", line)]
 
 
-def test_keys_change_the_end_of_a_window_and_a_delay(view: TimelineView, heard: Heard) -> None:
+def test_keys_change_the_end_of_a_window_and_a_delay(view: TimelineView, listener: ViewListener) -> None:
     view.list.setCurrentRow(2)
     QTest.keyClick(view.list, Key.Key_Right, CTRL)
-    assert 'between = ["240s", 301]   # some time' in heard.texts[-1]
+    assert 'between = ["240s", 301]   # some time' in listener.texts[-1]
     view.list.setCurrentRow(3)
     QTest.keyClick(view.list, Key.Key_Left, SHIFT)
-    assert 'after = "0s"' in heard.texts[-1]
+    assert 'after = "0s"' in listener.texts[-1]
     QTest.keyClick(view.list, Key.Key_Left)
-    assert len(heard.texts) == 2  # sooner than at once there is nothing
+    assert len(listener.texts) == 2  # sooner than at once there is nothing
 
 
-def test_tab_steps_through_entries_and_leaves_after_the_last(view: TimelineView, heard: Heard) -> None:
+def test_tab_steps_through_entries_and_leaves_after_the_last(
+    view: TimelineView, listener: ViewListener
+) -> None:
     view.canvas.setFocus()
     for _ in range(7):
         QTest.keyClick(view.canvas, Key.Key_Tab)
-    assert heard.paths == [
+    assert listener.paths == [
         ("timeline", 3),
         ("timeline", 0),
         ("timeline", 1),
@@ -472,16 +476,18 @@ def test_tab_steps_through_entries_and_leaves_after_the_last(view: TimelineView,
     ]
     assert view.canvas.hasFocus()
     QTest.keyClick(view.canvas, Key.Key_Up)
-    assert heard.paths[-1] == ("solution", 1)
+    assert listener.paths[-1] == ("solution", 1)
     QTest.keyClick(view.canvas, Key.Key_Down)
     QTest.keyClick(view.canvas, Key.Key_Tab)
     assert not view.canvas.hasFocus()
 
 
-def test_delete_removes_the_selected_fault_and_selects_the_next(view: TimelineView, heard: Heard) -> None:
+def test_delete_removes_the_selected_fault_and_selects_the_next(
+    view: TimelineView, listener: ViewListener
+) -> None:
     view.list.setCurrentRow(1)
     QTest.keyClick(view.list, Key.Key_Delete)
-    (text,) = heard.texts
+    (text,) = listener.texts
     gone = (
         '[[timeline]]\nat = "2min"   # the second minute\ndo = "power-off SERVER_A"\nnote = "The plug."\n\n'
     )
@@ -497,8 +503,8 @@ def test_delete_removes_the_selected_fault_and_selects_the_next(view: TimelineVi
     assert view.list.currentItem().text() == "Between 4:00 and 5:00: cut SERVER_A SERVER_B"
     for _ in range(3):
         QTest.keyClick(view.list, Key.Key_Delete)
-    assert read_plan(heard.texts[-1]).faults == ()
-    assert read_plan(heard.texts[-1]).steps
+    assert read_plan(listener.texts[-1]).faults == ()
+    assert read_plan(listener.texts[-1]).steps
 
 
 ALL_MOVED = [
@@ -507,60 +513,62 @@ ALL_MOVED = [
 ]
 
 
-def chosen(view: TimelineView) -> list[tuple[str | int, ...]]:
+def list_selected_paths(view: TimelineView) -> list[tuple[str | int, ...]]:
     return [entry.path for entry in view.selected]
 
 
 def test_several_entries_are_selected_with_ctrl_and_dragged_together(
-    view: TimelineView, heard: Heard
+    view: TimelineView, listener: ViewListener
 ) -> None:
     first, second = point(view, 30.0, "timeline", 3), point(view, 120.0, "timeline", 0)
     QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, first)
     QTest.mouseClick(view.canvas, LEFT_BUTTON, CTRL, second)
-    assert chosen(view) == [("timeline", 3), ("timeline", 0)]
+    assert list_selected_paths(view) == [("timeline", 3), ("timeline", 0)]
     assert "2 selected" in view.canvas.accessibleDescription()
     drag(view, second, pixels(view, 10.0))
-    (text,) = heard.texts
+    (text,) = listener.texts
     assert sorted(changed_lines(TEXT, text)) == sorted(ALL_MOVED)
-    assert len(chosen(view)) == 2
+    assert len(list_selected_paths(view)) == 2
     QTest.mouseClick(view.canvas, LEFT_BUTTON, CTRL, point(view, 40.0, "timeline", 3))
-    assert chosen(view) == [("timeline", 0)]
+    assert list_selected_paths(view) == [("timeline", 0)]
 
 
-def test_several_entries_are_selected_moved_and_removed_by_keys(view: TimelineView, heard: Heard) -> None:
+def test_several_entries_are_selected_moved_and_removed_by_keys(
+    view: TimelineView, listener: ViewListener
+) -> None:
     view.canvas.setFocus()
     QTest.keyClick(view.canvas, Key.Key_Down)
     QTest.keyClick(view.canvas, Key.Key_Down, SHIFT)
-    assert chosen(view) == [("timeline", 3), ("timeline", 0)]
+    assert list_selected_paths(view) == [("timeline", 3), ("timeline", 0)]
     QTest.keyClick(view.canvas, Key.Key_Right, SHIFT)
-    (text,) = heard.texts
+    (text,) = listener.texts
     assert sorted(changed_lines(TEXT, text)) == sorted(ALL_MOVED)
     QTest.keyClick(view.canvas, Key.Key_Delete)
-    assert [entry.act for entry in read_plan(heard.texts[1]).faults] == [
+    assert [entry.act for entry in read_plan(listener.texts[1]).faults] == [
         "cut SERVER_A SERVER_B",
         "power-on SERVER_A",
     ]
-    assert len(heard.texts) == 2
+    assert len(listener.texts) == 2
 
 
-def test_deleting_all_faults_keeps_the_solution(view: TimelineView, heard: Heard) -> None:
+def test_deleting_all_faults_keeps_the_solution(view: TimelineView, listener: ViewListener) -> None:
     view.canvas.setFocus()
     QTest.keyClick(view.canvas, Key.Key_A, CTRL)
     QTest.keyClick(view.canvas, Key.Key_Delete)
-    (text,) = heard.texts
+    (text,) = listener.texts
     assert read_plan(text).faults == ()
     assert len(read_plan(text).steps) == 3
 
 
-def test_a_copy_of_a_fault_follows_it_and_is_selected(view: TimelineView, heard: Heard) -> None:
+def test_a_copy_of_a_fault_follows_it_and_is_selected(view: TimelineView, listener: ViewListener) -> None:
     view.list.setCurrentRow(1)
     QTest.keyClick(view.list, Key.Key_D, CTRL)
-    (text,) = heard.texts
+    (text,) = listener.texts
     assert text.count('do = "power-off SERVER_A"') == 2
-    assert chosen(view) == [("timeline", 1)]
+    assert list_selected_paths(view) == [("timeline", 1)]
 
 
-def test_the_menu_matches_the_keys(qtbot: Any, view: TimelineView, heard: Heard) -> None:
+def test_the_menu_matches_the_keys(qtbot: Any, view: TimelineView, listener: ViewListener) -> None:
     view.list.setCurrentRow(4)
     words = {action.text().partition("\t")[0]: action for action in view.menu().actions()}
     assert not words["Remove"].isEnabled()  # a step of the solution
@@ -573,7 +581,7 @@ def test_the_menu_matches_the_keys(qtbot: Any, view: TimelineView, heard: Heard)
     assert view.adding.from_time.text() == "77s"
     view.adding.left.emit()
     words["Remove"].trigger()
-    assert 'do = "hang SERVER_B"' not in heard.texts[-1]
+    assert 'do = "hang SERVER_B"' not in listener.texts[-1]
 
 
 def test_a_right_click_requests_the_menu_of_the_entry(qtbot: Any, view: TimelineView) -> None:
@@ -586,9 +594,9 @@ def test_a_right_click_requests_the_menu_of_the_entry(qtbot: Any, view: Timeline
     assert wanted.args[1] == ("timeline", 0)
 
 
-def choose_verb(view: TimelineView, name: str, *words: str) -> None:
+def choose_verb(view: TimelineView, name: str, *arguments: str) -> None:
     view.adding.verb.setCurrentText(name)
-    for (_, _, field), word in zip(view.adding.fields, words, strict=False):
+    for (_, _, field), word in zip(view.adding.fields, arguments, strict=False):
         if isinstance(field, QComboBox):
             field.setCurrentText(word)
         else:
@@ -596,7 +604,7 @@ def choose_verb(view: TimelineView, name: str, *words: str) -> None:
             field.setText(word)
 
 
-def test_insert_adds_a_fault_at_the_cursor(view: TimelineView, heard: Heard) -> None:
+def test_insert_adds_a_fault_at_the_cursor(view: TimelineView, listener: ViewListener) -> None:
     x = round(view.canvas.scale.x_of(400.0))
     QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, QPoint(x, view.canvas.height() - 2))
     QTest.keyClick(view.canvas, Key.Key_Insert)
@@ -608,15 +616,17 @@ def test_insert_adds_a_fault_at_the_cursor(view: TimelineView, heard: Heard) -> 
     choose_verb(view, "degrade", "SERVER_A", "SERVER_B", "60")
     view.adding.note.setText("The carrier.")
     QTest.keyClick(view.adding.note, Key.Key_Return)
-    (text,) = heard.texts
+    (text,) = listener.texts
     added = f'[[timeline]]\nat = "{at_s:.0f}s"\ndo = "degrade SERVER_A SERVER_B rtt_ms=60"\nnote = "The carrier."\n\n'
     assert text.replace(added, "") == TEXT
-    assert heard.paths == [("timeline", 4)]
+    assert listener.paths == [("timeline", 4)]
     assert view.list.isVisible()
     assert "degrade" in view.list.currentItem().text()
 
 
-def test_a_double_click_on_empty_space_opens_the_form_there(view: TimelineView, heard: Heard) -> None:
+def test_a_double_click_on_empty_space_opens_the_form_there(
+    view: TimelineView, listener: ViewListener
+) -> None:
     x = round(view.canvas.scale.x_of(200.0))
     QTest.mouseDClick(view.canvas, LEFT_BUTTON, NONE, QPoint(x, view.canvas.height() - 2))
     assert view.adding.isVisible()
@@ -624,25 +634,25 @@ def test_a_double_click_on_empty_space_opens_the_form_there(view: TimelineView, 
     view.adding.left.emit()
     QTest.mouseDClick(view.canvas, LEFT_BUTTON, NONE, point(view, 120.0, "timeline", 0))
     assert not view.adding.isVisible()
-    assert heard.texts == []
+    assert listener.texts == []
 
 
-def test_return_in_any_field_adds_one_entry(view: TimelineView, heard: Heard) -> None:
+def test_return_in_any_field_adds_one_entry(view: TimelineView, listener: ViewListener) -> None:
     for field_number in (0, 1):
         view.begin_adding(60.0)
         choose_verb(view, "degrade", "SERVER_A", "SERVER_B")
         QTest.keyClick(view.adding.fields[2 * field_number][2], Key.Key_Return)
-        assert len(heard.texts) == field_number + 1
+        assert len(listener.texts) == field_number + 1
 
 
-def test_faults_with_a_window_or_a_condition_are_added(view: TimelineView, heard: Heard) -> None:
+def test_faults_with_a_window_or_a_condition_are_added(view: TimelineView, listener: ViewListener) -> None:
     view.begin_adding(60.0)
     view.adding.when.setCurrentIndex(1)
     view.adding.from_time.setText("60")
     view.adding.to_time.setText("2min")
     choose_verb(view, "fill-log", "Sales")
     view.adding.add.click()
-    assert '[[timeline]]\nbetween = [60, "2min"]\ndo = "fill-log Sales"\n' in heard.texts[-1]
+    assert '[[timeline]]\nbetween = [60, "2min"]\ndo = "fill-log Sales"\n' in listener.texts[-1]
     view.add_button.click()
     view.adding.when.setCurrentIndex(2)
     view.adding.condition.setText("Sales is SUSPENDED")
@@ -650,12 +660,12 @@ def test_faults_with_a_window_or_a_condition_are_added(view: TimelineView, heard
     choose_verb(view, "sql", "SERVER_A", "SELECT 1")
     view.adding.add.click()
     added = '[[timeline]]\nwhen = "Sales is SUSPENDED"\nafter = "10s"\ndo = "sql SERVER_A SELECT 1"\n'
-    assert added in heard.texts[-1]
-    assert len(heard.texts) == 2
+    assert added in listener.texts[-1]
+    assert len(listener.texts) == 2
 
 
 @pytest.mark.parametrize(
-    ("time", "verb", "words", "said"),
+    ("time", "verb", "arguments", "message"),
     [
         ("soon", "hang", ("SERVER_A",), "soon is not a time"),
         ("", "hang", ("SERVER_A",), "is not a time"),
@@ -665,14 +675,14 @@ def test_faults_with_a_window_or_a_condition_are_added(view: TimelineView, heard
     ],
 )
 def test_invalid_input_is_reported_and_not_added(
-    view: TimelineView, heard: Heard, time: str, verb: str, words: tuple[str, ...], said: str
+    view: TimelineView, listener: ViewListener, time: str, verb: str, arguments: tuple[str, ...], message: str
 ) -> None:
     view.begin_adding(60.0)
     view.adding.from_time.setText(time)
-    choose_verb(view, verb, *words)
+    choose_verb(view, verb, *arguments)
     view.adding.add.click()
-    assert said in view.adding.said.text()
-    assert heard.texts == []
+    assert message in view.adding.said.text()
+    assert listener.texts == []
     assert view.adding.isVisible()
     QTest.keyClick(view.adding.note, Key.Key_Escape)
     assert view.list.isVisible()
@@ -700,16 +710,20 @@ def test_names_are_offered_from_the_text(view: TimelineView) -> None:
     assert offered == [["SERVER_A", "SERVER_B"], ["Sales"]]
 
 
-def test_an_inline_timeline_reports_why_it_is_not_extended(view: TimelineView, heard: Heard) -> None:
+def test_an_inline_timeline_reports_why_it_is_not_extended(
+    view: TimelineView, listener: ViewListener
+) -> None:
     view.show_text('timeline = [{at = 3, do = "x"}]\n')
     view.begin_adding(60.0)
     choose_verb(view, "revert-all")
     view.adding.add.click()
     assert "[[timeline]]" in view.adding.said.text()
-    assert heard.texts == []
+    assert listener.texts == []
 
 
-def test_invalid_toml_grays_the_timeline_until_it_is_valid(view: TimelineView, heard: Heard) -> None:
+def test_invalid_toml_grays_the_timeline_until_it_is_valid(
+    view: TimelineView, listener: ViewListener
+) -> None:
     view.list.setCurrentRow(1)
     before = view.list.count()
     view.show_text(TEXT + "[[timeline")
@@ -723,10 +737,10 @@ def test_invalid_toml_grays_the_timeline_until_it_is_valid(view: TimelineView, h
     assert view.body.isEnabled()
     assert view.add_button.isEnabled()
     assert view.list.currentItem().text() == "At 2:00: power-off SERVER_A"
-    assert heard.texts == []
+    assert listener.texts == []
 
 
-def test_invalid_toml_is_reported_while_the_form_is_open(view: TimelineView, heard: Heard) -> None:
+def test_invalid_toml_is_reported_while_the_form_is_open(view: TimelineView, listener: ViewListener) -> None:
     view.begin_adding(10.0)
     assert not view.said.isVisible()
     view.show_text("[[timeline")
@@ -737,14 +751,14 @@ def test_invalid_toml_is_reported_while_the_form_is_open(view: TimelineView, hea
     assert view.adding.isVisible()  # what was typed is not lost
 
 
-def test_the_selected_entry_is_kept_while_it_exists(view: TimelineView, heard: Heard) -> None:
+def test_the_selected_entry_is_kept_while_it_exists(view: TimelineView, listener: ViewListener) -> None:
     view.list.setCurrentRow(0)
     view.show_text(TEXT.replace("at = 30", "at = 500"))
     assert view.list.currentItem().text() == "At 8:20: hang SERVER_B"
     view.show_text("title = 'nothing'")
     assert view.list.count() == 0
     assert not view.remove_button.isEnabled()
-    assert heard.paths == [("timeline", 3)]
+    assert listener.paths == [("timeline", 3)]
 
 
 def test_zoom_keeps_the_position_under_the_pointer(view: TimelineView) -> None:
@@ -772,14 +786,16 @@ def test_zoom_keeps_the_position_under_the_pointer(view: TimelineView) -> None:
     assert after == pytest.approx(before, abs=4.0)
 
 
-def test_entries_without_a_time_stay_visible_while_scrolling(view: TimelineView, heard: Heard) -> None:
+def test_entries_without_a_time_stay_visible_while_scrolling(
+    view: TimelineView, listener: ViewListener
+) -> None:
     view.area.zoom_by(8.0)
     view.area.horizontalScrollBar().setValue(5000)
     box = view.canvas.box_of(("timeline", 2))
     assert box is not None
     assert 5000 <= box.left() < 5000 + view.area.viewport().width()
     QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, box.center().toPoint())
-    assert heard.paths == [("timeline", 2)]
+    assert listener.paths == [("timeline", 2)]
 
 
 def test_selecting_in_the_list_scrolls_the_axis(view: TimelineView) -> None:
@@ -805,10 +821,10 @@ def test_the_axis_height_follows_its_lanes_until_changed(view: TimelineView) -> 
     assert view.body.sizes() == held
 
 
-def test_a_zoomed_axis_is_dragged_by_seconds(view: TimelineView, heard: Heard) -> None:
+def test_a_zoomed_axis_is_dragged_by_seconds(view: TimelineView, listener: ViewListener) -> None:
     view.area.zoom_by(8.0)
     drag(view, point(view, 30.0, "timeline", 3), pixels(view, 7.0))
-    assert changed_lines(TEXT, heard.texts[0]) == [("at = 30", "at = 37")]
+    assert changed_lines(TEXT, listener.texts[0]) == [("at = 30", "at = 37")]
 
 
 def test_every_entry_has_an_accessible_name(view: TimelineView) -> None:
@@ -824,12 +840,12 @@ def test_every_entry_has_an_accessible_name(view: TimelineView) -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_every_shipped_scenario_is_shown(view: TimelineView, heard: Heard, name: str) -> None:
+def test_every_shipped_scenario_is_shown(view: TimelineView, listener: ViewListener, name: str) -> None:
     text = (files("scenarios") / name).read_text(encoding="utf-8")
     view.show_text(text)
     view.grab()
-    assert heard.texts == []
-    assert heard.paths == []
+    assert listener.texts == []
+    assert listener.paths == []
     plan = read_plan(text)
     assert len(plan.faults) == text.count("\n[[timeline]]")
     assert len(plan.steps) == text.count("\n[[solution]]")

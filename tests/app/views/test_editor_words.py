@@ -46,12 +46,12 @@ when = "Sales serves"
 """
 
 
-def named(kind: str) -> list[str]:
+def list_names(kind: str) -> list[str]:
     return NAMES.get(kind, [])
 
 
 @pytest.mark.parametrize(
-    ("before", "some", "none"),
+    ("prefix", "expected", "unexpected"),
     [
         ("", ["Sales", "[Order Desk]", "SERVER_A", "APP", "witness", "downtime_s(", "ran", "not"], ["is"]),
         ("Sa", ["Sales"], ["is"]),
@@ -79,13 +79,15 @@ def named(kind: str) -> list[str]:
         ("error 1418 on ", ["SERVER_A"], ["Sales"]),
     ],
 )
-def test_a_condition_is_completed_word_by_word(before: str, some: list[str], none: list[str]) -> None:
-    found = complete_condition(before, named)
-    assert set(some) <= set(found), found
-    assert not set(none) & set(found), found
+def test_a_condition_is_completed_word_by_word(
+    prefix: str, expected: list[str], unexpected: list[str]
+) -> None:
+    found = complete_condition(prefix, list_names)
+    assert set(expected) <= set(found), found
+    assert not set(unexpected) & set(found), found
 
 
-def right_so_far(text: str) -> bool:
+def is_valid_prefix(text: str) -> bool:
     try:
         parse(text, KNOWN)
     except ConditionError as problem:
@@ -94,12 +96,12 @@ def right_so_far(text: str) -> bool:
 
 
 def test_completion_never_offers_an_invalid_word() -> None:
-    """Whatever is chosen, however long one goes on: the condition is right, or right as far as it goes."""
+    """Every offered word keeps the condition valid, or valid as far as it is typed."""
     chance, seen = random.Random(7), set()
     for _ in range(60):
         before = ""
         for _ in range(chance.randrange(2, 14)):
-            words = complete_condition(before, named)
+            words = complete_condition(before, list_names)
             filled = [word for word in words if not word.endswith("(")] or words
             if before.rstrip()[-1:] in "<>=" and before.strip() and chance.random() < 0.7:
                 word = "30"
@@ -108,27 +110,27 @@ def test_completion_never_offers_an_invalid_word() -> None:
             else:
                 word = chance.choice(words if chance.random() < 0.5 else filled)
             made = before + word
-            assert right_so_far(made), made
+            assert is_valid_prefix(made), made
             seen.add(word)
             closed = ")" if before.endswith("(") and word != ")" else ""
             before = made if word.endswith("(") else f"{made}{closed} "
     assert len(seen) > 30
-    assert set(complete_condition("Sales is ", named)) == {*facts.DATABASE_WORDS, "not"}
+    assert set(complete_condition("Sales is ", list_names)) == {*facts.DATABASE_WORDS, "not"}
 
 
 def test_an_action_is_completed_with_or_without_its_time() -> None:
-    assert "power-off" in complete_input("+5 pow", named)
-    assert complete_input("+5 fail-disk SERVER_A ", named) == ["Sales", "Order Desk"]
+    assert "power-off" in complete_input("+5 pow", list_names)
+    assert complete_input("+5 fail-disk SERVER_A ", list_names) == ["Sales", "Order Desk"]
     assert complete_input("degrade SERVER_A SERVER_B loss=0.1 ", lambda _: []) == [
         "rtt_ms=",
         "jitter_ms=",
         "bandwidth_mbps=",
     ]
-    assert complete_input("sql SERVER_A SELECT ", named) == []
+    assert complete_input("sql SERVER_A SELECT ", list_names) == []
 
 
 @pytest.mark.parametrize(
-    ("line", "words"),
+    ("line", "completion"),
     [
         ('when = "Sales on SERVER_B is not MIR', "MIRROR"),
         ('when = \'ran "SET PARTNER OFF" on ', "SERVER_A"),
@@ -138,9 +140,9 @@ def test_an_action_is_completed_with_or_without_its_time() -> None:
         ('workload = "', "Workload1"),
     ],
 )
-def test_text_and_form_offer_the_same_words(line: str, words: str) -> None:
+def test_text_and_form_offer_the_same_words(line: str, completion: str) -> None:
     text = f"{TEXT}{line}"
-    assert words in find_completions(text, len(text))
+    assert completion in find_completions(text, len(text))
     assert find_completions(f'{TEXT}when = "Sales is SYNCHRONIZED" ', len(TEXT) + 31) == []
 
 

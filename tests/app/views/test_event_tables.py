@@ -14,7 +14,7 @@ from app.widgets import theme
 from engine.drill.running.drill import Drill, DrillMode
 from engine.events import KINDS, Event, EventKind
 from tests.engine.worlds import lab, play
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 
 def log_line(tick: int, server: str, text: str, number: int = 0, severity: int = 10, state: int = 1) -> Event:
@@ -22,12 +22,12 @@ def log_line(tick: int, server: str, text: str, number: int = 0, severity: int =
     return Event(tick, "errorlog", server, None, text, data)
 
 
-def trace(tick: int, server: str, before: int, after: int) -> Event:
-    text = f"DBM: {before} -> DBM: {after}"
-    return Event(tick, "trace", server, "Sales", text, (("state", after), ("integer_data", before)))
+def trace(tick: int, server: str, old_state: int, new_state: int) -> Event:
+    text = f"DBM: {old_state} -> DBM: {new_state}"
+    return Event(tick, "trace", server, "Sales", text, (("state", new_state), ("integer_data", old_state)))
 
 
-def shown(view: Any) -> list[list[str]]:
+def read_cells(view: Any) -> list[list[str]]:
     model = view.model
     return [
         [model.index(row, column).data() for column in range(model.columnCount())]
@@ -35,7 +35,7 @@ def shown(view: Any) -> list[list[str]]:
     ]
 
 
-def made(qtbot: Any, kind: type, run: Any) -> Any:
+def build_view(qtbot: Any, kind: type, run: Any) -> Any:
     view = kind()
     qtbot.addWidget(view)
     view.resize(44 * view.fontMetrics().height(), 300)
@@ -54,8 +54,8 @@ LINES = [
 
 def test_an_error_has_two_log_lines(qtbot: Any, run: Any) -> None:
     run.events = LINES
-    log = made(qtbot, ErrorLog, run)
-    assert shown(log) == [
+    log = build_view(qtbot, ErrorLog, run)
+    assert read_cells(log) == [
         ["2005-10-22 12:00:41.25", "spid15s", "Error: 1474, Severity: 16, State: 1."],
         ["2005-10-22 12:00:41.25", "spid15s", "Database mirroring connection error 4."],
         ["2005-10-22 12:00:41.30", "spid15s", "Database mirroring is inactive for database 'Sales'."],
@@ -66,31 +66,31 @@ def test_an_error_has_two_log_lines(qtbot: Any, run: Any) -> None:
 
 
 def test_each_server_has_its_own_log(qtbot: Any, run: Any) -> None:
-    log = made(qtbot, ErrorLog, run)
+    log = build_view(qtbot, ErrorLog, run)
     log.add_events(LINES)
-    assert len(shown(log)) == 4
+    assert len(read_cells(log)) == 4
     log.servers.setCurrentIndex(1)
-    assert [row[2] for row in shown(log)] == ["Recovery is complete."]
+    assert [row[2] for row in read_cells(log)] == ["Recovery is complete."]
     log.show_server("SERVER_W")
-    assert shown(log) == []
+    assert read_cells(log) == []
     log.add_events([log_line(5000, "SERVER_W", "hello"), log_line(5000, "SERVER_A", "not here")])
-    assert [row[2] for row in shown(log)] == ["hello"]
+    assert [row[2] for row in read_cells(log)] == ["hello"]
 
 
 def test_the_filter_requires_every_word(qtbot: Any, run: Any) -> None:
-    log = made(qtbot, ErrorLog, run)
+    log = build_view(qtbot, ErrorLog, run)
     log.add_events(LINES)
     qtbot.keyClicks(log.filter, "mirroring SALES")
-    assert [row[2] for row in shown(log)] == ["Database mirroring is inactive for database 'Sales'."]
+    assert [row[2] for row in read_cells(log)] == ["Database mirroring is inactive for database 'Sales'."]
     assert log.found.text() == "1 found"
     log.add_events([log_line(6000, "SERVER_A", "Database mirroring is active with 'Sales'.")])
-    assert len(shown(log)) == 2
+    assert len(read_cells(log)) == 2
     log.filter.clear()
-    assert len(shown(log)) == 5
+    assert len(read_cells(log)) == 5
 
 
 def test_lines_are_copied_unchanged(qtbot: Any, run: Any) -> None:
-    log = made(qtbot, ErrorLog, run)
+    log = build_view(qtbot, ErrorLog, run)
     log.add_events(LINES[1:2])
     log.table.selectAll()
     log.table.copy()
@@ -100,7 +100,7 @@ def test_lines_are_copied_unchanged(qtbot: Any, run: Any) -> None:
 
 def test_the_selected_row_is_shown_in_full_below(qtbot: Any, run: Any) -> None:
     run.events = [log_line(100, "SERVER_A", "word " * 80)]
-    log = made(qtbot, ErrorLog, run)
+    log = build_view(qtbot, ErrorLog, run)
     assert not log.detail.isVisible()
     place = log.table.visualRect(log.model.index(0, 1)).center()
     qtbot.mouseClick(log.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
@@ -112,27 +112,34 @@ def test_the_selected_row_is_shown_in_full_below(qtbot: Any, run: Any) -> None:
 
 def test_the_trace_has_profilers_columns(qtbot: Any, run: Any) -> None:
     run.events = [trace(1796, "SERVER_B", 3, 5), trace(1857, "SERVER_B", 5, 8)]
-    view = made(qtbot, Trace, run)
+    view = build_view(qtbot, Trace, run)
     assert [column.title for column in view.model.columns] == [
         "StartTime", "TextData", "State", "IntegerData", "ServerName", "DatabaseName",
     ]  # fmt: skip
-    assert shown(view)[0] == ["2005-10-22 12:00:17.960", "DBM: 3 -> DBM: 5", "5", "3", "SERVER_B", "Sales"]
+    assert read_cells(view)[0] == [
+        "2005-10-22 12:00:17.960",
+        "DBM: 3 -> DBM: 5",
+        "5",
+        "3",
+        "SERVER_B",
+        "Sales",
+    ]
     view.add_events([trace(2000, "SERVER_A", 0, 11)])
-    assert len(shown(view)) == 3
+    assert len(read_cells(view)) == 3
     view.show_server("SERVER_A")
-    assert [row[2] for row in shown(view)] == ["11"]
+    assert [row[2] for row in read_cells(view)] == ["11"]
 
 
 def test_the_event_list_omits_events_with_their_own_views(qtbot: Any, run: Any) -> None:
-    view = made(qtbot, EventsList, run)
+    view = build_view(qtbot, EventsList, run)
     view.add_events(
         [*LINES, trace(1, "SERVER_A", 1, 6), Event(4125, "fault", "SERVER_A", None, "power-off SERVER_A")]
     )
-    assert shown(view) == [["0:41.25", "Fault", "SERVER_A", "", "power-off SERVER_A"]]
+    assert read_cells(view) == [["0:41.25", "Fault", "SERVER_A", "", "power-off SERVER_A"]]
     next(a for a in view._menu.actions() if a.data() == "trace").trigger()
-    assert len(shown(view)) == 2
+    assert len(read_cells(view)) == 2
     next(a for a in view._menu.actions() if a.data() == "fault").trigger()
-    assert [row[1] for row in shown(view)] == ["State trace"]
+    assert [row[1] for row in read_cells(view)] == ["State trace"]
 
 
 def test_a_batch_is_shown_by_its_first_line_and_first_error(qtbot: Any, run: Any) -> None:
@@ -144,42 +151,42 @@ def test_a_batch_is_shown_by_its_first_line_and_first_error(qtbot: Any, run: Any
         "text": "Neither the partner nor the witness.",
     }
     data = (("batch", "USE master\nALTER DATABASE Sales SET WITNESS OFF"), ("messages", [message]))
-    view = made(qtbot, EventsList, run)
+    view = build_view(qtbot, EventsList, run)
     view.add_events([Event(100, "sql_done", "SERVER_A", None, "", data)])
-    assert shown(view)[0][4] == "USE master …  →  Msg 1431: Neither the partner nor the witness."
+    assert read_cells(view)[0][4] == "USE master …  →  Msg 1431: Neither the partner nor the witness."
 
 
 def test_every_event_kind_of_the_engine_can_be_listed(qtbot: Any, run: Any) -> None:
     run.world = lab()
     script = "1 sql SERVER_A SELECT 1\n2 power-off SERVER_A\n3 sql SERVER_B USE Sales\n9 power-on SERVER_A"
     run.events = play(run.world, script, 90.0)
-    view = made(qtbot, EventsList, run)
+    view = build_view(qtbot, EventsList, run)
     for action in view._menu.actions():
         action.setChecked(True)
     assert view.model.rowCount() == len(run.events) > 40
     errors = sum(event.kind == "errorlog" and event.get("severity") > 10 for event in run.events)
-    log = made(qtbot, ErrorLog, run)
+    log = build_view(qtbot, ErrorLog, run)
     assert log.model.total == errors + sum(event.kind == "errorlog" for event in run.events)
-    states = made(qtbot, Trace, run)
+    states = build_view(qtbot, Trace, run)
     assert states.model.total == sum(event.kind == "trace" for event in run.events)
 
 
 def test_a_narrow_dock_shows_short_columns_of_the_same_rows(qtbot: Any, run: Any) -> None:
     run.events = LINES
-    log = made(qtbot, ErrorLog, run)
+    log = build_view(qtbot, ErrorLog, run)
     log.resize(26 * log.fontMetrics().height(), 300)
-    assert shown(log)[0] == ["12:00:41.25", "spid15s", "Error: 1474, Severity: 16, State: 1."]
+    assert read_cells(log)[0] == ["12:00:41.25", "spid15s", "Error: 1474, Severity: 16, State: 1."]
     log.table.selectRow(0)
     assert log.detail.text() == "Error: 1474, Severity: 16, State: 1."
     log.resize(50 * log.fontMetrics().height(), 300)
-    assert shown(log)[0][0] == "2005-10-22 12:00:41.25"
+    assert read_cells(log)[0][0] == "2005-10-22 12:00:41.25"
     assert log.server == "SERVER_A"
     assert log.model.total == 5
 
 
 def test_a_double_click_goes_to_the_moment(qtbot: Any, run: Any) -> None:
     run.events = [Event(4125, "fault", "SERVER_A", None, "power-off SERVER_A")]
-    view = made(qtbot, EventsList, run)
+    view = build_view(qtbot, EventsList, run)
     place = view.table.visualRect(view.model.index(0, 4)).center()
     qtbot.mouseClick(view.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     with qtbot.waitSignal(view.time_selected) as chosen:
@@ -189,12 +196,12 @@ def test_a_double_click_goes_to_the_moment(qtbot: Any, run: Any) -> None:
 
 def test_a_new_drill_has_its_own_servers_and_rows(qtbot: Any, run: Any, world: Any) -> None:
     run.events = list(LINES)
-    log = made(qtbot, ErrorLog, run)
+    log = build_view(qtbot, ErrorLog, run)
     del world.instances["SERVER_A"], world.instances["SERVER_W"]
     run.events = LINES[2:3]
     log.show_drill(run)
     assert [log.servers.tabText(index) for index in range(log.servers.count())] == ["SERVER_B"]
-    assert [row[2] for row in shown(log)] == ["Recovery is complete."]
+    assert [row[2] for row in read_cells(log)] == ["Recovery is complete."]
 
 
 def test_every_emitted_event_kind_has_a_record() -> None:
@@ -202,19 +209,19 @@ def test_every_emitted_event_kind_has_a_record() -> None:
 
 
 def test_the_panel_offers_every_kind_including_cluster_events(qtbot: Any) -> None:
-    drill = Drill(shipped("ag-lab"), mode=DrillMode.LAB)
+    drill = Drill(load_shipped_scenario("ag-lab"), mode=DrillMode.LAB)
     drill.advance_to(500)
     drill.do("power-off NODE_3")
     drill.do("ps NODE_1 Get-ClusterNode")
     drill.advance_to(2000)
-    view = made(qtbot, EventsList, drill)
-    qtbot.waitUntil(lambda: "Removed" in str(shown(view)) or "removed" in str(shown(view)))
-    assert {"Failover cluster", "Replica role", "PowerShell"} <= {row[1] for row in shown(view)}
+    view = build_view(qtbot, EventsList, drill)
+    qtbot.waitUntil(lambda: "Removed" in str(read_cells(view)) or "removed" in str(read_cells(view)))
+    assert {"Failover cluster", "Replica role", "PowerShell"} <= {row[1] for row in read_cells(view)}
     assert {action.data() for action in view._menu.actions()} == set(KINDS)
 
 
 def test_an_empty_log_shows_the_reason(qtbot: Any, run: Any) -> None:
-    log = made(qtbot, ErrorLog, run)
+    log = build_view(qtbot, ErrorLog, run)
     assert log.table.accessibleDescription() == ("No ERRORLOG entries on SERVER_A since the drill started.")
     log.add_events(LINES)
     assert log.table.accessibleDescription() == ""
@@ -226,7 +233,7 @@ def test_an_empty_log_shows_the_reason(qtbot: Any, run: Any) -> None:
 
 
 def test_in_a_narrow_dock_the_filter_leaves_room_for_the_tabs(qtbot: Any, run: Any) -> None:
-    view = made(qtbot, Trace, run)
+    view = build_view(qtbot, Trace, run)
     view.resize(900, 300)
     assert view.filter.y() < view.servers.geometry().bottom()
     view.resize(260, 300)
@@ -235,7 +242,7 @@ def test_in_a_narrow_dock_the_filter_leaves_room_for_the_tabs(qtbot: Any, run: A
 
 
 def test_copied_rows_have_every_column_in_a_narrow_dock(qtbot: Any, run: Any) -> None:
-    view = made(qtbot, Trace, run)
+    view = build_view(qtbot, Trace, run)
     view.add_events([trace(1796, "SERVER_B", 3, 5), trace(1857, "SERVER_B", 5, 8)])
     view.resize(260, 300)
     qtbot.keyClicks(view.filter, "5 8")
@@ -245,15 +252,15 @@ def test_copied_rows_have_every_column_in_a_narrow_dock(qtbot: Any, run: Any) ->
 
 
 def test_the_log_begins_with_the_start_of_the_server(qtbot: Any) -> None:
-    drill = Drill(shipped("lab"))
-    log = made(qtbot, ErrorLog, drill)
-    before = len(shown(log))
-    assert shown(log)[0][2].startswith("Microsoft SQL Server 2005")
+    drill = Drill(load_shipped_scenario("lab"))
+    log = build_view(qtbot, ErrorLog, drill)
+    before = len(read_cells(log))
+    assert read_cells(log)[0][2].startswith("Microsoft SQL Server 2005")
     drill.do("hang SERVER_B")
     drill.advance_to(3_000)
     log.add_events(drill.events)
-    grown = [row[2] for row in shown(log)]
+    grown = [row[2] for row in read_cells(log)]
     assert len(grown) > before
     assert grown[-1].startswith("Database mirroring is inactive")
     log.show_drill(drill)
-    assert [row[2] for row in shown(log)] == grown
+    assert [row[2] for row in read_cells(log)] == grown

@@ -16,8 +16,8 @@ from engine.model import World
 from engine.verbs import VERBS
 from engine.verbs.fault_log import reverse_of
 from engine.verbs.lines import parse_line
+from tests.assertions import require
 from tests.engine.worlds import do, lab
-from tests.there import there
 
 
 @dataclass
@@ -182,7 +182,7 @@ def test_selection_survives_new_faults(qtbot: Any, ledger: Ledger, drill: Drill)
 
 def test_only_active_faults_can_be_shown(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
     happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B", "plug-cable SERVER_B")
-    bar = there(ledger.findChild(Bar))
+    bar = require(ledger.findChild(Bar))
     qtbot.keyClick(bar.widgetForAction(ledger.only_active), Qt.Key.Key_Space)
     assert [row[1] for row in texts(ledger)] == ["cut SERVER_A SERVER_W"]
     assert ledger.detail.text() == "1 of 2 active."

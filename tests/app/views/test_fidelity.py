@@ -51,19 +51,19 @@ CURVE = Figure(
 )
 
 
-def said(*found: StepResult) -> Callable[[], tuple[FidelityStep, ...]]:
-    def step(number: int, each: StepResult) -> FidelityStep:
-        return FidelityStep(f"step {number}", lambda: each)
+def build_steps(*results: StepResult) -> Callable[[], tuple[FidelityStep, ...]]:
+    def step(number: int, result: StepResult) -> FidelityStep:
+        return FidelityStep(f"step {number}", lambda: result)
 
-    return lambda: tuple(step(number, each) for number, each in enumerate(found))
+    return lambda: tuple(step(number, each) for number, each in enumerate(results))
 
 
 @pytest.fixture
 def open_page(qtbot: Any) -> Iterator[Callable[..., FidelityView]]:
     pages = []
 
-    def make(*found: StepResult) -> FidelityView:
-        page = FidelityView(todo=said(*found))
+    def make(*results: StepResult) -> FidelityView:
+        page = FidelityView(todo=build_steps(*results))
         qtbot.addWidget(page)
         pages.append(page)
         page.resize(1100, 600)
@@ -85,12 +85,12 @@ def page(open_page: Callable[..., FidelityView]) -> FidelityView:
     )
 
 
-def shown(page: FidelityView) -> list[str]:
+def list_row_ids(page: FidelityView) -> list[str]:
     return [each.id for each in page.rows.table.table.rows]
 
 
 def test_rows_follow_the_section_order_with_counts(page: FidelityView) -> None:
-    assert shown(page) == [GOOD.id, BAD.id, WORDS.id]
+    assert list_row_ids(page) == [GOOD.id, BAD.id, WORDS.id]
     assert "3 rows: 2 pass, 1 fail" in page.summary.text()
     assert "failures with a known reason: 1" in page.summary.text()
     texts = [page.rows.sections.item(place).text() for place in range(4)]
@@ -121,30 +121,30 @@ def test_a_table_shows_the_text_of_its_row(page: FidelityView) -> None:
 def test_filters_narrow_and_combine(page: FidelityView) -> None:
     rows = page.rows
     rows.sections.setCurrentRow(1)
-    assert shown(page) == [GOOD.id, BAD.id]
+    assert list_row_ids(page) == [GOOD.id, BAD.id]
     rows.verdict.setCurrentText("Fail")
-    assert shown(page) == [BAD.id]
+    assert list_row_ids(page) == [BAD.id]
     assert rows.shown.text() == "1 of 3 rows"
     rows.verdict.setCurrentIndex(0)
     rows.kind.setCurrentText("Calibrated")
-    assert shown(page) == [GOOD.id]
+    assert list_row_ids(page) == [GOOD.id]
     rows.sections.setCurrentRow(2)
-    assert shown(page) == []
+    assert list_row_ids(page) == []
     assert rows.detail.text() == ""
     rows.kind.setCurrentIndex(0)
     rows.sections.setCurrentRow(0)
     rows.search.setText("bursts FEWER")
-    assert shown(page) == [BAD.id]
+    assert list_row_ids(page) == [BAD.id]
     rows.search.setText("")
-    assert len(shown(page)) == 3
+    assert len(list_row_ids(page)) == 3
 
 
 def test_rows_that_arrive_later_are_filtered(open_page: Callable[..., FidelityView]) -> None:
     page = open_page(StepResult(rows=(GOOD,)))
     page.rows.verdict.setCurrentText("Fail")
-    assert shown(page) == []
+    assert list_row_ids(page) == []
     page.rows.add_rows([BAD, row("T2a.cpu")])
-    assert shown(page) == [BAD.id]
+    assert list_row_ids(page) == [BAD.id]
 
 
 def test_the_selected_row_is_shown_in_full(page: FidelityView) -> None:
@@ -182,7 +182,7 @@ def test_figures_follow_the_papers_order_and_are_drawn(page: FidelityView) -> No
 def test_stopping_keeps_the_rest_for_later(qtbot: Any) -> None:
     done: list[int] = []
 
-    def first() -> StepResult:
+    def run_first_step() -> StepResult:
         done.append(1)
         QThread.currentThread().requestInterruption()
         return StepResult(rows=(GOOD,))
@@ -192,7 +192,7 @@ def test_stopping_keeps_the_rest_for_later(qtbot: Any) -> None:
         return StepResult(rows=(WORDS,))
 
     page: FidelityView = FidelityView(
-        todo=lambda: (FidelityStep("first", first), FidelityStep("second", second))
+        todo=lambda: (FidelityStep("first", run_first_step), FidelityStep("second", second))
     )
     qtbot.addWidget(page)
     with qtbot.waitSignal(page.work.finished):
@@ -205,19 +205,21 @@ def test_stopping_keeps_the_rest_for_later(qtbot: Any) -> None:
         page.show()
     assert done == [1, 2]
     assert page.work.complete
-    assert shown(page) == [GOOD.id, WORDS.id]
+    assert list_row_ids(page) == [GOOD.id, WORDS.id]
 
 
 def test_closing_waits_for_the_current_step(qtbot: Any) -> None:
     ended: list[bool] = []
 
-    def until_told() -> StepResult:
+    def run_until_interrupted() -> StepResult:
         while not QThread.currentThread().isInterruptionRequested():
             QThread.yieldCurrentThread()
         ended.append(True)
         return StepResult()
 
-    page = FidelityView(todo=lambda: (FidelityStep("long", until_told), FidelityStep("never", pytest.fail)))
+    page = FidelityView(
+        todo=lambda: (FidelityStep("long", run_until_interrupted), FidelityStep("never", pytest.fail))
+    )
     qtbot.addWidget(page)
     with qtbot.waitSignal(page.work.began):
         page.show()

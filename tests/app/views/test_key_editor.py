@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton
 
 from app.views.key_editor import KeyEditor
 from app.widgets import keys, theme
-from tests.there import there
+from tests.assertions import require
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 Key = Qt.Key
@@ -50,7 +50,7 @@ def test_a_free_key_is_set_and_reported(qtbot: Any, editor: KeyEditor) -> None:
     click(qtbot, editor.set_button)
     assert editor.changes == {"time.step": ("Ctrl+F12",)}
     with qtbot.waitSignal(editor.chosen) as told:
-        box = there(editor.findChild(QDialogButtonBox))
+        box = require(editor.findChild(QDialogButtonBox))
         click(qtbot, box.button(QDialogButtonBox.StandardButton.Ok))
     assert told.args == [keys.SSMS, {"time.step": ("Ctrl+F12",)}]
 
@@ -65,18 +65,18 @@ def test_a_used_key_warns_and_is_taken_over(qtbot: Any, editor: KeyEditor) -> No
 
 
 @pytest.mark.parametrize(
-    ("key", "modifiers", "why"),
+    ("key", "modifiers", "reason"),
     [
         (Key.Key_X, Qt.KeyboardModifier.NoModifier, "text field"),
         (Key.Key_C, CTRL, "cannot be changed"),
     ],
 )
 def test_reserved_keys_are_refused(
-    qtbot: Any, editor: KeyEditor, key: Qt.Key, modifiers: Any, why: str
+    qtbot: Any, editor: KeyEditor, key: Qt.Key, modifiers: Any, reason: str
 ) -> None:
     choose(qtbot, editor, "time.step")
     press(qtbot, editor, key, modifiers)
-    assert why in editor.warning.text()
+    assert reason in editor.warning.text()
     assert not editor.set_button.isEnabled()
     assert not editor.add_button.isEnabled()
 

@@ -15,7 +15,7 @@ from app.widgets import theme
 from app.words import language
 from engine import simulator
 from engine.verbs.lines import parse_line
-from tests.app.views.made import Run
+from tests.app.views.fakes import Run
 from tests.engine.worlds import lab, play
 
 
@@ -42,7 +42,7 @@ def monitor(qtbot: Any) -> Monitor:
     return made
 
 
-def go_on(monitor: Any, script: str, until_s: float) -> None:
+def continue_run(monitor: Any, script: str, until_s: float) -> None:
     monitor.add_events(play(monitor._world, script, until_s))
     monitor.show_world(monitor._world)
 
@@ -62,7 +62,7 @@ def test_without_recorded_rows_the_monitor_waits(monitor: Any) -> None:
 
 
 def test_f5_updates_both_partners(qtbot: Any, monitor: Any) -> None:
-    go_on(monitor, "", 10.0)
+    continue_run(monitor, "", 10.0)
     qtbot.keyClick(monitor.tabs, Qt.Key.Key_F5)
     assert monitor.lines == [
         "sql SERVER_A#monitor EXEC msdb.dbo.sp_dbmmonitorupdate N'Sales'",
@@ -82,7 +82,7 @@ def test_f5_updates_both_partners(qtbot: Any, monitor: Any) -> None:
 
 
 def test_the_queue_and_its_send_time_are_shown(monitor: Any) -> None:
-    go_on(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 65.0)
+    continue_run(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 65.0)
     monitor.refresh()
     row = monitor._world.monitor["SERVER_A", "Sales"][-1]
     shown = monitor.status.principal.visible_values
@@ -95,9 +95,9 @@ def test_the_queue_and_its_send_time_are_shown(monitor: Any) -> None:
 
 def test_old_rows_stay_and_show_their_age(monitor: Any) -> None:
     """After the mirror is lost, the last row still tells of better times until somebody refreshes."""
-    go_on(monitor, "", 10.0)
+    continue_run(monitor, "", 10.0)
     monitor.refresh()
-    go_on(monitor, "15 power-off SERVER_B", 200.0)
+    continue_run(monitor, "15 power-off SERVER_B", 200.0)
     assert partners(monitor) == [
         ["SERVER_A", "Principal", "Synchronized", "Connected"],
         ["SERVER_B", "Unknown", "Not connected to SERVER_B", "Unknown"],
@@ -116,11 +116,11 @@ FAILOVER = "12 sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER"
 
 
 def test_after_a_failover_the_new_principal_is_listed_first_and_the_choice_stays(monitor: Any) -> None:
-    go_on(monitor, "", 10.0)
+    continue_run(monitor, "", 10.0)
     monitor.refresh()
     monitor.tabs.setCurrentWidget(monitor.history)
     monitor.history.servers.setCurrentText("SERVER_B")
-    go_on(monitor, FAILOVER, 120.0)
+    continue_run(monitor, FAILOVER, 120.0)
     monitor.refresh()
     assert monitor.history.servers.currentText() == "SERVER_B"
     monitor.tabs.setCurrentWidget(monitor.status)
@@ -129,9 +129,9 @@ def test_after_a_failover_the_new_principal_is_listed_first_and_the_choice_stays
 
 def test_with_two_principals_the_older_row_shows_its_age(monitor: Any) -> None:
     """Nobody refreshes but one partner after a failover: what the other says of itself is from before it."""
-    go_on(monitor, "", 10.0)
+    continue_run(monitor, "", 10.0)
     monitor.refresh()
-    go_on(monitor, f"{FAILOVER}\n190 sql SERVER_B EXEC msdb.dbo.sp_dbmmonitorupdate N'Sales'", 200.0)
+    continue_run(monitor, f"{FAILOVER}\n190 sql SERVER_B EXEC msdb.dbo.sp_dbmmonitorupdate N'Sales'", 200.0)
     assert [row[:2] for row in partners(monitor)] == [["SERVER_B", "Principal"], ["SERVER_A", "Principal"]]
     assert "12:00:10 (3 min 10 s ago)" in monitor.banner.text()
     assert "Outdated" in monitor.banner.text()
@@ -144,21 +144,25 @@ def test_states_and_databases_have_a_symbol(monitor: Any) -> None:
         icons = [model.index(0, column).data(Qt.ItemDataRole.DecorationRole) for column in (2, 3)]
         return [icon.cacheKey() for icon in (*icons, monitor.databases.itemIcon(0))]
 
-    def drawn(name: str, tone: str) -> int:
+    def get_icon_key(name: str, tone: str) -> int:
         colors = theme.tokens(monitor.palette())
         return theme.icon(name, colors, getattr(colors, tone)).cacheKey()
 
-    go_on(monitor, "", 10.0)
+    continue_run(monitor, "", 10.0)
     monitor.refresh()
-    assert signs() == [drawn("database", "ok"), drawn("check", "ok"), drawn("database", "ok")]
-    go_on(monitor, "15 power-off SERVER_W\n15 power-off SERVER_B", 60.0)
+    assert signs() == [
+        get_icon_key("database", "ok"),
+        get_icon_key("check", "ok"),
+        get_icon_key("database", "ok"),
+    ]
+    continue_run(monitor, "15 power-off SERVER_W\n15 power-off SERVER_B", 60.0)
     monitor.refresh()
-    assert signs() == [drawn("close", "bad")] * 3
+    assert signs() == [get_icon_key("close", "bad")] * 3
     assert monitor.status.partners.index(0, 0).data(Qt.ItemDataRole.DecorationRole) is None
 
 
 def test_in_a_narrow_dock_titles_are_short_and_texts_complete(monitor: Any) -> None:
-    go_on(monitor, "", 10.0)
+    continue_run(monitor, "", 10.0)
     monitor.refresh()
     model, unit = monitor.status.partners, monitor.fontMetrics().height()
     monitor.resize(60 * unit, 340)
@@ -200,14 +204,14 @@ def test_in_german_ten_thousand_does_not_read_as_ten(qtbot: Any, monitor: Any) -
 
 
 def test_automatic_refresh_can_be_enabled(qtbot: Any, monitor: Any) -> None:
-    go_on(monitor, "", 10.0)
+    continue_run(monitor, "", 10.0)
     monitor.often.setChecked(True)
     monitor.show_world(monitor._world)
     qtbot.waitUntil(lambda: len(monitor.lines) == 2)
-    go_on(monitor, "", 30.0)
+    continue_run(monitor, "", 30.0)
     QCoreApplication.processEvents()
     assert len(monitor.lines) == 2
-    go_on(monitor, "", 41.0)
+    continue_run(monitor, "", 41.0)
     qtbot.waitUntil(lambda: len(monitor.lines) == 4)
 
 
@@ -231,7 +235,7 @@ def test_thresholds_are_set_on_the_changed_partner(monitor: Any, monkeypatch: py
         "5,000 KB",
         "Not enabled",
     ]
-    go_on(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 65.0)
+    continue_run(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 65.0)
     monitor.refresh()
     assert model.index(0, 3).data() == "1:05 SERVER_A"
 
@@ -240,7 +244,7 @@ def test_history_lists_the_rows_of_one_partner(monitor: Any) -> None:
     monitor.tabs.setCurrentWidget(monitor.history)
     assert "no records" in monitor.history.note.text()
     for seconds in (10.0, 70.0):
-        go_on(monitor, "", seconds)
+        continue_run(monitor, "", seconds)
         monitor.refresh()
     model = monitor.history.model
     times = [model.index(row, 0).data() for row in range(model.rowCount())]
@@ -251,9 +255,9 @@ def test_history_lists_the_rows_of_one_partner(monitor: Any) -> None:
 
 
 def test_history_has_the_columns_of_the_dialog(monitor: Any) -> None:
-    go_on(monitor, "", 10.0)
+    continue_run(monitor, "", 10.0)
     monitor.refresh()
-    go_on(monitor, "15 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 75.0)
+    continue_run(monitor, "15 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 75.0)
     monitor.refresh()
     monitor.tabs.setCurrentWidget(monitor.history)
     titles, row = zip(*((c.heading, c.text(monitor.history.model.rows[0])) for c in columns()), strict=True)
@@ -281,7 +285,7 @@ def test_history_has_the_columns_of_the_dialog(monitor: Any) -> None:
 
 
 def test_without_a_session_the_monitor_is_empty(monitor: Any) -> None:
-    go_on(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF", 10.0)
+    continue_run(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF", 10.0)
     assert monitor.databases.count() == 0
     assert monitor.banner.text() == "No mirrored database."
     assert partners(monitor) == []

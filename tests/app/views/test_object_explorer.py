@@ -77,7 +77,7 @@ def go(explorer: Explorer, *path: str) -> None:
     explorer.view.setCurrentIndex(item.index())
 
 
-def below(explorer: Explorer, *path: str) -> list[str]:
+def list_children(explorer: Explorer, *path: str) -> list[str]:
     item = explorer.tree.find(path)
     assert item is not None, path
     explorer.view.expand(item.index())
@@ -121,18 +121,21 @@ def test_labels_match_management_studio(role: Role, changes: dict[str, Any], wan
 
 def test_the_tree_matches_management_studio(explorer: Explorer) -> None:
     assert label(explorer, "SERVER_A") == "SERVER_A (SQL Server 9.0.5000 - CORP\\dba)"
-    assert below(explorer, "SERVER_A") == [
+    assert list_children(explorer, "SERVER_A") == [
         "Databases", "Security", "Server Objects", "Management", "SQL Server Agent",
     ]  # fmt: skip
-    assert below(explorer, "SERVER_A", "databases") == ["System Databases", "Sales (Principal, Synchronized)"]
-    assert below(explorer, "SERVER_A", "databases", "system") == ["master", "tempdb", "model", "msdb"]
-    assert below(explorer, "SERVER_A", "security") == ["Logins", "Certificates"]
-    assert below(explorer, "SERVER_A", "security", "logins") == ["sa", "app"]
-    assert below(explorer, "SERVER_A", "objects", "endpoints") == ["Mirroring (Started)"]
-    assert below(explorer, "SERVER_A", "objects", "linked") == ["REPORTS"]
-    assert below(explorer, "SERVER_A", "agent", "jobs") == ["Log backup", "Monitor (disabled)"]
-    assert below(explorer, "SERVER_B", "agent", "jobs") == []
-    assert len(below(explorer, "SERVER_A", "management", "logs")) == 1
+    assert list_children(explorer, "SERVER_A", "databases") == [
+        "System Databases",
+        "Sales (Principal, Synchronized)",
+    ]
+    assert list_children(explorer, "SERVER_A", "databases", "system") == ["master", "tempdb", "model", "msdb"]
+    assert list_children(explorer, "SERVER_A", "security") == ["Logins", "Certificates"]
+    assert list_children(explorer, "SERVER_A", "security", "logins") == ["sa", "app"]
+    assert list_children(explorer, "SERVER_A", "objects", "endpoints") == ["Mirroring (Started)"]
+    assert list_children(explorer, "SERVER_A", "objects", "linked") == ["REPORTS"]
+    assert list_children(explorer, "SERVER_A", "agent", "jobs") == ["Log backup", "Monitor (disabled)"]
+    assert list_children(explorer, "SERVER_B", "agent", "jobs") == []
+    assert len(list_children(explorer, "SERVER_A", "management", "logs")) == 1
 
 
 # --- when it asks -------------------------------------------------------------------------------------------
@@ -160,7 +163,7 @@ def test_a_lost_server_is_noticed_only_by_a_refresh(qtbot: Any, explorer: Explor
     assert explorer.age.text() == "Cannot connect to SERVER_B (error 53)."
     go(explorer, "SERVER_B")
     qtbot.keyClick(explorer.view, Key.Key_F5)
-    assert below(explorer, "SERVER_B") == ["Cannot connect to SERVER_B."]
+    assert list_children(explorer, "SERVER_B") == ["Cannot connect to SERVER_B."]
     happens(explorer, drill, "power-on SERVER_B", then_s=120.0)
     assert label(explorer, "SERVER_B") == "SERVER_B (not available)"
     qtbot.keyClick(explorer.view, Key.Key_F5)
@@ -206,31 +209,31 @@ def test_a_folder_is_loaded_when_first_expanded(qtbot: Any, explorer: Explorer, 
     qtbot.keyClick(explorer.view, Key.Key_Right)
     assert "Jobs of SERVER_A, as of 0:30" in explorer.age.text()
     happens(explorer, drill, "stop-service SERVER_W", then_s=10.0)
-    assert below(explorer, "SERVER_W", "security", "logins") == ["Cannot connect to SERVER_W."]
+    assert list_children(explorer, "SERVER_W", "security", "logins") == ["Cannot connect to SERVER_W."]
     assert label(explorer, "SERVER_W") == "SERVER_W (not available)"
 
 
 def test_a_name_is_dragged_into_a_query(explorer: Explorer) -> None:
-    def dragged(*path: str) -> str:
+    def drag_name(*path: str) -> str:
         go(explorer, *path)
         return explorer.tree.mimeData([explorer.view.currentIndex()]).text()
 
     assert explorer.view.dragEnabled()
-    assert dragged("SERVER_A", "databases", "database:Sales") == "Sales"
-    assert dragged("SERVER_A", "databases") == "", "a folder has no name in T-SQL"
+    assert drag_name("SERVER_A", "databases", "database:Sales") == "Sales"
+    assert drag_name("SERVER_A", "databases") == "", "a folder has no name in T-SQL"
 
 
 def test_removed_objects_disappear_at_the_next_refresh(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
-    below(explorer, "SERVER_A", "agent", "jobs")
+    list_children(explorer, "SERVER_A", "agent", "jobs")
     go(explorer, "SERVER_A", "agent", "jobs", "job:Monitor")
     drill.world.update_instance("SERVER_A", jobs=drill.world.instances["SERVER_A"].jobs[:1])
     qtbot.keyClick(explorer.view, Key.Key_F5)
-    assert below(explorer, "SERVER_A", "agent", "jobs") == ["Log backup"]
+    assert list_children(explorer, "SERVER_A", "agent", "jobs") == ["Log backup"]
 
 
 def test_another_moment_refreshes_all_and_keeps_expanded_nodes(explorer: Explorer, drill: Drill) -> None:
     before = drill.world.fork()
-    below(explorer, "SERVER_B", "security", "logins")
+    list_children(explorer, "SERVER_B", "security", "logins")
     go(explorer, *SALES_A)
     happens(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
     explorer.refresh()
@@ -252,12 +255,12 @@ def menu_of(qtbot: Any, explorer: Explorer, *path: str) -> QMenu:
     return menu
 
 
-def trigger(menu: QMenu, *words: str) -> None:
-    for word in words[:-1]:
+def trigger(menu: QMenu, *labels: str) -> None:
+    for word in labels[:-1]:
         (menu,) = [
             cast(QMenu, a.menu()) for a in menu.actions() if a.menu() and a.text().replace("&", "") == word
         ]
-    (action,) = [a for a in menu.actions() if a.text().replace("&", "") == words[-1]]
+    (action,) = [a for a in menu.actions() if a.text().replace("&", "") == labels[-1]]
     action.trigger()
 
 
@@ -286,7 +289,7 @@ def test_menu_of_a_database_is_complete(qtbot: Any, explorer: Explorer) -> None:
 
 
 def test_a_job_is_enabled_by_statement_and_then_shown(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
-    below(explorer, "SERVER_A", "agent", "jobs")
+    list_children(explorer, "SERVER_A", "agent", "jobs")
     go(explorer, "SERVER_A", "agent", "jobs", "job:Monitor")
     trigger(menu_of(qtbot, explorer, "SERVER_A", "agent", "jobs", "job:Monitor"), "Enable")
     happens(explorer, drill, *explorer.lines, then_s=1.0)
@@ -330,7 +333,7 @@ def test_context_menu_opens_by_key(qtbot: Any, qtlog: Any, explorer: Explorer) -
 
 
 def test_a_log_is_opened_by_enter(qtbot: Any, explorer: Explorer) -> None:
-    below(explorer, "SERVER_W", "management", "logs")
+    list_children(explorer, "SERVER_W", "management", "logs")
     go(explorer, "SERVER_W", "management", "logs", "log:Current")
     with qtbot.waitSignal(explorer.log_wanted) as told:
         qtbot.keyClick(explorer.view, Key.Key_Return)
@@ -442,19 +445,19 @@ def test_availability_groups_are_shown_as_each_server_knows_them(qtbot: Any) -> 
     qtbot.addWidget(made)
     made.show_drill(Drill(world))
     groups = ("always on", "groups")
-    assert below(made, "NODE_1", *groups) == ["AG1 (Primary)"]
-    assert below(made, "NODE_2", *groups) == ["AG1 (Secondary)"]
+    assert list_children(made, "NODE_1", *groups) == ["AG1 (Primary)"]
+    assert list_children(made, "NODE_2", *groups) == ["AG1 (Secondary)"]
     inside = (*groups, "availability group:AG1")
     folders = ["Availability Replicas", "Availability Databases", "Availability Group Listeners"]
-    assert below(made, "NODE_1", *inside) == folders
+    assert list_children(made, "NODE_1", *inside) == folders
     roles = ["NODE_1 (Primary)", "NODE_2 (Secondary)", "NODE_3 (Secondary)"]
-    assert below(made, "NODE_1", *inside, "replicas") == roles
-    assert below(made, "NODE_2", *inside, "replicas") == [
+    assert list_children(made, "NODE_1", *inside, "replicas") == roles
+    assert list_children(made, "NODE_2", *inside, "replicas") == [
         "NODE_1 (Unknown)", "NODE_2 (Secondary)", "NODE_3 (Unknown)",
     ]  # fmt: skip
-    assert sorted(below(made, "NODE_2", *inside, "databases")) == ["Orders", "Sales"]
-    assert below(made, "NODE_2", *inside, "listeners") == ["AGL1"]
-    assert "Sales (Synchronized)" in below(made, "NODE_2", "databases")
+    assert sorted(list_children(made, "NODE_2", *inside, "databases")) == ["Orders", "Sales"]
+    assert list_children(made, "NODE_2", *inside, "listeners") == ["AGL1"]
+    assert "Sales (Synchronized)" in list_children(made, "NODE_2", "databases")
     assert made.tree.find(("FSW", "always on")) is None
     kinds = {"availability group": "AG1", "availability replica": "NODE_2", "listener": "AGL1"}
     for kind, name in {**kinds, "availability database": "Sales"}.items():

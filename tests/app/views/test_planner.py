@@ -33,7 +33,7 @@ def planner(qtbot: Any) -> Planner:
 
 
 def settle(planner: Planner) -> None:
-    """What the timers would do when nothing moves any more."""
+    """Run the timers' work for the time when nothing moves any more."""
     planner.redraw()
     planner.rewrite()
 

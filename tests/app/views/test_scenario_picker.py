@@ -36,11 +36,11 @@ def picker(qtbot: QtBot, drills: list[ScenarioSummary]) -> ScenarioPicker:
     return picker
 
 
-def listed(picker: ScenarioPicker) -> list[str]:
+def list_cards(picker: ScenarioPicker) -> list[str]:
     return [picker.grid.item(row).data(Qt.ItemDataRole.UserRole).name for row in range(picker.grid.count())]
 
 
-def interrupted(number: int, problem: str | None = None) -> Interrupted:
+def build_interrupted_run(number: int, problem: str | None = None) -> Interrupted:
     return Interrupted(number, "lab", f"Run {number}", "mirroring", "practice", 92.0, "begun today", problem)
 
 
@@ -92,7 +92,7 @@ def test_a_drill_is_found_and_opened_by_keyboard(picker: ScenarioPicker, qtbot: 
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
     assert picker.search.hasFocus()
     qtbot.keyClicks(picker.search, "commits pause")
-    assert listed(picker)[0] == "ag-secondary-lost"
+    assert list_cards(picker)[0] == "ag-secondary-lost"
     qtbot.keyClick(picker.search, Qt.Key.Key_Return)
     with qtbot.waitSignal(picker.chosen) as wanted:
         qtbot.keyClick(picker.grid, Qt.Key.Key_Return)
@@ -100,7 +100,7 @@ def test_a_drill_is_found_and_opened_by_keyboard(picker: ScenarioPicker, qtbot: 
 
 
 def test_tab_visits_top_paths_filters_and_cards(picker: ScenarioPicker, qtbot: QtBot) -> None:
-    picker.show_interrupted([interrupted(1)])
+    picker.show_interrupted([build_interrupted_run(1)])
     picker.search.setFocus()
     parts = (picker.top.resume.button, picker.top.next.button, *picker.paths.buttons.values(), picker.grid)
     met = []
@@ -111,13 +111,13 @@ def test_tab_visits_top_paths_filters_and_cards(picker: ScenarioPicker, qtbot: Q
 
 
 def test_space_on_a_path_filters_and_again_shows_all(picker: ScenarioPicker, qtbot: QtBot) -> None:
-    everything = len(listed(picker))
+    everything = len(list_cards(picker))
     button = picker.paths.buttons["team"]
     qtbot.keyClick(button, Qt.Key.Key_Space)
-    assert len(listed(picker)) == 4
+    assert len(list_cards(picker)) == 4
     assert picker._filters.technology.text().startswith("Teams")
     qtbot.keyClick(button, Qt.Key.Key_Space)
-    assert len(listed(picker)) == everything
+    assert len(list_cards(picker)) == everything
     qtbot.keyClick(button, Qt.Key.Key_Space)
     picker._filters.clear.click()
     assert picker.filters == Filters()
@@ -126,7 +126,7 @@ def test_space_on_a_path_filters_and_again_shows_all(picker: ScenarioPicker, qtb
 
 def test_selecting_a_hidden_drill_clears_the_filters(picker: ScenarioPicker, qtbot: QtBot) -> None:
     qtbot.keyClicks(picker.search, "zzz")
-    assert listed(picker) == []
+    assert list_cards(picker) == []
     assert picker._empty_label.isVisible()
     picker.choose_card("page-repair")
     current = picker.current()
@@ -140,19 +140,19 @@ def test_the_selected_card_scrolls_into_view(picker: ScenarioPicker, qtbot: QtBo
     picker.grid.setFocus()
     qtbot.keyClick(picker.grid, Qt.Key.Key_End)
 
-    def is_seen() -> None:
+    def assert_card_visible() -> None:
         box = picker.grid.card_rect()
         view = picker._area.viewport()
         top_left = picker.grid.viewport().mapTo(view, box.topLeft())
         assert view.rect().contains(QRect(top_left, box.size()).adjusted(2, 2, -2, -2))
 
-    qtbot.waitUntil(is_seen)
+    qtbot.waitUntil(assert_card_visible)
 
 
 def test_continue_offers_the_newest_run_and_lists_the_others(picker: ScenarioPicker, qtbot: QtBot) -> None:
     card = picker.top.resume
     assert not card.isVisible()
-    picker.show_interrupted([interrupted(2), interrupted(1), interrupted(0)])
+    picker.show_interrupted([build_interrupted_run(2), build_interrupted_run(1), build_interrupted_run(0)])
     assert card.isVisible()
     assert card.button.text() == "Continue at 1:32"
     with qtbot.waitSignal(picker.resumed) as wanted:
@@ -166,7 +166,7 @@ def test_continue_offers_the_newest_run_and_lists_the_others(picker: ScenarioPic
     with qtbot.waitSignal(picker.given_up) as wanted:
         actions["Give up: Run 2"].trigger()
     assert wanted.args == [2]
-    picker.show_interrupted([interrupted(3, "It is damaged.")])
+    picker.show_interrupted([build_interrupted_run(3, "It is damaged.")])
     assert not card.button.isVisible()
     assert card.text.text() == "It is damaged."
     picker.show_interrupted([])

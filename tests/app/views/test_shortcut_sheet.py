@@ -39,7 +39,7 @@ def test_every_command_is_listed_with_its_keys(sheet: ShortcutSheet) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "there", "not_there"),
+    ("query", "listed_text", "absent_text"),
     [
         ("f10", "Advance by 10 ms", "Faster"),
         ("ledger", "Undo the selected fault", "Execute"),
@@ -48,11 +48,11 @@ def test_every_command_is_listed_with_its_keys(sheet: ShortcutSheet) -> None:
     ],
 )
 def test_typing_searches_names_groups_and_keys(
-    qtbot: Any, sheet: ShortcutSheet, query: str, there: str, not_there: str
+    qtbot: Any, sheet: ShortcutSheet, query: str, listed_text: str, absent_text: str
 ) -> None:
     qtbot.keyClicks(sheet.field, query)
-    assert there in text(sheet)
-    assert not_there not in text(sheet)
+    assert listed_text in text(sheet)
+    assert absent_text not in text(sheet)
 
 
 def test_no_match_is_reported(qtbot: Any, sheet: ShortcutSheet) -> None:

@@ -10,20 +10,23 @@ from tests.engine.availability.worlds import SCENARIOS
 from tests.engine.drill.texts import drill, run
 
 
-def first(taken: Drill) -> dict[str, str]:
+def list_first_states(drill: Drill) -> dict[str, str]:
     states = States("Sales")
-    states.start(taken.states_before, taken.world, taken.events)
-    return {server: spans[0].what for server, spans in states.lanes(taken.world.t_s).items()}
+    states.start(drill.states_before, drill.world, drill.events)
+    return {server: spans[0].what for server, spans in states.lanes(drill.world.t_s).items()}
 
 
 def test_a_dead_server_has_earlier_states() -> None:
-    assert first(run(drill(), 60)) == {"SERVER_A": "SYNCHRONIZED", "SERVER_B": "SYNCHRONIZED"}
+    assert list_first_states(run(drill(), 60)) == {"SERVER_A": "SYNCHRONIZED", "SERVER_B": "SYNCHRONIZED"}
 
 
 def test_after_a_retry_the_lanes_begin_as_in_the_run() -> None:
     history = History(drill())
     history.advance_to(12_000)
-    assert first(history.fork(6_000).drill) == {"SERVER_A": "SYNCHRONIZED", "SERVER_B": "SYNCHRONIZED"}
+    assert list_first_states(history.fork(6_000).drill) == {
+        "SERVER_A": "SYNCHRONIZED",
+        "SERVER_B": "SYNCHRONIZED",
+    }
 
 
 def test_an_unmirrored_copy_begins_without_a_session() -> None:
@@ -32,7 +35,7 @@ def test_an_unmirrored_copy_begins_without_a_session() -> None:
     )
     load = 'workload = "Workload1"\n'
     alone = drill((session, ""), (load, f'{load}server = "SERVER_A"\n'))
-    assert first(run(alone, 5)) == {"SERVER_A": "no session"}
+    assert list_first_states(run(alone, 5)) == {"SERVER_A": "no session"}
 
 
 def test_a_clustered_instance_is_online_failing_over_or_offline() -> None:

@@ -24,7 +24,7 @@ from app.views.system_monitor.monitor import AddCounters, fitting_power, usual_c
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.events import Event
-from tests.there import there
+from tests.assertions import require
 
 Key = Qt.Key
 SEND_A = CounterChoice("SERVER_A", MIRRORING, "Log Send Queue KB", "Sales")
@@ -134,14 +134,14 @@ def test_each_partner_has_its_own_counters_after_a_role_change(drill: Drill) -> 
 
 
 @pytest.mark.parametrize(
-    ("lose", "back"),
+    ("fault", "repair"),
     [("pull-cable SERVER_B", "plug-cable SERVER_B"), ("hang SERVER_B", "unhang SERVER_B")],
 )
-def test_an_unreachable_server_leaves_a_gap(drill: Drill, lose: str, back: str) -> None:
+def test_an_unreachable_server_leaves_a_gap(drill: Drill, fault: str, repair: str) -> None:
     start = drill.samples.count
-    drill.do(lose)
+    drill.do(fault)
     drill.advance_to(drill.tick + 1000)
-    drill.do(back)
+    drill.do(repair)
     drill.advance_to(drill.tick + 1000)
     history = SampleHistory(drill)
     values = history.values(REDO_B, start, history.count)
@@ -194,13 +194,13 @@ def test_statistics_and_lines_follow_the_run(monitor: SystemMonitor, drill: Dril
     monitor.show_world(drill.world)
     assert int(cells(monitor, "Last")[place].replace(",", "")) > 10_000
     assert cells(monitor, "Scale")[place] == "0.001"
-    _, y = there(monitor._lines).curves[SEND_A].getData()
+    _, y = require(monitor._lines).curves[SEND_A].getData()
     assert 10.0 < y.max() <= 100.0
 
 
 def test_counters_are_added_in_the_dialog(qtbot: Any, monitor: SystemMonitor) -> None:
     qtbot.keyClick(monitor.table, Key.Key_Insert)
-    dialog = there(monitor.findChild(AddCounters))
+    dialog = require(monitor.findChild(AddCounters))
     dialog.computer.setFocus()
     qtbot.keyClick(dialog.computer, Key.Key_Down)
     assert dialog.computer.currentText() == "SERVER_B"
@@ -218,7 +218,7 @@ def test_counters_are_added_in_the_dialog(qtbot: Any, monitor: SystemMonitor) ->
 
 def test_unsimulated_counters_are_listed_but_cannot_be_selected(qtbot: Any, monitor: SystemMonitor) -> None:
     monitor.open_adding()
-    dialog = there(monitor.findChild(AddCounters))
+    dialog = require(monitor.findChild(AddCounters))
     (absent,) = dialog.counters.findItems("Pages Sent/sec (not simulated)", Qt.MatchFlag.MatchExactly)
     assert not absent.flags() & Qt.ItemFlag.ItemIsSelectable
     newer = dialog.counters.findItems("Log Harden Time (ms) (not simulated)", Qt.MatchFlag.MatchExactly)
@@ -232,7 +232,7 @@ def test_counters_are_removed_highlighted_and_scaled_by_key(qtbot: Any, monitor:
     monitor.table.selectRow(1)
     choice = monitor.choices[1]
     qtbot.keyClick(monitor.table, Key.Key_H, Qt.KeyboardModifier.ControlModifier)
-    widths = {c: curve.opts["pen"].widthF() for c, curve in there(monitor._lines).curves.items()}
+    widths = {c: curve.opts["pen"].widthF() for c, curve in require(monitor._lines).curves.items()}
     assert [c for c, width in widths.items() if width > 2.0] == [choice]
     scale = cells(monitor, "Scale")[0]
     monitor.table.selectRow(0)
@@ -250,7 +250,7 @@ def test_another_moment_shows_only_its_past(monitor: SystemMonitor, drill: Drill
     drill.advance_to(drill.tick + 6000)
     monitor.show_world(drill.world)
     monitor.show_drill(past)
-    x, _ = there(monitor._lines).curves[SEND_A].getData()
+    x, _ = require(monitor._lines).curves[SEND_A].getData()
     assert x.max() <= 30.0
     assert cells(monitor, "Maximum")[monitor.choices.index(SEND_A)] == "0"
 

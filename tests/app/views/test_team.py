@@ -13,9 +13,9 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
 from engine.drill.team.rights import find_role
 from engine.drill.team.view import view
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
-CABLE = shipped("team-cable")
+CABLE = load_shipped_scenario("team-cable")
 ORDER = "plug in the cable of PAY1"
 
 
@@ -26,7 +26,7 @@ def welcome(key: str) -> Any:
             "title": CABLE.title, "brief": CABLE.brief, "roles": seats, "done": 0}  # fmt: skip
 
 
-def seen(drill: Drill, key: str) -> Any:
+def build_view_message(drill: Drill, key: str) -> Any:
     return {"kind": "view", "frozen": False, "done": 0, "view": view(drill, find_role(CABLE.team, key))}
 
 
@@ -44,7 +44,7 @@ def test_a_role_reads_back_and_confirms(qtbot: QtBot) -> None:
     for seat, key in ((room, "room"), (dba, "dba")):
         qtbot.addWidget(seat)
         seat.said.connect(said.append)
-        seat.show_view(seen(drill, key))
+        seat.show_view(build_view_message(drill, key))
     assert rows(room)[0] == ["Computer", "PAY1", "on, no link: cable or network adapter"]
     assert ["Server", "PAY1", "not responding"] in rows(dba)
     assert ["Database", "Payments @ PAY2", "PRINCIPAL, DISCONNECTED"] in rows(dba)
@@ -60,12 +60,12 @@ def test_a_role_reads_back_and_confirms(qtbot: QtBot) -> None:
     room.line.insert(ORDER)
     qtbot.keyClick(room.line, Qt.Key.Key_Return)
     drill.do(f"@room {said[-1]}")
-    dba.show_view(seen(drill, "dba"))
+    dba.show_view(build_view_message(drill, "dba"))
     qtbot.mouseClick(dba.confirm, Qt.MouseButton.LeftButton)
     drill.do(f"@dba {said[-1]}")
     assert said == [f"read-back dba {ORDER}", "confirm room"]
     assert drill.calls[-1].confirmed_tick == drill.tick
-    dba.show_view(seen(drill, "dba"))
+    dba.show_view(build_view_message(drill, "dba"))
     assert not dba.confirm.isEnabled()
 
 
@@ -73,7 +73,7 @@ def test_every_part_of_a_view_is_shown(qtbot: QtBot) -> None:
     drill = play_reference(CABLE)
     seat = TeamSeat(welcome("dba"))
     qtbot.addWidget(seat)
-    seat.show_view(seen(drill, "dba"))
+    seat.show_view(build_view_message(drill, "dba"))
     assert {row[0] for row in rows(seat)} == {"Database", "Client", "Queues", "Goal"}
     assert "PRINCIPAL" in seat.news.toPlainText()  # of the SELECT, as a table
     assert "(5 rows affected)" in seat.news.toPlainText()

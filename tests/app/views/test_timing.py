@@ -19,15 +19,17 @@ STEPS = ("detected", "redo_done", "decided", "online", "undo_done")
 PHASES = PHASES_OF["mirroring"][:-1]
 
 
-def failover(kind: str, cause: str, at: int, *ticks: int, load: bool = True, why: str = "") -> Failover:
-    """One that failed at tick *at*; each of its steps came *ticks* after the one before."""
-    steps, tick = {}, at
+def failover(
+    kind: str, cause: str, failed_tick: int, *ticks: int, load: bool = True, reason: str = ""
+) -> Failover:
+    """One that failed at tick *failed_tick*; each of its steps came *ticks* after the one before."""
+    steps, tick = {}, failed_tick
     for name, took in zip(STEPS, ticks, strict=False):
         tick += took
         steps[f"{name}_tick"] = tick
     return Failover(
         guid=1, database="Sales", kind=kind, cause=cause, from_server="SERVER_A", to_server="SERVER_B",
-        under_load=load, failed_tick=at, why=why, **steps,
+        under_load=load, failed_tick=failed_tick, why=reason, **steps,
     )  # fmt: skip
 
 
@@ -132,7 +134,7 @@ def test_a_new_failover_is_listed_first_and_selected(timing: Timing, run: Any) -
     timing.show_world(run.world)
     run.world.failovers = [
         first,
-        failover("manual", "manual", 9000, 0, 10, 1500, why="mirroring was removed"),
+        failover("manual", "manual", 9000, 0, 10, 1500, reason="mirroring was removed"),
     ]
     timing.show_world(run.world)
     assert [row[0] for row in cells(timing.model)] == [

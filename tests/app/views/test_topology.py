@@ -209,7 +209,7 @@ def test_cards_can_be_moved_by_keys(qtbot: QtBot, view: Topology) -> None:
 
 
 def moving(view: Topology) -> bool:
-    """Whether the link of the log looks another way a third of a second later, all else being equal."""
+    """Return whether the link of the log looks different a third of a second later, all else being equal."""
     world = lab()
     pictures = []
     for _ in range(2):
@@ -248,8 +248,8 @@ def test_larger_text_makes_larger_cards(qapp: QApplication, view: Topology) -> N
     theme.apply(qapp, theme.LIGHT, 1.0)
 
 
-def pictured(view: Topology) -> tuple[bool, float]:
-    """Whether cards are narrow, and how high a line of their text is on screen, in lines of ordinary text."""
+def measure_cards(view: Topology) -> tuple[bool, float]:
+    """Return whether cards are narrow, and the height of a line of their text on screen, in lines of ordinary text."""
     return view._scene._style.narrow, view.zoom()
 
 
@@ -259,10 +259,10 @@ def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
     """Measured in lines of text, so that it holds for every font."""
     line = view.fontMetrics().height()
     view.resize(44 * line, 28 * line)
-    wide, whole = pictured(view)
+    wide, whole = measure_cards(view)
     assert (wide, whole > READABLE_ZOOM) == (False, True)
     view.resize(24 * line, 20 * line)
-    narrow, readable = pictured(view)
+    narrow, readable = measure_cards(view)
     view._fitting = True  # what wide cards would come to
     view._scene.show_narrow(False)
     view._fit_all_cards()
@@ -270,7 +270,7 @@ def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
     assert readable > 1.08 * view.zoom()
     view._fitting = False
     view.resize(44 * line, 28 * line)
-    assert pictured(view) == (wide, whole)
+    assert measure_cards(view) == (wide, whole)
 
 
 def test_narrow_cards_and_link_texts_do_not_overlap(view: Topology) -> None:
@@ -279,7 +279,7 @@ def test_narrow_cards_and_link_texts_do_not_overlap(view: Topology) -> None:
     world = lab()
     do(world, f"stop-service {P}")
     view.show_world(world)
-    assert pictured(view)[0]
+    assert measure_cards(view)[0]
     cards = [node.card().translated(node.pos()) for node in view._scene.nodes.values()]
     words = [link._label_box() for link in view._scene.links.values() if any(link._label())]
     assert words

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
 from app.widgets.bars import Bar
-from tests.there import there
+from tests.assertions import require
 
 
 def test_a_narrow_panel_shrinks_and_hidden_buttons_stay_reachable(qtbot: Any) -> None:
@@ -25,7 +25,7 @@ def test_a_narrow_panel_shrinks_and_hidden_buttons_stay_reachable(qtbot: Any) ->
     buttons = [bar.widgetForAction(action) for action in actions]
     assert buttons[0].isVisible()
     assert not buttons[-1].isVisible()
-    arrow = there(bar.findChild(QToolButton, "qt_toolbar_ext_button"))
+    arrow = require(bar.findChild(QToolButton, "qt_toolbar_ext_button"))
     assert arrow.isVisible()
     assert arrow.accessibleName() == "More buttons"
 

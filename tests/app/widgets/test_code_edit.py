@@ -22,16 +22,16 @@ TEXTS = (
 )
 
 
-@pytest.mark.parametrize("before", TEXTS)
-@pytest.mark.parametrize("after", TEXTS)
-def test_replacing_a_text_is_one_undo_step(qtbot: QtBot, before: str, after: str) -> None:
+@pytest.mark.parametrize("old_text", TEXTS)
+@pytest.mark.parametrize("new_text", TEXTS)
+def test_replacing_a_text_is_one_undo_step(qtbot: QtBot, old_text: str, new_text: str) -> None:
     edit = SqlEditor(lambda *_: ())
     qtbot.addWidget(edit)
-    edit.setPlainText(before)
-    edit.replace_with(after)
-    assert edit.toPlainText() == after
+    edit.setPlainText(old_text)
+    edit.replace_with(new_text)
+    assert edit.toPlainText() == new_text
     edit.undo()
-    assert edit.toPlainText() == before
+    assert edit.toPlainText() == old_text
 
 
 class Counted(SqlEditor):

@@ -15,11 +15,11 @@ from tests.engine.worlds import lab
 
 
 class Row:
-    def __init__(self, event: Event, words: str) -> None:
-        self.tick, self.search_text = event.tick, words
+    def __init__(self, event: Event, text: str) -> None:
+        self.tick, self.search_text = event.tick, text
 
 
-class Made:
+class RowCounter:
     """Counts the rows that are made."""
 
     def __init__(self) -> None:
@@ -51,8 +51,8 @@ def always() -> bool:
 
 
 @pytest.fixture
-def made() -> Made:
-    return Made()
+def row_counter() -> RowCounter:
+    return RowCounter()
 
 
 @pytest.fixture(scope="module")
@@ -60,58 +60,60 @@ def world() -> World:
     return lab()
 
 
-def shown(rows: Iterable[Any]) -> list[tuple[Any, Any]]:
+def list_rows(rows: Iterable[Any]) -> list[tuple[Any, Any]]:
     return [(row.tick, row.search_text) for row in rows]
 
 
-def test_rows_are_built_when_visible(made: Made, world: World) -> None:
-    rows = EventRows(made)
+def test_rows_are_built_when_visible(row_counter: RowCounter, world: World) -> None:
+    rows = EventRows(row_counter)
     rows.start(log_of(100_000), world)
     assert rows.scan(always)
     assert len(rows) == rows.total == 110_000
-    assert made.count < 10, "one for each kind of fields"
-    assert shown(rows[-2:]) == [(99_998, "word3 0"), (99_999, "word4 0")]
-    assert shown(rows[:3]) == [(0, "word0 0"), (0, "word0 1"), (1, "word1 0")]
+    assert row_counter.count < 10, "one for each kind of fields"
+    assert list_rows(rows[-2:]) == [(99_998, "word3 0"), (99_999, "word4 0")]
+    assert list_rows(rows[:3]) == [(0, "word0 0"), (0, "word0 1"), (1, "word1 0")]
     with pytest.raises(IndexError):
         rows[110_000]
 
 
-@pytest.mark.parametrize("words", [(), ("word3",)])
-def test_another_moment_keeps_shared_rows(made: Made, world: World, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("search_terms", [(), ("word3",)])
+def test_another_moment_keeps_shared_rows(
+    row_counter: RowCounter, world: World, search_terms: tuple[str, ...]
+) -> None:
     run = log_of(20_000)
-    rows = EventRows(made, kinds=("errorlog",))
-    rows.want(Wanted(words=words))
+    rows = EventRows(row_counter, kinds=("errorlog",))
+    rows.want(Wanted(words=search_terms))
     rows.start(run, world)
     assert rows.scan(always)
-    whole, count = len(rows), made.count
+    whole, count = len(rows), row_counter.count
     rows.start(run.take_first(5_000), world)
     assert rows.scan(always)
-    assert made.count == count, "the past is cut, nothing is looked at again"
-    past = EventRows(Made(), kinds=("errorlog",))
-    past.want(Wanted(words=words))
+    assert row_counter.count == count, "the past is cut, nothing is looked at again"
+    past = EventRows(RowCounter(), kinds=("errorlog",))
+    past.want(Wanted(words=search_terms))
     past.start(log_of(5_000), world)
     past.scan(always)
-    assert shown(rows) == shown(past)
+    assert list_rows(rows) == list_rows(past)
     rows.start(run, world)
     rows.scan(always)
     assert len(rows) == whole
 
 
-def test_rows_of_a_different_branch_are_replaced(made: Made, world: World) -> None:
+def test_rows_of_a_different_branch_are_replaced(row_counter: RowCounter, world: World) -> None:
     run = log_of(1_000)
-    rows = EventRows(made)
+    rows = EventRows(row_counter)
     rows.start(run, world)
     rows.scan(always)
     other = run.take_first(500)
     other.append(Event(9_999, "state", None, None, "elsewhere", (("number", 1),)))
     rows.start(other, world)
     rows.scan(always)
-    assert shown(rows[-1:]) == [(9_999, "elsewhere 0")]
+    assert list_rows(rows[-1:]) == [(9_999, "elsewhere 0")]
     assert len(rows) == 551
 
 
-def test_rows_are_filtered_by_server_kind_time_and_text(made: Made, world: World) -> None:
-    rows = EventRows(made)
+def test_rows_are_filtered_by_server_kind_time_and_text(row_counter: RowCounter, world: World) -> None:
+    rows = EventRows(row_counter)
     rows.start(log_of(1_000), world)
     for wanted, ticks in (
         (Wanted(server="SERVER_B"), [0, 0, 100, 100]),
@@ -121,22 +123,22 @@ def test_rows_are_filtered_by_server_kind_time_and_text(made: Made, world: World
     ):
         rows.want(wanted)
         assert rows.scan(always)
-        assert [tick for tick, _ in shown(rows[:4])] == ticks, wanted
+        assert [tick for tick, _ in list_rows(rows[:4])] == ticks, wanted
     rows.want(Wanted(kinds=frozenset()))
     rows.scan(always)
     assert len(rows) == 0
 
 
-def test_text_is_searched_in_slices(made: Made, world: World) -> None:
-    rows = EventRows(made)
+def test_text_is_searched_in_slices(row_counter: RowCounter, world: World) -> None:
+    rows = EventRows(row_counter)
     rows.start(log_of(5 * SLICE), world)
     rows.want(Wanted(words=("word3",)))
     slices = 1
     while not rows.scan(lambda: False):
         slices += 1
     assert slices == 5
-    whole = shown(rows)
+    whole = list_rows(rows)
     assert {words[:5] for _, words in whole} == {"word3"}
     rows.add([Event(99_999, "state", None, None, "word3", (("number", 2),))])
     rows.scan(always)
-    assert shown(rows) == [*whole, (99_999, "word3 0"), (99_999, "word3 1")]
+    assert list_rows(rows) == [*whole, (99_999, "word3 0"), (99_999, "word3 1")]

@@ -64,7 +64,7 @@ def test_keys_match_management_studio(name: str, wanted: set[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "there"),
+    ("key", "meaning"),
     [
         ("Ctrl+M", "include the actual execution plan"),
         ("Ctrl+L", "show the estimated execution plan"),
@@ -76,10 +76,10 @@ def test_keys_match_management_studio(name: str, wanted: set[str]) -> None:
         ("Esc", "close a list"),
     ],
 )
-def test_sql_windows_reserve_the_keys_of_management_studio(key: str, there: str) -> None:
+def test_sql_windows_reserve_the_keys_of_management_studio(key: str, meaning: str) -> None:
     outside = ("window", "desk", "rest", "query")
     others = [c.name for c in keys.COMMANDS if c.scope in outside and not c.fixed and key in SSMS[c.name]]
-    assert not others, there
+    assert not others, meaning
 
 
 def test_the_other_scheme_has_only_documented_differences() -> None:
@@ -88,9 +88,9 @@ def test_the_other_scheme_has_only_documented_differences() -> None:
     assert other["editor.comment"] == SSMS["editor.comment"]
 
 
-@pytest.mark.parametrize("words", [language.ENGLISH, language.GERMAN])
-def test_each_letter_of_the_query_menu_selects_one_entry(qtbot: Any, words: str) -> None:
-    language.use(words)
+@pytest.mark.parametrize("language_code", [language.ENGLISH, language.GERMAN])
+def test_each_letter_of_the_query_menu_selects_one_entry(qtbot: Any, language_code: str) -> None:
+    language.use(language_code)
     console, menu = Console(), QMenu()
     qtbot.addWidget(console)
     qtbot.addWidget(menu)
@@ -143,7 +143,7 @@ def test_typing_keys_are_recognized(text: str, yes: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "yes"),
+    ("first_scope", "second_scope", "yes"),
     [
         ("window", "editor", True),
         ("query", "editor", True),
@@ -155,8 +155,14 @@ def test_typing_keys_are_recognized(text: str, yes: bool) -> None:
         ("explorer", "explorer", True),
     ],
 )
-def test_scopes_overlap_where_the_focus_can_be_in_both(one: str, other: str, yes: bool) -> None:
-    assert keys.scopes_overlap(one, other) is keys.scopes_overlap(other, one) is yes
+def test_scopes_overlap_where_the_focus_can_be_in_both(
+    first_scope: str, second_scope: str, yes: bool
+) -> None:
+    assert (
+        keys.scopes_overlap(first_scope, second_scope)
+        is keys.scopes_overlap(second_scope, first_scope)
+        is yes
+    )
 
 
 @pytest.mark.parametrize(
@@ -185,7 +191,7 @@ def test_a_clash_names_the_common_scope() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "why"),
+    ("name", "text", "reason"),
     [
         ("time.step", "Ctrl+Shift+F12", ""),
         ("time.step", "Ctrl+T", ""),  # the other gives it up
@@ -195,10 +201,10 @@ def test_a_clash_names_the_common_scope() -> None:
         ("editor.copy", "F12", "handles these keys directly"),
     ],
 )
-def test_available_keys_are_determined(name: str, text: str, why: str) -> None:
+def test_available_keys_are_determined(name: str, text: str, reason: str) -> None:
     found = keys.explain_conflict(SSMS, name, text)
-    assert why in found
-    assert bool(found) is bool(why)
+    assert reason in found
+    assert bool(found) is bool(reason)
 
 
 def test_a_conflicting_command_loses_its_keys() -> None:

@@ -1,4 +1,4 @@
-"""What a screen reader's own actions need: Qt's alone would leave pages and menus as they were."""
+"""Actions of a screen reader: with Qt's own alone, pages and menus would not change."""
 
 from __future__ import annotations
 

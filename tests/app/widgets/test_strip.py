@@ -121,7 +121,7 @@ def test_axis_labels_are_round_times(span_s: float, marks: int, step: float) -> 
 
 
 def test_a_day_of_transitions_is_drawn_as_some_thousand_marks() -> None:
-    """What lies on one dot of the screen is one mark; the first hour is told moment by moment."""
+    """Transitions within one pixel are one mark; the first hour is described moment by moment."""
     made = RunTimeline(["A", "B"], [])
     made.add(
         {"t_s": t_s + n / 4, "kind": "state", "text": "changes", "server": "S", "database": name}

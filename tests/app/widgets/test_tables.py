@@ -20,7 +20,7 @@ COLUMNS = (
 )
 
 
-def shown(model: TableModel) -> list[Any]:
+def list_cells(model: TableModel) -> list[Any]:
     return [model.index(row, 0).data() for row in range(model.rowCount())]
 
 
@@ -29,15 +29,15 @@ def test_rows_are_added_under_a_filter(qtbot: Any) -> None:
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     model.replace([("a", 1), ("b", 20)])
     model.keep(lambda row: row[1] > 9)
-    assert shown(model) == ["b"]
+    assert list_cells(model) == ["b"]
     inserted: list[tuple[int, int]] = []
     model.rowsInserted.connect(lambda parent, first, last: inserted.append((first, last)))
     model.append([("c", 2), ("d", 30), ("e", 40)])
-    assert shown(model) == ["b", "d", "e"]
+    assert list_cells(model) == ["b", "d", "e"]
     assert inserted == [(1, 2)]
     assert model.total == 5
     model.keep(None)
-    assert shown(model) == ["a", "b", "c", "d", "e"]
+    assert list_cells(model) == ["a", "b", "c", "d", "e"]
     assert tester.model() is model
 
 
@@ -51,7 +51,7 @@ def test_an_update_of_equal_length_keeps_the_selection(qtbot: Any) -> None:
     assert model.index(1, 1).data() == "3"
     assert [index.row() for index in view.selectionModel().selectedRows()] == [1]
     model.update([("a", 1)])
-    assert shown(model) == ["a"]
+    assert list_cells(model) == ["a"]
 
 
 def test_the_row_color_follows_the_theme(qtbot: Any) -> None:

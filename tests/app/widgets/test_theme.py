@@ -43,7 +43,7 @@ def test_text_is_readable_on_its_backgrounds(colors: ThemeTokens) -> None:
     assert not low
 
 
-def over(color: QColor, ground: QColor, alpha: int) -> QColor:
+def blend_color(color: QColor, ground: QColor, alpha: int) -> QColor:
     """Return the visible color of *color*, painted with *alpha* (of 255) on *ground*."""
     share = alpha / 255.0
     above, below = ((c.redF(), c.greenF(), c.blueF()) for c in (color, ground))
@@ -60,21 +60,21 @@ def test_text_is_readable_in_the_scene_and_on_plots(colors: ThemeTokens) -> None
         for name in ("text", "muted", "ok", "warn", "bad", "idle", "info")
     }
     for soft in ("info_soft", "idle_soft"):  # networks of the planner
-        band = over(getattr(colors, soft), colors.surface, BAND_ALPHA)
+        band = blend_color(getattr(colors, soft), colors.surface, BAND_ALPHA)
         pairs |= {f"{name} on a band {soft}": (getattr(colors, name), band) for name in ("text", "muted")}
     for soft in ("warn_soft", "bad_soft"):  # times without protection or service
-        shade = over(getattr(colors, soft), colors.surface, SHADE_ALPHA)
+        shade = blend_color(getattr(colors, soft), colors.surface, SHADE_ALPHA)
         pairs |= {f"{name} on a shade {soft}": (getattr(colors, name), shade) for name in ("text", "muted")}
-    chosen = over(colors.accent, colors.surface, CHOSEN_ALPHA)
-    pairs["text on a chosen span"] = (colors.text, over(colors.surface, chosen, SHADE_ALPHA))
+    chosen = blend_color(colors.accent, colors.surface, CHOSEN_ALPHA)
+    pairs["text on a chosen span"] = (colors.text, blend_color(colors.surface, chosen, SHADE_ALPHA))
     pairs["the time of the cursor"] = (colors.surface, colors.text)
     for number, ground in enumerate((*colors.series, colors.idle)):
         pairs[f"words on series {number}"] = (colors.on_accent, ground)
     for number, line in enumerate(colors.series):
-        fill = over(line, colors.surface, FILL_ALPHA)
+        fill = blend_color(line, colors.surface, FILL_ALPHA)
         pairs[f"text on the area below curve {number}"] = (
             colors.text,
-            over(colors.surface, fill, SHADE_ALPHA),
+            blend_color(colors.surface, fill, SHADE_ALPHA),
         )
     low = {
         name: round(theme.contrast(*pair), 2) for name, pair in pairs.items() if theme.contrast(*pair) < 4.5
@@ -121,7 +121,7 @@ def test_every_icon_has_the_requested_color(qapp: QApplication) -> None:
 
 
 def test_no_garbage_collection_runs_during_restyling(qtbot: QtBot, qapp: QApplication) -> None:
-    """What the collector deletes then, Qt still has in the list through which it goes."""
+    """Qt still iterates over objects that the collector would delete at that moment."""
     collects: list[bool] = []
 
     class Restyled(QLabel):

@@ -1,4 +1,4 @@
-"""What is said of events: whole sentences, what matters first, and never more than can be listened to."""
+"""Announcements of events: complete sentences, the important part first, and never more than a listener can follow."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from engine.events import Event
 from engine.localization import say
 
 
-def state(database: str, new: str, tick: int = 0, server: str = "S") -> Event:
-    return Event(tick, "state", server, database, f"X -> {new}", (("new", new),))
+def state(database: str, new_state: str, tick: int = 0, server: str = "S") -> Event:
+    return Event(tick, "state", server, database, f"X -> {new_state}", (("new", new_state),))
 
 
 def test_a_change_is_announced_as_a_sentence() -> None:

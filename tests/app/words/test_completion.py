@@ -1,4 +1,4 @@
-"""How a typed act may go on."""
+"""Completions of a typed action."""
 
 from __future__ import annotations
 

@@ -16,12 +16,12 @@ TEXTS = [
 ]
 
 
-def found(query: str) -> list[str]:
+def find_texts(query: str) -> list[str]:
     return [text for text, _ in fuzzy.best(query, TEXTS, str)]
 
 
 @pytest.mark.parametrize(
-    ("query", "first"),
+    ("query", "best_match"),
     [
         ("next ev", "Time: Run to the next event"),
         ("ev next", "Time: Run to the next event"),
@@ -32,16 +32,16 @@ def found(query: str) -> list[str]:
         ("state", "Time: Run to the next state change"),
     ],
 )
-def test_the_best_match_comes_first(query: str, first: str) -> None:
-    assert found(query)[0] == first
+def test_the_best_match_comes_first(query: str, best_match: str) -> None:
+    assert find_texts(query)[0] == best_match
 
 
 def test_an_unknown_word_matches_nothing() -> None:
-    assert found("next zebra") == []
+    assert find_texts("next zebra") == []
 
 
 def test_an_empty_query_matches_everything_in_order() -> None:
-    assert found(" ") == TEXTS
+    assert find_texts(" ") == TEXTS
 
 
 def test_a_match_at_a_word_start_wins() -> None:
@@ -58,13 +58,13 @@ def test_scattered_letters_match_only_without_a_word_match() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "text", "marked"),
+    ("query", "text", "matched_letters"),
     [("mir", "the mirror", "mir"), ("dmm", "Database Mirroring Monitor", "DMM"), ("ac", "abc", "ac")],
 )
-def test_positions_of_matched_letters_are_returned(query: str, text: str, marked: str) -> None:
+def test_positions_of_matched_letters_are_returned(query: str, text: str, matched_letters: str) -> None:
     fit = fuzzy.match(query, text)
     assert fit is not None
-    assert "".join(text[place] for place in fit.places) == marked
+    assert "".join(text[place] for place in fit.places) == matched_letters
 
 
 def test_exact_words_come_first() -> None:

@@ -85,7 +85,7 @@ def test_german_is_used_and_english_restored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("environment", "setting", "system", "found"),
+    ("environment", "setting", "system", "expected"),
     [
         ("", "system", "de_AT", "de"),
         ("", "system", "de-CH", "de"),
@@ -99,9 +99,9 @@ def test_german_is_used_and_english_restored() -> None:
     ],
 )
 def test_environment_precedes_setting_precedes_system(
-    environment: str, setting: str, system: str, found: str
+    environment: str, setting: str, system: str, expected: str
 ) -> None:
-    assert language.choose_language(environment, setting, system) == found
+    assert language.choose_language(environment, setting, system) == expected
 
 
 # --- the pseudo-locale --------------------------------------------------------------------------------------
@@ -182,19 +182,19 @@ def calls(name: str) -> Iterator[tuple[Path, ast.Call, bool]]:
             yield from ((path, call, early) for call, early in _calls(ast.parse(source), name, True))
 
 
-def _calls(node: ast.AST, name: str, early: bool) -> Iterator[tuple[ast.Call, bool]]:
+def _calls(node: ast.AST, name: str, evaluated_early: bool) -> Iterator[tuple[ast.Call, bool]]:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
-                yield from _calls(default, name, early)
+                yield from _calls(default, name, evaluated_early)
         body = node.body if isinstance(node.body, list) else [node.body]
         for part in body:
             yield from _calls(part, name, False)
         return
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
-        yield node, early
+        yield node, evaluated_early
     for child in ast.iter_child_nodes(node):
-        yield from _calls(child, name, early)
+        yield from _calls(child, name, evaluated_early)
 
 
 def test_no_text_is_translated_at_import() -> None:

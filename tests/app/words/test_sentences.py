@@ -40,7 +40,7 @@ from engine.localization import (
 from engine.planning import STATEMENTS, Goals, MirroringPlan, advice
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_script
-from tests.cases import one_in
+from tests.cases import sample_cases
 from tests.engine.drill import test_broken_files
 
 ENGINE = Path(__file__).parents[3] / "engine"
@@ -70,7 +70,7 @@ def test_a_message_equals_its_text() -> None:
 
 
 @pytest.mark.parametrize(
-    "again",
+    "copy_message",
     [
         lambda text: pickle.loads(pickle.dumps(text)),
         copy.deepcopy,
@@ -81,9 +81,9 @@ def test_a_message_equals_its_text() -> None:
     ],
     ids=["pickle", "copy", "exception", "json", "event log", "joined"],
 )
-def test_a_message_survives_copying_and_pickling(again: Any) -> None:
-    assert again(NESTED) == NESTED
-    assert localize(again(NESTED)) == "es gibt keinen Server 'X'; meinten Sie Y?"
+def test_a_message_survives_copying_and_pickling(copy_message: Any) -> None:
+    assert copy_message(NESTED) == NESTED
+    assert localize(copy_message(NESTED)) == "es gibt keinen Server 'X'; meinten Sie Y?"
 
 
 def test_a_log_stores_message_and_plain_text_separately() -> None:
@@ -247,7 +247,7 @@ def _spoken(drill: Drill) -> Iterator[tuple[str, str]]:
 
 
 def _english(text: str) -> Iterator[str]:
-    """What is shown as it is, whatever the language."""
+    """Yield the texts that are not translated, in any language."""
     if not isinstance(text, LocalizableMessage):
         yield text
         return
@@ -264,8 +264,8 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(part)
 
 
-def _quoted(drill: Drill) -> set[str]:
-    """What the author, the trainee and SQL Server have said in this run."""
+def _list_quotations(drill: Drill) -> set[str]:
+    """Return the texts of the author, the trainee and SQL Server in this run."""
     said = {*_strings(drill.scenario.model_dump()), "nothing"}  # "note nothing" is what a player types
     for event in drill.events:
         said |= (
@@ -283,15 +283,15 @@ MESSAGE = re.compile(
     r"The operating system) .*",
     re.DOTALL,
 )
-"""What a server says to an application, which repeats it."""
+"""Messages of a server to an application, which repeats them."""
 PRODUCT = re.compile(r"20\d\d \w+")
 """A version and its edition."""
 
 
 @pytest.mark.parametrize(
     "name",
-    one_in(5, ("forced-service", "rolling-upgrade-full", "ag-forced-failover", "isolated-principal", "witness-lost",
-               "ag-lab", "setup-with-certificates", "random-trouble-hard", "hundred-databases")),
+    sample_cases(5, ("forced-service", "rolling-upgrade-full", "ag-forced-failover", "isolated-principal",
+        "witness-lost", "ag-lab", "setup-with-certificates", "random-trouble-hard", "hundred-databases")),
 )  # fmt: skip
 def test_a_german_run_contains_english_only_in_quotes(name: str) -> None:
     """The reference, and a player who does anything at any time."""
@@ -303,7 +303,7 @@ def test_a_german_run_contains_english_only_in_quotes(name: str) -> None:
     missing = set()
     for play in plays:
         drill = play(scenario, scenario.seed)
-        quoted = _quoted(drill)
+        quoted = _list_quotations(drill)
         for what, text in set(_spoken(drill)):
             missing |= {
                 f"{what}: {part!r} in {text!r}"
@@ -324,7 +324,7 @@ def test_every_problem_of_a_file_is_a_message() -> None:
         if mark.name != "parametrize" or not str(mark.args[0]).count("text"):
             continue
         for text in {row[0] for row in mark.args[1]}:
-            for problem in test_broken_files.checked(text):
+            for problem in test_broken_files.check_text(text):
                 found += 1
                 missing |= {
                     t

@@ -1,4 +1,4 @@
-"""What conditions of drills ask of availability groups, and why a group fails over by itself or not."""
+"""Conditions of drills about availability groups, and reasons why a group fails over automatically or not."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from engine.drill.authoring import conditions
 from engine.drill.authoring.facts import ConditionNames, Facts
 from engine.model import World
 from engine.protocol.groups import armed, preconditions
-from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.availability.worlds import ag_lab, do, run_until
 from tests.engine.cluster.worlds import fci_lab
 
 NAMES = ConditionNames(("Sales", "Orders"), ("NODE_1", "NODE_2", "NODE_3"), ("APP", "REPORT"), ("FSW",))
 
 
 @pytest.mark.parametrize(
-    ("before", "true", "false"),
+    ("setup_lines", "true", "false"),
     [
         ((), "Sales is SYNCHRONIZED and Sales is ARMED", "Sales is NONE"),
         ((), "Sales on NODE_1 is PRIMARY and Sales on NODE_2 is READY", "Sales on NODE_3 is READY"),
@@ -28,10 +28,10 @@ NAMES = ConditionNames(("Sales", "Orders"), ("NODE_1", "NODE_2", "NODE_3"), ("AP
         ),
     ],
 )
-def test_conditions_support_groups(before: tuple[str, ...], true: str, false: str) -> None:
+def test_conditions_support_groups(setup_lines: tuple[str, ...], true: str, false: str) -> None:
     world = ag_lab()
-    do(world, *before)
-    until(world, 40)
+    do(world, *setup_lines)
+    run_until(world, 40)
     facts = Facts(world, ())
     assert conditions.parse(true, NAMES).holds(facts)
     assert not conditions.parse(false, NAMES).holds(facts)
@@ -41,7 +41,7 @@ def test_each_failed_precondition_names_where_to_check() -> None:
     world = ag_lab()
     assert armed(world, "Sales")
     do(world, "power-off NODE_2")
-    until(world, 30)
+    run_until(world, 30)
     failing = [p.name for p in preconditions(world, "Sales") if not p.holds and not p.about]
     assert "SQL Server runs and responds on the target" in failing
     assert not armed(world, "Sales")
@@ -61,10 +61,10 @@ def test_an_instance_loss_counts_as_noticed_at_its_detection(fault: str) -> None
 
 def _check_detection(world: World, fault: str) -> None:
     """The precondition first holds when the cluster reports the failure, not at the fault itself."""
-    until(world, 10)
+    run_until(world, 10)
     do(world, fault)
     while True:
-        events = until(world, world.t_s + 0.1)
+        events = run_until(world, world.t_s + 0.1)
         noticed = any(one.holds for one in preconditions(world, "Sales") if one.about == "beginning")
         reported = any(
             event.kind == "cluster" and event.get("what") in ("role-failed", "node removed")

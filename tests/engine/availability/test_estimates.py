@@ -10,7 +10,7 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.review import review
 from engine.drill.running.drill import Drill
 from engine.protocol.groups import armed, preconditions
-from tests.engine.availability.worlds import SCENARIOS, ag_lab, do, until
+from tests.engine.availability.worlds import SCENARIOS, ag_lab, do, run_until
 from tests.engine.cluster.worlds import fci_lab
 from tests.engine.drill.texts import run
 
@@ -56,7 +56,7 @@ def test_one_ready_secondary_is_enough_and_others_name_their_reason() -> None:
     world = ag_lab()
     assert armed(world, "Sales")
     do(world, "sql NODE_2 ALTER DATABASE Orders SET HADR SUSPEND")
-    until(world, 5)
+    run_until(world, 5)
     assert not armed(world, "Sales"), "the group fails over as one"
     ready = {p.target: p for p in preconditions(world, "Sales") if "every database" in p.name}
     assert str(ready["NODE_2"].now) == "Sales 1, Orders 0: suspended (USER)"
@@ -73,7 +73,7 @@ def test_a_failover_cluster_instance_has_preconditions_per_node() -> None:
     assert home not in {p.target for p in found}
     others = {p.target for p in found} - {""}
     do(world, *(f"power-off {name}" for name in sorted(others)))
-    until(world, 5)
+    run_until(world, 5)
     assert not armed(world, database)
     assert world.availability[database].exposed
 

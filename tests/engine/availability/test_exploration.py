@@ -9,7 +9,7 @@ import pytest
 
 from engine.inputs import InputError
 from engine.model import ReplicaRole, ReplicaWord, ResourceState, SyncState, World
-from tests.engine.availability.worlds import ag_lab, do, primaries, until
+from tests.engine.availability.worlds import ag_lab, do, primaries, run_until
 
 FAULTS = (
     *(f"{verb} {node}" for verb in ("power-off", "pull-cable", "stop-service", "stop-cluster", "hang")
@@ -27,7 +27,7 @@ HEALTHY_AFTER_S = 240
 
 
 def _legal(world: World) -> None:
-    """What no second may show."""
+    """Assert the rules for every second."""
     serving = primaries(world)
     assert len(serving) <= 1, f"{serving} accept commits at {world.t_s} s"
     for (server, guid), state in world.replicas.items():
@@ -46,23 +46,23 @@ def _try(world: World, line: str) -> None:
         do(world, line)
 
 
-def _run(start: World, first: str, second: str, gap_s: int) -> World:
+def _run(start: World, first_fault: str, second_fault: str, gap_s: int) -> World:
     world = start.fork()
     at_s = 5
-    until(world, at_s)
-    _try(world, first)
+    run_until(world, at_s)
+    _try(world, first_fault)
     for moment in range(at_s, at_s + gap_s):
-        until(world, moment)
+        run_until(world, moment)
         _legal(world)
-    until(world, at_s + gap_s)
-    _try(world, second)
+    run_until(world, at_s + gap_s)
+    _try(world, second_fault)
     end_s = at_s + gap_s + HOLD_S
     for moment in range(at_s + gap_s, end_s, 2):
-        until(world, moment)
+        run_until(world, moment)
         _legal(world)
     do(world, "revert-all")
     for moment in range(end_s, end_s + HEALTHY_AFTER_S, 5):
-        until(world, moment)
+        run_until(world, moment)
         _legal(world)
         if _healthy(world):
             return world
@@ -86,10 +86,10 @@ def _healthy(world: World) -> bool:
     return in_step and all(role is ReplicaRole.SECONDARY for role in followers)
 
 
-def explore(every: int, first: int = 0) -> None:
+def explore(step: int, offset: int = 0) -> None:
     start, problems = ag_lab(), []
     for number, (one, other, gap_s) in enumerate(product(FAULTS, FAULTS, GAPS_S)):
-        if one == other or number % every != first:
+        if one == other or number % step != offset:
             continue
         try:
             world = _run(start, one, other, gap_s)
@@ -101,17 +101,17 @@ def explore(every: int, first: int = 0) -> None:
 
 
 def test_some_pairs_of_faults_recover() -> None:
-    explore(every=61)
+    explore(step=61)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(8))
 def test_every_pair_of_faults_recovers(part: int) -> None:
-    explore(every=8, first=part)
+    explore(step=8, offset=part)
 
 
 @pytest.mark.parametrize(
-    ("first", "second"),
+    ("first_fault", "second_fault"),
     [
         ("cut NODE_1 NODE_2", "power-off NODE_1"),  # NODE_2's copy of the cluster database is out of date
         ("cut NODE_1 NODE_2", "stop-cluster NODE_1"),
@@ -122,8 +122,8 @@ def test_every_pair_of_faults_recovers(part: int) -> None:
         ("stop-cluster NODE_2", "power-off NODE_2"),  # repaired in an order that nobody would choose
     ],
 )
-def test_known_exploration_findings_stay_fixed(first: str, second: str) -> None:
-    assert _healthy(_run(ag_lab(), first, second, 4))
+def test_known_exploration_findings_stay_fixed(first_fault: str, second_fault: str) -> None:
+    assert _healthy(_run(ag_lab(), first_fault, second_fault, 4))
 
 
 def test_repeating_the_faults_ends_in_the_same_state() -> None:

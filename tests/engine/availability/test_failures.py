@@ -1,4 +1,4 @@
-"""What each failure does to an availability group: the reference matrix of the documentation, row by row."""
+"""Effects of each failure on an availability group: the reference matrix of the documentation, row by row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.inputs import InputError
 from engine.messages import SqlError
 from engine.model import ReplicaWord, Service, SuspendReason, SyncState, World
 from engine.protocol import serving
-from tests.engine.availability.worlds import ag_lab, do, many_of, primaries, until
+from tests.engine.availability.worlds import ag_lab, build_many_groups, do, primaries, run_until
 
 
 def online_s(world: World) -> list[float]:
@@ -29,9 +29,9 @@ def online_s(world: World) -> list[float]:
 )
 def test_both_databases_move_to_the_automatic_target(fault: str, least_s: float, most_s: float) -> None:
     world = ag_lab()
-    until(world, 30)
+    run_until(world, 30)
     do(world, fault)
-    until(world, 90)
+    run_until(world, 90)
     assert primaries(world) == ["NODE_2"]
     assert [(f.kind, f.to_server) for f in world.failovers] == [("automatic", "NODE_2")] * 2
     assert all(least_s <= took <= most_s for took in online_s(world)), online_s(world)
@@ -41,21 +41,21 @@ def test_both_databases_move_to_the_automatic_target(fault: str, least_s: float,
 
 def test_redone_log_does_not_stop_the_flow_again() -> None:
     world = ag_lab()
-    until(world, 30)
+    run_until(world, 30)
     do(world, "power-off NODE_1")
-    until(world, 90)
+    run_until(world, 90)
     assert all(failover.redo_done_tick for failover in world.failovers)
     assert world.settlings < 50, "for seconds nothing happens but that replicas come online"
 
 
 def test_a_resource_that_fails_again_moves_to_the_other_node() -> None:
     world = ag_lab()
-    until(world, 30)
+    run_until(world, 30)
     do(world, "fail-resource AG1")
-    until(world, 60)
+    run_until(world, 60)
     assert (primaries(world), world.failovers) == (["NODE_1"], [])  # restarted where it was
     do(world, "fail-resource AG1")
-    until(world, 90)
+    run_until(world, 90)
     assert primaries(world) == ["NODE_2"]
 
 
@@ -63,11 +63,11 @@ def test_a_resource_that_fails_again_moves_to_the_other_node() -> None:
 def test_a_hung_primary_is_restarted_on_its_node_first(better_s: float, server: str, ends_s: float) -> None:
     """The login of its resource fails after 15 seconds. [DOC: automatic failover problems]"""
     world = ag_lab()
-    until(world, 30)
+    run_until(world, 30)
     do(world, "slow-cpu NODE_1 factor=200")
-    until(world, 30 + better_s)
+    run_until(world, 30 + better_s)
     do(world, "slow-cpu NODE_1 factor=1")
-    told = until(world, 120)
+    told = run_until(world, 120)
     online = [event for event in told if event.kind == "cluster" and event.get("what") == "online"]
     assert primaries(world) == [server]
     if server == "NODE_1":
@@ -76,35 +76,35 @@ def test_a_hung_primary_is_restarted_on_its_node_first(better_s: float, server: 
         assert online == []  # it is online before the processors are back
 
 
-def _closed(world: World, database: str) -> SyncState:
+def _fail_log_disk(world: World, database: str) -> SyncState:
     """The log disk of a database of the primary fails; its state on NODE_2 after ten seconds."""
-    until(world, 30)
+    run_until(world, 30)
     do(world, f"fail-disk NODE_1 {database}")
-    until(world, 40)
+    run_until(world, 40)
     return world.copies["NODE_2", database].availability.state
 
 
 def test_a_database_without_its_disk_causes_no_failover_and_moves_without_loss() -> None:
     world = ag_lab()
-    assert _closed(world, "Sales") is SyncState.NOT_SYNCHRONIZING
+    assert _fail_log_disk(world, "Sales") is SyncState.NOT_SYNCHRONIZING
     assert (primaries(world), world.failovers) == (["NODE_1"], [])
     assert world.copies["NODE_1", "Orders"].availability.peer("NODE_2") is SyncState.SYNCHRONIZED
     do(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
-    until(world, 70)
+    run_until(world, 70)
     assert [failover.kind for failover in world.failovers] == ["manual", "manual"]
     assert serving.is_serving(world, ("NODE_2", "Sales"))
     old = [world.copies["NODE_1", name].availability.state for name in ("Orders", "Sales")]
     assert old == [SyncState.SYNCHRONIZED, SyncState.NOT_SYNCHRONIZING]  # its disk is still gone
     do(world, "mend-disk NODE_1 Sales")
-    until(world, 80)
+    run_until(world, 80)
     assert world.copies["NODE_1", "Sales"].availability.state is SyncState.SYNCHRONIZED
 
 
 def test_a_primary_whose_disk_returns_sends_log_again() -> None:
     world = ag_lab()
-    _closed(world, "Sales")
+    _fail_log_disk(world, "Sales")
     do(world, "mend-disk NODE_1 Sales")
-    until(world, 50)
+    run_until(world, 50)
     assert serving.is_serving(world, ("NODE_1", "Sales"))
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
 
@@ -112,7 +112,7 @@ def test_a_primary_whose_disk_returns_sends_log_again() -> None:
 def test_with_db_failover_one_lost_disk_moves_the_group() -> None:
     world = ag_lab(version=2017)
     do(world, "sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET (DB_FAILOVER = ON)")
-    _closed(world, "Orders")
+    _fail_log_disk(world, "Orders")
     assert primaries(world) == ["NODE_2"]
     assert [failover.kind for failover in world.failovers] == ["automatic", "automatic"]
     assert any(41653 in line for line in world.errorlog["NODE_1"])
@@ -126,57 +126,57 @@ def test_a_file_that_redo_cannot_create_suspends_the_copy_until_the_drive_exists
     resume = "sql NODE_2 ALTER DATABASE Sales SET HADR RESUME"
     for line in ("", resume):  # the same log record again
         do(world, *filter(None, [line]))
-        until(world, world.tick / 100 + 10)
+        run_until(world, world.tick / 100 + 10)
         mine = world.copies["NODE_2", "Sales"].availability
         assert (mine.suspended, mine.state) == (SuspendReason.REDO, SyncState.NOT_SYNCHRONIZING)
     assert world.copies["NODE_3", "Sales"].extra_files == world.copies["NODE_1", "Sales"].extra_files
     assert sum(5123 in line for line in world.errorlog["NODE_2"]) == 2
     do(world, "add-drive NODE_2 E size_gb=20", resume)
-    until(world, world.tick / 100 + 10)
+    run_until(world, world.tick / 100 + 10)
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
     assert world.copies["NODE_2", "Sales"].extra_files == world.copies["NODE_1", "Sales"].extra_files
 
 
 def test_a_lost_secondary_delays_commits_for_its_timeout_only() -> None:
     world = ag_lab()
-    until(world, 30)
+    run_until(world, 30)
     do(world, "power-off NODE_2")
-    until(world, 60)
+    run_until(world, 60)
     assert primaries(world) == ["NODE_1"]
     assert not world.failovers
     assert world.copies["NODE_1", "Sales"].availability.peer("NODE_2") is SyncState.NOT_SYNCHRONIZING
     do(world, "power-off NODE_1")
-    until(world, 120)
+    run_until(world, 120)
     assert primaries(world) == []  # NODE_3 may not, NODE_2 is off
 
 
 def test_without_quorum_no_replica_serves_until_quorum_is_forced() -> None:
     world = ag_lab()
-    until(world, 30)
+    run_until(world, 30)
     do(world, "power-off NODE_2", "power-off NODE_3")
-    until(world, 60)
+    run_until(world, 60)
     assert primaries(world) == []
     assert world.replicas["NODE_1", _guid(world)].word is ReplicaWord.RESOLVING_NORMAL
     do(world, "stop-cluster NODE_1", "force-quorum NODE_1")
-    until(world, 70)
+    run_until(world, 70)
     assert primaries(world) == []
     with pytest.raises(SqlError, match="41125"):
         commands.planned_failover(world, "NODE_1", "AG1")
     commands.forced_failover(world, "NODE_1", "AG1")
-    until(world, 90)
+    run_until(world, 90)
     assert primaries(world) == ["NODE_1"]
     assert world.copies["NODE_2", "Sales"].availability.suspended is SuspendReason.PARTNER
 
 
 def test_a_planned_failover_needs_a_synchronized_target() -> None:
     world = ag_lab()
-    until(world, 10)
+    run_until(world, 10)
     with pytest.raises(SqlError, match="41142"):
         commands.planned_failover(world, "NODE_3", "AG1")
     with pytest.raises(SqlError, match="41122"):
         commands.planned_failover(world, "NODE_1", "AG1")
     commands.planned_failover(world, "NODE_2", "AG1")
-    until(world, 40)
+    run_until(world, 40)
     assert primaries(world) == ["NODE_2"]
     assert world.copies["NODE_1", "Sales"].availability.state is SyncState.SYNCHRONIZED
     assert [f.kind for f in world.failovers] == ["manual", "manual"]
@@ -184,13 +184,13 @@ def test_a_planned_failover_needs_a_synchronized_target() -> None:
 
 def test_after_a_forced_failover_the_old_primary_follows_only_after_resume() -> None:
     world = ag_lab()
-    until(world, 10)
+    run_until(world, 10)
     commands.forced_failover(world, "NODE_3", "AG1")
-    until(world, 60)
+    run_until(world, 60)
     assert primaries(world) == ["NODE_3"]
     assert world.copies["NODE_1", "Sales"].availability.suspended is SuspendReason.PARTNER
     commands.resume(world, "NODE_1", "Sales")
-    until(world, 90)
+    run_until(world, 90)
     assert world.copies["NODE_1", "Sales"].availability.state is SyncState.SYNCHRONIZING
 
 
@@ -200,15 +200,15 @@ def _guid(world: World) -> int:
 
 def test_a_secondary_without_cluster_service_counts_as_lost_until_it_returns() -> None:
     world = ag_lab()
-    until(world, 30)
+    run_until(world, 30)
     do(world, "stop-cluster NODE_2")
-    until(world, 35)
+    run_until(world, 35)
     lead = world.copies["NODE_1", "Sales"].availability
     assert lead.peer("NODE_2") is SyncState.NOT_SYNCHRONIZING
     assert world.replicas["NODE_2", lead.guid or 0].word is ReplicaWord.RESOLVING_NORMAL
     assert world.availability["Sales"].down_ticks == 0
     do(world, "start-cluster NODE_2")
-    until(world, 60)
+    run_until(world, 60)
     assert world.copies["NODE_1", "Sales"].availability.peer("NODE_2") is SyncState.SYNCHRONIZED
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
 
@@ -218,34 +218,34 @@ def test_a_booting_node_takes_its_full_time(line: str) -> None:
     """Nothing can be started on it by hand before; without power in between it begins anew."""
     world = ag_lab()
     do(world, "power-off NODE_2")
-    until(world, 20)
+    run_until(world, 20)
     do(world, "power-on NODE_2")
     if line.startswith("start"):
         do(world, line)  # in the very moment, too
-    until(world, 40)
+    run_until(world, 40)
     with pytest.raises(InputError, match="boot"):
         do(world, "ps NODE_2 Get-ClusterNode")
     do(world, line)
     do(world, "power-on NODE_2")
     up_s = 20 + world.settings.boot_s if line.startswith("start") else 40 + world.settings.boot_s
-    until(world, up_s - 1)
+    run_until(world, up_s - 1)
     assert world.nodes["NODE_2"].service == "starting"
     if not line.startswith("power"):
         assert world.instances["NODE_2"].service is Service.STOPPED
-    until(world, up_s + 15)
+    run_until(world, up_s + 15)
     assert world.nodes["NODE_2"].service == "running"
     assert world.instances["NODE_2"].running
 
 
 def test_a_copy_dropped_during_recovery_stays_dropped() -> None:
     world = ag_lab()
-    until(world, 1)
+    run_until(world, 1)
     do(world, "sql NODE_3 ALTER DATABASE Sales SET HADR OFF")
-    until(world, 2)
+    run_until(world, 2)
     do(world, "sql NODE_3#1 RESTORE DATABASE Sales WITH RECOVERY")
-    until(world, 3)
+    run_until(world, 3)
     do(world, "sql NODE_3#2 DROP DATABASE Sales")
-    until(world, 4)
+    run_until(world, 4)
     assert ("NODE_3", "Sales") not in world.copies
 
 
@@ -253,36 +253,36 @@ def test_commits_wait_for_the_required_number_of_synchronized_secondaries() -> N
     world = ag_lab(version=2017)
     option = "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT"
     do(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET ({option} = 1)", "power-off NODE_2")
-    until(world, 40)
+    run_until(world, 40)
     assert _commits(world, 5.0) == 0
     do(world, "power-on NODE_2")
-    until(world, 160)
+    run_until(world, 160)
     assert _commits(world, 5.0) > 0
     do(world, "power-off NODE_2")
-    until(world, 180)
+    run_until(world, 180)
     assert _commits(world, 5.0) == 0
     do(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET ({option} = 0)")
-    until(world, 185)
+    run_until(world, 185)
     assert _commits(world, 5.0) > 0
 
 
 def _commits(world: World, seconds: float) -> float:
-    """How many transactions of Sales end on NODE_1 in the next seconds."""
+    """Return the number of transactions of Sales that end on NODE_1 in the next seconds."""
     source = world.copies["NODE_1", "Sales"].source
     assert source is not None
     before = world.flow.positions(source).transactions
-    until(world, world.tick / 100 + seconds)
+    run_until(world, world.tick / 100 + seconds)
     return world.flow.positions(source).transactions - before
 
 
 @pytest.mark.parametrize(("level", "stays"), [(4, "NODE_1"), (5, "NODE_2")])
 def test_a_lack_of_worker_threads_is_logged_and_fails_the_group_at_level_5(level: int, stays: str) -> None:
     """[DOC: thread usage of groups; flexible failover policy]"""
-    world = build_world(many_of(1, 40), 1)
+    world = build_world(build_many_groups(1, 40), 1)
     configure = "EXEC sp_configure 'show advanced options', 1; RECONFIGURE; EXEC sp_configure 'max worker threads', {}"
     do(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET (FAILURE_CONDITION_LEVEL = {level})")
     do(world, f"sql NODE_1 {configure.format(128)}; RECONFIGURE")
-    until(world, 90)
+    run_until(world, 90)
     assert [line[1] for line in world.errorlog["NODE_1"]].count(35217) >= 1
     assert primaries(world) == [stays]
     assert 35217 not in [line[1] for line in world.errorlog["NODE_2"]]

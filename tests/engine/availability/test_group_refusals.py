@@ -12,15 +12,15 @@ import pytest
 
 from engine.model import World
 from tests.engine.availability.test_statements import AG, say
-from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.availability.worlds import ag_lab, do, run_until
 
 URL = "ENDPOINT_URL = 'TCP://NODE_1:5022'"
 MODES = "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL"
 CREATE = "CREATE AVAILABILITY GROUP AG2 {with_}FOR REPLICA ON 'NODE_1' WITH ({url}, {modes}{more}){listener}"
 
 
-def create(with_: str = "", more: str = "", listener: str = "", url: str = URL) -> str:
-    return CREATE.format(with_=with_, url=url, modes=MODES, more=more, listener=listener)
+def create(options: str = "", clauses: str = "", listener: str = "", url: str = URL) -> str:
+    return CREATE.format(with_=options, url=url, modes=MODES, more=clauses, listener=listener)
 
 
 def replica(option: str) -> str:
@@ -28,17 +28,17 @@ def replica(option: str) -> str:
 
 
 @cache
-def well(version: int = 2016) -> World:
+def build_settled_world(version: int = 2016) -> World:
     world = ag_lab(version=version)
-    until(world, 5)
+    run_until(world, 5)
     return world
 
 
 @cache
 def without_quorum() -> World:
-    world = well().fork()
+    world = build_settled_world().fork()
     do(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
-    until(world, 40)
+    run_until(world, 40)
     return world
 
 
@@ -55,8 +55,8 @@ MALFORMED = [
     replica("SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_WRITE)"),
     replica("PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ())"),
     create("WITH (FAILURE_CONDITION_LEVEL = 3, FAILURE_CONDITION_LEVEL = 4) "),
-    create(more=", SESSION_TIMEOUT = 10, SESSION_TIMEOUT = 12"),
-    create(more=", FOO = 1"),
+    create(clauses=", SESSION_TIMEOUT = 10, SESSION_TIMEOUT = 12"),
+    create(clauses=", FOO = 1"),
     create(listener=" LISTENER 'L2' (PORT = 1500)"),
     AG + "ADD LISTENER 'L2'",
     AG + "ADD LISTENER 'L2' (PORT = 1500)",
@@ -69,7 +69,11 @@ MALFORMED = [
 
 @pytest.mark.parametrize("statement", MALFORMED)
 def test_the_grammar_decides_on_every_replica_and_without_quorum(statement: str) -> None:
-    places = [(well(), "NODE_1"), (well(), "NODE_2"), (without_quorum(), "NODE_1")]
+    places = [
+        (build_settled_world(), "NODE_1"),
+        (build_settled_world(), "NODE_2"),
+        (without_quorum(), "NODE_1"),
+    ]
     assert [say(world.fork(), server, statement) for world, server in places] == [[102]] * 3
 
 
@@ -100,7 +104,7 @@ LISTENERS = [
 
 @pytest.mark.parametrize(("clause", "number"), REFUSED)
 def test_a_wrong_clause_changes_nothing(clause: str, number: int) -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     before = world.nodes["NODE_1"].config
     assert say(world, "NODE_1", AG + clause) == [number]
     assert world.nodes["NODE_1"].config == before
@@ -108,7 +112,7 @@ def test_a_wrong_clause_changes_nothing(clause: str, number: int) -> None:
 
 @pytest.mark.parametrize(("name", "clause", "number"), LISTENERS)
 def test_a_wrong_listener_leaves_no_group_behind(name: str, clause: str, number: int) -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     before = world.nodes["NODE_1"].config
     assert say(world, "NODE_1", create(listener=f" LISTENER '{name}' {clause}")) == [number]
     assert world.nodes["NODE_1"].config == before
@@ -117,7 +121,7 @@ def test_a_wrong_listener_leaves_no_group_behind(name: str, clause: str, number:
 
 
 def test_an_address_of_the_documentation_is_valid() -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     assert say(world, "NODE_1", AG + "REMOVE LISTENER 'AGL1'") == []
     addresses = "('10.0.0.90', '255.255.255.0'), ('2001::4898:23:1002:20f:1fff:feff:b3a3')"
     assert say(world, "NODE_1", f"{AG}ADD LISTENER 'L2' (WITH IP ({addresses}), PORT = 7777)", 5) == []
@@ -125,7 +129,7 @@ def test_an_address_of_the_documentation_is_valid() -> None:
 
 
 def test_a_listener_on_the_port_of_the_endpoint_is_configured_but_does_not_listen() -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     assert say(world, "NODE_1", AG + "MODIFY LISTENER 'AGL1' (PORT = 5022)") == [19486]
     assert world.listeners["AGL1"] is None
     assert any(line[1] == 26024 for line in world.errorlog["NODE_1"])
@@ -140,4 +144,6 @@ def test_a_listener_on_the_port_of_the_endpoint_is_configured_but_does_not_liste
 )
 @pytest.mark.parametrize("action", ["SUSPEND", "RESUME", "OFF"])
 def test_databases_that_no_group_can_have(database: str, action: str, number: int) -> None:
-    assert say(well().fork(), "NODE_2", f"ALTER DATABASE {database} SET HADR {action}") == [number]
+    assert say(build_settled_world().fork(), "NODE_2", f"ALTER DATABASE {database} SET HADR {action}") == [
+        number
+    ]

@@ -13,7 +13,7 @@ from engine.events import Event
 from engine.inputs import InputError
 from engine.model import ReplicaRole, SyncState
 from engine.verbs.lines import parse_line
-from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.availability.worlds import ag_lab, do, run_until
 
 NO, READ_ONLY, ALL = "NO", "READ_ONLY", "ALL"
 
@@ -41,14 +41,16 @@ ACCESS = [
 def sql(world: model.World, window: str, text: str, within_s: float = 1.0) -> list[int]:
     """The numbers of the errors that a batch ends with."""
     return [
-        message["number"] for message in done(world, window, text, within_s)["messages"] if message["number"]
+        message["number"]
+        for message in run_statement(world, window, text, within_s)["messages"]
+        if message["number"]
     ]
 
 
-def done(world: model.World, window: str, text: str, within_s: float = 1.0) -> dict[str, Any]:
+def run_statement(world: model.World, window: str, text: str, within_s: float = 1.0) -> dict[str, Any]:
     do(world, f"sql {window} {text}")
     return next(
-        e for e in reversed(until(world, world.tick / 100 + within_s)) if e.kind == "sql_done"
+        e for e in reversed(run_until(world, world.tick / 100 + within_s)) if e.kind == "sql_done"
     ).as_json()
 
 
@@ -81,7 +83,7 @@ def test_access_follows_role_connections_and_intent(
 
 
 def server_reached(world: model.World, window: str) -> object:
-    return done(world, window, "SELECT @@SERVERNAME")["results"][0]["rows"][0][0]
+    return run_statement(world, window, "SELECT @@SERVERNAME")["results"][0]["rows"][0][0]
 
 
 def test_a_listener_connects_to_the_primary_or_follows_the_routing_list() -> None:
@@ -102,11 +104,11 @@ def test_routing_without_a_target_is_982_and_reported_to_the_application() -> No
     modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)")
     do(world, "change-connection NODE_1 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
     assert sql(world, "NODE_1", "SELECT 1") == [982, 4060, 18456]
-    told = [event for event in until(world, 20) if event.get("number") == 982]
+    told = [event for event in run_until(world, 20) if event.get("number") == 982]
     assert told
     assert told[0].get("client") == "REPORT"
     modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_ONLY)")
-    until(world, 60)
+    run_until(world, 60)
     assert world.clients["REPORT"].connected_to == "NODE_3"
     assert server_reached(world, "NODE_1") == "NODE_3"
 
@@ -116,7 +118,7 @@ def test_a_window_on_the_listener_follows_a_failover() -> None:
     do(world, "change-connection NODE_3 Server=AGL1;Database=Sales")
     assert server_reached(world, "NODE_3") == "NODE_1"
     assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
-    until(world, 40)
+    run_until(world, 40)
     assert server_reached(world, "NODE_3") == "NODE_2"
 
 
@@ -150,20 +152,20 @@ def test_a_program_with_read_intent_is_accepted() -> None:
 def test_a_program_with_read_intent_is_routed_by_the_listener() -> None:
     world = ag_lab()
 
-    def comes(window: str, **said: str) -> Event:
-        told = {"login": "sa", "password": "right", "database": "Sales", "intent": "ReadOnly", **said}
+    def connect_client(window: str, **properties: str) -> Event:
+        told = {"login": "sa", "password": "right", "database": "Sales", "intent": "ReadOnly", **properties}
         simulator.apply_input(world, parse_line(f"connect {window} {json.dumps(told)}", world.tick))
         return next(event for event in simulator.advance(world, world.tick) if event.kind == "session")
 
-    sent_on = comes("NODE_1#1", listener="AGL1")
+    sent_on = connect_client("NODE_1#1", listener="AGL1")
     assert (sent_on.get("what"), sent_on.get("to")) == ("routed", "NODE_3")
     assert "NODE_1#1" not in world.sessions
-    assert comes("NODE_1#2", listener="AGL1", intent="ReadWrite").get("what") == "connected"
-    assert comes("NODE_1#3").get("what") == "connected"  # its own name leads to the server itself
-    assert comes("NODE_1#4", listener="AGL1", password="wrong").get("what") == "refused"
+    assert connect_client("NODE_1#2", listener="AGL1", intent="ReadWrite").get("what") == "connected"
+    assert connect_client("NODE_1#3").get("what") == "connected"  # its own name leads to the server itself
+    assert connect_client("NODE_1#4", listener="AGL1", password="wrong").get("what") == "refused"
     modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3'))")
     modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)")
-    refused = comes("NODE_1#5", listener="AGL1")
+    refused = connect_client("NODE_1#5", listener="AGL1")
     assert [message["number"] for message in refused.get("messages")] == [982, 4060, 18456]
 
 
@@ -197,7 +199,7 @@ def test_servers_of_a_nested_routing_list_share_the_readers() -> None:
     world = ag_lab(version=2016)
     modify(world, "NODE_1", nested)
     rows = "SELECT routing_priority FROM sys.availability_read_only_routing_lists ORDER BY 1"
-    found = done(world, "NODE_1#1", f"{rows}")["results"][0]["rows"]
+    found = run_statement(world, "NODE_1#1", f"{rows}")["results"][0]["rows"]
     assert [place for (place,) in found].count(1) >= 2
     report = world.clients["REPORT"]
     reached = []
@@ -205,7 +207,7 @@ def test_servers_of_a_nested_routing_list_share_the_readers() -> None:
         name = f"REPORT{number}"
         world.clients[name] = replace(report, name=name, connected_to=None)
         do(world, f"start-app {name}")
-        until(world, world.tick / 100 + 1)
+        run_until(world, world.tick / 100 + 1)
         reached.append(world.clients[name].connected_to)
     assert reached.count("NODE_2") == reached.count("NODE_3") == 2
 
@@ -228,7 +230,7 @@ def test_a_readable_secondary_works_without_its_primary(version: int, fault: str
     do(world, f"change-connection {window} Server=NODE_3;Database=Sales;ApplicationIntent=ReadOnly")
     assert sql(world, window, "SELECT 1") == []
     do(world, *fault.split(";"))
-    until(world, 60)
+    run_until(world, 60)
     assert world.copies["NODE_3", "Sales"].availability.role is ReplicaRole.RESOLVING
     assert sql(world, window, "SELECT 1") == (
         [error, 4060, 18456] if error else []

@@ -11,8 +11,8 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.inputs import InputError
 from engine.protocol import names
-from tests.engine.availability.test_intent import done, sql
-from tests.engine.availability.worlds import SCENARIOS, do, until
+from tests.engine.availability.test_intent import run_statement, sql
+from tests.engine.availability.worlds import SCENARIOS, do, run_until
 
 BOTH = ("10.0.1.50", "10.0.2.50")
 
@@ -29,16 +29,16 @@ def two_sites(client: str = "", listener: str = "", seed: int = 1) -> model.Worl
 
 def ps(world: model.World, line: str) -> str:
     do(world, f"ps NODE_2 {line}")
-    events = until(world, world.tick / 100 + 0.1)
+    events = run_until(world, world.tick / 100 + 0.1)
     return next(str(event.get("output")) for event in events if event.kind == "powershell")
 
 
 def outage_s(world: model.World) -> float:
     """From a planned failover to NODE_2 until APP works there."""
-    until(world, 5)
+    run_until(world, 5)
     assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
     start = world.tick / 100
-    for event in until(world, start + 1500):
+    for event in run_until(world, start + 1500):
         if event.kind == "client" and event.get("client") == "APP" and event.get("what") == "connected":
             return event.tick / 100 - start
     return 1500.0
@@ -66,7 +66,7 @@ def test_thirty_seconds_are_enough_for_two_addresses() -> None:
     for _ in range(8):
         start = world.tick / 100
         do(world, "start-app APP")
-        until(world, start + 29)
+        run_until(world, start + 29)
         assert world.clients["APP"].connected_to == "NODE_2"
         tries.append(world.clients["APP"].connected_tick / 100 - start > 20)
     assert {*tries} == {True, False}
@@ -84,12 +84,12 @@ def test_a_single_registered_address_is_cached_for_its_time_to_live(multi_subnet
 
 def test_flushing_the_dns_cache_of_a_computer_ends_the_delay() -> None:
     world = two_sites(listener="register_all_addresses = false")
-    until(world, 5)
+    run_until(world, 5)
     assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
-    until(world, 60)
+    run_until(world, 60)
     assert world.clients["APP"].connected_to is None
     do(world, "flush-dns APP")
-    until(world, 80)
+    run_until(world, 80)
     assert world.clients["APP"].connected_to == "NODE_2"
 
 
@@ -102,11 +102,11 @@ def test_settings_of_the_network_name_apply_when_it_comes_online_again() -> None
     assert world.records["AGL1"].addresses == BOTH
     states = ps(world, "Stop-ClusterResource AG1_AGL1")
     assert "Offline" in states
-    until(world, world.tick / 100 + 5)
+    run_until(world, world.tick / 100 + 5)
     assert "Online" in ps(world, "Start-ClusterResource AG1_AGL1")
     assert "AG1  NODE_1    Offline" in ps(world, "Get-ClusterGroup AG1")
     ps(world, "Start-ClusterGroup AG1")
-    until(world, world.tick / 100 + 10)
+    run_until(world, world.tick / 100 + 10)
     assert world.records["AGL1"] == model.NameRecord(addresses=BOTH[:1], online=BOTH[0], ttl_s=300)
     answer = ps(world, "Resolve-DnsName AGL1")
     assert "300" in answer
@@ -116,11 +116,11 @@ def test_settings_of_the_network_name_apply_when_it_comes_online_again() -> None
 
 def test_listener_addresses_are_resources_and_rows() -> None:
     world = two_sites()
-    until(world, 1)
+    run_until(world, 1)
     told = ps(world, "Get-ClusterResource")
     assert re.search(r"AG1_10\.0\.1\.50 +Online", told)
     assert re.search(r"AG1_10\.0\.2\.50 +Offline", told)
-    rows = done(
+    rows = run_statement(
         world, "NODE_1#1", "SELECT ip_address, state_desc FROM sys.availability_group_listener_ip_addresses"
     )
     assert rows["results"][0]["rows"] == [[BOTH[0], "ONLINE"], [BOTH[1], "OFFLINE"]]
@@ -130,7 +130,7 @@ def test_listener_addresses_are_resources_and_rows() -> None:
 
 def test_connection_string_of_an_application_is_parsed() -> None:
     world = two_sites()
-    until(world, 5)
+    run_until(world, 5)
     do(world, "connect-string APP MultiSubnetFailover=True;Connect Timeout=30")
     client = world.clients["APP"]
     assert (client.multi_subnet, client.login_timeout_s) == (True, 30.0)

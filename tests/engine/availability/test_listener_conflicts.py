@@ -6,7 +6,7 @@ import pytest
 
 from engine.cluster import config
 from tests.engine.availability.test_statements import AG, say
-from tests.engine.availability.worlds import ag_lab, until
+from tests.engine.availability.worlds import ag_lab, run_until
 
 ADD = AG + "ADD LISTENER '{name}' (WITH IP ((N'{address}', N'255.255.255.0')), PORT = 1433)"
 
@@ -14,7 +14,7 @@ ADD = AG + "ADD LISTENER '{name}' (WITH IP ((N'{address}', N'255.255.255.0')), P
 @pytest.mark.parametrize("name", ["NODE_2", "CLU1", "clu1"])
 def test_the_name_of_a_computer_or_cluster_is_refused(name: str) -> None:
     world = ag_lab()
-    until(world, 5)
+    run_until(world, 5)
     assert say(world, "NODE_1", AG + "REMOVE LISTENER 'AGL1'") == []
     assert say(world, "NODE_1", ADD.format(name=name, address="10.0.0.78")) == [19471]
 
@@ -22,7 +22,7 @@ def test_the_name_of_a_computer_or_cluster_is_refused(name: str) -> None:
 @pytest.mark.parametrize("computer", ["NODE_1", "NODE_2", "FSW"])
 def test_the_address_of_a_computer_is_refused(computer: str) -> None:
     world = ag_lab()
-    until(world, 5)
+    run_until(world, 5)
     assert say(world, "NODE_1", AG + "REMOVE LISTENER 'AGL1'") == []
     address = config.address(world, computer)
     assert say(world, "NODE_1", ADD.format(name="AGL1", address=address)) == [19476]

@@ -10,7 +10,7 @@ from engine.cluster import config
 from engine.inputs import InputError
 from engine.model import ReplicaWord, World
 from tests.engine.availability.test_statements import AG, CREATE, DATABASES, MATRIX, NEIGHBOURS
-from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.availability.worlds import ag_lab, do, run_until
 
 SYNC = "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = AUTOMATIC"
 ON_REPLICAS = (
@@ -39,7 +39,7 @@ FAULTS = (
 def test_statements_in_any_order_are_handled(seed: int) -> None:
     """Seeds that have broken something once."""
     chance, world = random.Random(seed), ag_lab(seed)
-    until(world, 10)
+    run_until(world, 10)
     for _ in range(40):
         node = f"NODE_{chance.randint(1, 3)}"
         statement = " ".join(chance.choice(STATEMENTS).split())
@@ -48,7 +48,7 @@ def test_statements_in_any_order_are_handled(seed: int) -> None:
             do(world, line)
         except InputError:
             continue
-        until(world, world.t_s + chance.choice([0.1, 1, 5, 20]))
+        run_until(world, world.t_s + chance.choice([0.1, 1, 5, 20]))
         for group in {guid for _, guid in world.replicas}:
             assert_one_primary(world, group)
 
@@ -68,7 +68,7 @@ def test_a_primary_without_quorum_reports_not_synchronizing() -> None:
     """The lanes of the charts are drawn from this."""
     world = ag_lab()
     do(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
-    told = [event for event in until(world, 40.0) if event.kind == "state" and event.server == "NODE_1"]
+    told = [event for event in run_until(world, 40.0) if event.kind == "state" and event.server == "NODE_1"]
     assert {(event.database, event.get("new")) for event in told} == {
         ("Sales", "NOT_SYNCHRONIZING"),
         ("Orders", "NOT_SYNCHRONIZING"),
@@ -78,20 +78,20 @@ def test_a_primary_without_quorum_reports_not_synchronizing() -> None:
 def test_two_partitions_do_not_affect_each_other() -> None:
     """NODE_2 was forced beside a majority: statements at NODE_1 concern the partition of NODE_1 alone."""
     world = ag_lab()
-    until(world, 10)
+    run_until(world, 10)
     do(world, "cut NODE_2 NODE_1", "cut NODE_2 NODE_3", "cut NODE_2 FSW")
-    until(world, 60)
+    run_until(world, 60)
     do(world, "force-quorum NODE_2")
-    until(world, 70)
+    run_until(world, 70)
     do(world, "sql NODE_2 " + AG + "FORCE_FAILOVER_ALLOW_DATA_LOSS")
-    until(world, 100)
+    run_until(world, 100)
     words = {server: state.word for (server, _), state in world.replicas.items()}
     assert words["NODE_1"] == words["NODE_2"] == ReplicaWord.PRIMARY_NORMAL
     other = world.nodes["NODE_2"].config, world.copies["NODE_2", "Sales"].availability.state
     do(world, "sql NODE_1 ALTER DATABASE Sales SET HADR SUSPEND")
     do(world, "sql NODE_1 " + AG + "REMOVE LISTENER 'AGL1'")
     do(world, "sql NODE_1 " + AG + "REMOVE REPLICA ON 'NODE_3'")
-    until(world, 110)
+    run_until(world, 110)
     assert (world.nodes["NODE_2"].config, world.copies["NODE_2", "Sales"].availability.state) == other
     role = world.nodes["NODE_1"].config.role("AG1")
     assert role is not None

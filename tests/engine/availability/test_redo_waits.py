@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engine import model
-from tests.engine.availability.test_intent import done, sql
-from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.availability.test_intent import run_statement, sql
+from tests.engine.availability.worlds import ag_lab, do, run_until
 
 QUEUE = "SELECT redo_queue_size FROM sys.dm_hadr_database_replica_states WHERE DB_NAME(database_id) = 'Sales'"
 WAITS = "SELECT session_id, blocking_session_id FROM sys.dm_exec_requests WHERE wait_type = 'LCK_M_SCH_M'"
@@ -13,14 +13,14 @@ WAITS = "SELECT session_id, blocking_session_id FROM sys.dm_exec_requests WHERE 
 def read_while_changed() -> model.World:
     """REPORT reads on NODE_3 for half an hour; a table of Sales has been changed on NODE_1 since."""
     world = ag_lab()
-    until(world, 10)
+    run_until(world, 10)
     do(world, "long-query REPORT minutes=30", "change-schema Sales")
-    until(world, 40)
+    run_until(world, 40)
     return world
 
 
 def rows(world: model.World, window: str, text: str) -> list[list[object]]:
-    found = done(world, window, text)["results"][0]["rows"]
+    found = run_statement(world, window, text)["results"][0]["rows"]
     assert isinstance(found, list)
     return found
 
@@ -32,7 +32,7 @@ def redo_queue_kb(world: model.World) -> float:
 def test_the_redo_queue_grows_while_log_is_hardened() -> None:
     world = read_while_changed()
     first = redo_queue_kb(world)
-    until(world, 80)
+    run_until(world, 80)
     assert redo_queue_kb(world) > first > 1000
     sales = world.copies["NODE_3", "Sales"]
     assert sales.stream is not None
@@ -56,28 +56,28 @@ def test_the_blocking_reader_is_found_and_killed() -> None:
     assert host == "REPORT"
     assert sql(world, "NODE_3#2", f"KILL {waiting}") == [6107]
     assert sql(world, "NODE_3#2", f"KILL {blocker}") == []
-    until(world, world.tick / 100 + 20)
+    run_until(world, world.tick / 100 + 20)
     assert redo_queue_kb(world) < 1000
     assert rows(world, "NODE_3#2", WAITS) == []
 
 
 def test_redo_continues_after_the_query() -> None:
     world = ag_lab()
-    until(world, 10)
+    run_until(world, 10)
     do(world, "long-query REPORT minutes=1", "change-schema Sales")
-    until(world, 60)
+    run_until(world, 60)
     assert world.copies["NODE_3", "Sales"].availability.redo_waits == "REPORT"
-    until(world, 90)
+    run_until(world, 90)
     assert world.copies["NODE_3", "Sales"].availability.redo_waits == ""
 
 
 def test_redo_waits_only_for_a_query_and_a_schema_change() -> None:
     world = ag_lab()
-    until(world, 10)
+    run_until(world, 10)
     do(world, "change-schema Sales")
-    until(world, 12)
+    run_until(world, 12)
     do(world, "long-query REPORT")
-    until(world, 40)
+    run_until(world, 40)
     assert world.copies["NODE_3", "Sales"].availability.redo_waits == ""
 
 
@@ -85,6 +85,6 @@ def test_forbidding_connections_ends_the_query() -> None:
     world = read_while_changed()
     text = "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_3' WITH (SECONDARY_ROLE (ALLOW_CONNECTIONS = NO))"
     assert sql(world, "NODE_1#2", text) == []
-    until(world, 60)
+    run_until(world, 60)
     assert world.clients["REPORT"].query is None
     assert world.copies["NODE_3", "Sales"].availability.redo_waits == ""

@@ -13,8 +13,8 @@ from engine import model
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.model import ReplicaRole, SuspendReason
-from tests.engine.availability.test_intent import done, modify, sql
-from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.availability.test_intent import modify, run_statement, sql
+from tests.engine.availability.worlds import ag_lab, do, run_until
 from tests.engine.drill.authoring.test_scenario import problems
 
 FORCE = "ALTER AVAILABILITY GROUP AG1 FORCE_FAILOVER_ALLOW_DATA_LOSS"
@@ -23,11 +23,11 @@ FORCE = "ALTER AVAILABILITY GROUP AG1 FORCE_FAILOVER_ALLOW_DATA_LOSS"
 # --- routing -----------------------------------------------------------------------------------------------
 
 
-def routed(world: model.World, number: int) -> str:
+def find_routed_server(world: model.World, number: int) -> str:
     """The server to which a login by AGL1 with read intent is sent."""
     told = {"login": "sa", "password": "right", "database": "Sales", "intent": "ReadOnly", "listener": "AGL1"}
     do(world, f"connect NODE_1#tds{number} {json.dumps(told)}")
-    events = [event for event in until(world, world.tick / 100 + 1) if event.kind == "session"]
+    events = [event for event in run_until(world, world.tick / 100 + 1) if event.kind == "session"]
     return str(events[-1].get("to") or "NODE_1")
 
 
@@ -35,34 +35,36 @@ def test_logins_rotate_among_the_servers_of_a_nested_list() -> None:
     """Round robin, also while earlier connections stay open or are closed. [DOC: read-only routing]"""
     world = ag_lab(version=2016)
     modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = (('NODE_2', 'NODE_3'), 'NODE_1'))")
-    reached = [routed(world, number) for number in range(6)]
+    reached = [find_routed_server(world, number) for number in range(6)]
     assert sorted(set(reached)) == ["NODE_2", "NODE_3"]
     assert all(one != other for one, other in itertools.pairwise(reached))
     do(world, "change-connection NODE_2#7 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
     do(world, "change-connection NODE_2#8 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
-    names = {done(world, f"NODE_2#{n}", "SELECT @@SERVERNAME")["results"][0]["rows"][0][0] for n in (7, 8)}
+    names = {
+        run_statement(world, f"NODE_2#{n}", "SELECT @@SERVERNAME")["results"][0]["rows"][0][0] for n in (7, 8)
+    }
     assert names == {"NODE_2", "NODE_3"}
 
 
 # --- forced failover ---------------------------------------------------------------------------------------
 
 
-def forced(world: model.World, *servers: str) -> None:
+def force_failovers(world: model.World, *servers: str) -> None:
     for server in servers:
         assert sql(world, server, FORCE) == []
-        until(world, world.tick / 100 + 20)
+        run_until(world, world.tick / 100 + 20)
 
 
 def test_each_forced_primary_moves_data_and_two_recovery_forks_are_tracked() -> None:
     """[DOC: forced failover]"""
     world = ag_lab()
-    forced(world, "NODE_3", "NODE_1", "NODE_3")
+    force_failovers(world, "NODE_3", "NODE_1", "NODE_3")
     for database in ("Sales", "Orders"):
         mine = world.copies["NODE_3", database].availability
         assert mine.role is ReplicaRole.PRIMARY
         assert mine.suspended is None
     assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
-    until(world, world.tick / 100 + 60)
+    run_until(world, world.tick / 100 + 60)
     stranded = world.copies["NODE_2", "Sales"].availability
     assert stranded.suspended is SuspendReason.XRF_UPDATE, "NODE_2 knows the first fork only"
     assert (1408, 103) in [(line[1], line[3]) for line in world.errorlog["NODE_2"]]
@@ -70,12 +72,12 @@ def test_each_forced_primary_moves_data_and_two_recovery_forks_are_tracked() -> 
 
 def test_a_secondary_that_missed_a_forced_failover_follows_after_resume() -> None:
     world = ag_lab()
-    forced(world, "NODE_3")
+    force_failovers(world, "NODE_3")
     assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
-    until(world, world.tick / 100 + 60)
-    forced(world, "NODE_1")
+    run_until(world, world.tick / 100 + 60)
+    force_failovers(world, "NODE_1")
     assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
-    until(world, world.tick / 100 + 60)
+    run_until(world, world.tick / 100 + 60)
     assert world.copies["NODE_2", "Sales"].availability.suspended is None
 
 
@@ -101,7 +103,7 @@ def test_a_basic_group_has_two_replicas_and_no_readable_secondary() -> None:
     world = standard()
     reads = ", SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL)"
     both = [REPLICA.format("NODE_1", ""), REPLICA.format("NODE_2", reads)]
-    refused = done(world, "NODE_1", BASIC.format(replicas=", ".join(both)))["messages"]
+    refused = run_statement(world, "NODE_1", BASIC.format(replicas=", ".join(both)))["messages"]
     assert [(one["number"], one["state"]) for one in refused] == [(41199, 8)]
     assert "allow_connections" in refused[0]["text"]
     both[1] = REPLICA.format("NODE_2", "")
@@ -173,7 +175,7 @@ def test_a_scenario_with_standard_edition_allows_only_basic_groups() -> None:
     assert ["does not support readable secondaries" in str(problem.text) for problem in readable] == [True]
     good = BAG.format(version=2017, edition="Standard", readers="NO")
     world = build_world(load_scenario(good, "bag"), 1)
-    shown = done(world, "N1", "SELECT basic_features FROM sys.availability_groups")
+    shown = run_statement(world, "N1", "SELECT basic_features FROM sys.availability_groups")
     assert shown["results"][0]["rows"] == [[1]]
     load_scenario(BAG.format(version=2014, edition="Enterprise", readers="ALL"), "bag")
 
@@ -188,7 +190,7 @@ def test_permissions_on_a_group_are_reported_as_not_simulated(verb: str) -> None
     assert sql(world, "NODE_1", "CREATE LOGIN pm WITH PASSWORD = 'Pa55!!'") == []
     begin, end = verb.split(" {} ")
     on = f"{begin} ALTER, CONTROL, VIEW DEFINITION ON AVAILABILITY GROUP::{{}} {end} {{}}"
-    answer = done(world, "NODE_1", on.format("AG1", "pm"))["messages"]
+    answer = run_statement(world, "NODE_1", on.format("AG1", "pm"))["messages"]
     assert [message["text"].startswith("Not simulated: ") for message in answer] == [True]
     assert "AVAILABILITY GROUP" in answer[0]["text"]
     assert sql(world, "NODE_1", on.format("NOSUCH", "pm")) == [15151]
@@ -208,7 +210,7 @@ def test_a_secondary_allows_snapshots_regardless_of_reads_and_movement() -> None
     assert sql(world, "NODE_2", SNAP.format("s_suspended")) == []
     assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
     do(world, "cut NODE_1 NODE_2")
-    until(world, world.tick / 100 + 25)
+    run_until(world, world.tick / 100 + 25)
     assert sql(world, "NODE_2", SNAP.format("s_alone")) == []
     assert sql(world, "NODE_1", SNAP.format("s_primary")) == []
 
@@ -216,7 +218,7 @@ def test_a_secondary_allows_snapshots_regardless_of_reads_and_movement() -> None
 def test_a_resolving_replica_allows_no_snapshot() -> None:
     world = ag_lab()
     do(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
-    until(world, 40)
+    run_until(world, 40)
     assert sql(world, "NODE_1", SNAP.format("s")) == [988]
 
 
@@ -254,9 +256,9 @@ def test_the_last_connection_error_distinguishes_a_handshake_from_a_closed_port(
     world = ag_lab()
     for line in lines:
         do(world, line)
-        until(world, world.tick / 100 + 1)
-    until(world, world.tick / 100 + 60)
-    assert done(world, "NODE_1", LAST)["results"][0]["rows"] == [[number]]
+        run_until(world, world.tick / 100 + 1)
+    run_until(world, world.tick / 100 + 60)
+    assert run_statement(world, "NODE_1", LAST)["results"][0]["rows"] == [[number]]
 
 
 @pytest.mark.parametrize("server", ["NODE_1", "NODE_2"])

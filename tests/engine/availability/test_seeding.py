@@ -6,13 +6,13 @@ import pytest
 
 from engine import model
 from engine.model import SyncState
-from tests.engine.availability.test_intent import done, sql
-from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.availability.test_intent import run_statement, sql
+from tests.engine.availability.worlds import ag_lab, do, run_until
 
 AUTOMATIC = "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_2' WITH (SEEDING_MODE = AUTOMATIC)"
 
 
-def prepared(*, granted: bool = True) -> model.World:
+def prepare_seeding(*, granted: bool = True) -> model.World:
     """Orders has left the group and is dropped at NODE_2, which is to be seeded."""
     world = ag_lab(version=2016)
     assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
@@ -28,7 +28,9 @@ def add(world: model.World) -> None:
 
 
 def rows(world: model.World, server: str, columns: str) -> list[list[object]]:
-    answer = done(world, server, f"SELECT {columns} FROM sys.dm_hadr_automatic_seeding ORDER BY start_time")
+    answer = run_statement(
+        world, server, f"SELECT {columns} FROM sys.dm_hadr_automatic_seeding ORDER BY start_time"
+    )
     found: list[list[object]] = answer["results"][0]["rows"]
     return found
 
@@ -43,20 +45,22 @@ def orders(world: model.World) -> SyncState | None:
 
 
 def test_an_added_database_is_seeded_and_joins() -> None:
-    world = prepared()
+    world = prepare_seeding()
     add(world)
     assert rows(world, "NODE_1", "current_state, is_source, performed_seeding") == [["SEEDING", 1, 1]]
-    running = done(
+    running = run_statement(
         world, "NODE_2", "SELECT role_desc, local_database_name FROM sys.dm_hadr_physical_seeding_stats"
     )
     assert running["results"][0]["rows"] == [["Destination", "Orders"]]
     assert sql(world, "NODE_1", "BACKUP LOG Orders TO DISK = 'D:\\o.trn'") == [4035, 3014]
-    held = done(world, "NODE_1", "SELECT log_reuse_wait_desc FROM sys.databases WHERE name = 'Orders'")
+    held = run_statement(
+        world, "NODE_1", "SELECT log_reuse_wait_desc FROM sys.databases WHERE name = 'Orders'"
+    )
     assert held["results"][0]["rows"] == [["AVAILABILITY_REPLICA"]]
-    until(world, 3000)
+    run_until(world, 3000)
     assert orders(world) is SyncState.SYNCHRONIZED
     assert rows(world, "NODE_2", "current_state, is_source, failure_state") == [["COMPLETED", 0, None]]
-    mode = done(
+    mode = run_statement(
         world,
         "NODE_1",
         "SELECT seeding_mode_desc FROM sys.availability_replicas ORDER BY replica_server_name",
@@ -65,7 +69,7 @@ def test_an_added_database_is_seeded_and_joins() -> None:
 
 
 def test_without_the_permission_seeding_fails_with_19506_until_granted() -> None:
-    world = prepared(granted=False)
+    world = prepare_seeding(granted=False)
     add(world)
     shown = rows(world, "NODE_1", "current_state, failure_state, failure_state_desc")
     assert shown == [["FAILED", 21, "Seeding Check Message Timeout"]]
@@ -73,45 +77,45 @@ def test_without_the_permission_seeding_fails_with_19506_until_granted() -> None
     assert 19495 in numbers(world, "NODE_1")
     assert ("NODE_2", "Orders") not in world.copies
     assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 GRANT CREATE ANY DATABASE") == []
-    until(world, 3000)
+    run_until(world, 3000)
     assert orders(world) is SyncState.SYNCHRONIZED
 
 
 def test_a_leftover_database_blocks_seeding_until_the_mode_is_set_again() -> None:
-    world = prepared()
+    world = prepare_seeding()
     assert sql(world, "NODE_2", "CREATE DATABASE Orders") == []
-    until(world, 60)
+    run_until(world, 60)
     add(world)
     assert rows(world, "NODE_1", "failure_state_desc") == [["Database With Name Already Exists"]]
     assert sql(world, "NODE_2", "DROP DATABASE Orders") == []
-    until(world, 300)
+    run_until(world, 300)
     assert orders(world) is None, "an unrecoverable error waits for a person"
     assert sql(world, "NODE_1", AUTOMATIC) == []
-    until(world, 3000)
+    run_until(world, 3000)
     assert orders(world) is SyncState.SYNCHRONIZED
 
 
 def test_an_unseeded_database_can_be_suspended_at_the_primary() -> None:
-    world = prepared()
+    world = prepare_seeding()
     add(world)
     do(world, "power-off NODE_2")
-    until(world, world.t_s + 2)
+    run_until(world, world.t_s + 2)
     do(world, "power-on NODE_2")
-    until(world, world.t_s + 1)
+    run_until(world, world.t_s + 1)
     assert orders(world) is None
     assert sql(world, "NODE_1", "ALTER DATABASE Orders SET HADR SUSPEND") == []
     assert world.copies["NODE_1", "Orders"].availability.suspended is not None
 
 
 def test_a_broken_connection_is_a_transient_error() -> None:
-    world = prepared()
+    world = prepare_seeding()
     add(world)
     do(world, "cut NODE_1 NODE_2")
-    until(world, world.tick / 100 + 30)
+    run_until(world, world.tick / 100 + 30)
     assert 19494 in numbers(world, "NODE_1")
     assert ("NODE_2", "Orders") not in world.copies
     do(world, "mend NODE_1 NODE_2")
-    until(world, 4000)
+    run_until(world, 4000)
     assert orders(world) is SyncState.SYNCHRONIZED
     assert [row[0] for row in rows(world, "NODE_1", "number_of_attempts")] == [1, 2]
 
@@ -139,15 +143,15 @@ def test_basic_groups_are_seeded(edition: str, basic: str, names: str, errors: l
     got = sql(world, "NODE_1", CREATE.format(basic=basic, names=names, modes=MODES), 5.0)
     assert got == errors
     if not errors:
-        until(world, 30)
+        run_until(world, 30)
         assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP B ADD DATABASE Sales") == [35200]
-        flag = done(world, "NODE_1", "SELECT basic_features FROM sys.availability_groups")
+        flag = run_statement(world, "NODE_1", "SELECT basic_features FROM sys.availability_groups")
         assert flag["results"][0]["rows"] == [[1]]
         assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP B SET (BASIC)") == [102]
         assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP B JOIN") == []
-        until(world, world.tick / 100 + 10)
+        run_until(world, world.tick / 100 + 10)
         assert sql(world, "NODE_2", "ALTER DATABASE Orders SET HADR AVAILABILITY GROUP = B") == []
-        until(world, world.tick / 100 + 60)
+        run_until(world, world.tick / 100 + 60)
         assert orders(world) is SyncState.SYNCHRONIZED
         assert sql(world, "NODE_2", "USE Orders") == [976], "nobody reads at the secondary of a basic group"
         assert sql(world, "NODE_2", "BACKUP LOG Orders TO DISK = 'D:\\o.trn'") == [3059, 3013]
@@ -173,16 +177,16 @@ def bring_certificate(world: model.World) -> None:
     assert sql(world, "NODE_1", f"BACKUP CERTIFICATE tde TO {PAIR.format('ENCRYPTION')}") == []
     for name in ("tde.cer", "tde.pvk"):
         do(world, f"copy-file NODE_1 NODE_2 D:\\{name}")
-        until(world, world.tick / 100 + 5)
+        run_until(world, world.tick / 100 + 5)
     assert sql(world, "NODE_2", "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'y1'") == []
     assert sql(world, "NODE_2", f"CREATE CERTIFICATE tde FROM {PAIR.format('DECRYPTION')}") == []
 
 
 def test_an_encrypted_database_is_seeded_only_with_its_certificate() -> None:
-    world = prepared()
+    world = prepare_seeding()
     encrypt(world)
     add(world)
-    until(world, world.tick / 100 + 600)
+    run_until(world, world.tick / 100 + 600)
     assert orders(world) is None
     assert rows(world, "NODE_1", "current_state, failure_state_desc, error_code") == [
         ["FAILED", "SQL Error", 33111]
@@ -191,11 +195,11 @@ def test_an_encrypted_database_is_seeded_only_with_its_certificate() -> None:
     assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [41142]
     bring_certificate(world)
     assert sql(world, "NODE_1", AUTOMATIC) == []
-    until(world, world.tick / 100 + 1200)
+    run_until(world, world.tick / 100 + 1200)
     assert orders(world) is SyncState.SYNCHRONIZED
     assert world.copies["NODE_2", "Orders"].encrypted
     assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
-    until(world, world.tick / 100 + 30)
+    run_until(world, world.tick / 100 + 30)
     assert sql(world, "NODE_2", "USE Orders") == []
     assert sql(world, "NODE_2", "USE master; DROP CERTIFICATE tde") == [3716]
 
@@ -203,17 +207,17 @@ def test_an_encrypted_database_is_seeded_only_with_its_certificate() -> None:
 def test_redo_of_encryption_suspends_without_the_certificate() -> None:
     world = ag_lab(version=2016)
     assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
-    until(world, world.tick / 100 + 5)
+    run_until(world, world.tick / 100 + 5)
     encrypt(world)
     assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 ADD DATABASE Orders") == []
     assert sql(world, "NODE_2", "ALTER DATABASE Orders SET HADR AVAILABILITY GROUP = AG1") == []
-    until(world, world.tick / 100 + 30)
+    run_until(world, world.tick / 100 + 30)
     mine = world.copies["NODE_2", "Orders"].availability
     assert (mine.state, mine.suspended) == (SyncState.NOT_SYNCHRONIZING, model.SuspendReason.REDO)
     assert numbers(world, "NODE_2").count(33111) == 1
     assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [41142]
     bring_certificate(world)
     assert sql(world, "NODE_2", "ALTER DATABASE Orders SET HADR RESUME") == []
-    until(world, world.tick / 100 + 60)
+    run_until(world, world.tick / 100 + 60)
     assert orders(world) is SyncState.SYNCHRONIZED
     assert world.copies["NODE_2", "Orders"].encryption_key

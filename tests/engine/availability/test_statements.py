@@ -8,8 +8,8 @@ import pytest
 
 from engine import tsql
 from engine.model import DbState, ReplicaWord, SyncState, World
-from tests.engine.availability.test_intent import done, sql
-from tests.engine.availability.worlds import ag_lab, do, primaries, until
+from tests.engine.availability.test_intent import run_statement, sql
+from tests.engine.availability.worlds import ag_lab, do, primaries, run_until
 from tests.engine.tsql.console import Answer, run_on
 
 AG = "ALTER AVAILABILITY GROUP AG1 "
@@ -17,17 +17,17 @@ URL = "ENDPOINT_URL = N'TCP://NODE_3:5022'"
 
 
 @cache
-def well() -> World:
+def build_settled_world() -> World:
     world = ag_lab()
-    until(world, 20)
+    run_until(world, 20)
     return world
 
 
 @cache
 def without_quorum() -> World:
-    world = well().fork()
+    world = build_settled_world().fork()
     do(world, "power-off NODE_2", "power-off NODE_3")
-    until(world, 50)
+    run_until(world, 50)
     return world
 
 
@@ -35,15 +35,15 @@ def without_quorum() -> World:
 def forced_quorum() -> World:
     world = without_quorum().fork()
     do(world, "stop-cluster NODE_1", "force-quorum NODE_1")
-    until(world, 60)
+    run_until(world, 60)
     return world
 
 
 @cache
 def offline() -> World:
-    world = well().fork()
+    world = build_settled_world().fork()
     do(world, "stop-role AG1")
-    until(world, 30)
+    run_until(world, 30)
     return world
 
 
@@ -94,9 +94,9 @@ MATRIX = [
     ("REMOVE LISTENER N'AGL1'", 0, 41140, 41140, 41190, 35220, 41190),
 ]
 PLACES = [
-    (well, "NODE_1"),
-    (well, "NODE_2"),
-    (well, "NODE_3"),
+    (build_settled_world, "NODE_1"),
+    (build_settled_world, "NODE_2"),
+    (build_settled_world, "NODE_3"),
     (offline, "NODE_3"),
     (without_quorum, "NODE_1"),
     (forced_quorum, "NODE_1"),
@@ -122,19 +122,24 @@ DATABASES = [
 @pytest.mark.parametrize("row", DATABASES, ids=lambda row: row[0])
 def test_each_statement_is_checked_per_copy(row: tuple[str, *tuple[int, ...]]) -> None:
     statement, *expected = row
-    places = [(well, "NODE_1"), (well, "NODE_3"), (offline, "NODE_3"), (without_quorum, "NODE_1")]
+    places = [
+        (build_settled_world, "NODE_1"),
+        (build_settled_world, "NODE_3"),
+        (offline, "NODE_3"),
+        (without_quorum, "NODE_1"),
+    ]
     said = [say(world().fork(), server, f"ALTER DATABASE Sales {statement}") for world, server in places]
     assert said == [[number] if number else [] for number in expected]
 
 
 def test_such_statements_run_only_in_master() -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     assert say(world, "NODE_1", f"USE Sales; {AG}OFFLINE") == [35208]
     assert say(world, "NODE_2", f"USE master BEGIN TRAN; {AG}FAILOVER") == [226]
 
 
 def test_a_replica_becomes_asynchronous_and_synchronized_again() -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     mode = f"{AG}MODIFY REPLICA ON 'NODE_2' WITH (AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT)"
     assert say(world, "NODE_1", mode) == [35211]  # it has automatic failover
     assert say(world, "NODE_1", f"{AG}MODIFY REPLICA ON 'NODE_2' WITH (FAILOVER_MODE = MANUAL)") == []
@@ -148,7 +153,7 @@ def test_a_replica_becomes_asynchronous_and_synchronized_again() -> None:
 
 
 def test_a_database_leaves_and_joins_again() -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     assert say(world, "NODE_2", "ALTER DATABASE Orders SET HADR OFF") == []
     assert world.copies["NODE_2", "Orders"].db_state is DbState.RESTORING
     assert say(world, "NODE_2", f"{AG}FAILOVER") == [41142]
@@ -159,7 +164,7 @@ def test_a_database_leaves_and_joins_again() -> None:
 
 
 def test_a_replica_is_removed_and_added_again() -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     assert say(world, "NODE_1", f"{AG}REMOVE REPLICA ON 'NODE_2'", 1) == []
     assert world.copies["NODE_2", "Sales"].db_state is DbState.RESTORING
     assert say(world, "NODE_2", f"{AG}JOIN") == [41041, 41158]
@@ -172,12 +177,12 @@ def test_a_replica_is_removed_and_added_again() -> None:
     for database in ("Sales", "Orders"):
         assert say(world, "NODE_2", f"ALTER DATABASE {database} SET HADR AVAILABILITY GROUP = AG1", 10) == []
     do(world, "power-off NODE_1")
-    until(world, world.t_s + 40)
+    run_until(world, world.t_s + 40)
     assert primaries(world) == ["NODE_2"]
 
 
 def test_dropping_the_group_on_the_primary_keeps_its_databases() -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     assert say(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 2) == []
     assert [world.copies[f"NODE_{n}", "Sales"].db_state for n in (1, 2, 3)] == [
         DbState.ONLINE, DbState.RESTORING, DbState.RESTORING,
@@ -188,7 +193,7 @@ def test_dropping_the_group_on_the_primary_keeps_its_databases() -> None:
 
 
 def test_dropping_the_group_on_a_secondary_stops_service() -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     assert say(world, "NODE_2", "DROP AVAILABILITY GROUP AG1", 2) == []
     assert {copy.db_state for copy in world.copies.values()} == {DbState.RESTORING}
 
@@ -201,7 +206,7 @@ N'NODE_2' WITH (ENDPOINT_URL = N'TCP://NODE_2:5022', AVAILABILITY_MODE = SYNCHRO
 
 
 def test_a_new_group_is_created_and_fails_over() -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     assert say(world, "NODE_1", CREATE) == [35244]
     assert say(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 2) == []
     assert say(world, "NODE_2", CREATE.replace("NODE_2", "NODE_3")) == [35237]
@@ -236,15 +241,15 @@ NOT_SIMULATED = [
 ]
 
 
-@pytest.mark.parametrize(("since", "head", "option"), NOT_SIMULATED)
+@pytest.mark.parametrize(("version", "head", "option"), NOT_SIMULATED)
 def test_unsimulated_options_are_refused_by_name_without_an_effect(
-    since: int, head: str, option: str
+    version: int, head: str, option: str
 ) -> None:
     url = "ENDPOINT_URL = 'TCP://NODE_1:5022'"
     modes = option or ", AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL"
     create = f"CREATE AVAILABILITY GROUP AG2 {head} REPLICA ON 'NODE_1' WITH ({url}{modes})"
-    world = ag_lab(version=since)
-    told = done(world, "NODE_1", create)["messages"]
+    world = ag_lab(version=version)
+    told = run_statement(world, "NODE_1", create)["messages"]
     assert [message["text"][:14] for message in told] == ["Not simulated:"]
     assert all(len(node.config.groups) == 1 for node in world.nodes.values())
     assert sql(ag_lab(version=2014), "NODE_1", create) == [102]
@@ -260,7 +265,7 @@ def test_display_only_options_are_stored() -> None:
         "SELECT g.dtc_support, r.read_write_routing_url FROM sys.availability_groups g "
         "JOIN sys.availability_replicas r ON r.group_id = g.group_id WHERE r.replica_server_name = 'NODE_2'"
     )
-    assert done(world, "NODE_3", asked)["results"][0]["rows"] == [[1, "TCP://NODE_2:1433"]]
+    assert run_statement(world, "NODE_3", asked)["results"][0]["rows"] == [[1, "TCP://NODE_2:1433"]]
 
 
 # what the neighbours say: at the primary, at a readable secondary, at one whose data movement is suspended
@@ -289,28 +294,32 @@ def test_related_statements_depend_on_role_and_state(
     row: tuple[str, list[int], list[int], list[int]],
 ) -> None:
     statement, *expected = row
-    suspended = well().fork()
+    suspended = build_settled_world().fork()
     say(suspended, "NODE_3", "ALTER DATABASE Orders SET HADR SUSPEND")
-    places = [(well().fork(), "NODE_1"), (well().fork(), "NODE_3"), (suspended, "NODE_3")]
+    places = [
+        (build_settled_world().fork(), "NODE_1"),
+        (build_settled_world().fork(), "NODE_3"),
+        (suspended, "NODE_3"),
+    ]
     said = [say(world, server, statement, 600) for world, server in places]
     assert [[number for number in one if number not in (3014, 4035, 5701)] for one in said] == expected
 
 
 def test_the_log_backup_chain_spans_the_replicas() -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     assert say(world, "NODE_3", "BACKUP LOG Orders TO DISK = 'D:\\o.trn'", 60)[-1] == 3014
     copies = [world.copies[server, "Orders"] for server in ("NODE_1", "NODE_3")]
     assert copies[0].last_log_backup_kb == copies[1].last_log_backup_kb
 
 
-def numbers(world: World, server: str, since: int) -> list[int]:
+def numbers(world: World, server: str, first_tick: int) -> list[int]:
     """Numbers of the lines of an ERRORLOG from a tick on, each run of one number once."""
-    found = [line[1] for line in world.errorlog[server] if line[0] >= since]
+    found = [line[1] for line in world.errorlog[server] if line[0] >= first_tick]
     return [number for place, number in enumerate(found) if not place or found[place - 1] != number]
 
 
 def test_the_errorlog_of_a_planned_failover_is_complete() -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     since = world.tick
     assert say(world, "NODE_2", f"{AG}FAILOVER", 30) == []
     assert numbers(world, "NODE_1", since) == [
@@ -328,7 +337,7 @@ def test_the_errorlog_of_a_planned_failover_is_complete() -> None:
 def test_the_errorlog_covers_lost_quorum_and_a_suspended_copy() -> None:
     world = without_quorum()
     assert numbers(world, "NODE_1", 2_500) == [41048, 41092, 41050, 19406, 1480]
-    world = well().fork()
+    world = build_settled_world().fork()
     since = world.tick
     say(world, "NODE_3", f"{AG}FORCE_FAILOVER_ALLOW_DATA_LOSS", 30)
     assert numbers(world, "NODE_2", since) == [19406, 1480, 19406, 1480, 35202, 35264]
@@ -359,10 +368,10 @@ GO
 
 
 def test_a_script_of_the_wizard_runs() -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     assert say(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 2) == []
     tsql.submit(world, "NODE_1", WIZARD)
-    until(world, world.t_s + 60)
+    run_until(world, world.t_s + 60)
     assert primaries(world) == ["NODE_1"]
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
     assert world.listeners["AGL"] == "NODE_1"
@@ -379,18 +388,18 @@ def test_a_target_that_denies_the_cluster_declines_until_granted() -> None:
         "SELECT COUNT(*) FROM sys.server_permissions s JOIN sys.server_principals p "
         f"ON p.principal_id = s.grantee_principal_id WHERE p.name = '{system}'"
     )
-    assert done(world, "NODE_2#1", asked)["results"][0]["rows"] == [[2]]
-    assert done(world, "NODE_1#1", asked)["results"][0]["rows"] == [[3]]
+    assert run_statement(world, "NODE_2#1", asked)["results"][0]["rows"] == [[2]]
+    assert run_statement(world, "NODE_1#1", asked)["results"][0]["rows"] == [[3]]
     do(world, "power-off NODE_1")
-    until(world, 60)
+    run_until(world, 60)
     assert primaries(world) == []
     assert "[hadrag] Failed to run diagnostics command" in str(world.clusterlog["NODE_2"])
     assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
-    until(world, 80)
+    run_until(world, 80)
     assert primaries(world) == []
     assert sql(world, "NODE_2#1", f"GRANT VIEW SERVER STATE TO [{system}]") == []
     assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
-    until(world, 110)
+    run_until(world, 110)
     assert primaries(world) == ["NODE_2"]
 
 
@@ -398,7 +407,7 @@ def test_a_planned_failover_to_such_a_target_returns() -> None:
     world = ag_lab(version=2017)
     assert sql(world, "NODE_2#1", "DENY CONNECT SQL TO [NT AUTHORITY\\SYSTEM]") == []
     assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
-    until(world, 40)
+    run_until(world, 40)
     assert primaries(world) == ["NODE_1"]
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
 
@@ -409,7 +418,7 @@ def test_event_sessions_stop_start_and_start_with_the_service() -> None:
     running = "SELECT COUNT(*) FROM sys.dm_xe_sessions WHERE name = 'AlwaysOn_health'"
 
     def runs() -> bool:
-        return bool(done(world, "NODE_3#1", running)["results"][0]["rows"] == [[1]])
+        return bool(run_statement(world, "NODE_3#1", running)["results"][0]["rows"] == [[1]])
 
     assert runs()
     assert sql(world, "NODE_3#1", f"{session} STATE = START") == [25705]
@@ -417,14 +426,14 @@ def test_event_sessions_stop_start_and_start_with_the_service() -> None:
     assert sql(world, "NODE_3#1", f"{session} STATE = STOP;") == [25704]
     assert not runs()
     do(world, "restart-service NODE_3")
-    until(world, 60)
+    run_until(world, 60)
     assert runs()
     assert sql(world, "NODE_3#1", f"{session} WITH (STARTUP_STATE = OFF)") == []
     do(world, "restart-service NODE_3")
-    until(world, 120)
+    run_until(world, 120)
     assert not runs()
     assert sql(world, "NODE_3#1", "ALTER EVENT SESSION nothing ON SERVER STATE = START") == [15151]
-    told = done(world, "NODE_3#1", f"{session} DROP EVENT sqlserver.error_reported")["messages"]
+    told = run_statement(world, "NODE_3#1", f"{session} DROP EVENT sqlserver.error_reported")["messages"]
     assert told[0]["text"].startswith("Not simulated")
 
 
@@ -444,7 +453,7 @@ def test_the_endpoint_has_the_name_that_public_scripts_expect() -> None:
     script += " STATE = STARTED AS TCP (LISTENER_PORT = 5022) FOR DATABASE_MIRRORING (ROLE = ALL)"
     assert sql(world, "NODE_1", script) == []
     assert sql(world, "NODE_2", "ALTER ENDPOINT Hadr_endpoint STATE = STOPPED") == []
-    told = done(world, "NODE_1", "ALTER AUTHORIZATION ON AVAILABILITY GROUP::AG1 TO sa")["messages"]
+    told = run_statement(world, "NODE_1", "ALTER AUTHORIZATION ON AVAILABILITY GROUP::AG1 TO sa")["messages"]
     assert told[0]["text"].startswith("Not simulated")
 
 
@@ -454,12 +463,14 @@ STATES = (
 
 
 def test_a_database_suspended_at_the_primary_does_not_synchronize() -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     own = STATES + "WHERE is_local = 1 AND database_id = DB_ID('Sales')"
     assert say(world, "NODE_1", "ALTER DATABASE Sales SET HADR SUSPEND") == []
-    assert done(world, "NODE_1#1", own)["results"][0]["rows"] == [["NOT SYNCHRONIZING", "NOT_HEALTHY"]]
+    assert run_statement(world, "NODE_1#1", own)["results"][0]["rows"] == [
+        ["NOT SYNCHRONIZING", "NOT_HEALTHY"]
+    ]
     assert say(world, "NODE_1", "ALTER DATABASE Sales SET HADR RESUME") == []
-    assert done(world, "NODE_1#1", own)["results"][0]["rows"] == [["SYNCHRONIZED", "HEALTHY"]]
+    assert run_statement(world, "NODE_1#1", own)["results"][0]["rows"] == [["SYNCHRONIZED", "HEALTHY"]]
 
 
 @pytest.mark.parametrize(
@@ -471,7 +482,7 @@ def test_a_database_suspended_at_the_primary_does_not_synchronize() -> None:
     ],
 )
 def test_a_leaving_copy_logs_the_end_of_its_connection(server: str, statement: str) -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     since = world.tick
     assert say(world, server, statement, 2) == []
     assert 35267 in numbers(world, "NODE_2", since)
@@ -479,25 +490,25 @@ def test_a_leaving_copy_logs_the_end_of_its_connection(server: str, statement: s
 
 
 def test_a_statement_waits_for_a_group_that_cannot_come_online() -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     assert say(world, "NODE_1", "REVOKE VIEW SERVER STATE FROM [NT AUTHORITY\\SYSTEM]") == []
     do(world, "sql NODE_1 CREATE AVAILABILITY GROUP AG9 FOR REPLICA ON 'NODE_1' WITH (ENDPOINT_URL = "
               "'TCP://NODE_1:5022', AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL)")  # fmt: skip
-    assert not [event for event in until(world, 70) if event.kind == "sql_done"]
-    answers = [Answer(event).numbers for event in until(world, 90) if event.kind == "sql_done"]
+    assert not [event for event in run_until(world, 70) if event.kind == "sql_done"]
+    answers = [Answer(event).numbers for event in run_until(world, 90) if event.kind == "sql_done"]
     assert answers == [[41131, 41152]]
 
 
 @pytest.mark.parametrize("account", ["NT AUTHORITY\\SYSTEM", "NT SERVICE\\MSSQLSERVER", "CORP\\sqlservice"])
 def test_a_predefined_login_is_not_reported_as_missing(account: str) -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     for statement in (f"DROP LOGIN [{account}]", f"ALTER LOGIN [{account}] DISABLE"):
-        (message,) = done(world, "NODE_1#1", statement)["messages"]
+        (message,) = run_statement(world, "NODE_1#1", statement)["messages"]
         assert (message["severity"], message["text"].split(":")[0]) == (16, "Not simulated")
 
 
 def test_a_local_replica_has_an_operational_state() -> None:
-    world = well().fork()
+    world = build_settled_world().fork()
     asked = "SELECT operational_state_desc FROM sys.dm_hadr_availability_replica_states WHERE is_local = 1"
     assert say(world, "NODE_3", "ALTER ENDPOINT Hadr_endpoint STATE = STOPPED", 30) == []
-    assert done(world, "NODE_3#1", asked)["results"][0]["rows"] == [["ONLINE"]]
+    assert run_statement(world, "NODE_3#1", asked)["results"][0]["rows"] == [["ONLINE"]]

@@ -1,4 +1,4 @@
-"""How log flows to the secondaries of a group: what memory, compression and redo do there, by version."""
+"""Log flow to the secondaries of a group: memory, compression and redo, by version."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from engine.flow import StreamSetup
 from engine.flow.places import group_threads, mirroring_threads
 from engine.model import World
 from engine.published.clusters import group_world
-from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.availability.worlds import ag_lab, do, run_until
 
 
 def _setup(world: World, server: str) -> StreamSetup:
@@ -20,7 +20,7 @@ def _setup(world: World, server: str) -> StreamSetup:
 def _lab(version: int, *lines: str) -> World:
     world = ag_lab(version=version)
     do(world, *lines)
-    until(world, 2)
+    run_until(world, 2)
     return world
 
 

@@ -1,4 +1,4 @@
-"""What scripts of public sites ask about a group, at each replica and in each state: the facts that they get."""
+"""Results of scripts of public sites about a group, at each replica and in each state."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from engine.model import World
 from engine.tsql.catalog.shapes import SHAPES
-from tests.engine.availability.test_intent import done, sql
-from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.availability.test_intent import run_statement, sql
+from tests.engine.availability.worlds import ag_lab, do, run_until
 from tests.engine.tsql.console import ask
 
 STATES: dict[str, tuple[str, ...]] = {
@@ -24,7 +24,7 @@ STATES: dict[str, tuple[str, ...]] = {
 @cache
 def _start() -> World:
     world = ag_lab()
-    until(world, 10)
+    run_until(world, 10)
     return world
 
 
@@ -32,7 +32,7 @@ def _start() -> World:
 def _world(state: str) -> World:
     world = _start().fork()
     do(world, *STATES[state])
-    until(world, 50)
+    run_until(world, 50)
     return world
 
 
@@ -256,7 +256,7 @@ def test_every_group_view_works_on_every_replica_and_version(state: str) -> None
 def test_a_lost_secondary_retains_the_primarys_log() -> None:
     world = _world("secondary lost").fork()
     do(world, "sql NODE_1 BACKUP LOG Orders TO DISK = 'L:\\Orders.trn'")
-    until(world, world.tick / 100 + 30)
+    run_until(world, world.tick / 100 + 30)
     asked = "SELECT log_reuse_wait, log_reuse_wait_desc FROM sys.databases WHERE name = 'Orders'"
     assert ask(world, P1, asked, then_s=0.1).grids == [[[9, "AVAILABILITY_REPLICA"]]]
 
@@ -266,9 +266,9 @@ COUNTER = """SELECT cntr_value FROM sys.dm_os_performance_counters WHERE object_
 
 
 def _grown(world: World, server: str, script: str) -> float:
-    """What the only value of a script has grown by in ten seconds."""
+    """Return the growth of a script's only value in ten seconds."""
     first = ask(world, server, script, then_s=0.1).value
-    until(world, world.tick / 100 + 10)
+    run_until(world, world.tick / 100 + 10)
     return float(ask(world, server, script, then_s=0.1).value - first) / 10.1
 
 
@@ -307,8 +307,8 @@ def test_values_without_a_source_are_null() -> None:
     assert ask(world, P1, wait, then_s=0.1).value is None
 
 
-@pytest.mark.parametrize(("state", "word"), [("healthy", "clean"), ("no quorum", "unknown")])
-def test_diagnostics_name_the_group_and_the_components(state: str, word: str) -> None:
+@pytest.mark.parametrize(("state", "state_desc"), [("healthy", "clean"), ("no quorum", "unknown")])
+def test_diagnostics_name_the_group_and_the_components(state: str, state_desc: str) -> None:
     answer = ask(_world(state).fork(), P1, "EXEC sp_server_diagnostics", then_s=0.1)
     assert [row[2:5] for row in answer.grids[0]] == [
         ["system", 1, "clean"],
@@ -316,7 +316,7 @@ def test_diagnostics_name_the_group_and_the_components(state: str, word: str) ->
         ["query_processing", 1, "clean"],
         ["io_subsystem", 1, "clean"],
         ["events", 0, "unknown"],
-        ["AG1", int(word == "clean"), word],
+        ["AG1", int(state_desc == "clean"), state_desc],
     ]
     repeated = ask(_world(state).fork(), P1, "EXEC sp_server_diagnostics 5", then_s=0.1)
     assert repeated.texts == ["Not simulated: sp_server_diagnostics with a repeat interval"]
@@ -326,7 +326,7 @@ def test_the_last_report_of_a_lost_secondary_ages_with_the_clock() -> None:
     """More load since makes the queue longer and the last commit there no older."""
     world = _world("secondary lost").fork()
     do(world, "workload Sales Workload1 scale=3")
-    until(world, 80)
+    run_until(world, 80)
     assert ask(world, P1, RPO, then_s=0.1).grids[0][0] == [P2, 70]
 
 
@@ -343,11 +343,16 @@ def test_alwayson_health_runs_on_instances_with_a_replica() -> None:
         "LEFT JOIN sys.dm_xe_sessions x ON x.name = d.name ORDER BY d.name"
     )
     both = [["AlwaysOn_health", 1, "AlwaysOn_health"], ["system_health", 1, "system_health"]]
-    assert done(world, "NODE_1", asked)["results"][0]["rows"] == both
+    assert run_statement(world, "NODE_1", asked)["results"][0]["rows"] == both
     events = "SELECT name FROM sys.server_event_session_events WHERE name LIKE '%lease%'"
-    assert done(world, "NODE_1", events)["results"][0]["rows"] == [["availability_group_lease_expired"]]
+    assert run_statement(world, "NODE_1", events)["results"][0]["rows"] == [
+        ["availability_group_lease_expired"]
+    ]
     assert sql(world, "NODE_1", "DROP AVAILABILITY GROUP AG1") == []
-    assert done(world, "NODE_1", asked)["results"][0]["rows"] == [["AlwaysOn_health", 0, None], both[1]]
+    assert run_statement(world, "NODE_1", asked)["results"][0]["rows"] == [
+        ["AlwaysOn_health", 0, None],
+        both[1],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -364,7 +369,7 @@ def test_the_reason_of_a_lost_or_unreachable_secondary_is_shown(
 ) -> None:
     world = _start().fork()
     do(world, *([fault] if fault else []))
-    until(world, 10 + at_s)
+    run_until(world, 10 + at_s)
     text = """SELECT last_connect_error_number, DATEDIFF(SECOND, last_connect_error_timestamp, GETDATE()),
         CHARINDEX('NODE_2', last_connect_error_description) FROM sys.dm_hadr_availability_replica_states AS s
         JOIN sys.availability_replicas AS r ON r.replica_id = s.replica_id WHERE replica_server_name = 'NODE_2'"""

@@ -6,7 +6,7 @@ import pytest
 
 from engine.model import DbState, World
 from tests.engine.availability.test_statements import say
-from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.availability.worlds import ag_lab, do, run_until
 
 DROP = "DROP AVAILABILITY GROUP AG1"
 OFF = "ALTER DATABASE Sales SET HADR OFF"
@@ -15,32 +15,32 @@ RECOVER = "RESTORE DATABASE Sales WITH RECOVERY"
 
 def without_quorum() -> World:
     world = ag_lab()
-    until(world, 5)
+    run_until(world, 5)
     do(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
-    until(world, 40)
+    run_until(world, 40)
     return world
 
 
 def with_service_stopped() -> World:
     world = ag_lab()
-    until(world, 5)
+    run_until(world, 5)
     do(world, "stop-cluster NODE_2")
-    until(world, 10)
+    run_until(world, 10)
     return world
 
 
 def with_node_evicted() -> World:
     world = ag_lab()
-    until(world, 5)
+    run_until(world, 5)
     do(world, "evict NODE_2")
-    until(world, 20)
+    run_until(world, 20)
     return world
 
 
 def with_evicted_node_restarted() -> World:
     world = with_node_evicted()
     do(world, "restart-service NODE_2")
-    until(world, 60)
+    run_until(world, 60)
     return world
 
 
@@ -60,7 +60,7 @@ def test_databases_can_be_recovered_without_the_cluster(build: object, server: s
     assert say(world, server, statement) == []
     assert world.copies[server, "Sales"].db_state is DbState.RESTORING
     do(world, f"sql {server} {RECOVER}")
-    until(world, world.t_s + 10)
+    run_until(world, world.t_s + 10)
     assert world.copies[server, "Sales"].db_state is DbState.ONLINE
     assert say(world, server, "DROP DATABASE Sales") == []
 
@@ -80,7 +80,7 @@ def test_the_cluster_keeps_the_group_until_it_is_dropped_again() -> None:
     say(world, "NODE_1", DROP)
     assert say(world, "NODE_1", DROP) == [35220]
     do(world, "power-on FSW", "power-on NODE_2")
-    until(world, 400)
+    run_until(world, 400)
     assert world.nodes["NODE_1"].partition
     assert world.nodes["NODE_1"].config.groups
     assert say(world, "NODE_1", DROP) == []
@@ -92,12 +92,12 @@ def test_a_copy_that_left_without_quorum_leaves_the_configuration_later() -> Non
     world = with_service_stopped()
     say(world, "NODE_2", OFF)
     do(world, "start-cluster NODE_2")
-    until(world, 60)
+    run_until(world, 60)
     group = world.nodes["NODE_2"].config.groups[0]
     assert ("Sales", "NODE_2") not in group.joined
     assert ("Orders", "NODE_2") in group.joined
     assert say(world, "NODE_2", "ALTER DATABASE Sales SET HADR AVAILABILITY GROUP = AG1") == []
-    until(world, 90)
+    run_until(world, 90)
     assert world.copies["NODE_2", "Sales"].group_kind == "availability"
 
 

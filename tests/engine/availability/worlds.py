@@ -21,7 +21,7 @@ def ag_lab(seed: int = 1, version: int = 2014) -> World:
     return build_world(load_scenario(text.replace("version = 2014", f"version = {version}"), "ag-lab"), seed)
 
 
-def many_of(groups: int, databases: int) -> Scenario:
+def build_many_groups(groups: int, databases: int) -> Scenario:
     """The lab with so many groups of as many databases each, and no application."""
     text = (SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8")
     head, tail = text[: text.index("[[database]]")], text[text.index("[fidelity]") :]
@@ -49,7 +49,7 @@ def do(world: World, *lines: str) -> None:
         simulator.apply_input(world, parse_line(line))
 
 
-def until(world: World, t_s: float) -> list[Event]:
+def run_until(world: World, t_s: float) -> list[Event]:
     return simulator.advance(world, round(t_s * 100))
 
 

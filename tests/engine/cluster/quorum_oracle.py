@@ -78,9 +78,9 @@ class Oracle:
             return there, there % 2 == 0
         return there - (there % 2 == 0), False
 
-    def _majority(self, side: frozenset[str], version: int, witness: bool) -> bool:
+    def _majority(self, nodes: frozenset[str], version: int, witness: bool) -> bool:
         voters, witness_votes = self.votes.get(version, self._first_votes())
-        return 2 * (len(side & voters) + (witness and witness_votes)) > len(voters) + witness_votes
+        return 2 * (len(nodes & voters) + (witness and witness_votes)) > len(voters) + witness_votes
 
     def _first_votes(self) -> tuple[frozenset[str], bool]:
         everyone = frozenset(self.nodes)
@@ -98,8 +98,8 @@ class Oracle:
         forming = [group for group in facts.groups if self._forms(group, facts)]
         return forming or [frozenset()]
 
-    def _with_joiners(self, side: frozenset[str], facts: Settled) -> frozenset[str]:
-        return next(group for group in facts.groups if side <= group)
+    def _with_joiners(self, nodes: frozenset[str], facts: Settled) -> frozenset[str]:
+        return next(group for group in facts.groups if nodes <= group)
 
     def _forms(self, group: frozenset[str], facts: Settled) -> bool:
         newest = max(self.version[name] for name in group)
@@ -110,22 +110,23 @@ class Oracle:
             newest = self.tag
         return self._majority(group, newest, reached)
 
-    def _adopt(self, facts: Settled, now: frozenset[str], counted: frozenset[str]) -> None:
-        changed = now != self.members
-        self.members = now
-        if not now:
+    def _adopt(self, facts: Settled, current_members: frozenset[str], counted: frozenset[str]) -> None:
+        changed = current_members != self.members
+        self.members = current_members
+        if not current_members:
             return
         newest = max(
-            [self.version[name] for name in now] + ([self.tag] if self._reads_disk(facts, now) else [])
+            [self.version[name] for name in current_members]
+            + ([self.tag] if self._reads_disk(facts, current_members) else [])
         )
         witness = self._expected_votes(facts)[1]
         if changed or self.votes.get(newest) != (counted, witness):
             newest += 1
         self.votes[newest] = (counted, witness)
-        for name in now:
+        for name in current_members:
             self.version[name] = newest
-        if now & facts.witness_reached:
+        if current_members & facts.witness_reached:
             self.tag = max(self.tag, newest)
 
-    def _reads_disk(self, facts: Settled, now: frozenset[str]) -> bool:
-        return self.witness == "disk" and bool(now & facts.witness_reached)
+    def _reads_disk(self, facts: Settled, current_members: frozenset[str]) -> bool:
+        return self.witness == "disk" and bool(current_members & facts.witness_reached)

@@ -19,7 +19,7 @@ from engine.drill.running.build import build_world
 from engine.inputs import InputError
 from engine.model import World
 from engine.protocol import serving
-from tests.engine.availability.worlds import SCENARIOS, ag_lab, do, until
+from tests.engine.availability.worlds import SCENARIOS, ag_lab, do, run_until
 from tests.engine.cluster.quorum_oracle import Oracle, Settled
 from tests.engine.cluster.worlds import fci_lab, pair
 
@@ -148,7 +148,7 @@ class Run:
             self.lines.append(f"{self.world.t_s:.2f} {line}")
 
     def force(self) -> None:
-        """What a person does who accepts a loss."""
+        """Force quorum, as a person who accepts a loss does."""
         self.forced = True
         for name in self.nodes:
             waiting = self.world.nodes.get(name)
@@ -181,7 +181,7 @@ class Run:
         """Let time pass; note answers, and look for a split brain each two seconds."""
         end_s = self.world.t_s + seconds
         while self.world.t_s < end_s - 1e-9:
-            for event in until(self.world, min(end_s, self.world.t_s + 2)):
+            for event in run_until(self.world, min(end_s, self.world.t_s + 2)):
                 if event.kind == "sql_done" and "INSERT marker" in event.get("batch"):
                     messages = event.get("messages")
                     answered = any("(1 row affected)" in one["text"] for one in messages)
@@ -209,14 +209,14 @@ class Run:
     def _groups(self, running: list[str]) -> Iterator[frozenset[str]]:
         """Physical connectivity from the lines that were applied: cables and, in pairs, the link."""
         plugged = [name for name in running if self.world.computers[name].nic_up]
-        cut = self._is_cut()
+        cut = self._is_partitioned()
         if plugged and not (cut and len(plugged) > 1):
             yield frozenset(plugged)
         for name in running:
             if name not in plugged or (cut and len(plugged) > 1):
                 yield frozenset({name})
 
-    def _is_cut(self) -> bool:
+    def _is_partitioned(self) -> bool:
         cuts = [line.split()[1] for line in self.lines if line.split()[1] in ("cut", "mend")]
         return bool(cuts) and cuts[-1] == "cut" and len(self.world.nodes) == 2
 
@@ -236,7 +236,7 @@ class Run:
 
     def play(self) -> list[str]:
         first = self.serving()[0]
-        until(self.world, 5)
+        run_until(self.world, 5)
         tsql.submit(self.world, first, "USE Sales; CREATE TABLE marker (n int)")
         self.wait(5)
         self.ask_oracle()
@@ -293,7 +293,7 @@ class Run:
 
     def _rows(self, server: str) -> set[int]:
         tsql.submit(self.world, f"{server}#9", "SELECT n FROM Sales.dbo.marker WITH (NOLOCK)")
-        done = [e for e in until(self.world, self.world.t_s + 30) if e.kind == "sql_done"]
+        done = [e for e in run_until(self.world, self.world.t_s + 30) if e.kind == "sql_done"]
         grids = [
             grid["rows"]
             for event in done

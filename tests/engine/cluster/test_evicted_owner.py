@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.running.drill import Drill, DrillMode
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 
-@pytest.mark.parametrize("first", ["power-off NODE_1", "stop-service NODE_1", "evict NODE_1"])
-def test_a_run_continues_after_its_owner_is_evicted(first: str) -> None:
-    drill = Drill(shipped("ag-lab"), mode=DrillMode.LAB)
+@pytest.mark.parametrize("first_line", ["power-off NODE_1", "stop-service NODE_1", "evict NODE_1"])
+def test_a_run_continues_after_its_owner_is_evicted(first_line: str) -> None:
+    drill = Drill(load_shipped_scenario("ag-lab"), mode=DrillMode.LAB)
     drill.advance_to(100)
-    drill.do(first)
+    drill.do(first_line)
     drill.advance_to(150)
-    if first != "evict NODE_1":
+    if first_line != "evict NODE_1":
         drill.do("evict NODE_1")
     drill.advance_to(6000)
     assert "NODE_1" not in drill.world.nodes

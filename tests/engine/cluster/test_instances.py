@@ -9,8 +9,8 @@ from engine.availability.commands import configuration
 from engine.inputs import InputError
 from engine.messages import SqlError
 from engine.model import AvailabilityGroup, CommitMode, Failover, Replica, ResourceState, World
-from tests.engine.availability.test_intent import done, sql
-from tests.engine.cluster.worlds import do, fci_lab, made, role, serves, until
+from tests.engine.availability.test_intent import run_statement, sql
+from tests.engine.cluster.worlds import build_cluster_world, do, fci_lab, role, run_until, serves
 
 
 def moves(world: World) -> list[tuple[str, str, str, str]]:
@@ -41,19 +41,19 @@ def test_the_failover_policy_defines_a_failure(
     assert sql(world, "SQLFCI1", f"{policy} FailureConditionLevel = {level}") == []
     assert sql(world, "SQLFCI1", f"{policy} HealthCheckTimeout = {timeout_ms}") == []
     asked = "SELECT FailureConditionLevel, HealthCheckTimeout FROM sys.dm_os_cluster_properties"
-    assert done(world, "SQLFCI1", asked)["results"][0]["rows"] == [[level, timeout_ms]]
+    assert run_statement(world, "SQLFCI1", asked)["results"][0]["rows"] == [[level, timeout_ms]]
     since = world.t_s
     do(world, fault)
-    events = until(world, since + 100)
+    events = run_until(world, since + 100)
     noticed = [event.tick / 100 - since for event in events if event.get("what") == "role-failed"]
     assert noticed == ([pytest.approx(noticed_s, abs=0.1)] if noticed_s is not None else [])
 
 
 def test_a_node_without_power_costs_half_a_minute() -> None:
     world = fci_lab()
-    until(world, 30)
+    run_until(world, 30)
     do(world, "power-off NODE_1")
-    until(world, 120)
+    run_until(world, 120)
     assert moves(world) == [("automatic", "power-off", "NODE_1", "NODE_2")]
     stamps = stamps_s(world.failovers[0])
     assert stamps == sorted(stamps)
@@ -70,11 +70,11 @@ def test_a_short_power_failure_still_causes_a_failover() -> None:
     stamps = []
     for back_s in (1.0, 60.0):
         world = fci_lab()
-        until(world, 30)
+        run_until(world, 30)
         do(world, "power-off NODE_1")
-        until(world, 30 + back_s)
+        run_until(world, 30 + back_s)
         do(world, "power-on NODE_1")
-        until(world, 200)
+        run_until(world, 200)
         (move,) = world.failovers
         assert (move.from_server, move.to_server) == ("NODE_1", "NODE_2")
         assert world.nodes["NODE_1"].partition == world.nodes["NODE_2"].partition
@@ -84,9 +84,9 @@ def test_a_short_power_failure_still_causes_a_failover() -> None:
 
 def test_a_planned_move_takes_15_s() -> None:
     world = fci_lab()
-    until(world, 30)
+    run_until(world, 30)
     do(world, "move-role SQLFCI1 NODE_2")
-    until(world, 60)
+    run_until(world, 60)
     assert moves(world) == [("role-move", "move-role", "NODE_1", "NODE_2")]
     stamps = stamps_s(world.failovers[0])
     assert stamps[-1] - stamps[0] == pytest.approx(15.0, abs=1.0)
@@ -96,95 +96,95 @@ def test_a_planned_move_takes_15_s() -> None:
 @pytest.mark.parametrize(("fault", "noticed_s"), [("stop-service SQLFCI1", 5), ("hang SQLFCI1", 60)])
 def test_the_service_restarts_on_its_node_before_it_moves(fault: str, noticed_s: float) -> None:
     world = fci_lab()
-    until(world, 30)
+    run_until(world, 30)
     do(world, fault)
-    until(world, 30 + noticed_s - 1)
+    run_until(world, 30 + noticed_s - 1)
     assert not serves(world)
     assert role(world, "SQLFCI1").state is ResourceState.ONLINE
-    until(world, 30 + noticed_s + 10)
+    run_until(world, 30 + noticed_s + 10)
     assert serves(world)
     assert world.instances["SQLFCI1"].computer == "NODE_1"
     assert not world.failovers
     do(world, fault)
-    until(world, 200)
+    run_until(world, 200)
     assert [move[2:] for move in moves(world)] == [("NODE_1", "NODE_2")]
 
 
 def test_repeated_failures_exhaust_the_threshold() -> None:
     world = fci_lab()
     for number in range(1, 8):
-        until(world, number * 60)
+        run_until(world, number * 60)
         if role(world, "SQLFCI1").state is ResourceState.ONLINE:
             do(world, "fail-resource SQL Server (SQLFCI1)")
-    until(world, 540)
+    run_until(world, 540)
     assert role(world, "SQLFCI1").state is ResourceState.FAILED
     assert len(moves(world)) == 3  # nodes less one
     lines = [line[3] for lines in world.clusterlog.values() for line in lines]
     assert any(text.startswith("Not failing over group SQLFCI1, failoverCount 4") for text in lines)
     do(world, "start-role SQLFCI1")
-    until(world, 600)
+    run_until(world, 600)
     assert serves(world)
 
 
 def test_without_another_possible_owner_the_instance_stays() -> None:
     world = fci_lab()
     do(world, "set-owners SQL Server (SQLFCI1) NODE_1")
-    until(world, 10)
+    run_until(world, 10)
     with pytest.raises(InputError, match="not a possible owner"):
         do(world, "move-role SQLFCI1 NODE_2")
     do(world, "power-off NODE_1")
-    until(world, 90)
+    run_until(world, 90)
     assert not serves(world)
     assert role(world, "SQLFCI1").state is ResourceState.FAILED
     do(world, "set-owners SQL Server (SQLFCI1) NODE_1,NODE_2", "start-role SQLFCI1")
-    until(world, 150)
+    run_until(world, 150)
     assert serves(world)
 
 
 def test_lost_quorum_stops_instances_and_forced_quorum_restarts_them() -> None:
     world = fci_lab()
-    until(world, 10)
+    run_until(world, 10)
     do(world, "fail-witness CLU1", "power-off NODE_3", "power-off NODE_4")
-    until(world, 40)
+    run_until(world, 40)
     assert not serves(world)
     assert not any(instance.running for instance in world.instances.values())
     do(world, "force-quorum NODE_1")
-    until(world, 90)
+    run_until(world, 90)
     assert serves(world)
 
 
 def test_a_joined_node_becomes_possible_owner_except_of_the_disks() -> None:
     """The lesson of the guide: a later failover goes there and fails, unless owners are set."""
-    world = made()
+    world = build_cluster_world()
     do(world, "add-node FCI N3")  # the cluster first, then Setup, which never gets to its end here
     assert [r.name for r in role(world, "FCI").resources if "N3" not in r.owners] == ["Cluster Disk 1"]
     do(world, "power-off N2")
-    until(world, 60)
+    run_until(world, 60)
     do(world, "power-off N1")
-    until(world, 200)
+    run_until(world, 200)
     assert not serves(world)
     lines = [line[3] for lines in world.clusterlog.values() for line in lines]
     assert "Online for resource FCI failed." in lines
 
 
 def test_an_added_node_can_own_the_instance() -> None:
-    world = made()
-    until(world, 10)
+    world = build_cluster_world()
+    run_until(world, 10)
     do(world, "add-node FCI N3")
     with pytest.raises(InputError, match="Setup is running on N3"):
         do(world, "patch N3")
-    until(world, 320)
+    run_until(world, 320)
     do(world, "move-role FCI N3")
-    until(world, 360)
+    run_until(world, 360)
     assert world.instances["FCI"].computer == "N3"
     assert serves(world)
 
 
 def test_the_tempdb_folder_is_missing_on_the_other_node() -> None:
-    world = made(instance='no_tempdb_path = ["N2"]')
-    until(world, 30)
+    world = build_cluster_world(instance='no_tempdb_path = ["N2"]')
+    run_until(world, 30)
     do(world, "move-role FCI N2")
-    until(world, 90)
+    run_until(world, 90)
     assert serves(world)
     assert world.instances["FCI"].computer == "N1"
     lines = [line[4] for line in world.errorlog["FCI"]]
@@ -196,48 +196,48 @@ def test_the_tempdb_folder_is_missing_on_the_other_node() -> None:
 
 def test_patching_a_passive_node_causes_no_outage_and_an_active_one_does() -> None:
     world = fci_lab()
-    until(world, 10)
+    run_until(world, 10)
     do(world, "patch NODE_2")
-    until(world, 320)
+    run_until(world, 320)
     assert world.availability["Sales"].down_ticks == 0
     assert world.nodes["NODE_2"].level == 1
     do(world, "move-role SQLFCI1 NODE_2")
-    until(world, 400)
+    run_until(world, 400)
     assert serves(world)
     assert world.instances["SQLFCI1"].level == 1
     do(world, "patch NODE_2")
-    until(world, 500)
+    run_until(world, 500)
     assert not serves(world)
-    until(world, 800)
+    run_until(world, 800)
     assert serves(world)
     assert world.instances["SQLFCI1"].computer == "NODE_2"
 
 
 def test_a_node_being_patched_accepts_no_role() -> None:
     world = fci_lab()
-    until(world, 10)
+    run_until(world, 10)
     do(world, "patch NODE_2", "power-off NODE_1")
-    until(world, 120)
+    run_until(world, 120)
     assert not serves(world)
-    until(world, 400)
+    run_until(world, 400)
     assert role(world, "SQLFCI1").state is ResourceState.FAILED
     do(world, "start-role SQLFCI1")
-    until(world, 440)
+    run_until(world, 440)
     assert serves(world)
 
 
 def test_an_evicted_node_owns_nothing() -> None:
     world = fci_lab()
-    until(world, 10)
+    run_until(world, 10)
     do(world, "evict NODE_1")
-    until(world, 60)
+    run_until(world, 60)
     assert serves(world)
     assert world.instances["SQLFCI1"].computer == "NODE_2"
     assert all("NODE_1" not in resource.owners for resource in role(world, "SQLFCI1").resources)
 
 
 def test_a_group_is_refused_if_one_node_could_host_two_replicas() -> None:
-    world = made(instance="version = 2014")
+    world = build_cluster_world(instance="version = 2014")
     host = world.instances["FCI"]
     world.instances["N2"] = replace(host, name="N2", computer="N2", clustered=False, installed=())
     found = [
@@ -257,31 +257,31 @@ def test_a_group_is_refused_if_one_node_could_host_two_replicas() -> None:
 def test_an_evicted_node_keeps_its_installation_until_setup_removes_it() -> None:
     world = fci_lab()
     do(world, "evict NODE_2")
-    until(world, 5)
+    run_until(world, 5)
     with pytest.raises(InputError, match="is installed on NODE_2"):
         do(world, "add-node SQLFCI1 NODE_2")
     with pytest.raises(InputError, match="move it first"):
         do(world, "remove-node SQLFCI1 NODE_1")
     do(world, "remove-node SQLFCI1 NODE_2")
-    until(world, 200)
+    run_until(world, 200)
     assert set(world.instances["SQLFCI1"].installed) == {"NODE_1"}
     do(world, "add-node SQLFCI1 NODE_2")
-    until(world, 600)
+    run_until(world, 600)
     assert set(world.instances["SQLFCI1"].installed) == {"NODE_1", "NODE_2"}
     assert all({"NODE_1", "NODE_2"} <= {*one.owners} for one in role(world, "SQLFCI1").resources)
     do(world, "power-off NODE_1")
-    until(world, 700)
+    run_until(world, 700)
     assert world.instances["SQLFCI1"].computer == "NODE_2"
 
 
 def test_a_node_removed_by_setup_owns_nothing_of_the_instance() -> None:
     world = fci_lab()
     do(world, "remove-node SQLFCI1 NODE_2")
-    until(world, 200)
+    run_until(world, 200)
     assert all("NODE_2" not in one.owners for one in role(world, "SQLFCI1").resources)
     assert "NODE_2" in world.nodes
     do(world, "power-off NODE_1")
-    until(world, 300)
+    run_until(world, 300)
     assert not serves(world)
 
 
@@ -302,14 +302,14 @@ def test_a_disk_without_dependency_accepts_no_file() -> None:
     assert sql(world, "SQLFCI1#1", add) == []
     assert serves(world)
     do(world, "move-role SQLFCI1 NODE_2")
-    until(world, 60)
+    run_until(world, 60)
     assert serves(world)
     assert world.availability["Sales"].lost_transactions == 0
 
 
 def ps(world: World, line: str) -> str:
     do(world, f"ps NODE_1 {line}")
-    events = until(world, world.tick / 100 + 0.1)
+    events = run_until(world, world.tick / 100 + 0.1)
     return next(str(event.get("output")) for event in events if event.kind == "powershell")
 
 
@@ -317,7 +317,7 @@ def test_the_service_exists_on_each_node_and_runs_on_one() -> None:
     world = fci_lab()
     assert "Running" in ps(world, "Get-Service 'MSSQL$SQLFCI1'")
     do(world, "move-role SQLFCI1 NODE_2")
-    until(world, 40)
+    run_until(world, 40)
     assert "Stopped" in ps(world, "Get-Service 'MSSQL$SQLFCI1'")
     assert "runs on NODE_2" in ps(world, "Restart-Service 'MSSQL$SQLFCI1'")
     assert "NoServiceFoundForGivenName" in ps(world, "Get-Service 'MSSQL$SQLFCI2'")

@@ -6,21 +6,21 @@ import pytest
 
 from engine import tsql
 from engine.model import World
-from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.availability.worlds import ag_lab, do, run_until
 from tests.engine.cluster.random_runs import mirroring_lab
 
 
 def _hang_principal(open_transaction: bool = False) -> World:
     """SERVER_A answers again, still believes it is the principal, and its log has moved to SERVER_B."""
     world = mirroring_lab(383)
-    until(world, 5)
+    run_until(world, 5)
     tsql.submit(world, "SERVER_A", "USE Sales; CREATE TABLE marker (n int)")
-    until(world, 10)
+    run_until(world, 10)
     if open_transaction:
         tsql.submit(world, "SERVER_A", "BEGIN TRANSACTION; INSERT marker VALUES (1)")
-        until(world, 10.5)
+        run_until(world, 10.5)
     do(world, "hang SERVER_A")
-    until(world, 60)
+    run_until(world, 60)
     do(world, "unhang SERVER_A")
     assert world.copies["SERVER_A", "Sales"].source is None
     return world
@@ -28,7 +28,7 @@ def _hang_principal(open_transaction: bool = False) -> World:
 
 def _answer(world: World, text: str) -> list[str]:
     tsql.submit(world, "SERVER_A", text)
-    events = until(world, world.t_s + 30)
+    events = run_until(world, world.t_s + 30)
     done = [one for one in events if one.kind == "sql_done" and one.get("batch") == text]
     assert len(done) == 1, text
     return [message["text"] for message in done[0].get("messages")]
@@ -57,7 +57,7 @@ def test_a_commit_during_the_takeover_waits_and_ends_with_the_connection() -> No
     world = _hang_principal(open_transaction=True)
     assert "transport-level error" in _answer(world, "COMMIT")[-1]
     tsql.submit(world, "SERVER_B", "SELECT count(*) FROM Sales.dbo.marker")
-    (done,) = [one for one in until(world, world.t_s + 5) if one.kind == "sql_done"]
+    (done,) = [one for one in run_until(world, world.t_s + 5) if one.kind == "sql_done"]
     assert done.get("results")[0]["rows"] == [[0]]
 
 
@@ -82,24 +82,24 @@ def test_every_other_statement_returns(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["INSERT marker VALUES (2)", "PRINT 'before'; INSERT marker VALUES (2); PRINT 'after'"]
 )
-@pytest.mark.parametrize("lost", [True, False])
-def test_a_row_count_appears_when_the_commit_is_done(text: str, lost: bool) -> None:
+@pytest.mark.parametrize("owner_lost", [True, False])
+def test_a_row_count_appears_when_the_commit_is_done(text: str, owner_lost: bool) -> None:
     """The synchronous secondaries are away, and then the primary too, before it stops waiting for them."""
     world = ag_lab(1)
-    until(world, 5)
+    run_until(world, 5)
     tsql.submit(world, "NODE_1", "USE Sales; CREATE TABLE marker (n int)")
-    until(world, 10)
+    run_until(world, 10)
     do(world, "cut NODE_1 NODE_2")
     tsql.submit(world, "NODE_1", text)
-    done = [one for one in until(world, 10.5) if one.kind == "sql_done"]
+    done = [one for one in run_until(world, 10.5) if one.kind == "sql_done"]
     assert not done
     shown = world.batches["NODE_1"].messages
     assert all(message.rows is None for message in shown)
-    if lost:
+    if owner_lost:
         do(world, "power-off NODE_1")
-    done = [one for one in until(world, 60) if one.kind == "sql_done" and one.server == "NODE_1"]
+    done = [one for one in run_until(world, 60) if one.kind == "sql_done" and one.server == "NODE_1"]
     said = [message["text"] for message in done[0].get("messages")]
-    if lost:
+    if owner_lost:
         assert "(1 row affected)" not in said
         assert "after" not in said
         assert "transport-level error" in said[-1]

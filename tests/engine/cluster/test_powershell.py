@@ -7,17 +7,21 @@ import pytest
 from engine.cluster import config
 from engine.inputs import InputError
 from engine.model import World
+from tests.assertions import require
 from tests.engine.availability.worlds import ag_lab, primaries
-from tests.engine.cluster.worlds import do, fci_lab, made, role, until
-from tests.there import there
+from tests.engine.cluster.worlds import build_cluster_world, do, fci_lab, role, run_until
 
 
 def ask(world: World, line: str, node: str = "NODE_1") -> str:
     do(world, f"ps {node} {line}")
-    return str(world.outbox[-1].get("output")) if world.outbox[-1].kind == "powershell" else _last(world)
+    return (
+        str(world.outbox[-1].get("output"))
+        if world.outbox[-1].kind == "powershell"
+        else _read_last_output(world)
+    )
 
 
-def _last(world: World) -> str:
+def _read_last_output(world: World) -> str:
     return next(str(event.get("output")) for event in reversed(world.outbox) if event.kind == "powershell")
 
 
@@ -54,14 +58,14 @@ def test_a_parameter_is_set() -> None:
 def test_action_cmdlets_change_the_cluster() -> None:
     world = fci_lab()
     assert lines(ask(world, "Move-ClusterGroup -Name SQLFCI1 -Node NODE_2"))[2][0] == "SQLFCI1"
-    until(world, 30)
+    run_until(world, 30)
     assert role(world, "SQLFCI1").owner == "NODE_2"
     ask(world, "(Get-ClusterNode NODE_4).NodeWeight = 0")
     assert ask(world, "(Get-ClusterNode NODE_4).NodeWeight") == "0"
     ask(world, 'Get-ClusterResource "SQL Server (SQLFCI1)" | Set-ClusterOwnerNode -Owners NODE_2')
-    assert there(role(world, "SQLFCI1").resource("SQL Server (SQLFCI1)")).owners == ("NODE_2",)
+    assert require(role(world, "SQLFCI1").resource("SQL Server (SQLFCI1)")).owners == ("NODE_2",)
     assert "Paused" in ask(world, "Suspend-ClusterNode NODE_3 -Drain")
-    until(world, 60)
+    run_until(world, 60)
     assert role(world, "SQLFCI2").owner == "NODE_4"
     assert "Bringing group 'SQLFCI2' online on NODE_4" in ask(world, "Get-ClusterLog -Node NODE_3")
 
@@ -91,10 +95,10 @@ def test_limits_and_owners_of_a_group_are_set() -> None:
     ask(world, "Set-ClusterOwnerNode -Group SQLFCI2 -Owners NODE_3,NODE_4")
     assert role(world, "SQLFCI2").preferred == ("NODE_3", "NODE_4")
     do(world, "stop-service SQLFCI1")
-    until(world, 60)
+    run_until(world, 60)
     assert role(world, "SQLFCI1").owner == "NODE_1", "the first failure is answered by a restart"
     do(world, "stop-service SQLFCI1")
-    until(world, 120)
+    run_until(world, 120)
     assert role(world, "SQLFCI1").way == "exhausted"
     assert "Not failing over group SQLFCI1" in ask(world, "Get-ClusterLog -Node NODE_1")
 
@@ -103,7 +107,7 @@ def test_an_unset_variable_is_reported() -> None:
     """The sample of the documentation for forced quorum, line by line. [DOC: forced quorum]"""
     world = ag_lab()
     do(world, "power-off NODE_1", "power-off NODE_3", "power-off FSW")
-    until(world, 40)
+    run_until(world, 40)
     assert "$node has no value" in ask(world, "Stop-ClusterNode -Name $node", "NODE_2")
     for line in (
         'Import-Module FailoverClusters; $node = "NODE_2"',
@@ -111,7 +115,7 @@ def test_an_unset_variable_is_reported() -> None:
         "Start-ClusterNode -Name $node -FixQuorum",
     ):
         ask(world, line, "NODE_2")
-    until(world, 60)
+    run_until(world, 60)
     ask(world, "(Get-ClusterNode $node).NodeWeight = 1", "NODE_2")
     assert world.fork().variables == {("NODE_2", "node"): "NODE_2"}
     assert world.nodes["NODE_2"].config.forced
@@ -134,7 +138,7 @@ def test_the_default_groups_of_a_cluster_are_shown() -> None:
     assert "more of it is not simulated" in ask(world, "Stop-ClusterResource 'Cluster Name'")
     assert "more of it is not simulated" in ask(world, "Move-ClusterGroup 'Cluster Group'")
     do(world, "power-off FSW")
-    until(world, 30)
+    run_until(world, 30)
     assert ask(world, "(Get-ClusterResource 'File Share Witness').State") == "Failed"
 
 
@@ -163,7 +167,7 @@ def test_the_cluster_log_records_detected_events(fault: str, texts: tuple[str, .
     if fault.endswith(" long lease"):
         do(world, "ps NODE_1 Get-ClusterResource AG1 | Set-ClusterParameter LeaseTimeout 200000")
     do(world, fault.removesuffix(" long lease"))
-    until(world, 60)
+    run_until(world, 60)
     log = ask(world, "Get-ClusterLog -Node NODE_1", "NODE_2")
     places = [log.find(text) for text in texts]
     assert min(places) >= 0
@@ -172,16 +176,16 @@ def test_the_cluster_log_records_detected_events(fault: str, texts: tuple[str, .
 
 
 def test_the_missing_tempdb_folder_can_be_created() -> None:
-    world = made(instance='no_tempdb_path = ["N2"]')
+    world = build_cluster_world(instance='no_tempdb_path = ["N2"]')
     assert ask(world, r"Test-Path T:\tempdb", "N1") == "True"
     assert ask(world, r"Test-Path T:\tempdb", "N2") == "False"
     assert "already exists" in ask(world, r"New-Item -ItemType Directory -Path T:\tempdb", "N1")
     assert "not simulated" in ask(world, r"New-Item -ItemType Directory -Path C:\other", "N2")
     ask(world, r"New-Item -ItemType Directory -Path T:\tempdb", "N2")
     assert ask(world, r"Test-Path T:\tempdb", "N2") == "True"
-    until(world, 10)
+    run_until(world, 10)
     do(world, "move-role FCI N2")
-    until(world, 60)
+    run_until(world, 60)
     assert role(world, "FCI").owner == "N2"
     assert world.instances["FCI"].answering
 
@@ -250,40 +254,40 @@ def test_a_list_shows_the_properties_matching_a_pattern() -> None:
 def test_services_are_stopped_and_started_by_net_and_by_cmdlet() -> None:
     world = ag_lab()
     ask(world, "net stop clussvc", "NODE_3")
-    until(world, 10)
+    run_until(world, 10)
     assert not world.nodes["NODE_3"].partition
     assert "was not" not in ask(world, "net start clussvc", "NODE_3")
-    until(world, 40)
+    run_until(world, 40)
     assert world.nodes["NODE_3"].partition
     ask(world, "Stop-Service MSSQLSERVER -Force", "NODE_3")
-    until(world, 50)
+    run_until(world, 50)
     assert ask(world, "(Get-Service MSSQLSERVER).Status", "NODE_3") == "Stopped"
     ask(world, "Start-Service MSSQLSERVER", "NODE_3")
-    until(world, 80)
+    run_until(world, 80)
     assert ask(world, "(Get-Service MSSQLSERVER).Status", "NODE_3") == "Running"
     assert "not simulated" in ask(world, "net start clussvc /x", "NODE_3")
 
 
 def test_the_core_group_stays_on_the_node_to_which_it_moved() -> None:
     world = ag_lab()
-    until(world, 5)
+    run_until(world, 5)
     owners = []
     for act in ("power-off NODE_1", "power-on NODE_1", "stop-cluster NODE_2", "start-cluster NODE_2"):
         do(world, act)
-        until(world, world.t_s + 100)
+        run_until(world, world.t_s + 100)
         owners.append(lines(ask(world, "Get-ClusterGroup 'Cluster Group'", "NODE_3"))[2][2])
     assert owners == ["NODE_2", "NODE_2", "NODE_1", "NODE_1"]
 
 
 def test_a_group_does_not_fail_over_to_an_excluded_node() -> None:
     world = ag_lab()
-    until(world, 5)
+    run_until(world, 5)
     ask(world, "Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners NODE_1,NODE_3")
     do(world, "power-off NODE_1")
-    until(world, 60)
+    run_until(world, 60)
     assert primaries(world) == []
     ask(world, "Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners NODE_1,NODE_2,NODE_3", "NODE_2")
-    until(world, 90)
+    run_until(world, 90)
     assert primaries(world) == ["NODE_2"]
 
 

@@ -8,7 +8,7 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.inputs import InputError
 from engine.model import World
-from tests.engine.availability.worlds import SCENARIOS, do, until
+from tests.engine.availability.worlds import SCENARIOS, do, run_until
 from tests.engine.cluster.test_powershell import ask
 from tests.engine.cluster.worlds import fci_lab, pair
 
@@ -23,9 +23,9 @@ def leave(world: World, times: int, pause_s: float = 100) -> None:
     """Power NODE_2 off and on *times* times."""
     for _ in range(times):
         do(world, "power-off NODE_2")
-        until(world, world.t_s + 30)
+        run_until(world, world.t_s + 30)
         do(world, "power-on NODE_2")
-        until(world, world.t_s + pause_s)
+        run_until(world, world.t_s + pause_s)
 
 
 def state(world: World) -> str:
@@ -41,9 +41,9 @@ def test_the_third_exit_within_an_hour_quarantines_for_two_hours() -> None:
     begin_s = world.t_s
     assert "Down" in state(world)
     assert "Quarantined" in state(world)
-    until(world, begin_s + 7000)
+    run_until(world, begin_s + 7000)
     assert not world.nodes["NODE_2"].partition
-    until(world, begin_s + 7210)
+    run_until(world, begin_s + 7210)
     assert world.nodes["NODE_2"].partition
     assert "Normal" in state(world)
 
@@ -53,10 +53,10 @@ def test_clearing_the_quarantine_lets_the_node_join(switch: str) -> None:
     world = lab()
     leave(world, 3)
     ask(world, "Start-ClusterNode -Name NODE_2")
-    until(world, world.t_s + 60)
+    run_until(world, world.t_s + 60)
     assert not world.nodes["NODE_2"].partition
     ask(world, f"Start-ClusterNode -Name NODE_2 {switch}")
-    until(world, world.t_s + 60)
+    run_until(world, world.t_s + 60)
     assert world.nodes["NODE_2"].partition
 
 
@@ -67,9 +67,9 @@ def test_exits_over_an_hour_apart_or_orderly_do_not_count() -> None:
     world = lab()
     for _ in range(3):
         do(world, "stop-cluster NODE_2")
-        until(world, world.t_s + 20)
+        run_until(world, world.t_s + 20)
         do(world, "start-cluster NODE_2")
-        until(world, world.t_s + 40)
+        run_until(world, world.t_s + 40)
     assert world.nodes["NODE_2"].partition
 
 
@@ -78,9 +78,9 @@ def test_at_most_a_quarter_of_the_nodes_is_quarantined() -> None:
     leave(world, 3)
     for _ in range(3):
         do(world, "power-off NODE_3")
-        until(world, world.t_s + 30)
+        run_until(world, world.t_s + 30)
         do(world, "power-on NODE_3")
-        until(world, world.t_s + 100)
+        run_until(world, world.t_s + 100)
     assert world.nodes["NODE_3"].partition
 
 
@@ -111,49 +111,49 @@ def test_the_state_hash_covers_the_quarantine_record() -> None:
 @pytest.mark.parametrize("server", ["NODE_1", "SQLFCI1"])
 def test_a_shutdown_is_an_orderly_exit(server: str) -> None:
     world = fci_lab()
-    until(world, 10)
+    run_until(world, 10)
     do(world, f"shutdown-server {server}")
-    left = [event.get("what") for event in until(world, 12) if event.kind == "cluster"]
+    left = [event.get("what") for event in run_until(world, 12) if event.kind == "cluster"]
     assert left[0] == "left"
-    until(world, 60)
+    run_until(world, 60)
     assert not world.computers["NODE_1"].powered
     assert world.instances["SQLFCI1"].computer == "NODE_2"
     assert not world.exits
     do(world, "power-on NODE_1")
-    until(world, 160)
+    run_until(world, 160)
     assert world.nodes["NODE_1"].partition
 
 
 def test_three_shutdowns_within_an_hour_do_not_quarantine() -> None:
     world = pair("disk", "2016")
     for act in ("shutdown-server N2", "power-on N2") * 3:
-        until(world, world.t_s + 90)
+        run_until(world, world.t_s + 90)
         do(world, act)
-    until(world, world.t_s + 120)
+    run_until(world, world.t_s + 120)
     assert world.nodes["N2"].partition
 
 
 def test_a_quarantined_node_refuses_to_start() -> None:
     world = lab()
     leave(world, 3)
-    until(world, world.t_s + 100)
+    run_until(world, world.t_s + 100)
     assert "quarantined" in ask(world, "Start-ClusterNode NODE_2")
     with pytest.raises(InputError):
         do(world, "start-cluster NODE_2")
     ask(world, "Start-ClusterNode NODE_2 -ClearQuarantine")
-    until(world, world.t_s + 20)
+    run_until(world, world.t_s + 20)
     assert world.nodes["NODE_2"].partition
 
 
 def test_a_node_without_an_instance_shuts_down_in_good_order_and_boots_again() -> None:
     world = fci_lab()
-    until(world, 5)
+    run_until(world, 5)
     do(world, "shutdown-server NODE_4")
-    until(world, 6)
+    run_until(world, 6)
     assert world.computers["NODE_4"].powered
     assert world.nodes["NODE_4"].partition == 0
     do(world, "power-on NODE_4")
-    until(world, 12)
+    run_until(world, 12)
     assert not world.nodes["NODE_4"].partition
-    until(world, 200)
+    run_until(world, 200)
     assert world.nodes["NODE_4"].partition

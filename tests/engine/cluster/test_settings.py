@@ -5,14 +5,14 @@ from __future__ import annotations
 from engine.cluster import config
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.cluster.test_powershell import ask, lines
-from tests.engine.cluster.worlds import do, fci_lab, until
+from tests.engine.cluster.worlds import do, fci_lab, run_until
 
 
 def test_a_new_witness_replaces_a_lost_one() -> None:
     world = fci_lab()
     assert config.current(world, "CLU1").witness_counts
     do(world, "fail-witness CLU1")
-    until(world, 30)
+    run_until(world, 30)
     assert not config.current(world, "CLU1").witness_counts
     assert len(config.current(world, "CLU1").counted) == 3
     text = ask(world, "Set-ClusterQuorum -DiskWitness 'Cluster Disk 9'")
@@ -41,9 +41,9 @@ def test_a_higher_threshold_keeps_a_briefly_silent_node() -> None:
         world = fci_lab()
         assert ask(world, f"(Get-Cluster).SameSubnetThreshold = {threshold}") == ""
         assert ask(world, "(Get-Cluster).SameSubnetThreshold") == str(threshold)
-        until(world, 10)
+        run_until(world, 10)
         do(world, "pull-cable NODE_4")
-        until(world, 22)
+        run_until(world, 22)
         assert (world.nodes["NODE_4"].partition == 0) is left
     assert "between 3 and 120" in ask(world, "(Get-Cluster).CrossSubnetThreshold = 2")
     assert "not simulated" in ask(world, "(Get-Cluster).RouteHistoryLength = 20")

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.model import World
-from tests.engine.availability.worlds import do, until
+from tests.engine.availability.worlds import do, run_until
 
 SHORT_S, LONG_S = 2.0, 60.0
 """Two losses within the first are one to the cluster; after the second the votes have been counted anew."""
@@ -108,19 +108,19 @@ def members(start: World, groups: list[list[str]]) -> set[str]:
     tick_s = 1.0
     for group in groups:
         for number, name in enumerate(group):
-            until(world, tick_s + number * SHORT_S)
+            run_until(world, tick_s + number * SHORT_S)
             do(world, f"power-off {name}")
         tick_s += LONG_S + len(group) * SHORT_S
-    until(world, tick_s)
+    run_until(world, tick_s)
     partitions = {node.partition for node in world.nodes.values() if node.partition}
     assert len(partitions) <= 1
     return {node.name for node in world.nodes.values() if node.partition}
 
 
-def check(nodes: int, witness: bool, windows: str, every: int) -> None:
+def check(nodes: int, witness: bool, windows: str, step: int) -> None:
     start = cluster(nodes, witness, windows)
     for number, groups in enumerate(orders(nodes, witness)):
-        if number % every == 0:
+        if number % step == 0:
             expected = oracle(nodes, witness, windows, groups)
             assert members(start, groups) == expected, (
                 f"{nodes} nodes, witness {witness}, {windows}: {groups}"
@@ -147,30 +147,30 @@ def test_every_order_of_losses_follows_the_model(nodes: int, witness: bool, wind
 def test_losing_the_witness_does_not_shorten_the_heartbeat_threshold() -> None:
     """Nodes that went with it are missed when their heartbeats have been missing for five seconds, not before."""
     world = cluster(3, True, "2012 R2")
-    until(world, 1)
+    run_until(world, 1)
     do(world, "power-off W", "power-off N2", "power-off N3")
-    until(world, 5)
+    run_until(world, 5)
     assert world.nodes["N1"].partition
-    until(world, 9)
+    run_until(world, 9)
     assert not world.nodes["N1"].partition
 
 
 def test_forced_quorum_ends_with_a_majority_of_the_nodes() -> None:
     """Exactly half of them is not enough."""
     world = cluster(4, False, "2016")
-    until(world, 1)
+    run_until(world, 1)
     do(world, "power-off N2", "power-off N3", "power-off N4")
-    until(world, 40)
+    run_until(world, 40)
     assert not world.nodes["N1"].partition
     do(world, "force-quorum N1")
-    until(world, 60)
+    run_until(world, 60)
     assert world.nodes["N1"].config.forced
     do(world, "power-on N2")
-    until(world, 200)
+    run_until(world, 200)
     assert world.nodes["N2"].partition == world.nodes["N1"].partition
     assert world.nodes["N1"].config.forced
     do(world, "power-on N3")
-    until(world, 400)
+    run_until(world, 400)
     assert not world.nodes["N1"].config.forced
 
 
@@ -179,7 +179,7 @@ def test_lower_quorum_priority_selects_the_node_that_loses_its_vote() -> None:
     for lower, counted in ((None, ("N1", "N2", "N3")), ("N2", ("N1", "N3", "N4"))):
         world = cluster(5, False, "2012 R2")
         world.clusters["CLU1"] = replace(world.clusters["CLU1"], lower_priority_node=lower)
-        until(world, 1)
+        run_until(world, 1)
         do(world, "power-off N5")
-        until(world, 60)
+        run_until(world, 60)
         assert world.nodes["N1"].config.counted == counted

@@ -6,9 +6,9 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.model import ClusterRole, World
 from engine.protocol import serving
-from tests.engine.availability.worlds import SCENARIOS, do, until
+from tests.engine.availability.worlds import SCENARIOS, do, run_until
 
-__all__ = ["do", "fci_lab", "made", "role", "serves", "until"]
+__all__ = ["build_cluster_world", "do", "fci_lab", "role", "run_until", "serves"]
 
 
 def fci_lab(seed: int = 1) -> World:
@@ -56,7 +56,7 @@ data_source = "FCI"
 """
 
 
-def made(*, instance: str = "", windows: str = "2012 R2") -> World:
+def build_cluster_world(*, instance: str = "", windows: str = "2012 R2") -> World:
     """Instance FCI with Sales on N1, or else N2; N3 is a computer outside the cluster."""
     servers = "\n".join(f'[[server]]\nname = "{name}"\nsql = false' for name in ("N1", "N2", "N3"))
     text = FEW.format(servers=servers, instance=instance, windows=windows)

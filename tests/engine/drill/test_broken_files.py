@@ -7,11 +7,11 @@ import pytest
 from engine.drill.authoring.lint import lint
 from engine.drill.authoring.problems import Problem, ScenarioError
 from engine.drill.authoring.scenario import load_scenario
-from tests.engine.drill.texts import SMALL, changed
+from tests.engine.drill.texts import SMALL, change_text
 
 
-def checked(text: str) -> list[Problem]:
-    """What `check` says of a file."""
+def check_text(text: str) -> list[Problem]:
+    """Return the problems that `check` reports for a file."""
     try:
         return lint(load_scenario(text, "small.toml"), "small.toml")
     except ScenarioError as problems:
@@ -28,11 +28,11 @@ POOLS = '[variants]\na = ["{b}", "x"]\nb = ["{a}", "y"]\n\n[[source]]'
 
 
 def put(*changes: tuple[str, str]) -> str:
-    return changed(*changes)
+    return change_text(*changes)
 
 
 @pytest.mark.parametrize(
-    ("text", "where", "said"),
+    ("text", "line_part", "message"),
     [
         (put(("minutes = 5", 'minutes = "five"')), "minutes = ", "a whole number"),
         (put(('title = "Small"', "title = 3")), "title", "a text in quotes"),
@@ -76,16 +76,16 @@ def put(*changes: tuple[str, str]) -> str:
         (put(("minutes = 5", 'minutes = "x"')).replace("\n", "\r\n"), "minutes", "a whole number"),
     ],
 )  # fmt: skip
-def test_a_broken_file_is_reported_with_its_position(text: str, where: str, said: str) -> None:
-    found = [problem for problem in checked(text) if said in str(problem)]
-    assert found, checked(text)
+def test_a_broken_file_is_reported_with_its_position(text: str, line_part: str, message: str) -> None:
+    found = [problem for problem in check_text(text) if message in str(problem)]
+    assert found, check_text(text)
     line = text.splitlines()[found[0].line - 1]
-    assert where in line, (found[0], line)
+    assert line_part in line, (found[0], line)
     assert 1 <= found[0].column <= len(line) + 1
 
 
 def test_a_wrong_type_hides_no_other_problem() -> None:
-    found = checked(
+    found = check_text(
         put(
             ("minutes = 5", 'minutes = "five"\nbogus = 1'),
             ("[[timeline]]", '[[timeline]]\nat = "5x"\ndo = "note a"\n\n[[timeline]]'),
@@ -105,11 +105,11 @@ def test_an_unreadable_entry_does_not_shift_the_others() -> None:
     text = put(
         ('text = "SERVER_B serves"\n', ""), ('when = "Sales is', 'when = "Sals is'), ("+5 power", "+5 powr")
     )
-    found = checked(text)
+    found = check_text(text)
     assert [problem.where for problem in found] == ["goal[0]", "goal[1].when", "solution[0].do"]
     assert 'when = "Sals is' in text.splitlines()[found[1].line - 1]
 
 
 def test_a_missing_server_hides_problems_of_its_references() -> None:
-    (problem,) = checked(put(('name = "SERVER_W"', "name = 7")))
+    (problem,) = check_text(put(('name = "SERVER_W"', "name = 7")))
     assert problem.where == "server[2].name"

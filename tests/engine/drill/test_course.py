@@ -9,18 +9,18 @@ from engine.drill.judging.score import RubricItem
 from engine.drill.running.drill import Drill, DrillMode
 from tests.engine.drill.running.test_questions import CHANGES, asking
 from tests.engine.drill.texts import drill, run, small
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 FORCE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
 WITNESS_OFF = "sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF"
 
 
-def items(taken: Drill) -> dict[str, RubricItem]:
-    return {item.name: item for item in taken.score().items}
+def items(drill: Drill) -> dict[str, RubricItem]:
+    return {item.name: item for item in drill.score().items}
 
 
-def ended(taken: Drill) -> Drill:
-    return run(taken, 300)
+def finish_run(drill: Drill) -> Drill:
+    return run(drill, 300)
 
 
 def premise(text: str) -> tuple[str, str]:
@@ -42,7 +42,7 @@ def test_an_unasked_question_is_not_counted() -> None:
     taken.do("answer next 1")
     taken.do("answer cause 2")
     run(taken, 30).do("power-on SERVER_A")
-    ended(taken)
+    finish_run(taken)
     assert items(taken)["Diagnosis"].points == 20.0, "the question that was asked bears all the points"
     assert not items(taken)["Diagnosis"].losses
 
@@ -51,7 +51,7 @@ def test_without_questions_the_points_follow_the_rest() -> None:
     nothing = ('when = "not Sales serves"', 'when = "SERVER_W is OFF"')
     taken = run(asking(None, premise("Sales serves on SERVER_A"), nothing), 22)
     run(taken, 60).do("power-on SERVER_A")
-    ended(taken)
+    finish_run(taken)
     diagnosis = items(taken)["Diagnosis"]
     rest = [item for item in items(taken).values() if item is not diagnosis]
     assert not diagnosis.counted
@@ -96,10 +96,10 @@ def test_a_prediction_without_any_outcome_is_not_counted() -> None:
     taken = run(asking(None, *never), 22)
     taken.do("answer next 1")
     run(taken, 60).do("power-on SERVER_A")
-    assert not items(ended(taken))["Prediction"].counted
+    assert not items(finish_run(taken))["Prediction"].counted
     silent = run(asking(None, *never), 60)
     silent.do("power-on SERVER_A")
-    assert items(ended(silent))["Prediction"].counted, "who said nothing has earned nothing"
+    assert items(finish_run(silent))["Prediction"].counted, "who said nothing has earned nothing"
 
 
 # --- another right answer -----------------------------------------------------------------------------------
@@ -112,28 +112,28 @@ INSTEAD = (
 
 
 @pytest.mark.parametrize(
-    ("sabotage", "right", "why"), [(False, [2], "It took over."), (True, [1], "No witness.")]
+    ("sabotage", "right_choices", "reason"), [(False, [2], "It took over."), (True, [1], "No witness.")]
 )
-def test_the_right_answer_follows_the_run(sabotage: bool, right: list[int], why: str) -> None:
+def test_the_right_answer_follows_the_run(sabotage: bool, right_choices: list[int], reason: str) -> None:
     taken = run(asking(None, INSTEAD), 2)
     if sabotage:
         taken.do(WITNESS_OFF)
     run(taken, 60).do("answer role 1")
     run(taken, 300)
     (role,) = [each for each in taken.report()["questions"] if each["name"] == "role"]
-    assert (role["right"], role["why"], role["correct"]) == (right, why, sabotage)
-    assert why in items(taken)["Diagnosis"].why
+    assert (role["right"], role["why"], role["correct"]) == (right_choices, reason, sabotage)
+    assert reason in items(taken)["Diagnosis"].why
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (('right = [1]\nwhy = "No', 'right = [3]\nwhy = "No'), "higher than the number of choices"),
         (("witness of Sales is NONE", "witness of Salez is NONE"), "Salez"),
     ],
 )
-def test_a_wrong_answer_has_its_reason(change: tuple[str, str], said: str) -> None:
-    with pytest.raises(ScenarioError, match=said):
+def test_a_wrong_answer_has_its_reason(change: tuple[str, str], message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
         small(*CHANGES, INSTEAD, change)
 
 
@@ -147,12 +147,14 @@ def test_a_premise_is_checked() -> None:
 # --- prices -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("so", "taken_points"), [("SERVER_A is OFF", 20.0), ("SERVER_A is RUNNING", 0.0)])
-def test_a_price_is_charged_only_if_its_reason_is_true(so: str, taken_points: float) -> None:
-    taken = run(drill(("price = 20", f'premise = "{so}"\nprice = 20')), 40)
+@pytest.mark.parametrize(
+    ("premise", "taken_points"), [("SERVER_A is OFF", 20.0), ("SERVER_A is RUNNING", 0.0)]
+)
+def test_a_price_is_charged_only_if_its_reason_is_true(premise: str, taken_points: float) -> None:
+    taken = run(drill(("price = 20", f'premise = "{premise}"\nprice = 20')), 40)
     taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
     run(taken, 45).do("power-on SERVER_A")
-    ended(taken)
+    finish_run(taken)
     assert 30.0 - items(taken)["Conduct"].points - sum(
         loss.points for loss in items(taken)["Conduct"].losses if "removed" not in loss.why
     ) == pytest.approx(taken_points if taken.score().finished else 30.0)
@@ -161,7 +163,7 @@ def test_a_price_is_charged_only_if_its_reason_is_true(so: str, taken_points: fl
 
 
 def sabotage(mode: DrillMode | None = None) -> Drill:
-    taken = Drill(shipped("automatic-failover"), mode=mode)
+    taken = Drill(load_shipped_scenario("automatic-failover"), mode=mode)
     for at_s, line in (
         (48, WITNESS_OFF),
         (80.7, FORCE),

@@ -1,4 +1,4 @@
-"""Whatever is created, restored, renamed, dropped or broken in a run, its report, review and readings are there."""
+"""Report, review and readings survive everything that is created, restored, renamed, dropped or broken in a run."""
 
 from __future__ import annotations
 
@@ -59,18 +59,18 @@ def acts(draw: st.DrawFn) -> str:
     return line.format(**names)
 
 
-def nothing_is_lost(taken: Drill) -> None:
-    made = taken.report()
+def assert_nothing_is_lost(drill: Drill) -> None:
+    made = drill.report()
     assert "failed_parts" not in made, made.get("failed_parts")
     json.dumps(made, allow_nan=False)
-    assert set(made["availability"]["databases"]) == set(taken.world.availability)
-    arrays = report.by_database(taken)
+    assert set(made["availability"]["databases"]) == set(drill.world.availability)
+    arrays = report.by_database(drill)
     assert all(
         len(array) == len(made["readings"]["t_s"]) for each in arrays.values() for array in each.values()
     )
-    review(taken).as_json()
-    for database in [*taken.world.availability, "Sales"]:
-        preconditions.preconditions(taken.world, database)
+    review(drill).as_json()
+    for database in [*drill.world.availability, "Sales"]:
+        preconditions.preconditions(drill.world, database)
 
 
 @given(st.lists(st.tuples(acts(), st.sampled_from((0.5, 4.0, 30.0))), max_size=14))
@@ -83,7 +83,7 @@ def test_no_input_loses_the_report(script: list[tuple[str, float]]) -> None:
         except InputError:
             continue
         run(taken, taken.world.t_s + wait_s)
-    nothing_is_lost(taken)
+    assert_nothing_is_lost(taken)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_databases_of_a_partial_report_are_included(statements: tuple[str, ...])
     for statement in statements:
         run(taken, taken.world.t_s + 20.0)
         taken.do(f"sql SERVER_A {statement}")
-    nothing_is_lost(run(taken, taken.world.t_s + 1500.0))
+    assert_nothing_is_lost(run(taken, taken.world.t_s + 1500.0))
 
 
 def test_a_failed_part_of_the_report_is_named_and_affects_no_other(monkeypatch: pytest.MonkeyPatch) -> None:

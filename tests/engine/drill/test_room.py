@@ -24,7 +24,7 @@ BYTES_OF_NEWS = 500
 ACTS = ("stop-service SERVER_A", "start-service SERVER_A", "cut SERVER_A SERVER_B", "revert-all")
 
 
-def lived(history: History, until_s: float) -> History:
+def play_until(history: History, until_s: float) -> History:
     """One thing or another each minute, failovers among them."""
     for act in cycle(ACTS):
         if history.drill.world.t_s >= until_s:
@@ -56,9 +56,9 @@ def history(monkeypatch: pytest.MonkeyPatch) -> History:
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_hours_of_a_run(history: History) -> None:
     """Kept moments stay as large as they were; of the run itself only the record of what happened grows."""
-    run, kept = rooms(lived(history, 1_800.0))
+    run, kept = rooms(play_until(history, 1_800.0))
     news = len(history.drill.events) + len(history.drill.world.files)
-    later_run, later_kept = rooms(lived(history, 5_400.0))
+    later_run, later_kept = rooms(play_until(history, 5_400.0))
     news = len(history.drill.events) + len(history.drill.world.files) - news
     assert len(history.drill.world.failovers) > 20
     assert len(history.drill.world.files) > 500
@@ -73,7 +73,7 @@ def test_snapshots_are_as_dense_as_their_age_requires(
 ) -> None:
     """Evenly in a short run, and in a long one the further apart the older, but nowhere without any."""
     monkeypatch.setattr(module, "RECENT", recent)
-    lived(history, 3_600.0)
+    play_until(history, 3_600.0)
     costs = [module._cost_of(moment) for moment in history._snapshots]
     now, most = costs[-1], len(costs)
     assert KEPT / 2 <= most <= KEPT

@@ -13,7 +13,7 @@ from tests.engine.drill.texts import small as scenario
 
 
 @pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+def few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SAMPLES_MAX", 30)
 
 

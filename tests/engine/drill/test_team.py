@@ -16,11 +16,11 @@ from engine.drill.team.stand_ins import find_due_line
 from engine.drill.team.view import view
 from engine.inputs import InputError
 from engine.verbs.lines import parse_script
-from tests.shipped import NAMES, shipped
+from tests.shipped_scenarios import NAMES, load_shipped_scenario
 
-CABLE = shipped("team-cable")
-TWO_SITES = shipped("team-two-sites")
-TEAMS = [shipped(name) for name in NAMES if name.startswith("team-")]
+CABLE = load_shipped_scenario("team-cable")
+TWO_SITES = load_shipped_scenario("team-two-sites")
+TEAMS = [load_shipped_scenario(name) for name in NAMES if name.startswith("team-")]
 
 
 def test_four_team_drills_are_shipped() -> None:
@@ -63,13 +63,13 @@ def test_one_person_can_play_every_role() -> None:
 
 
 def test_a_single_player_drill_has_no_team() -> None:
-    drill = Drill(shipped("cable-pulled"))
+    drill = Drill(load_shipped_scenario("cable-pulled"))
     for line in ("@dba power-off BANK1", "call room plug it in"):
         with pytest.raises(InputError, match="this drill has no team roles"):
             drill.do(line)
 
 
-def said(*lines: str) -> Drill:
+def play_lines(*lines: str) -> Drill:
     drill = Drill(CABLE)
     for line in lines:
         drill.advance_to(drill.tick + 100)
@@ -103,13 +103,13 @@ ORDER = "@dba call room plug in the cable of PAY1"
     ],
 )  # fmt: skip
 def test_problems_of_an_order_are_named(lines: tuple[str, ...], fault: str) -> None:
-    (call,) = said(*lines).calls
+    (call,) = play_lines(*lines).calls
     assert describe_fault(call) == fault
     assert call.closed == (not fault)
 
 
 def test_an_order_that_was_read_back_wrongly_is_repeated() -> None:
-    first, second = said(ORDER, "@room read-back dba pull the cable of PAY1", ORDER).calls
+    first, second = play_lines(ORDER, "@room read-back dba pull the cable of PAY1", ORDER).calls
     assert first.repeated_tick
     assert not first.waits
     assert second.waits
@@ -118,11 +118,11 @@ def test_an_order_that_was_read_back_wrongly_is_repeated() -> None:
 def test_only_given_orders_can_be_read_back_or_confirmed() -> None:
     for line in ("@room read-back dba plug in the cable", "@dba confirm room"):
         with pytest.raises(InputError, match="waiting"):
-            said(line)
+            play_lines(line)
 
 
 def test_a_status_call_must_be_true() -> None:
-    drill = said("@manager ask-status dba Payments?")
+    drill = play_lines("@manager ask-status dba Payments?")
     for line in (
         "Payments will be back",
         "time_s() >= 0",
@@ -170,27 +170,27 @@ def test_a_team_run_replays_to_the_same_hash(scenario: Scenario) -> None:
 
 
 def test_calls_do_not_change_the_world() -> None:
-    silent, loud = Drill(CABLE, mode=DrillMode.PRACTICE), said(ORDER)
+    silent, loud = Drill(CABLE, mode=DrillMode.PRACTICE), play_lines(ORDER)
     silent.advance_to(loud.tick)
     assert silent.state_hash() == loud.state_hash()
 
 
 def test_a_branch_keeps_its_calls() -> None:
-    drill = said(ORDER)
+    drill = play_lines(ORDER)
     twin = drill.fork()
     twin.do("@room read-back dba plug in the cable of PAY1")
     assert not drill.calls[0].read_back
     assert twin.calls[0].read_back
 
 
-def wrong(text: str) -> str:
+def read_problem(text: str) -> str:
     with pytest.raises(ScenarioError) as found:
         load_scenario(text, "team-cable.toml")
     return str(found.value.problems[0])
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old_text", "new_text", "message"),
     [
         ('key = "room"', 'key = "dba"', "'dba' exists twice"),
         ('servers = ["PAY1", "PAY2", "PAYW"]\nsees = ["power"]', 'servers = ["PAY9"]', "no server 'PAY9'"),
@@ -200,14 +200,14 @@ def wrong(text: str) -> str:
         ("+3 @dba confirm room", "+3 @dba confirm cook", "this team has no role 'cook'"),
     ],
 )
-def test_an_invalid_team_is_reported(old: str, new: str, said: str) -> None:
-    assert said in wrong(CABLE.text.replace(old, new))
+def test_an_invalid_team_is_reported(old_text: str, new_text: str, message: str) -> None:
+    assert message in read_problem(CABLE.text.replace(old_text, new_text))
 
 
 # --- roles that the scenario plays
 
 
-def alone(name: str, roles: set[str], *lines: str, until_s: float = 0.0) -> Drill:
+def play_alone(name: str, roles: set[str], *lines: str, until_s: float = 0.0) -> Drill:
     """The other *roles* are played; each of *lines* is done as soon as nothing else is due: `90 @dba …` not before."""
     drill = Drill(scenario_files.find(name).load())
     script = [item for line in lines for item in parse_script(line)[0]]
@@ -225,7 +225,7 @@ def deeds(drill: Drill, *roles: str) -> list[str]:
 
 
 def test_a_simulated_operator_reads_back_and_follows_orders_even_if_wrong() -> None:
-    drill = alone(
+    drill = play_alone(
         "team-cable", {"room", "manager"},
         "100 @dba call room please power off PAY2", "120 @dba confirm room", until_s=140,
     )  # fmt: skip
@@ -234,14 +234,14 @@ def test_a_simulated_operator_reads_back_and_follows_orders_even_if_wrong() -> N
 
 
 def test_a_simulated_role_waits_for_confirmation_and_respects_its_rights() -> None:
-    drill = alone("team-cable", {"room"}, "100 @dba call room plug in the cable of PAY1", until_s=200)
+    drill = play_alone("team-cable", {"room"}, "100 @dba call room plug in the cable of PAY1", until_s=200)
     assert deeds(drill, "room") == ["@room read-back dba plug in the cable of PAY1"]
     lines = ("100 @dba call room stop the service of PAY1", "110 @dba confirm room")
-    assert len(deeds(alone("team-cable", {"room"}, *lines, until_s=200), "room")) == 1
+    assert len(deeds(play_alone("team-cable", {"room"}, *lines, until_s=200), "room")) == 1
 
 
 def test_one_dba_fails_freight_over_with_a_simulated_colleague() -> None:
-    drill = alone(
+    drill = play_alone(
         "team-two-sites", {"west"},
         "200 @east ask-status west Freight", "362 @east mend EAST1 WEST1", "364 @east mend EAST1 WEST2",
         "460 @east call west please fail Freight over to EAST1 now", "470 @east confirm west", until_s=700,
@@ -253,7 +253,7 @@ def test_one_dba_fails_freight_over_with_a_simulated_colleague() -> None:
 
 def test_a_simulated_owner_decides_and_answers() -> None:
     order = "force service for Orders on NORTH1"
-    drill = alone(
+    drill = play_alone(
         "team-owner-decides", {"owner"}, "140 @dba sql NORTH1 SELECT 1", f"160 @dba read-back owner {order}",
         "190 @dba sql NORTH1 ALTER DATABASE Orders SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
         "210 @dba ask-status owner SHOP", until_s=230,

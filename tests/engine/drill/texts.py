@@ -126,10 +126,10 @@ FREE = WORLD.replace('length = "5min"\n', "")
 
 def small(*changes: tuple[str, str], text: str = SMALL) -> Scenario:
     """The small scenario with each (old, new) put in; old must be there."""
-    return load_scenario(changed(*changes, text=text), "small.toml")
+    return load_scenario(change_text(*changes, text=text), "small.toml")
 
 
-def changed(*changes: tuple[str, str], text: str = SMALL) -> str:
+def change_text(*changes: tuple[str, str], text: str = SMALL) -> str:
     for old, new in changes:
         assert old in text, old
         text = text.replace(old, new)
@@ -140,6 +140,6 @@ def drill(*changes: tuple[str, str], text: str = SMALL, mode: DrillMode | None =
     return Drill(small(*changes, text=text), mode=mode)
 
 
-def run(taken: Drill, until_s: float) -> Drill:
-    taken.advance_to(round(until_s * 100))
-    return taken
+def run(drill: Drill, until_s: float) -> Drill:
+    drill.advance_to(round(until_s * 100))
+    return drill

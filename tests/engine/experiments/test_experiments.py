@@ -54,9 +54,9 @@ from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.inputs import Input
 from engine.model import Safety, World
-from tests.engine.protocol.setups import alone, prepared
+from tests.engine.protocol.setups import build_unmirrored_world, prepare_mirror
 from tests.engine.tsql.console import Answer
-from tests.engine.tsql.test_answers import shown
+from tests.engine.tsql.test_answers import format_answer
 from tests.engine.worlds import lab, play
 
 LONGEST_S: Final = 600
@@ -67,8 +67,8 @@ WORLDS: Final[dict[str, Callable[[str], World]]] = {
     "partners": lambda load: lab(workload=load, witness=False),
     "async": lambda load: lab(workload=load, witness=False, safety=Safety.OFF),
     "async-witness": lambda load: lab(workload=load, safety=Safety.OFF),
-    "alone": alone,
-    "prepared": lambda load: prepared(workload=load),
+    "alone": build_unmirrored_world,
+    "prepared": lambda load: prepare_mirror(workload=load),
 }
 
 
@@ -100,8 +100,8 @@ def experiments() -> Iterator[Experiment]:
 
 
 @functools.cache
-def settled(words: str) -> World:
-    kind, *details = words.split()
+def build_settled_world(description: str) -> World:
+    kind, *details = description.split()
     world = WORLDS[kind]("Workload1" if "busy" in details else "none")
     for server in world.instances:
         for detail in details:
@@ -141,8 +141,8 @@ class Trial:
         last = mine[-1] if mine else None
         return Answer(last) if last is not None and last.kind == "sql_done" else None
 
-    def seen(self, words: str) -> bool:
-        where, text = words.split(": ", 1)
+    def has_event(self, description: str) -> bool:
+        where, text = description.split(": ", 1)
         server, kind = where.split()
         return any(e.server == server and e.kind == kind and text in e.text for e in self.events)
 
@@ -153,11 +153,11 @@ class Trial:
         elif verb == "wait":
             self.run(float(rest))
         elif verb == "sees":
-            assert self.seen(rest), [
+            assert self.has_event(rest), [
                 f"{e.server} {e.kind}: {e.text}" for e in self.events if e.kind in rest.split(":")[0]
             ]
         elif verb == "never":
-            assert not self.seen(rest)
+            assert not self.has_event(rest)
         elif step == "not simulated":
             answer = self.answer(self.window)
             assert answer is not None
@@ -182,7 +182,7 @@ class Trial:
         elif wanted.startswith("... "):
             assert wanted.removeprefix("... ") in said, said
         else:
-            assert shown(answer, wanted) == wanted, said
+            assert format_answer(answer, wanted) == wanted, said
 
 
 def is_answer(event: Event, window: str) -> bool:
@@ -191,6 +191,6 @@ def is_answer(event: Event, window: str) -> bool:
 
 @pytest.mark.parametrize("experiment", [pytest.param(e, id=f"{e.family}: {e.title}") for e in experiments()])
 def test_an_experiment_matches_the_documentation(experiment: Experiment) -> None:
-    trial = Trial(settled(experiment.world).fork())
+    trial = Trial(build_settled_world(experiment.world).fork())
     for step in experiment.steps:
         trial.step(step)

@@ -15,9 +15,9 @@ W1, W2 = WORKLOAD1, WORKLOAD2
 __all__ = [
     "W1",
     "W2",
+    "build_flow",
     "change",
     "means",
-    "one",
     "positions",
     "reading",
     "run_s",
@@ -32,7 +32,7 @@ def setup(workload: Workload = WORKLOAD1, mode: SafetyMode = SafetyMode.FULL, **
     return setup_of(workload, mode, changes.pop("site", NEC), **changes)
 
 
-def one(
+def build_flow(
     workload: Workload = WORKLOAD1, mode: SafetyMode = SafetyMode.FULL, warm: bool = True, **changes: Any
 ) -> Flow:
     """A flow with one pair, source 0, in steady state just after a checkpoint."""
@@ -43,9 +43,11 @@ def one(
     return flow
 
 
-def change(flow: Flow, now: Pair, source: int = 0) -> None:
+def change(flow: Flow, pair: Pair, source: int = 0) -> None:
     """Other circumstances for the pair of *source*; a pair without a stream leaves the stream as it is."""
-    flow.update_setups({source: now.source}, {n: now.stream for n in flow.streams_of(source) if now.stream})
+    flow.update_setups(
+        {source: pair.source}, {n: pair.stream for n in flow.streams_of(source) if pair.stream}
+    )
 
 
 def means(flow: Flow, seconds: float = 60.0, source: int = 0) -> Means:
@@ -55,12 +57,12 @@ def means(flow: Flow, seconds: float = 60.0, source: int = 0) -> Means:
 def positions(flow: Flow, source: int = 0) -> Any:
     """Positions of the source and of its first stream together."""
     streams = [flow.stream_positions(n)._asdict() for n in flow.streams_of(source)]
-    return _joined(flow.positions(source)._asdict(), streams)
+    return _merge_rows(flow.positions(source)._asdict(), streams)
 
 
 def reading(flow: Flow, source: int = 0) -> Any:
     """Counters of the source and of its first stream together."""
-    return _joined(
+    return _merge_rows(
         vars(flow.reading(source)), [vars(flow.stream_reading(n)) for n in flow.streams_of(source)]
     )
 
@@ -80,5 +82,5 @@ def set_positions(flow: Flow, source: int = 0, **kb: float) -> None:
     flow.set_stream_positions(flow.streams_of(source)[0], **kb)
 
 
-def _joined(source: dict[str, Any], streams: list[dict[str, Any]]) -> Any:
+def _merge_rows(source: dict[str, Any], streams: list[dict[str, Any]]) -> Any:
     return SimpleNamespace(**{**source, **(streams[0] if streams else {})})

@@ -17,7 +17,7 @@ NO_CROSSING = 16
 """An armed crossing that is none."""
 
 
-def several(groups: list[tuple[Pair, int]]) -> Flow:
+def build_groups(groups: list[tuple[Pair, int]]) -> Flow:
     """So many of each, in turn, whose checkpoints were at other times and whose log files have other sizes."""
     flow = Flow.empty()
     for place in range(max(count for _, count in groups)):
@@ -30,7 +30,7 @@ def several(groups: list[tuple[Pair, int]]) -> Flow:
     return flow
 
 
-def each_by_itself(flow: Flow) -> Flow:
+def separate_sources(flow: Flow) -> Flow:
     """A fork in which no source is like another."""
     fork = flow.fork()
     fork.unshare_arrays()
@@ -44,10 +44,10 @@ def worked_out(flow: Flow) -> int:
     return int(source_places[k.GROUPS, -1])
 
 
-def assert_same(together: Flow, apart: Flow) -> None:
-    apart.sources[:, k.SOURCE_ARMED] %= NO_CROSSING
+def assert_same(grouped_flow: Flow, separate_flow: Flow) -> None:
+    separate_flow.sources[:, k.SOURCE_ARMED] %= NO_CROSSING
     for name in ("sources", "streams", "hosts", "links", "history", "clock"):
-        np.testing.assert_array_equal(getattr(together, name), getattr(apart, name), err_msg=name)
+        np.testing.assert_array_equal(getattr(grouped_flow, name), getattr(separate_flow, name), err_msg=name)
 
 
 @settings(max_examples=60, deadline=None)
@@ -58,23 +58,23 @@ def assert_same(together: Flow, apart: Flow) -> None:
 def test_equal_sources_match_separate_computation(
     groups: list[tuple[Pair, int]], stages: list[tuple[int, int, float]]
 ) -> None:
-    together = several(groups)
+    together = build_groups(groups)
     for ticks, backed_up, reuse_kb in stages:
         source = backed_up % len(together.source_setups)
         together.set_log_reuse_kb(source, min(reuse_kb, together.positions(source).generated_kb))
-        apart = each_by_itself(together)
+        apart = separate_sources(together)
         assert run(together, ticks) == run(apart, ticks)
         assert_same(together, apart)
 
 
 def test_a_hundred_equal_databases_are_computed_once_until_one_differs() -> None:
-    flow = several([(setup(W1, SafetyMode.FULL), 100)])
+    flow = build_groups([(setup(W1, SafetyMode.FULL), 100)])
     run(flow, 50)
     assert worked_out(flow) == 1
     flow.add_log_kb(42, 1.0)
     run(flow, 50)
     assert worked_out(flow) == 2
-    apart = each_by_itself(flow)
+    apart = separate_sources(flow)
     run(flow, 500)
     run(apart, 500)
     assert worked_out(apart) == 100
@@ -82,10 +82,10 @@ def test_a_hundred_equal_databases_are_computed_once_until_one_differs() -> None
 
 
 def test_jitter_separates_streams_and_an_extra_stream_separates_its_source() -> None:
-    jitter = several([(setup(W1, SafetyMode.FULL, jitter_ms=3.0), 3)])
+    jitter = build_groups([(setup(W1, SafetyMode.FULL, jitter_ms=3.0), 3)])
     run(jitter, 5)
     assert worked_out(jitter) == 3
-    flow = several([(setup(W1, SafetyMode.FULL), 3)])
+    flow = build_groups([(setup(W1, SafetyMode.FULL), 3)])
     flow.add_stream(1, flow.stream_setup(0))
     run(flow, 5)
     assert worked_out(flow) == 2
@@ -93,21 +93,21 @@ def test_jitter_separates_streams_and_an_extra_stream_separates_its_source() -> 
 
 @pytest.mark.parametrize("backed_up", [0, 1])
 def test_a_full_log_blocks_only_its_own_database(backed_up: int) -> None:
-    flow = several([(setup(W2, SafetyMode.FULL, log_max_kb=1e5), 3)])
+    flow = build_groups([(setup(W2, SafetyMode.FULL, log_max_kb=1e5), 3)])
     for source in range(3):
         flow.watch(source, Crossing.LOG_FULL)
     run(flow, 100)
     assert worked_out(flow) == 1
     flow.set_log_reuse_kb(backed_up, flow.positions(backed_up).generated_kb)
     full = [source for source in range(3) if source != backed_up]
-    apart = each_by_itself(flow)
+    apart = separate_sources(flow)
     ran, held, _ = run(flow, 10_000)
     assert (ran, held) == run(apart, 10_000)[:2]
     assert [source for source, _ in held] == full
     for each in (flow, apart):
         for source in range(3):
             each.watch(source, Crossing(0))
-    apart = each_by_itself(flow)
+    apart = separate_sources(flow)
     run(flow, 1_000)
     run(apart, 1_000)
     assert_same(flow, apart)
@@ -115,8 +115,8 @@ def test_a_full_log_blocks_only_its_own_database(backed_up: int) -> None:
 
 
 def test_samples_belong_to_each_database() -> None:
-    flow = several([(setup(W1, SafetyMode.FULL), 3), (setup(W2, SafetyMode.OFF), 2)])
-    apart = each_by_itself(flow)
+    flow = build_groups([(setup(W1, SafetyMode.FULL), 3), (setup(W2, SafetyMode.OFF), 2)])
+    apart = separate_sources(flow)
     together, alone = Samples(10), Samples(10)
     run(flow, 3_000, together)
     run(apart, 3_000, alone)

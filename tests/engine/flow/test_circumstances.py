@@ -5,12 +5,23 @@ from __future__ import annotations
 import pytest
 
 from engine.flow import Crossing, SafetyMode, run
-from tests.engine.flow.pairs import W1, W2, change, means, one, positions, reading, run_s, setup, totals
+from tests.engine.flow.pairs import (
+    W1,
+    W2,
+    build_flow,
+    change,
+    means,
+    positions,
+    reading,
+    run_s,
+    setup,
+    totals,
+)
 
 
 @pytest.mark.parametrize("changes", [{"sending": False}, {"connected": False, "carrying": False}])
 def test_a_suspended_or_disconnected_session_delays_no_commit_and_keeps_log(changes: dict[str, bool]) -> None:
-    flow = one(W1, SafetyMode.FULL)
+    flow = build_flow(W1, SafetyMode.FULL)
     change(flow, setup(W1, SafetyMode.FULL, **changes))
     run_s(flow, 2)
     before = positions(flow)
@@ -24,7 +35,7 @@ def test_a_suspended_or_disconnected_session_delays_no_commit_and_keeps_log(chan
 
 
 def test_a_stalled_link_delays_commits_until_the_timeout() -> None:
-    flow = one(W1, SafetyMode.FULL)
+    flow = build_flow(W1, SafetyMode.FULL)
     change(flow, setup(W1, SafetyMode.FULL, carrying=False))
     run_s(flow, 1)
     committed = positions(flow).committed_kb
@@ -38,7 +49,7 @@ def test_a_stalled_link_delays_commits_until_the_timeout() -> None:
 
 
 def test_a_short_stall_loses_nothing() -> None:
-    flow = one(W1, SafetyMode.FULL)
+    flow = build_flow(W1, SafetyMode.FULL)
     sent = positions(flow).sent_kb
     change(flow, setup(W1, SafetyMode.FULL, carrying=False))
     run_s(flow, 3)
@@ -49,7 +60,7 @@ def test_a_short_stall_loses_nothing() -> None:
 
 
 def test_a_full_log_halts_the_database_until_space_is_free() -> None:
-    flow = one(W1, SafetyMode.NONE)
+    flow = build_flow(W1, SafetyMode.NONE)
     limit = positions(flow).generated_kb + 7200.0
     change(flow, setup(W1, SafetyMode.NONE, log_size_kb=100.0, log_max_kb=limit))
     flow.watch(0, Crossing.LOG_FULL)
@@ -68,7 +79,7 @@ def test_a_full_log_halts_the_database_until_space_is_free() -> None:
 
 
 def test_a_log_file_grows_with_the_retained_log() -> None:
-    flow = one(W1, SafetyMode.NONE, log_size_kb=1000.0)
+    flow = build_flow(W1, SafetyMode.NONE, log_size_kb=1000.0)
     start = positions(flow).generated_kb
     flow.set_log_reuse_kb(0, start)
     sizes = []
@@ -84,7 +95,7 @@ def test_a_log_file_grows_with_the_retained_log() -> None:
 
 
 def test_a_dead_principal_stands_still_while_its_mirror_finishes_redo() -> None:
-    flow = one(W1, SafetyMode.FULL, redoing=False)
+    flow = build_flow(W1, SafetyMode.FULL, redoing=False)
     run_s(flow, 20)
     change(flow, setup(W1, SafetyMode.FULL, alive=False, serving=False, carrying=False))
     before = positions(flow)
@@ -100,7 +111,7 @@ def test_a_dead_principal_stands_still_while_its_mirror_finishes_redo() -> None:
 
 
 def test_a_dead_mirror_keeps_its_log() -> None:
-    flow = one(W1, SafetyMode.FULL)
+    flow = build_flow(W1, SafetyMode.FULL)
     change(flow, setup(W1, SafetyMode.FULL, target_alive=False, carrying=False))
     before = positions(flow)
     run_s(flow, 1)
@@ -111,7 +122,7 @@ def test_a_dead_mirror_keeps_its_log() -> None:
 def test_standard_edition_redoes_with_one_thread() -> None:
     rates = []
     for enterprise in (True, False):
-        flow = one(W1, SafetyMode.OFF, redoing=False)
+        flow = build_flow(W1, SafetyMode.OFF, redoing=False)
         run_s(flow, 60)
         change(flow, setup(W1, SafetyMode.OFF, enterprise=enterprise))
         rates.append(means(flow, 3).redo_kb_per_s)
@@ -119,7 +130,7 @@ def test_standard_edition_redoes_with_one_thread() -> None:
 
 
 def test_delayed_durability_confirms_early_and_writes_full_blocks() -> None:
-    flow = one(W1, SafetyMode.FULL, warm=False, version=2014, delayed_durability=True, scale=0.02)
+    flow = build_flow(W1, SafetyMode.FULL, warm=False, version=2014, delayed_durability=True, scale=0.02)
     most = 0.0
     for _ in range(3000):
         run(flow, 1)
@@ -129,13 +140,13 @@ def test_delayed_durability_confirms_early_and_writes_full_blocks() -> None:
     assert 50.0 < most < 62.0, "a block of 60 KB waits until it is full"
     assert reading(flow).response_s < 0.13
     assert reading(flow).commit_delay_ms > 1000, "half of the 4 s in which 14 KB/s fill a block"
-    older = one(W1, SafetyMode.FULL, version=2012, delayed_durability=True)
+    older = build_flow(W1, SafetyMode.FULL, version=2012, delayed_durability=True)
     run_s(older, 5)
     assert older.positions(0).committed_kb < older.positions(0).generated_kb
 
 
 def test_delayed_commits_cannot_outrun_a_distant_mirror() -> None:
-    flow = one(W2, SafetyMode.FULL, version=2014, delayed_durability=True, rtt_ms=100.0)
+    flow = build_flow(W2, SafetyMode.FULL, version=2014, delayed_durability=True, rtt_ms=100.0)
     got = means(flow, 60)
     assert got.log_kb_per_s == pytest.approx(64 / 0.105, rel=0.02), "one window each round trip"
     at = positions(flow)
@@ -143,13 +154,13 @@ def test_delayed_commits_cannot_outrun_a_distant_mirror() -> None:
 
 
 def test_slow_disks_and_a_busy_cpu_slow_the_dependent_figures() -> None:
-    log = means(one(W2, SafetyMode.NONE, log_disk_factor=4.0))
+    log = means(build_flow(W2, SafetyMode.NONE, log_disk_factor=4.0))
     assert 0.9 * 60 / 0.016 < log.log_kb_per_s < 60 / 0.016, "the log device is the limit"
-    remote = means(one(W2, SafetyMode.FULL, target_log_disk_factor=4.0))
+    remote = means(build_flow(W2, SafetyMode.FULL, target_log_disk_factor=4.0))
     assert 0.9 * 60 / 0.016 < remote.log_kb_per_s <= 60 / 0.016 + 1e-6
-    pages = means(one(W1, SafetyMode.FULL, target_data_disk_factor=8.0))
+    pages = means(build_flow(W1, SafetyMode.FULL, target_data_disk_factor=8.0))
     assert pages.mirror_writes_kb_per_s == pytest.approx(8 * 4800 / 8, rel=0.02)
-    busy = means(one(W1, SafetyMode.NONE, cpu_factor=30.0))
+    busy = means(build_flow(W1, SafetyMode.NONE, cpu_factor=30.0))
     assert busy.transactions_per_s == pytest.approx(8 / (30 * 1.328e-3), rel=0.02), (
         "eight cores are the limit"
     )

@@ -241,7 +241,7 @@ def test_comments_and_docstrings_require_no_new_library() -> None:
 HEAD = "class Arrays:\n    sources: Table\n    clock: Numbers\n\n"
 
 
-def translated(body: str) -> str:
+def translate_body(body: str) -> str:
     return translate(f"{HEAD}{body}", {"A": 3, "B": (1, 2), "BAD": "x"})
 
 
@@ -281,7 +281,7 @@ REFUSED = {
 def test_the_translator_refuses_unknown_constructs_with_the_line(name: str) -> None:
     body, line = REFUSED[name]
     with pytest.raises(TranslationError, match=rf"^kernel\.py, line {line}: "):
-        translated(body)
+        translate_body(body)
 
 
 ODDS = '''

@@ -1,4 +1,4 @@
-"""What the flow model answers to the last digit, for every site, workload and circumstance.
+"""Results of the flow model to the last digit, for every site, workload and circumstance.
 
 The published figures have tolerances that hide small mistakes; this file has none, as the model is the same to the bit
 on every machine. After a change that is meant: `pytest --rewrite tests/engine/flow/test_figures.py`, and look over
@@ -21,8 +21,8 @@ from engine.flow.recovery import Cause, failover_times
 from tests.engine.flow.pairs import (
     W1,
     W2,
+    build_flow,
     change,
-    one,
     positions,
     reading,
     run_s,
@@ -36,49 +36,49 @@ FULL, OFF, NONE = SafetyMode.FULL, SafetyMode.OFF, SafetyMode.NONE
 QUICK: Final = replace(W1, name="quick", connections=60.0, think_s=0.004, other_delay_ms=0.5, hot_pages=500.0)
 BULK: Final = Operation(name="bulk", log_kb=30_000.0, rate_kb_per_s=9_000.0)
 ALONE: Final[dict[str, Callable[[], Flow]]] = {
-    **{f"{name}, FULL": partial(one, W1, site=site, version=2014) for name, site in sites.SITES.items()},
-    **{f"{name}, OFF": partial(one, load, OFF) for name, load in sites.WORKLOADS.items()},
-    "no mirror": lambda: one(W2, NONE),
-    "3par, busy": lambda: one(W2, site=sites.THREE_PAR, version=2008),
-    "ssd in a pool": lambda: one(sites.USERS, OFF, site=sites.SSD, version=2014, log_pool=True),
-    "ssd, reread": lambda: one(sites.USERS, site=sites.SSD, version=2014),
-    "compressed": lambda: one(W2, site=sites.UNISYS, version=2008, compression_ratio=0.27),
-    "not worth compressing": lambda: one(W2, OFF, site=sites.UNISYS, version=2008, compression_ratio=0.9),
-    "saves just enough": lambda: one(W2, OFF, site=sites.UNISYS, version=2008, compression_ratio=0.875),
-    "before compression": lambda: one(W2, version=2005, compression_ratio=0.27),
-    "not encrypted": lambda: one(W2, encryption=False),
-    "jitter": lambda: one(W2, jitter_ms=15.0, rtt_ms=30.0),
-    "jitter, OFF": lambda: one(W2, OFF, jitter_ms=40.0, rtt_ms=4.0),
-    "loss": lambda: one(W2, loss=0.01, rtt_ms=20.0),
-    "loss and jitter": lambda: one(W1, OFF, loss=0.03, jitter_ms=8.0, bandwidth_mbps=20.0),
-    "narrow": lambda: one(W2, OFF, bandwidth_mbps=10.0),
-    "window open in FULL": lambda: one(W2, site=replace(sites.NEC, window_in_full=False), rtt_ms=60.0),
-    "far": lambda: one(W2, rtt_ms=400.0),
-    "slow disks": lambda: one(W1, log_disk_factor=3.0, data_disk_factor=50.0),
-    "slow mirror": lambda: one(
+    **{f"{name}, FULL": partial(build_flow, W1, site=site, version=2014) for name, site in sites.SITES.items()},
+    **{f"{name}, OFF": partial(build_flow, load, OFF) for name, load in sites.WORKLOADS.items()},
+    "no mirror": lambda: build_flow(W2, NONE),
+    "3par, busy": lambda: build_flow(W2, site=sites.THREE_PAR, version=2008),
+    "ssd in a pool": lambda: build_flow(sites.USERS, OFF, site=sites.SSD, version=2014, log_pool=True),
+    "ssd, reread": lambda: build_flow(sites.USERS, site=sites.SSD, version=2014),
+    "compressed": lambda: build_flow(W2, site=sites.UNISYS, version=2008, compression_ratio=0.27),
+    "not worth compressing": lambda: build_flow(W2, OFF, site=sites.UNISYS, version=2008, compression_ratio=0.9),
+    "saves just enough": lambda: build_flow(W2, OFF, site=sites.UNISYS, version=2008, compression_ratio=0.875),
+    "before compression": lambda: build_flow(W2, version=2005, compression_ratio=0.27),
+    "not encrypted": lambda: build_flow(W2, encryption=False),
+    "jitter": lambda: build_flow(W2, jitter_ms=15.0, rtt_ms=30.0),
+    "jitter, OFF": lambda: build_flow(W2, OFF, jitter_ms=40.0, rtt_ms=4.0),
+    "loss": lambda: build_flow(W2, loss=0.01, rtt_ms=20.0),
+    "loss and jitter": lambda: build_flow(W1, OFF, loss=0.03, jitter_ms=8.0, bandwidth_mbps=20.0),
+    "narrow": lambda: build_flow(W2, OFF, bandwidth_mbps=10.0),
+    "window open in FULL": lambda: build_flow(W2, site=replace(sites.NEC, window_in_full=False), rtt_ms=60.0),
+    "far": lambda: build_flow(W2, rtt_ms=400.0),
+    "slow disks": lambda: build_flow(W1, log_disk_factor=3.0, data_disk_factor=50.0),
+    "slow mirror": lambda: build_flow(
         W2, target_log_disk_factor=4.0, target_data_disk_factor=30.0, target_cpu_factor=9.0
     ),
-    "slow processors": lambda: one(W2, cpu_factor=3.0),
-    "one redo thread": lambda: one(W2, enterprise=False, target_cpu_factor=20.0),
-    "five redo threads": lambda: one(W2, redo_threads=5, target_cpu_factor=20.0),
-    "delayed durability": lambda: one(
+    "slow processors": lambda: build_flow(W2, cpu_factor=3.0),
+    "one redo thread": lambda: build_flow(W2, enterprise=False, target_cpu_factor=20.0),
+    "five redo threads": lambda: build_flow(W2, redo_threads=5, target_cpu_factor=20.0),
+    "delayed durability": lambda: build_flow(
         sites.LOG_ROWS, site=sites.DELAYED, version=2014, delayed_durability=True
     ),
-    "delayed before 2014": lambda: one(
+    "delayed before 2014": lambda: build_flow(
         sites.LOG_ROWS, site=sites.DELAYED, version=2012, delayed_durability=True
     ),
-    "delayed, alone": lambda: one(
+    "delayed, alone": lambda: build_flow(
         sites.LOG_ROWS, NONE, site=sites.DELAYED, version=2014, delayed_durability=True
     ),
-    "quick transactions": lambda: one(QUICK, site=sites.SSD, version=2014),
-    "a long operation": lambda: one(W1, operation=BULK),
-    "an operation in batches": lambda: one(W1, operation=replace(BULK, batch_kb=600.0)),
-    "twice the clients": lambda: one(W1, scale=2.0),
-    "a hundredth of the clients": lambda: one(W1, scale=0.001),
-    "few workers": lambda: one(replace(W1, think_s=0.0), NONE, site=replace(sites.NEC, worker_threads=90.0)),
-    "busy without clients": lambda: one(W2, site=replace(sites.NEC, background_cores=7.9)),
-    "cold": lambda: one(W1, warm=False),
-    "a log that grows": lambda: one(W2, NONE, log_size_kb=9_000.0, log_max_kb=40_000.0),
+    "quick transactions": lambda: build_flow(QUICK, site=sites.SSD, version=2014),
+    "a long operation": lambda: build_flow(W1, operation=BULK),
+    "an operation in batches": lambda: build_flow(W1, operation=replace(BULK, batch_kb=600.0)),
+    "twice the clients": lambda: build_flow(W1, scale=2.0),
+    "a hundredth of the clients": lambda: build_flow(W1, scale=0.001),
+    "few workers": lambda: build_flow(replace(W1, think_s=0.0), NONE, site=replace(sites.NEC, worker_threads=90.0)),
+    "busy without clients": lambda: build_flow(W2, site=replace(sites.NEC, background_cores=7.9)),
+    "cold": lambda: build_flow(W1, warm=False),
+    "a log that grows": lambda: build_flow(W2, NONE, log_size_kb=9_000.0, log_max_kb=40_000.0),
 }  # fmt: skip
 CHANGED: Final[dict[str, dict[str, Any]]] = {
     "suspended": {"sending": False},
@@ -91,7 +91,7 @@ CHANGED: Final[dict[str, dict[str, Any]]] = {
     "fewer clients": {"scale": 0.3},
     "asynchronous": {"awaited": False},
 }
-"""What becomes of a pair in step, 2 s after and 3 s after all is as before."""
+"""Changes to a pair in step: state 2 s after each, and 3 s after its reversal."""
 
 
 def figures(flow: Flow, source: int = 0) -> Iterator[tuple[str, float]]:
@@ -102,14 +102,14 @@ def figures(flow: Flow, source: int = 0) -> Iterator[tuple[str, float]]:
         yield f"caught_up {stream}", float(flow.caught_up(stream))
 
 
-def changed(changes: dict[str, Any]) -> Flow:
-    flow = one(W2, rtt_ms=5.0)
+def run_changed_flow(changes: dict[str, Any]) -> Flow:
+    flow = build_flow(W2, rtt_ms=5.0)
     change(flow, setup(W2, rtt_ms=5.0, **changes))
     run_s(flow, 2)
     return flow
 
 
-def together() -> Flow:
+def build_shared_link_flow() -> Flow:
     """Six databases of two servers over a narrow link, one quick, one idle, one whose log is full, one far behind."""
     flow = Flow.empty()
     for number, load in enumerate((W1, W2, sites.IDLE, W2, QUICK, W2)):
@@ -131,7 +131,7 @@ def together() -> Flow:
 def phases() -> Iterator[tuple[str, float]]:
     """Of a failover, by cause, with and without load, in the middle of a checkpoint interval."""
     for name, load in (("load", W1), ("idle", sites.IDLE)):
-        flow = one(load, target_cpu_factor=2.0, target_data_disk_factor=2.0, operation=BULK)
+        flow = build_flow(load, target_cpu_factor=2.0, target_data_disk_factor=2.0, operation=BULK)
         warm_start(flow, 0, 0.25)
         run_s(flow, 1)
         for cause in Cause:
@@ -140,28 +140,28 @@ def phases() -> Iterator[tuple[str, float]]:
 
 
 def table() -> Iterator[str]:
-    def told(case: str, found: Iterator[tuple[str, float]]) -> Iterator[str]:
+    def format_figures(case: str, figures: Iterator[tuple[str, float]]) -> Iterator[str]:
         yield f"# {case}"
-        yield from (f"{name} {value:.12g}" for name, value in found)
+        yield from (f"{name} {value:.12g}" for name, value in figures)
 
     for case, begin in ALONE.items():
         flow = begin()
         run_s(flow, 3)
-        yield from told(case, figures(flow))
+        yield from format_figures(case, figures(flow))
     for case, changes in CHANGED.items():
-        flow = changed(changes)
-        yield from told(case, figures(flow))
+        flow = run_changed_flow(changes)
+        yield from format_figures(case, figures(flow))
         change(flow, setup(W2, rtt_ms=5.0))
         run_s(flow, 3)
-        yield from told(f"{case}, and back", figures(flow))
-    flow = together()
+        yield from format_figures(f"{case}, and back", figures(flow))
+    flow = build_shared_link_flow()
     run(flow, 700)
     for source in range(6):
-        yield from told(f"together {source}", figures(flow, source))
+        yield from format_figures(f"together {source}", figures(flow, source))
     flow.remove_source(3)
     run(flow, 300)
-    yield from told("together 0, one gone", figures(flow))
-    yield from told("failover", phases())
+    yield from format_figures("together 0, one gone", figures(flow))
+    yield from format_figures("failover", phases())
 
 
 def test_figures_match_the_file(request: pytest.FixtureRequest) -> None:

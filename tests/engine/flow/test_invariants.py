@@ -1,4 +1,4 @@
-"""Whatever happens to a row: no log is lost or invented, no connection either, nothing goes backwards."""
+"""Invariants of a row: no log is lost or invented, no connection either, nothing goes backwards."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ setups = st.builds(
 )
 
 
-def check(flow: Flow, before: Any, row: int, now: Pair) -> None:
+def check(flow: Flow, previous: Any, row: int, pair: Pair) -> None:
     s, t, at = flow.sources[row], flow.streams[row], positions(flow, row)
     assert np.isfinite(s).all()
     assert np.isfinite(t).all()
     for name in POSITIONS:
-        assert getattr(at, name) >= getattr(before, name) - 1e-9, f"{name} went backwards"
+        assert getattr(at, name) >= getattr(previous, name) - 1e-9, f"{name} went backwards"
     slack = 1e-6 + 1e-9 * at.generated_kb
     assert at.redone_kb <= at.hardened_kb + slack
     assert at.acknowledged_kb <= at.hardened_kb + slack
@@ -60,8 +60,8 @@ def check(flow: Flow, before: Any, row: int, now: Pair) -> None:
     assert at.committed_kb <= at.generated_kb + slack
     populations = s[[k.THINKING, k.QUEUED, k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING]]
     assert (populations >= -1e-9).all()
-    assert abs(populations.sum() - now.source.workload.connections * now.source.scale) < 1e-6
-    assert at.generated_kb <= max(before.generated_kb, now.source.log_max_kb) + slack, (
+    assert abs(populations.sum() - pair.source.workload.connections * pair.source.scale) < 1e-6
+    assert at.generated_kb <= max(previous.generated_kb, pair.source.log_max_kb) + slack, (
         "log beyond the limit of its file"
     )
     shown = reading(flow, row)
@@ -85,22 +85,22 @@ def test_balances_hold_under_any_sequence_of_changes(stages: list[tuple[Pair, in
 
 @settings(max_examples=30, deadline=None)
 @given(setups, st.integers(1, 300))
-def test_every_transaction_is_in_the_log_exactly_once(now: Pair, ticks: int) -> None:
-    now = now.changed(operation=None, workload=WORKLOAD1, serving=True, alive=True)
+def test_every_transaction_is_in_the_log_exactly_once(pair: Pair, ticks: int) -> None:
+    pair = pair.changed(operation=None, workload=WORKLOAD1, serving=True, alive=True)
     flow = Flow.empty()
-    add_pair(flow, now)
+    add_pair(flow, pair)
     run(flow, ticks)
     s = flow.sources[0]
-    written = (s[k.TRANSACTIONS] + s[k.WAITING]) * now.source.workload.log_kb_per_transaction
+    written = (s[k.TRANSACTIONS] + s[k.WAITING]) * pair.source.workload.log_kb_per_transaction
     assert abs(written - s[k.GENERATED]) <= 1e-6 * (1.0 + written)
 
 
 @settings(max_examples=30, deadline=None)
 @given(setups, st.lists(st.integers(1, 60), min_size=1, max_size=8))
-def test_a_run_in_slices_equals_the_run(now: Pair, slices: list[int]) -> None:
+def test_a_run_in_slices_equals_the_run(pair: Pair, slices: list[int]) -> None:
     whole, cut = Flow.empty(), Flow.empty()
-    add_pair(whole, now)
-    add_pair(cut, now)
+    add_pair(whole, pair)
+    add_pair(cut, pair)
     run(whole, sum(slices))
     for ticks in slices:
         run(cut, ticks)

@@ -11,7 +11,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring.conditions import OPERATORS
 from engine.flow import Flow, Level, SafetyMode, run
 from engine.flow import kernel as k
-from tests.engine.flow.pairs import W1, one
+from tests.engine.flow.pairs import W1, build_flow
 
 SECONDS: Final = 40
 
@@ -19,9 +19,9 @@ EARLY_TICKS: Final = 30
 """They end at no whole second."""
 
 
-def cut_off(remembers: bool) -> Flow:
+def run_thin_link(remembers: bool) -> Flow:
     """The mirror's link is too thin and its log grows: the queue rises from one second to the next."""
-    flow = one(W1, SafetyMode.OFF, bandwidth_mbps=3.0, log_max_kb=400_000.0)
+    flow = build_flow(W1, SafetyMode.OFF, bandwidth_mbps=3.0, log_max_kb=400_000.0)
     if remembers:
         flow.enable_run_cache()
     run(flow, EARLY_TICKS)
@@ -40,17 +40,19 @@ def holds(flow: Flow, level: Level) -> bool:
 
 @pytest.mark.parametrize("sign", OPERATORS)
 @pytest.mark.parametrize(
-    ("counter", "whole"),
+    ("counter", "threshold"),
     [("send_queue_kb", 0.0), ("log_used_kb", 50_000.0), ("transactions_per_s", 0.0), ("response_s", 0.0)],
 )
-def test_the_flow_stops_where_a_check_each_second_would_change(counter: str, whole: float, sign: str) -> None:
-    looked, level = cut_off(False), Level(0, counter, whole, sign, 0.0, False)
+def test_the_flow_stops_where_a_check_each_second_would_change(
+    counter: str, threshold: float, sign: str
+) -> None:
+    looked, level = run_thin_link(False), Level(0, counter, threshold, sign, 0.0, False)
     seen = []
     for _ in range(SECONDS):
         run(looked, TICKS_PER_S - int(looked.clock[k.TICKS]) % TICKS_PER_S)
         seen.append(value(looked, level))
     for limit in (seen[5], (seen[20] + seen[21]) / 2.0, seen[-1] + 1.0):
-        flow = cut_off(True)
+        flow = run_thin_link(True)
         level = replace(level, level=limit)
         level = replace(level, held=holds(flow, level))
         answers = [OPERATORS[sign](one, limit) for one in seen]
@@ -64,7 +66,7 @@ def test_the_flow_stops_where_a_check_each_second_would_change(counter: str, who
 
 
 def test_an_unwatched_level_stops_nothing() -> None:
-    flow = cut_off(True)
+    flow = run_thin_link(True)
     queue_kb = flow.stream_reading(0).send_queue_kb
     flow.watch_levels([Level(0, "send_queue_kb", 0.0, ">", queue_kb + 1.0, False)])
     fork = flow.fork()
@@ -76,7 +78,7 @@ def test_an_unwatched_level_stops_nothing() -> None:
 
 
 def test_watching_does_not_change_the_flow() -> None:
-    watched, plain = cut_off(True), cut_off(False)
+    watched, plain = run_thin_link(True), run_thin_link(False)
     watched.watch_levels([Level(0, "send_queue_kb", 0.0, ">", 1e9, False)])
     assert run(watched, 1000)[0] == run(plain, 1000)[0] == 1000
     assert watched.digest() == plain.digest()

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.flow import SafetyMode, run
 from engine.flow.setup import tries_compression, wire_ratio
 from engine.flow.sites import NEC
-from tests.engine.flow.pairs import W1, W2, change, means, one, positions, run_s, setup
+from tests.engine.flow.pairs import W1, W2, build_flow, change, means, positions, run_s, setup
 
 
 @pytest.mark.parametrize(
@@ -21,14 +21,16 @@ def test_savings_below_an_eighth_are_not_used(ratio: float, version: int, on_the
 
 def test_trying_to_compress_costs_cpu_even_without_savings() -> None:
     assert tries_compression(0.95, 2008)
-    raw, tried = (means(one(W2, SafetyMode.FULL, version=2008, compression_ratio=r)) for r in (1.0, 0.95))
+    raw, tried = (
+        means(build_flow(W2, SafetyMode.FULL, version=2008, compression_ratio=r)) for r in (1.0, 0.95)
+    )
     assert tried.cpu_percent > raw.cpu_percent + 1.0
     assert tried.mirror_cpu_percent == pytest.approx(raw.mirror_cpu_percent, rel=0.01)
 
 
 def test_compression_carries_more_log_over_a_thin_link() -> None:
     raw, packed = (
-        means(one(W2, SafetyMode.FULL, version=2008, bandwidth_mbps=20.0, compression_ratio=r))
+        means(build_flow(W2, SafetyMode.FULL, version=2008, bandwidth_mbps=20.0, compression_ratio=r))
         for r in (1.0, 0.27)
     )
     assert packed.log_kb_per_s == pytest.approx(raw.log_kb_per_s / 0.27, rel=0.05)
@@ -37,8 +39,8 @@ def test_compression_carries_more_log_over_a_thin_link() -> None:
 
 def test_jitter_keeps_the_mean_and_varies_the_counters() -> None:
     calm, restless = (
-        one(W1, SafetyMode.FULL, rtt_ms=40.0),
-        one(W1, SafetyMode.FULL, rtt_ms=40.0, jitter_ms=10.0),
+        build_flow(W1, SafetyMode.FULL, rtt_ms=40.0),
+        build_flow(W1, SafetyMode.FULL, rtt_ms=40.0, jitter_ms=10.0),
     )
     seen = set()
     for _ in range(30):
@@ -52,14 +54,15 @@ def test_jitter_keeps_the_mean_and_varies_the_counters() -> None:
 
 def test_lost_packets_stall_the_stream_increasingly() -> None:
     answers = [
-        means(one(W1, SafetyMode.FULL, rtt_ms=20.0, loss=loss), 300).response_s for loss in (0, 0.002, 0.02)
+        means(build_flow(W1, SafetyMode.FULL, rtt_ms=20.0, loss=loss), 300).response_s
+        for loss in (0, 0.002, 0.02)
     ]
     assert answers[0] < answers[1] < answers[2]
     assert answers[2] > answers[0] + 0.01
 
 
 def test_loss_limits_a_link_with_high_bandwidth_and_latency() -> None:
-    flow = one(W2, SafetyMode.OFF, rtt_ms=50.0, loss=0.01)
+    flow = build_flow(W2, SafetyMode.OFF, rtt_ms=50.0, loss=0.01)
     got = means(flow, 120)
     window = 1.46 * 1.22 / 0.01**0.5
     assert got.sent_kb_per_s <= window / 0.055 * 1.01
@@ -69,20 +72,21 @@ def test_loss_limits_a_link_with_high_bandwidth_and_latency() -> None:
 def test_the_window_in_full_mode_is_optional() -> None:
     free = replace(NEC, window_in_full=False)
     near, far = (
-        means(one(W2, SafetyMode.FULL, site=free, rtt_ms=rtt)).transactions_per_s for rtt in (10.0, 100.0)
+        means(build_flow(W2, SafetyMode.FULL, site=free, rtt_ms=rtt)).transactions_per_s
+        for rtt in (10.0, 100.0)
     )
     assert near == pytest.approx(142, rel=0.02)
     assert far == pytest.approx(57, rel=0.02)
-    assert near > 1.8 * means(one(W2, SafetyMode.FULL, rtt_ms=10.0)).transactions_per_s
+    assert near > 1.8 * means(build_flow(W2, SafetyMode.FULL, rtt_ms=10.0)).transactions_per_s
 
 
 def test_a_very_thin_link_is_slow_but_stable() -> None:
-    flow = one(W1, SafetyMode.OFF, bandwidth_mbps=0.056)
+    flow = build_flow(W1, SafetyMode.OFF, bandwidth_mbps=0.056)
     assert means(flow, 60).sent_kb_per_s == pytest.approx(0.056 * 122.07 * 0.949, rel=0.01)
 
 
 def test_increasing_the_latency_keeps_the_history() -> None:
-    flow = one(W1, SafetyMode.FULL)
+    flow = build_flow(W1, SafetyMode.FULL)
     before = positions(flow)
     change(flow, setup(W1, SafetyMode.FULL, rtt_ms=3000.0))
     assert flow.history.shape[2] >= 256

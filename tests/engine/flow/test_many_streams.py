@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.flow import Crossing, Flow, SafetyMode, StreamSetup, Workload, run, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
 from engine.published.measure import means, run_s
-from tests.engine.flow.pairs import one, setup
+from tests.engine.flow.pairs import build_flow, setup
 from tests.simpy_models import StreamLink, simpy_model
 
 NEAR = StreamLink(rtt_ms=0.2)
@@ -57,7 +57,7 @@ def test_three_streams_agree_with_the_event_by_event_model(workload: Workload) -
 
 
 def test_a_single_stream_equals_the_pair() -> None:
-    alone, three = one(WORKLOAD1), source_with((NEAR, replace(NEAR, awaited=False), FAR))
+    alone, three = build_flow(WORKLOAD1), source_with((NEAR, replace(NEAR, awaited=False), FAR))
     assert means(three).transactions_per_s == pytest.approx(means(alone).transactions_per_s, rel=1e-4)
 
 

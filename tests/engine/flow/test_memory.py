@@ -1,15 +1,15 @@
-"""What a fork of a flow has run, others need not run again, and nothing else than time tells the difference."""
+"""Ticks that one fork of a flow has run need not run again in others, and only the time differs."""
 
 from __future__ import annotations
 
 import pytest
 
 from engine.flow import Crossing, Flow, SafetyMode, advance
-from tests.engine.flow.pairs import W1, change, one, setup
+from tests.engine.flow.pairs import W1, build_flow, change, setup
 
 
 def _flow() -> Flow:
-    return one(W1, SafetyMode.OFF, jitter_ms=2.0, loss=0.001)
+    return build_flow(W1, SafetyMode.OFF, jitter_ms=2.0, loss=0.001)
 
 
 @pytest.fixture
@@ -18,11 +18,11 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     asked: list[int] = []
     ran = advance._run_uncached
 
-    def counted(flow: Flow, ticks: int, samples: object) -> object:
+    def count_ticks(flow: Flow, ticks: int, samples: object) -> object:
         asked.append(ticks)
         return ran(flow, ticks, None)
 
-    monkeypatch.setattr(advance, "_run_uncached", counted)
+    monkeypatch.setattr(advance, "_run_uncached", count_ticks)
     return asked
 
 
@@ -55,7 +55,7 @@ def test_a_change_separates_forks(steps: list[int]) -> None:
 
 
 def test_a_cached_run_stops_at_the_same_tick() -> None:
-    lean = one(W1, SafetyMode.OFF)
+    lean = build_flow(W1, SafetyMode.OFF)
     lean.enable_run_cache()
     change(lean, setup(W1, SafetyMode.OFF, sending=False))
     advance.run(lean, 500)

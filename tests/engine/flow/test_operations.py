@@ -7,14 +7,14 @@ from msgspec.structs import replace
 
 from engine.flow import Crossing, Flow, Operation, SafetyMode, run
 from engine.flow.operations import bulk_load, index_build
-from tests.engine.flow.pairs import W1, change, means, one, positions, reading, run_s, setup
+from tests.engine.flow.pairs import W1, build_flow, change, means, positions, reading, run_s, setup
 
 QUIET = replace(W1, connections=0)
 
 
 def finish(operation: Operation, mode: SafetyMode) -> tuple[Flow, float]:
     """The flow at the end of the operation on an otherwise idle database, and how long it took in s."""
-    flow = one(QUIET, mode, warm=False, operation=operation)
+    flow = build_flow(QUIET, mode, warm=False, operation=operation)
     flow.watch(0, Crossing.OPERATION_DONE)
     ran, held, _ = run(flow, 10_000_000)
     assert held == [(0, Crossing.OPERATION_DONE)]
@@ -64,7 +64,7 @@ def test_small_batches_are_slowed_most() -> None:
 
 
 def test_an_operation_slows_clients_and_ends() -> None:
-    flow = one(W1, SafetyMode.FULL, version=2014)
+    flow = build_flow(W1, SafetyMode.FULL, version=2014)
     calm = means(flow, 10).response_s
     change(flow, setup(W1, SafetyMode.FULL, version=2014, operation=index_build(0.01)))
     busy = means(flow, 10).response_s
@@ -77,7 +77,7 @@ def test_an_operation_slows_clients_and_ends() -> None:
 
 
 def test_other_changes_do_not_restart_an_operation() -> None:
-    flow = one(QUIET, SafetyMode.OFF, warm=False, operation=index_build(0.01))
+    flow = build_flow(QUIET, SafetyMode.OFF, warm=False, operation=index_build(0.01))
     run_s(flow, 5)
     done = positions(flow).generated_kb
     change(flow, setup(QUIET, SafetyMode.OFF, operation=index_build(0.01), rtt_ms=1.0))

@@ -13,7 +13,7 @@ from engine.flow import SafetyMode, Workload, warm_start
 from engine.flow.operations import index_build
 from engine.flow.recovery import Cause, FailoverTimes, closing_s, failover_times, open_log_kb, undo_s
 from engine.flow.sites import IDLE
-from tests.engine.flow.pairs import W1, W2, change, one, run_s, setup
+from tests.engine.flow.pairs import W1, W2, build_flow, change, run_s, setup
 
 PUBLISHED = {
     Cause.MANUAL: (20.5, 32.2),
@@ -30,7 +30,7 @@ NOTICED_S = {Cause.POWER_OFF: 0.85, Cause.CABLE: 0.85}
 
 
 def times(cause: Cause, workload: Workload, seeds: int = 200, **changes: Any) -> list[FailoverTimes]:
-    flow = one(workload, SafetyMode.FULL, **changes)
+    flow = build_flow(workload, SafetyMode.FULL, **changes)
     runs = []
     for seed in range(seeds):
         chance = Chance.from_seed(seed)
@@ -77,17 +77,17 @@ def test_phases_depend_on_their_inputs() -> None:
 
 
 def test_the_flow_is_not_changed() -> None:
-    flow = one()
+    flow = build_flow()
     before = flow.digest()
     failover_times(flow, 0, Cause.MANUAL, Chance.from_seed(1))
     assert flow.digest() == before
 
 
 def test_undo_grows_with_open_log() -> None:
-    flow = one(W1, SafetyMode.FULL)
+    flow = build_flow(W1, SafetyMode.FULL)
     small = open_log_kb(flow, 0)
     assert 0 < small < 200
-    flow = one(W1, SafetyMode.FULL, operation=index_build(0.05))
+    flow = build_flow(W1, SafetyMode.FULL, operation=index_build(0.05))
     flow.start_operation(0)
     run_s(flow, 30)
     large = open_log_kb(flow, 0)
@@ -97,6 +97,6 @@ def test_undo_grows_with_open_log() -> None:
 
 @pytest.mark.parametrize("cause", Cause)
 def test_closing_alone_uses_the_same_random_numbers_as_a_failover(cause: Cause) -> None:
-    flow, whole, alone = one(W1), Chance.from_seed(3), Chance.from_seed(3)
+    flow, whole, alone = build_flow(W1), Chance.from_seed(3), Chance.from_seed(3)
     assert closing_s(flow, 0, cause, alone) == failover_times(flow, 0, cause, whole).close_s
     assert alone == whole

@@ -1,4 +1,4 @@
-"""What was sampled comes back as it was rounded, packed or not, and takes little room."""
+"""Samples come back as they were rounded, packed or not, and take little room."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.room import room
 WIDTH = GROUP + 3
 
 
-def filled(samples: Samples, entries: int, width: int = WIDTH, step: int = 1) -> Samples:
+def fill_samples(samples: Samples, entries: int, width: int = WIDTH, step: int = 1) -> Samples:
     """*entries* more, *step* at a time: number of the entry, of the row and of the counter in one figure."""
     for _ in range(0, entries, step):
         count = samples.count
@@ -29,7 +29,7 @@ def filled(samples: Samples, entries: int, width: int = WIDTH, step: int = 1) ->
 @pytest.mark.parametrize("step", [1, 7, 3 * BLOCK])
 def test_entries_are_read_by_row_and_as_a_whole(exact: bool, step: int) -> None:
     entries = 4 * BLOCK // step * step
-    samples = filled(Samples(exact=exact), entries, step=step)
+    samples = fill_samples(Samples(exact=exact), entries, step=step)
     assert samples.ticks.tolist() == [100 * (entry + 1) for entry in range(entries)]
     whole = samples.sources.values
     assert whole.shape == (entries, WIDTH, len(SOURCE_COUNTERS))
@@ -45,7 +45,7 @@ def test_entries_are_read_by_row_and_as_a_whole(exact: bool, step: int) -> None:
 
 
 def test_a_later_row_was_zero_before() -> None:
-    samples = filled(filled(Samples(exact=False), 2 * BLOCK + 9, width=1), 2 * BLOCK)
+    samples = fill_samples(fill_samples(Samples(exact=False), 2 * BLOCK + 9, width=1), 2 * BLOCK)
     late = samples.column(WIDTH - 1, COUNTERS[0])
     assert not late[: 2 * BLOCK + 9].any()
     assert late[2 * BLOCK + 9 :].all()
@@ -54,7 +54,7 @@ def test_a_later_row_was_zero_before() -> None:
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_an_unwritten_row_is_zero(exact: bool) -> None:
-    samples = filled(Samples(exact=exact), 3, step=3)
+    samples = fill_samples(Samples(exact=exact), 3, step=3)
     samples.reserve(2, WIDTH, WIDTH)
     samples.record_entries(3 * samples.every, 5 * samples.every)
     assert samples.sources.values[:3].any()
@@ -63,14 +63,14 @@ def test_an_unwritten_row_is_zero(exact: bool) -> None:
 
 @pytest.mark.parametrize("count", [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 5, 3 * BLOCK + 4])
 def test_a_copied_prefix_continues_independently(count: int) -> None:
-    samples = filled(Samples(exact=False), 3 * BLOCK + 4)
+    samples = fill_samples(Samples(exact=False), 3 * BLOCK + 4)
     whole = samples.streams.values
     other = samples.copy_beginning(count)
     assert np.array_equal(other.streams.values, whole[:count]) or not count
     assert (
         other.count_common_entries(samples) == samples.count_common_entries(other) == count // BLOCK * BLOCK
     )
-    filled(other, BLOCK)
+    fill_samples(other, BLOCK)
     assert other.count == count + BLOCK
     assert np.array_equal(samples.streams.values, whole)
 

@@ -1,4 +1,4 @@
-"""What databases of one instance share: cores, worker threads, log and data disks, the link."""
+"""Resources that databases of one instance share: cores, worker threads, log and data disks, the link."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.flow.sites import NEC
 from tests.engine.flow.pairs import W1, W2, change, means, reading, run_s, setup, totals
 
 
-def many(count: int, workload: Workload, mode: SafetyMode, **changes: Any) -> Flow:
+def build_equal_sources(count: int, workload: Workload, mode: SafetyMode, **changes: Any) -> Flow:
     flow = Flow.empty()
     for _ in range(count):
         add_pair(flow, setup(workload, mode, **changes))
@@ -30,7 +30,7 @@ def total_tps(flow: Flow, seconds: float = 20.0) -> float:
 
 
 def test_threads_are_counted_as_documented() -> None:
-    twenty = many(20, W1, SafetyMode.FULL)
+    twenty = build_equal_sources(20, W1, SafetyMode.FULL)
     assert mirroring_threads(twenty.source_setups, twenty.stream_setups) == {0: 41, 1: 101}
     assert group_threads(twenty.source_setups, twenty.stream_setups) == {}
     assert redo_threads(8) == 2
@@ -40,15 +40,15 @@ def test_threads_are_counted_as_documented() -> None:
 
 
 def test_databases_of_an_instance_share_its_cores() -> None:
-    alone = total_tps(many(1, W2, SafetyMode.NONE))
-    three = total_tps(many(3, W2, SafetyMode.NONE))
+    alone = total_tps(build_equal_sources(1, W2, SafetyMode.NONE))
+    three = total_tps(build_equal_sources(3, W2, SafetyMode.NONE))
     assert three == pytest.approx(8 / 14.73e-3, rel=0.02), "eight cores, 14.73 ms each"
     assert three < 2.6 * alone
 
 
 def test_worker_threads_limit_concurrent_requests() -> None:
     site = replace(NEC, worker_threads=60)
-    flow = many(4, W1, SafetyMode.NONE, site=site)
+    flow = build_equal_sources(4, W1, SafetyMode.NONE, site=site)
     got = total_tps(flow)
     assert got == pytest.approx(60 / 0.13, rel=0.03)
     assert reading(flow).response_s > 1.0, "the others wait for a thread"
@@ -80,14 +80,14 @@ def test_links_to_different_mirrors_are_independent() -> None:
 def test_log_files_on_one_device_slow_each_other_beyond_its_streams() -> None:
     load = replace(W2, cpu_ms=0.1, connections=40)
     site = replace(NEC, cores=64, log_streams=2.0)
-    alone = total_tps(many(1, load, SafetyMode.NONE, site=site))
-    six = total_tps(many(6, load, SafetyMode.NONE, site=site))
+    alone = total_tps(build_equal_sources(1, load, SafetyMode.NONE, site=site))
+    six = total_tps(build_equal_sources(6, load, SafetyMode.NONE, site=site))
     assert six < 3 * alone
     assert 0.9 * 2 * 15_000 / 55.7 < six <= 2 * 15_000 / 55.7
 
 
 def test_checkpoints_of_many_databases_share_the_data_disk() -> None:
-    flow = many(5, W1, SafetyMode.NONE)
+    flow = build_equal_sources(5, W1, SafetyMode.NONE)
     for row in range(5):
         warm_start(flow, row, 0.999)
     before = [totals(flow, row).pages_written for row in range(5)]
@@ -98,7 +98,10 @@ def test_checkpoints_of_many_databases_share_the_data_disk() -> None:
 
 def test_one_communications_thread_shares_wake_ups_and_rotates() -> None:
     site = replace(NEC, wake_up_us=100.0)
-    plain, shared = many(10, W1, SafetyMode.FULL), many(10, W1, SafetyMode.FULL, site=site)
+    plain, shared = (
+        build_equal_sources(10, W1, SafetyMode.FULL),
+        build_equal_sources(10, W1, SafetyMode.FULL, site=site),
+    )
     run(plain, 1)
     run(shared, 1)
     assert shared.streams[0, k.TARGET_CPU] < 0.95 * plain.streams[0, k.TARGET_CPU]
@@ -107,7 +110,7 @@ def test_one_communications_thread_shares_wake_ups_and_rotates() -> None:
 
 
 def test_redo_of_many_databases_uses_at_most_all_cores() -> None:
-    flow = many(6, W1, SafetyMode.OFF, redoing=False)
+    flow = build_equal_sources(6, W1, SafetyMode.OFF, redoing=False)
     for row in range(6):
         change(flow, setup(W1, SafetyMode.OFF), row)
     before = totals(flow).mirror_core_s

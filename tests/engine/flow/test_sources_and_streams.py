@@ -10,11 +10,21 @@ import pytest
 
 from engine.flow import COUNTERS, Crossing, Flow, Operation, SafetyMode, Samples, add_pair, run, warm_start
 from engine.flow import kernel as k
-from tests.engine.flow.pairs import W1, W2, change, one, positions, reading, run_s, set_positions, setup
+from tests.engine.flow.pairs import (
+    W1,
+    W2,
+    build_flow,
+    change,
+    positions,
+    reading,
+    run_s,
+    set_positions,
+    setup,
+)
 
 
 def test_a_fork_continues_identically_and_independently() -> None:
-    flow = one(jitter_ms=3.0)
+    flow = build_flow(jitter_ms=3.0)
     fork = flow.fork()
     assert fork.digest() == flow.digest()
     run_s(flow, 3)
@@ -42,7 +52,7 @@ DEEDS: Final[tuple[Callable[[Flow], object], ...]] = (
 
 def _busy() -> Flow:
     """A long operation has run for a while."""
-    flow = one(operation=Operation(name="bulk", log_kb=30_000.0, rate_kb_per_s=9_000.0))
+    flow = build_flow(operation=Operation(name="bulk", log_kb=30_000.0, rate_kb_per_s=9_000.0))
     run_s(flow, 1)
     return flow
 
@@ -56,18 +66,18 @@ def test_digest_and_hash_cover_everything_relevant_to_the_future(deed: Callable[
     assert flow.state_key() != marked
 
 
-@pytest.mark.parametrize("deed", DEEDS)
-@pytest.mark.parametrize("other", DEEDS)
+@pytest.mark.parametrize("first_change", DEEDS)
+@pytest.mark.parametrize("second_change", DEEDS)
 def test_changing_a_fork_does_not_change_the_flow(
-    deed: Callable[[Flow], object], other: Callable[[Flow], object]
+    first_change: Callable[[Flow], object], second_change: Callable[[Flow], object]
 ) -> None:
     flow = _busy()
     before, fork = flow.digest(), flow.fork()
-    deed(fork)
-    other(fork)
+    first_change(fork)
+    second_change(fork)
     assert flow.digest() == before
     later = fork.digest()
-    other(fork.fork())
+    second_change(fork.fork())
     assert fork.digest() == later
 
 
@@ -87,7 +97,7 @@ def test_a_removed_row_is_reused_without_affecting_others() -> None:
 
 
 def test_positions_can_be_set_with_their_history() -> None:
-    flow = one(W1, SafetyMode.FULL, rtt_ms=200.0)
+    flow = build_flow(W1, SafetyMode.FULL, rtt_ms=200.0)
     run_s(flow, 5)
     end = positions(flow).hardened_kb
     set_positions(flow, sent_kb=end, received_kb=end, hardened_kb=end, acknowledged_kb=end, redone_kb=end)
@@ -102,7 +112,7 @@ def test_positions_can_be_set_with_their_history() -> None:
 
 
 def test_a_jump_of_positions_is_no_rate() -> None:
-    flow = one()
+    flow = build_flow()
     set_positions(flow, sent_kb=0.0, received_kb=0.0, hardened_kb=0.0, redone_kb=0.0, acknowledged_kb=0.0)
     run(flow, 10)
     assert 0.0 <= reading(flow).log_send_kb_per_s < 3000
@@ -130,7 +140,7 @@ def test_warm_start_is_the_steady_state_and_keeps_positions() -> None:
 
 
 def test_run_stops_only_at_an_armed_crossing() -> None:
-    flow = one(W1, SafetyMode.OFF)
+    flow = build_flow(W1, SafetyMode.OFF)
     change(flow, setup(W1, SafetyMode.OFF, sending=False))
     run_s(flow, 60)
     change(flow, setup(W1, SafetyMode.OFF))
@@ -150,7 +160,7 @@ def test_run_stops_only_at_an_armed_crossing() -> None:
 
 
 def test_samples_equal_the_readings_of_their_ticks() -> None:
-    flow, twin = one(), one()
+    flow, twin = build_flow(), build_flow()
     samples = Samples(every=25)
     run(flow, 60, samples)
     run(flow, 15, samples)
@@ -166,7 +176,7 @@ def test_samples_equal_the_readings_of_their_ticks() -> None:
 
 
 def test_sampling_changes_nothing() -> None:
-    flow, twin = one(), one()
+    flow, twin = build_flow(), build_flow()
     samples = Samples(every=1)
     run(flow, 500, samples)
     run(twin, 500)
@@ -178,14 +188,16 @@ def test_sampling_changes_nothing() -> None:
     assert not samples.sources.values[:500, 1].any()
 
 
-@pytest.mark.parametrize("wrong", [{"loss": 1.0}, {"bandwidth_mbps": 0.0}, {"rtt_ms": -1.0}, {"loss": -0.1}])
-def test_invalid_links_are_refused(wrong: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "invalid_link", [{"loss": 1.0}, {"bandwidth_mbps": 0.0}, {"rtt_ms": -1.0}, {"loss": -0.1}]
+)
+def test_invalid_links_are_refused(invalid_link: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="no such link"):
-        add_pair(Flow.empty(), setup(**wrong))
+        add_pair(Flow.empty(), setup(**invalid_link))
 
 
 def test_inconsistent_balances_are_detected() -> None:
-    flow = one()
+    flow = build_flow()
     flow.sources[0, k.THINKING] += 5.0
     with pytest.raises(AssertionError, match="does not balance"):
         run(flow, 10)

@@ -28,39 +28,39 @@ FULL, OFF = SafetyMode.FULL, SafetyMode.OFF
 W1, W2 = WORKLOAD1, WORKLOAD2
 
 
-def about(topic: str, plan: MirroringPlan, goals: Goals | None = None) -> PlanFinding:
+def find_topic(topic: str, plan: MirroringPlan, goals: Goals | None = None) -> PlanFinding:
     (found,) = [each for each in advice(plan, goals or Goals()) if each.topic == topic]
     return found
 
 
 def test_a_local_network_supports_full_for_workload1() -> None:
-    found = about("Safety level", MirroringPlan())
+    found = find_topic("Safety level", MirroringPlan())
     assert found.tone is Tone.OK
     assert found.text.startswith("Both levels meet the goals")
 
 
 def test_workload2_supports_only_off_unless_full_may_cost_more() -> None:
     plan = MirroringPlan(workload=W2)
-    found = about("Safety level", plan)
+    found = find_topic("Safety level", plan)
     assert found.tone is Tone.WARN
     assert found.text.startswith(
         "Use OFF; FULL does not meet the goals: FULL costs more than 5 % of the throughput"
     )
     assert re.search(
-        r"That is 2[4-7] % less throughput\.$", about("Safety FULL", plan).text
+        r"That is 2[4-7] % less throughput\.$", find_topic("Safety FULL", plan).text
     )  # 158 of 215 in table 3a
-    assert about("Safety level", plan, Goals(throughput_loss_max=0.3)).tone is Tone.OK
+    assert find_topic("Safety level", plan, Goals(throughput_loss_max=0.3)).tone is Tone.OK
 
 
 def test_zero_data_loss_never_recommends_off() -> None:
-    found = about("Safety level", MirroringPlan(workload=W2), Goals(rpo_kb=0.0))
+    found = find_topic("Safety level", MirroringPlan(workload=W2), Goals(rpo_kb=0.0))
     assert found.tone is Tone.BAD
     assert "OFF may lose more than allowed" in found.text
 
 
 def test_a_distant_mirror_supports_neither_and_a_sufficient_round_trip_is_named() -> None:
     plan = MirroringPlan(rtt_ms=100.0)
-    found = about("Safety level", plan)
+    found = find_topic("Safety level", plan)
     assert found.tone is Tone.BAD
     told = re.search(r"FULL would meet the goals with a round trip of (\d+) ms\.", found.text)
     assert told
@@ -70,10 +70,10 @@ def test_a_distant_mirror_supports_neither_and_a_sufficient_round_trip_is_named(
 
 
 def test_a_response_limit_decides_too() -> None:
-    assert about("Safety level", MirroringPlan(rtt_ms=50.0), Goals(response_limit_s=0.5)).tone is Tone.OK
-    found = about("Safety level", MirroringPlan(rtt_ms=50.0), Goals(response_limit_s=0.2))
+    assert find_topic("Safety level", MirroringPlan(rtt_ms=50.0), Goals(response_limit_s=0.5)).tone is Tone.OK
+    found = find_topic("Safety level", MirroringPlan(rtt_ms=50.0), Goals(response_limit_s=0.2))
     assert "FULL makes responses take longer than 200 ms" in found.text
-    never = about("Safety FULL", MirroringPlan(), Goals(response_limit_s=0.1))
+    never = find_topic("Safety FULL", MirroringPlan(), Goals(response_limit_s=0.1))
     assert never.text.endswith("longer than the allowed 100 ms, even without mirroring.")
 
 
@@ -99,34 +99,35 @@ def test_the_binding_limit_is_the_most_helpful_change(plan: MirroringPlan, resou
     binding = assess(plan).binding
     assert binding.resource is resource
     assert (binding.gain > 0.0) is (resource is not PlanResource.CLIENTS)
-    assert about("Bottleneck", plan).text
+    assert find_topic("Bottleneck", plan).text
 
 
 def test_the_round_trip_text_distinguishes_a_full_window_from_waiting_commits() -> None:
     assert (
         "at most 64 KB can be unacknowledged, which limits sending to 610 KB/s"
-        in about("Bottleneck", MirroringPlan(rtt_ms=100)).text
+        in find_topic("Bottleneck", MirroringPlan(rtt_ms=100)).text
     )
     few = build_custom_workload(10, 0.0, 2.0, 100)
     assert (
-        "each of the 10 connections waits" in about("Bottleneck", MirroringPlan(workload=few, rtt_ms=50)).text
+        "each of the 10 connections waits"
+        in find_topic("Bottleneck", MirroringPlan(workload=few, rtt_ms=50)).text
     )
 
 
 def test_loss_follows_the_safety_level() -> None:
     topic = "Lost if the principal fails"
-    assert about(topic, MirroringPlan()).text.startswith("No committed transactions")
-    near = about(topic, MirroringPlan(safety=OFF))
+    assert find_topic(topic, MirroringPlan()).text.startswith("No committed transactions")
+    near = find_topic(topic, MirroringPlan(safety=OFF))
     assert near.tone is Tone.OK
     assert near.text.startswith("About 3.")
-    far = about(topic, MirroringPlan(safety=OFF, rtt_ms=100), Goals(rpo_s=10))
+    far = find_topic(topic, MirroringPlan(safety=OFF, rtt_ms=100), Goals(rpo_s=10))
     assert far.tone is Tone.BAD
     assert far.text.startswith("The whole send queue: 6.4")
     assert re.search(r"exceeded after 6\d\.?\d* s", far.text)
-    assert about(topic, MirroringPlan(safety=OFF), Goals(rpo_kb=1.0)).text.endswith(
+    assert find_topic(topic, MirroringPlan(safety=OFF), Goals(rpo_kb=1.0)).text.endswith(
         "More than the acceptable loss."
     )
-    assert about(topic, MirroringPlan(safety=SafetyMode.NONE)).tone is Tone.BAD
+    assert find_topic(topic, MirroringPlan(safety=SafetyMode.NONE)).tone is Tone.BAD
 
 
 QUICK = replace(MirroringPlan().site, window_handling_ms=2.0)
@@ -158,7 +159,7 @@ def test_a_backlog_is_cleared_in_the_predicted_time(plan: MirroringPlan) -> None
 
 def test_a_saturated_session_never_catches_up() -> None:
     assert assess(MirroringPlan(rtt_ms=100.0)).backlog.send_s == float("inf")
-    assert about("Catching up", MirroringPlan(rtt_ms=100.0)).tone is Tone.BAD
+    assert find_topic("Catching up", MirroringPlan(rtt_ms=100.0)).tone is Tone.BAD
 
 
 def test_bulk_loads_fill_the_whitepapers_40_gb_in_slightly_over_two_hours() -> None:
@@ -166,8 +167,8 @@ def test_bulk_loads_fill_the_whitepapers_40_gb_in_slightly_over_two_hours() -> N
     loads = build_custom_workload(1, 0.0, 57.0, 100.0)
     seconds = assess(MirroringPlan(workload=loads)).volume_full_s
     assert 2.0 < seconds / 3600.0 < 2.2
-    assert about("Log volume", MirroringPlan(workload=loads)).tone is Tone.WARN
-    assert about("Log volume", MirroringPlan()).tone is Tone.INFO
+    assert find_topic("Log volume", MirroringPlan(workload=loads)).tone is Tone.WARN
+    assert find_topic("Log volume", MirroringPlan()).tone is Tone.INFO
 
 
 def test_without_a_mirror_sessions_are_not_mentioned() -> None:
@@ -188,7 +189,7 @@ def test_failovers_take_the_time_of_table_6_plus_a_second_to_detect() -> None:
 
 def test_slow_redo_is_reported() -> None:
     heavy = replace(W1, page_touches=200.0)
-    found = about("Redo", MirroringPlan(workload=heavy))
+    found = find_topic("Redo", MirroringPlan(workload=heavy))
     assert found.tone is Tone.BAD
     assert [each for each in advice(MirroringPlan()) if each.topic == "Redo"] == []
 

@@ -24,7 +24,7 @@ from engine.planning import (
 from engine.planning.plan import pair_of
 from engine.planning.steady import steady
 from engine.planning.sweep import find_last_acceptable
-from tests.engine.flow.pairs import means, one, positions
+from tests.engine.flow.pairs import build_flow, means, positions
 
 NONE, FULL, OFF = SafetyMode.NONE, SafetyMode.FULL, SafetyMode.OFF
 W1, W2 = WORKLOAD1, WORKLOAD2
@@ -35,7 +35,7 @@ W1, W2 = WORKLOAD1, WORKLOAD2
 def test_a_point_equals_a_single_run_of_the_flow_model(workload: Workload, mode: SafetyMode) -> None:
     curve = sweep_rtt(MirroringPlan(workload=workload, safety=mode), (0.2, 5.0, 100.0))
     for rtt_ms, point in zip(curve.x, curve.points, strict=True):
-        flow = one(workload, mode, rtt_ms=rtt_ms)
+        flow = build_flow(workload, mode, rtt_ms=rtt_ms)
         before = positions(flow)
         alone = means(flow, 60)
         at = positions(flow)

@@ -1,4 +1,4 @@
-"""What holds in every world at any moment, whatever was done to it before."""
+"""Invariants of every world at any moment, after any inputs."""
 
 from __future__ import annotations
 

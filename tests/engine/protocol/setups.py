@@ -22,7 +22,7 @@ def address(server: str) -> str:
     return f"TCP://{server}:5022"
 
 
-def alone(workload: str = "Workload1", **changes: object) -> World:
+def build_unmirrored_world(workload: str = "Workload1", **changes: object) -> World:
     """SERVER_A serves Sales by itself; SERVER_B and SERVER_W are empty."""
     world = lab(witness=False, workload=workload)
     commands.partner_off(world, P, DB)
@@ -50,11 +50,11 @@ def finish(world: World, server: str, outcome: statements.Outcome) -> list[Messa
     return outcome
 
 
-def full(world: World, server: str = P, path: str = FULL, **options: Any) -> list[Message]:
+def take_full_backup(world: World, server: str = P, path: str = FULL, **options: Any) -> list[Message]:
     return finish(world, server, backup.backup_database(world, server, DB, path, **options))
 
 
-def log(world: World, server: str = P, path: str = TRN, **options: Any) -> list[Message]:
+def take_log_backup(world: World, server: str = P, path: str = TRN, **options: Any) -> list[Message]:
     return finish(world, server, backup.backup_log(world, server, DB, path, **options))
 
 
@@ -74,11 +74,11 @@ def restore_log(world: World, path: str = TRN, file: int = 1) -> DatabaseCopy:
     return world.copies[MIRROR]
 
 
-def prepared(**changes: Any) -> World:
-    """`alone`, with a full and a log backup of Sales restored on SERVER_B WITH NORECOVERY."""
-    world = alone(**changes)
-    full(world)
-    log(world)
+def prepare_mirror(**changes: Any) -> World:
+    """`build_unmirrored_world`, with a full and a log backup of Sales restored on SERVER_B WITH NORECOVERY."""
+    world = build_unmirrored_world(**changes)
+    take_full_backup(world)
+    take_log_backup(world)
     for path in (FULL, TRN):
         carry(world, path)
     restore_full(world)

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from engine.model import Role, World
 from engine.protocol import accounts, commits, security
+from tests.assertions import require
 from tests.engine.protocol.setups import DB, M, P, refusal, wait
 from tests.engine.worlds import do, lab
-from tests.there import there
 
 
 def app_with_login(world: World) -> None:
@@ -82,7 +82,7 @@ def test_a_windows_login_has_the_same_sid_everywhere() -> None:
     world = lab()
     for server in (P, M):
         accounts.create_login(world, server, "CORP\\web", windows=True)
-    sids = {there(security.login_of(world.instances[server], "corp\\WEB")).sid for server in (P, M)}
+    sids = {require(security.login_of(world.instances[server], "corp\\WEB")).sid for server in (P, M)}
     assert len(sids) == 1
 
 

@@ -18,14 +18,14 @@ def reasons(world: World) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("witness", [True, False])
-@pytest.mark.parametrize("how", ["cut", "black-hole", "cut-one-way", "reset-link"])
+@pytest.mark.parametrize("fault", ["cut", "black-hole", "cut-one-way", "reset-link"])
 @pytest.mark.parametrize("after_s", [0.5, 2.0, 8.0, 15.0])
 def test_an_interrupted_manual_failover_does_not_complete_later(
-    witness: bool, how: str, after_s: float
+    witness: bool, fault: str, after_s: float
 ) -> None:
     world = lab(witness=witness)
     do(world, FAILOVER, then_s=after_s)
-    do(world, f"{how} {P} {M}", then_s=30.0)
+    do(world, f"{fault} {P} {M}", then_s=30.0)
     do(world, f"mend {P} {M}", then_s=120.0)
     assert ("manual", PARTED) in reasons(world)
     assert not [f for f in world.failovers if f.online_tick is not None]
@@ -45,13 +45,13 @@ def test_a_manual_failover_whose_principal_dies_is_not_counted(witness: bool, af
     assert (world.copies[MIRROR].mirroring.role is Role.PRINCIPAL) is witness
 
 
-@pytest.mark.parametrize("who", [P, M])
+@pytest.mark.parametrize("server", [P, M])
 @pytest.mark.parametrize("hung_s", [2.0, 6.0])
-def test_a_manual_failover_continues_after_a_short_freeze(who: str, hung_s: float) -> None:
+def test_a_manual_failover_continues_after_a_short_freeze(server: str, hung_s: float) -> None:
     world = lab(witness=False)
     do(world, FAILOVER, then_s=1.0)
-    do(world, f"hang {who}", then_s=hung_s)
-    do(world, f"unhang {who}", then_s=120.0)
+    do(world, f"hang {server}", then_s=hung_s)
+    do(world, f"unhang {server}", then_s=120.0)
     assert [f.kind for f in world.failovers if f.online_tick is not None] == ["manual"]
     assert world.copies[MIRROR].mirroring.state is MirrorState.SYNCHRONIZED
 
@@ -68,7 +68,7 @@ def test_a_frozen_mirror_takes_its_role_only_after_it_resumes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "why"),
+    ("lines", "reason"),
     [
         ((f"cut {P} {M}",), f"the principal {P} ran without {M} in the meantime"),
         ((f"black-hole {P} {M}",), f"the principal {P} ran without {M} in the meantime"),
@@ -81,11 +81,11 @@ def test_a_frozen_mirror_takes_its_role_only_after_it_resumes() -> None:
     ],
 )
 def test_an_automatic_failover_denied_by_the_witness_ends_with_its_reason(
-    lines: tuple[str, ...], why: str
+    lines: tuple[str, ...], reason: str
 ) -> None:
     world = lab()
     do(world, *lines, then_s=60.0)
-    assert reasons(world) == [("automatic", why)]
+    assert reasons(world) == [("automatic", reason)]
 
 
 def test_a_principal_that_returns_in_time_ends_the_failover() -> None:
@@ -96,7 +96,7 @@ def test_a_principal_that_returns_in_time_ends_the_failover() -> None:
 
 
 def test_an_administrators_intervention_is_the_reason() -> None:
-    def after(line: str) -> list[tuple[str, str]]:
+    def list_reasons_after(line: str) -> list[tuple[str, str]]:
         world = lab()
         do(world, f"slow-disk {M} data factor=200", then_s=60.0)
         do(world, f"power-off {P}", then_s=5.0)
@@ -104,13 +104,13 @@ def test_an_administrators_intervention_is_the_reason() -> None:
         return [reason for reason in reasons(world) if reason[0] == "automatic"]
 
     option = f"sql {M} ALTER DATABASE {DB} SET"
-    assert after(f"{option} PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS") == [
+    assert list_reasons_after(f"{option} PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS") == [
         ("automatic", "service was forced instead")
     ]
-    assert after(f"{option} PARTNER OFF") == [("automatic", "mirroring was removed")]
-    assert after(f"{option} WITNESS OFF") == [("automatic", "the witness was removed")]
-    assert after(f"power-off {M}") == [("automatic", f"{M} failed")]
-    assert after(f"fail-disk {M} {DB}") == [("automatic", f"the volume of {DB} on {M} failed")]
+    assert list_reasons_after(f"{option} PARTNER OFF") == [("automatic", "mirroring was removed")]
+    assert list_reasons_after(f"{option} WITNESS OFF") == [("automatic", "the witness was removed")]
+    assert list_reasons_after(f"power-off {M}") == [("automatic", f"{M} failed")]
+    assert list_reasons_after(f"fail-disk {M} {DB}") == [("automatic", f"the volume of {DB} on {M} failed")]
 
 
 def test_no_failover_stays_open_after_recovery() -> None:

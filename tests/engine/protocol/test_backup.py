@@ -25,14 +25,14 @@ from tests.engine.protocol.setups import (
     TRN,
     M,
     P,
-    alone,
+    build_unmirrored_world,
     carry,
     finish,
-    full,
-    log,
     refusal,
     restore_full,
     restore_log,
+    take_full_backup,
+    take_log_backup,
     wait,
 )
 from tests.engine.worlds import do, lab
@@ -47,7 +47,7 @@ def sets(world: World, path: str, server: str = P) -> tuple[backup.BackupSet, ..
 
 
 def test_a_backup_takes_time_and_reports_its_result() -> None:
-    world = alone()
+    world = build_unmirrored_world()
     outcome = backup.backup_database(world, P, DB, FULL)
     assert isinstance(outcome, statements.Pending)
     assert (outcome.tick - world.tick) / 100 == pytest.approx(10.24, abs=0.02), "1 GB at 100 MB/s"
@@ -61,24 +61,24 @@ def test_a_backup_takes_time_and_reports_its_result() -> None:
 
 
 def test_log_backups_form_a_chain_without_gaps_or_overlap() -> None:
-    world = alone()
-    full(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
     for _ in range(3):
         wait(world, 10.0)
-        log(world)
+        take_log_backup(world)
     chain = sets(world, TRN)
     assert [one.kind for one in chain] == ["LOG"] * 3, "appended to one file"
     assert all(a.last_kb == b.first_kb < b.last_kb for a, b in itertools.pairwise(chain))
-    log(world, init=True)
+    take_log_backup(world, init=True)
     assert len(sets(world, TRN)) == 1, "WITH INIT overwrites"
 
 
 def test_copy_only_does_not_affect_the_chain() -> None:
-    world = alone()
-    full(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
     before = world.copies[PRINCIPAL]
-    full(world, path="D:\\extra.bak", copy_only=True)
-    log(world, path="D:\\extra.trn", copy_only=True)
+    take_full_backup(world, path="D:\\extra.bak", copy_only=True)
+    take_log_backup(world, path="D:\\extra.trn", copy_only=True)
     after = world.copies[PRINCIPAL]
     assert (after.full_backup_id, after.last_log_backup_kb) == (
         before.full_backup_id,
@@ -87,11 +87,11 @@ def test_copy_only_does_not_affect_the_chain() -> None:
 
 
 def test_log_backups_are_restored_in_sequence() -> None:
-    world = alone()
-    full(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
     for number in (1, 2):
         wait(world, 20.0)
-        log(world, path=f"D:\\{number}.trn")
+        take_log_backup(world, path=f"D:\\{number}.trn")
     for path in (FULL, "D:\\1.trn", "D:\\2.trn"):
         carry(world, path)
     restore_full(world)
@@ -108,12 +108,12 @@ def test_log_backups_are_restored_in_sequence() -> None:
 
 
 def test_a_differential_backup_requires_its_full_backup() -> None:
-    world = alone()
+    world = build_unmirrored_world()
     assert refusal(backup.backup_database, world, P, DB, "D:\\d.bak", differential=True) == 3035
-    full(world)
+    take_full_backup(world)
     wait(world, 30.0)
-    full(world, path="D:\\diff.bak", differential=True)
-    full(world, path="D:\\second.bak")
+    take_full_backup(world, path="D:\\diff.bak", differential=True)
+    take_full_backup(world, path="D:\\second.bak")
     for path in (FULL, "D:\\diff.bak", "D:\\second.bak"):
         carry(world, path)
     restore_full(world, "D:\\second.bak")
@@ -124,25 +124,25 @@ def test_a_differential_backup_requires_its_full_backup() -> None:
 
 
 def test_log_of_another_recovery_path_is_refused() -> None:
-    world = alone()
-    full(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
     carry(world, FULL)
     finish(world, M, restore.restore_database(world, M, DB, FULL))  # SERVER_B goes its own way
     wait(world, 5.0)
-    log(world, M, "D:\\theirs.trn", norecovery=True)
+    take_log_backup(world, M, "D:\\theirs.trn", norecovery=True)
     wait(world, 30.0)
-    log(world)
+    take_log_backup(world)
     carry(world, TRN)
     assert refusal(restore.restore_log, world, M, DB, TRN, recovery=False) == 4330
 
 
 def test_a_tail_log_backup_closes_the_database_and_loses_nothing() -> None:
-    world = alone()
-    full(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
     wait(world, 20.0)
     world.clients["APP"] = replace(world.clients["APP"], connected_to=None, epoch=999)
     committed = streams.committed_kb(world, world.copies[PRINCIPAL])
-    log(world, norecovery=True)
+    take_log_backup(world, norecovery=True)
     assert world.copies[PRINCIPAL].db_state is DbState.RESTORING
     for path in (FULL, TRN):
         carry(world, path)
@@ -151,7 +151,7 @@ def test_a_tail_log_backup_closes_the_database_and_loses_nothing() -> None:
 
 
 def test_log_is_retained_during_a_full_backup_and_released_on_abort() -> None:
-    world = alone()
+    world = build_unmirrored_world()
     pending = backup.backup_database(world, P, DB, FULL)
     assert isinstance(pending, statements.Pending)
     row = world.copies[PRINCIPAL].source
@@ -163,9 +163,9 @@ def test_log_is_retained_during_a_full_backup_and_released_on_abort() -> None:
 
 
 def test_an_aborted_restore_leaves_an_unusable_database() -> None:
-    world = alone()
-    full(world)
-    log(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
+    take_log_backup(world)
     for path in (FULL, TRN):
         carry(world, path)
     restore.restore_database(world, M, DB, FULL, recovery=False)  # nobody waits for its end
@@ -176,27 +176,27 @@ def test_an_aborted_restore_leaves_an_unusable_database() -> None:
     assert refusal(restore.restore_log, world, M, DB, TRN, recovery=False) == 0
 
 
-def shared(path: str) -> str:
+def share_path(path: str) -> str:
     return f"\\\\SERVER_B\\Backup\\{path}"
 
 
 def test_a_network_share_is_a_folder_of_the_other_server() -> None:
-    world = alone()
-    full(world, path=shared("Sales.bak"))
+    world = build_unmirrored_world()
+    take_full_backup(world, path=share_path("Sales.bak"))
     assert ("SERVER_B", "D:\\Backup\\Sales.bak") in world.files
     restore_full(world, "D:\\Backup\\Sales.bak")
     do(world, f"cut {P} {M}")
     with pytest.raises(SqlError) as problem:
-        backup.backup_log(world, P, DB, shared("Sales.trn"))
+        backup.backup_log(world, P, DB, share_path("Sales.trn"))
     assert (problem.value.number, problem.value.title) == (3201, "BACKUP LOG")
     assert problem.value.parameters[1] == files.NO_NETWORK_PATH
 
 
 def test_files_follow_move_and_drives_must_exist() -> None:
-    world = alone()
+    world = build_unmirrored_world()
     world.update_computer(P, volumes=(Volume(letter="E", size_kb=1e9),))
     world.update_copy(PRINCIPAL, data_drive="E")
-    full(world)
+    take_full_backup(world)
     carry(world, FULL)
     assert refusal(restore.restore_database, world, M, DB, FULL) == 5133
     copy = restore_full(world, moves={"sales": "D:\\Data\\Sales.mdf"})
@@ -206,10 +206,10 @@ def test_files_follow_move_and_drives_must_exist() -> None:
 
 
 def test_users_come_with_the_backup_but_logins_do_not() -> None:
-    world = alone()
+    world = build_unmirrored_world()
     accounts.create_login(world, P, "app")
     accounts.create_user(world, P, DB, "app")
-    full(world)
+    take_full_backup(world)
     carry(world, FULL)
     restore_full(world)
     assert [user.name for user in accounts.orphans(world, M, DB)] == ["app"]
@@ -221,26 +221,26 @@ Case = tuple[Callable[[World], object], Callable[[World], object], int]
 
 
 def take(
-    what: str, server: str = P, database: str = DB, path: str = FULL, **options: Any
+    kind: str, server: str = P, database: str = DB, path: str = FULL, **options: Any
 ) -> Callable[[World], object]:
-    function = backup.backup_database if what == "DATABASE" else backup.backup_log
+    function = backup.backup_database if kind == "DATABASE" else backup.backup_log
     return lambda world: function(world, server, database, path, **options)
 
 
-def put(what: str, path: str = FULL, server: str = M, **options: Any) -> Callable[[World], object]:
-    function = restore.restore_database if what == "DATABASE" else restore.restore_log
+def put(kind: str, path: str = FULL, server: str = M, **options: Any) -> Callable[[World], object]:
+    function = restore.restore_database if kind == "DATABASE" else restore.restore_log
     return lambda world: function(world, server, DB, path, **options)
 
 
-def nothing(world: World) -> None: ...
+def do_nothing(world: World) -> None: ...
 
 
 REFUSED: dict[str, Case] = {
-    "backup on the mirror": (nothing, take("DATABASE", M), 954),
-    "log backup on the mirror": (nothing, take("LOG", M), 954),
+    "backup on the mirror": (do_nothing, take("DATABASE", M), 954),
+    "log backup on the mirror": (do_nothing, take("LOG", M), 954),
     "log backup on a mirror of 2012": (lambda world: world.update_instance(M, version=2012), take("LOG", M), 3059),
-    "no such database": (nothing, take("DATABASE", database="Nothing"), 911),
-    "no such drive": (nothing, take("DATABASE", path="Q:\\x.bak"), 3201),
+    "no such database": (do_nothing, take("DATABASE", database="Nothing"), 911),
+    "no such drive": (do_nothing, take("DATABASE", path="Q:\\x.bak"), 3201),
     "does not have": (
         lambda w: w.update_computer(P, volumes=(Volume(letter="E", size_kb=100.0),)),
         take("DATABASE", path="E:\\x.bak"), 3202),
@@ -250,19 +250,19 @@ REFUSED: dict[str, Case] = {
     "simple recovery": (
         lambda w: w.update_copy(PRINCIPAL, recovery_model=RecoveryModel.SIMPLE), take("LOG"), 4208),
     "no full backup": (lambda w: w.update_copy(PRINCIPAL, full_backup=False), take("LOG"), 4214),
-    "tail in a session": (nothing, take("LOG", norecovery=True), 1468),
-    "truncate only in a session": (nothing, lambda w: logspace.truncate(w, P, DB), 3048),
+    "tail in a session": (do_nothing, take("LOG", norecovery=True), 1468),
+    "truncate only in a session": (do_nothing, lambda w: logspace.truncate(w, P, DB), 3048),
     "no quorum": (
         lambda w: do(w, "power-off SERVER_B", "power-off SERVER_W"), take("DATABASE"), 955),
     "damaged volume": (lambda w: w.update_copy(PRINCIPAL, disk_failed=True), take("LOG"), 945),
-    "restore log: principal": (nothing, put("LOG", server=P), 3201),
+    "restore log: principal": (do_nothing, put("LOG", server=P), 3201),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_statements_are_refused_in_a_session(what: str) -> None:
+@pytest.mark.parametrize("case", REFUSED)
+def test_statements_are_refused_in_a_session(case: str) -> None:
     world = lab()
-    prepare, act, number = REFUSED[what]
+    prepare, act, number = REFUSED[case]
     prepare(world)
     with pytest.raises(SqlError) as problem:
         act(world)
@@ -271,18 +271,18 @@ def test_statements_are_refused_in_a_session(what: str) -> None:
 
 
 RESTORE_REFUSED: dict[str, Case] = {
-    "no such file": (nothing, put("DATABASE", "D:\\nothing.bak"), 3201),
-    "log backup as full": (nothing, put("DATABASE", TRN), 3135),
+    "no such file": (do_nothing, put("DATABASE", "D:\\nothing.bak"), 3201),
+    "log backup as full": (do_nothing, put("DATABASE", TRN), 3135),
     "full backup as log": (lambda w: restore_full(w), put("LOG", FULL), 3135),
-    "no database yet": (nothing, put("LOG", TRN), 3118),
-    "no such backup in the file": (nothing, put("DATABASE", FULL, file=2), 4038),
+    "no database yet": (do_nothing, put("LOG", TRN), 3118),
+    "no such backup in the file": (do_nothing, put("DATABASE", FULL, file=2), 4038),
     "newer version": (lambda w: newer(w), put("DATABASE"), 3169),
     "another database": (
         lambda w: (restore_full(w), w.update_copy(MIRROR, family=9)), put("DATABASE"), 3154),
     "log of another database": (
         lambda w: (restore_full(w), w.update_copy(MIRROR, family=9)), put("LOG", TRN), 3154),
-    "tail not saved": (lambda w: unused(w), put("DATABASE", server=P), 3159),
-    "tail not saved, replaced": (lambda w: unused(w), put("DATABASE", server=P, replace_existing=True), 0),
+    "tail not saved": (lambda w: disconnect_client(w), put("DATABASE", server=P), 3159),
+    "tail not saved, replaced": (lambda w: disconnect_client(w), put("DATABASE", server=P, replace_existing=True), 0),
 }  # fmt: skip
 
 
@@ -291,43 +291,43 @@ def newer(world: World) -> None:
     world.files[M, FULL] = backup.BackupFile((replace(old, version=2008),))
 
 
-def unused(world: World) -> None:
+def disconnect_client(world: World) -> None:
     world.clients["APP"] = replace(world.clients["APP"], connected_to=None)
 
 
 @cache
 def with_backups() -> World:
     """The lab with a full and a log backup on all servers; to be forked."""
-    world = alone()
-    full(world)
-    log(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
+    take_log_backup(world)
     for path in (FULL, TRN):
         carry(world, path)
     wait(world, 1.0)
     return world
 
 
-@pytest.mark.parametrize("what", RESTORE_REFUSED)
-def test_invalid_restores_are_refused(what: str) -> None:
+@pytest.mark.parametrize("case", RESTORE_REFUSED)
+def test_invalid_restores_are_refused(case: str) -> None:
     world = with_backups().fork()
-    prepare, act, number = RESTORE_REFUSED[what]
+    prepare, act, number = RESTORE_REFUSED[case]
     prepare(world)
     assert refusal(act, world) == number
 
 
 def test_the_log_chain_restarts_after_simple_recovery() -> None:
-    world = alone()
-    full(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
     for model in ("SIMPLE", "FULL"):
         options.set_option(world, P, DB, "RECOVERY", model)
     assert refusal(backup.backup_log, world, P, DB, TRN) == 4214
-    full(world)
+    take_full_backup(world)
     assert refusal(backup.backup_log, world, P, DB, TRN) == 0
 
 
 def test_no_truncate_saves_the_log_of_a_damaged_database() -> None:
-    world = alone()
-    full(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
     wait(world, 10.0)
     do(world, f"fail-volume {P} D", f"restart-service {P}", then_s=40.0)
     assert refusal(backup.backup_log, world, P, DB, "L:\\x.trn") == 945
@@ -343,7 +343,7 @@ def test_no_truncate_saves_the_log_of_a_damaged_database() -> None:
 
 
 def test_a_stopped_server_forgets_its_running_backup() -> None:
-    world = alone()
+    world = build_unmirrored_world()
     backup.backup_database(world, P, DB, FULL)
     do(world, f"restart-service {P}", then_s=30.0)
     copy = world.copies[PRINCIPAL]
@@ -353,12 +353,12 @@ def test_a_stopped_server_forgets_its_running_backup() -> None:
 def test_the_mirror_knows_the_last_log_backup_after_the_takeover() -> None:
     world = lab()
     wait(world, 30.0)
-    log(world)
+    take_log_backup(world)
     taken = world.copies[PRINCIPAL].last_log_backup_kb
     wait(world, 5.0)
     do(world, f"power-off {P}")
     assert world.copies[MIRROR].last_log_backup_kb == taken
-    log(world, M, "D:\\next.trn")
+    take_log_backup(world, M, "D:\\next.trn")
     assert sets(world, "D:\\next.trn", M)[0].first_kb == taken, "the chain goes on on the other server"
 
 

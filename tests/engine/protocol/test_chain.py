@@ -1,4 +1,4 @@
-"""Whatever is done in whatever order: the log chain has no gap, and the log never takes more room than there is."""
+"""Invariants of any order of actions: the log chain has no gap, and the log never takes more room than there is."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def act(world: World, action: str) -> None:
             )
             do(world, f"mend {P} {M}", then_s=20.0)
         elif where is not None:
-            _on(world, where, action)
+            _apply_action(world, where, action)
     except SqlError:
         pass  # refused; the invariants hold all the same
     wait(world, 25.0)
 
 
-def _on(world: World, server: str, action: str) -> None:
+def _apply_action(world: World, server: str, action: str) -> None:
     if action in ("log", "full"):
         function = backup.backup_log if action == "log" else backup.backup_database
         finish(world, server, function(world, server, DB, f"D:\\{action}.bak"))

@@ -20,9 +20,9 @@ from tests.engine.protocol.setups import (
     P,
     W,
     address,
-    alone,
-    full,
+    build_unmirrored_world,
     refusal,
+    take_full_backup,
     wait,
 )
 from tests.engine.worlds import do, lab
@@ -30,8 +30,8 @@ from tests.engine.worlds import do, lab
 SUSPENDED, SYNCHRONIZED = MirrorState.SUSPENDED, MirrorState.SYNCHRONIZED
 
 
-def refused(world: World, line: str) -> str:
-    """What an input line is refused with."""
+def get_refusal(world: World, line: str) -> str:
+    """Return the message that refuses an input line."""
     with pytest.raises(InputError) as problem:
         simulator.apply_input(world, parse_line(line, world.tick))
     return str(problem.value)
@@ -57,8 +57,8 @@ def test_lines_are_parsed_back_unchanged(line: str) -> None:
 
 
 def test_copying_a_file_takes_as_long_as_the_link_needs() -> None:
-    world = alone()
-    full(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
     size_kb = world.files[P, FULL].size_kb
     world.links[P, M] = world.links[M, P] = Link(bandwidth_mbps=100.0)
     events = do(world, f"copy-file {P} {M} d:\\backup\\sales.BAK", then_s=200.0)
@@ -68,15 +68,15 @@ def test_copying_a_file_takes_as_long_as_the_link_needs() -> None:
 
 
 def test_a_copy_fails_with_its_link() -> None:
-    world = alone()
-    full(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
     events = do(world, f"copy-file {P} {M} {FULL}", f"cut {P} {M}", then_s=60.0)
     assert [e.get("failed") for e in events if e.kind == "chore"] == [None, True]
     assert (M, FULL) not in world.files
 
 
 @pytest.mark.parametrize(
-    ("prepare", "line", "said"),
+    ("prepare", "line", "message"),
     [
         (
             [],
@@ -104,18 +104,18 @@ def test_a_copy_fails_with_its_link() -> None:
     ],
 )
 def test_an_impossible_chore_is_reported_and_changes_nothing(
-    prepare: list[str], line: str, said: str
+    prepare: list[str], line: str, message: str
 ) -> None:
     world = READY.fork()
     do(world, *prepare, then_s=0.0)
     before = world.state_hash()
-    assert said in refused(world, line)
+    assert message in get_refusal(world, line)
     assert world.state_hash() == before
 
 
 def ready() -> World:
-    world = alone()
-    full(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
     return world
 
 
@@ -288,8 +288,8 @@ def test_an_added_drive_can_hold_backups() -> None:
 
 
 def test_the_application_can_use_a_restored_copy() -> None:
-    world = alone()
-    full(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
     do(world, f"copy-file {P} {M} {FULL}", then_s=15.0)
     world.clients["APP"] = replace(world.clients["APP"], data_source=M)
     do(

@@ -1,4 +1,4 @@
-"""What slows, fills or starves an instance, as its own views and counters tell it."""
+"""Circumstances that slow, fill or starve an instance, as its own views and counters report them."""
 
 from __future__ import annotations
 

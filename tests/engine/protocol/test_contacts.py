@@ -38,8 +38,8 @@ ACTS = {
 }  # fmt: skip
 
 
-def _wanted(world: World, guid: int, me: str, peer: str) -> str:
-    """What this end of a connection would wait for if it were the only one."""
+def _find_expected_wait(world: World, guid: int, me: str, peer: str) -> str:
+    """Return the event that this end of a connection would wait for if it were the only one."""
     between = network.NetworkPath(world, me, peer)
     if world.contacts[guid, me, peer].connected:
         heard = network.perceive_link_state(world, guid, me, peer, between)
@@ -64,4 +64,4 @@ def test_contacts_stay_consistent_after_random_actions(kind: str, seed: int) -> 
         network.reassess(world)
         for (guid, me, peer), contact in world.contacts.items():
             if world.instances[me].answering:
-                assert contact.pending == _wanted(world, guid, me, peer), (me, peer)
+                assert contact.pending == _find_expected_wait(world, guid, me, peer), (me, peer)

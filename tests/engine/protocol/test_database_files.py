@@ -10,7 +10,7 @@ import pytest
 from engine.inputs import InputError
 from engine.model import MirrorState, World
 from engine.protocol import volumes
-from tests.engine.availability.worlds import ag_lab, until
+from tests.engine.availability.worlds import ag_lab, run_until
 from tests.engine.availability.worlds import do as perform
 from tests.engine.tsql.console import ask
 from tests.engine.worlds import DB, M, P, W, do, lab
@@ -25,8 +25,8 @@ def numbers(world: World, server: str, text: str) -> list[int]:
     return ask(world, server, text, 30.0).numbers
 
 
-def file(world: World, server: str = W, database: str = "Plain", place: int = 0) -> list[object]:
-    row: list[object] = ask(world, server, FILES.format(database)).grids[0][place]
+def file(world: World, server: str = W, database: str = "Plain", index: int = 0) -> list[object]:
+    row: list[object] = ask(world, server, FILES.format(database)).grids[0][index]
     return row
 
 
@@ -40,7 +40,7 @@ def state(world: World, server: str = W, database: str = "Plain") -> object:
     ]
 
 
-def plain() -> World:
+def create_plain_database() -> World:
     world = lab()
     assert numbers(world, W, "CREATE DATABASE Plain") == []
     return world
@@ -51,7 +51,7 @@ COPY = rf"copy-file {W} {W} D:\Data\Plain.mdf D:\New\Plain.mdf"
 
 
 def test_a_database_opens_at_its_new_path_if_its_file_exists() -> None:
-    world = plain()
+    world = create_plain_database()
     assert modify(world, MOVE) == []
     assert file(world)[1] == r"D:\New\Plain.mdf"
     with pytest.raises(InputError, match="in use"):
@@ -68,7 +68,7 @@ def test_a_database_opens_at_its_new_path_if_its_file_exists() -> None:
 
 
 def test_the_service_starts_without_a_database_whose_file_is_missing() -> None:
-    world = plain()
+    world = create_plain_database()
     assert modify(world, MOVE) == []
     do(world, f"stop-service {W}", then_s=10.0)
     do(world, f"start-service {W}", then_s=60.0)
@@ -80,7 +80,7 @@ def test_the_service_starts_without_a_database_whose_file_is_missing() -> None:
 
 
 def test_a_file_moved_while_the_service_was_stopped_is_found() -> None:
-    world = plain()
+    world = create_plain_database()
     do(world, f"add-drive {W} E size_gb=10", then_s=1.0)
     assert modify(world, r"Plain, FILENAME = 'E:\Data\Plain.mdf'") == []
     do(world, f"stop-service {W}", then_s=10.0)
@@ -93,7 +93,7 @@ def test_a_file_moved_while_the_service_was_stopped_is_found() -> None:
 
 
 def test_file_names_sizes_and_growth_are_changed() -> None:
-    world = plain()
+    world = create_plain_database()
     assert modify(world, "Plain, NEWNAME = Plain_data") == []
     assert file(world)[:2] == ["Plain_data", r"D:\Data\Plain.mdf"]
     assert modify(world, "Plain, SIZE = 200MB") == [5041]
@@ -103,7 +103,7 @@ def test_file_names_sizes_and_growth_are_changed() -> None:
     assert modify(world, "Plain_data, FILEGROWTH = 20%") == []
     assert file(world)[4:] == [20, 1]
     assert modify(world, "Plain_log, MAXSIZE = UNLIMITED, FILEGROWTH = 0") == []
-    assert file(world, place=1)[4:] == [0, 0]
+    assert file(world, index=1)[4:] == [0, 0]
     assert modify(world, "Plain_log, NEWNAME = Plain_data") == [1828]
     assert modify(world, "Plain_data, FILESIZE = 5") == [102]
     offline = ask(world, W, "ALTER DATABASE Plain MODIFY FILE (NAME = Plain_data, OFFLINE)")
@@ -141,8 +141,8 @@ def test_a_secondary_accepts_a_path_and_does_not_open_without_its_file() -> None
     world = ag_lab()
     alter = r"sql NODE_2 ALTER DATABASE Sales MODIFY FILE (NAME = Sales, FILENAME = 'D:\N\Sales.mdf')"
     perform(world, alter)
-    until(world, 5)
+    run_until(world, 5)
     perform(world, "restart-service NODE_2")
-    until(world, 60)
+    run_until(world, 60)
     assert world.copies["NODE_2", "Sales"].disk_failed
     assert not world.copies["NODE_2", "Orders"].disk_failed

@@ -27,7 +27,7 @@ def test_a_new_database_can_be_mirrored() -> None:
     assert world.copies[P, "Archive"].database_id == world.copies[P, DB].database_id + 1
 
 
-def dropped(world: World, name: str = DB) -> int:
+def drop_database(world: World, name: str = DB) -> int:
     return refusal(databases.drop, world, P, name)
 
 
@@ -35,7 +35,7 @@ def test_databases_are_dropped() -> None:
     world = lab()
     commands.partner_off(world, P, DB)
     do(world, "stop-app APP")
-    assert dropped(world, "sales") == 0
+    assert drop_database(world, "sales") == 0
     assert (P, DB) not in world.copies
     wait(world, 2000.0)  # timers of the dropped copy find nothing to do
     assert world.copies[M, DB].db_state is DbState.RESTORING

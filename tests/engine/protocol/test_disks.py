@@ -17,7 +17,7 @@ def numbers(events: list[Event], server: str) -> list[tuple[int, int]]:
     return [(e.get("number"), e.get("state")) for e in events if e.kind == "errorlog" and e.server == server]
 
 
-def said(world: World, server: str, sql: str, then_s: float = 1.0) -> list[int]:
+def run_sql(world: World, server: str, sql: str, then_s: float = 1.0) -> list[int]:
     """Numbers of the messages that a batch brings."""
     done = [event for event in do(world, f"sql {server} {sql}", then_s=then_s) if event.kind == "sql_done"]
     return [message["number"] for message in done[-1].get("messages")]
@@ -36,7 +36,7 @@ def test_a_lost_log_disk_is_logged_locally_and_causes_a_failover(line: str) -> N
     assert [message["number"] for message in waiting.get("messages")] == [9001]
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
-    assert said(world, P, f"USE {DB}") == [945]
+    assert run_sql(world, P, f"USE {DB}") == [945]
     do(world, line.replace("fail", "mend"))
     assert world.copies[PRINCIPAL].mirroring.role is Role.MIRROR
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
@@ -45,7 +45,7 @@ def test_a_lost_log_disk_is_logged_locally_and_causes_a_failover(line: str) -> N
 def test_a_lost_data_disk_does_not_affect_the_session_but_stops_clients() -> None:
     """[DOC: possible failures: a data disk failure is unlikely to be detected]"""
     world = lab()
-    assert said(world, P, f"USE {DB}\n    CREATE TABLE t (a int)") == [0]
+    assert run_sql(world, P, f"USE {DB}\n    CREATE TABLE t (a int)") == [0]
     events = do(world, f"fail-volume {P} D", then_s=70.0)
     assert numbers(events, P) == [(823, 2), (823, 3), (5901, 1)]  # the second at the next checkpoint
     told = [event for event in events if event.kind == "client"]
@@ -53,17 +53,17 @@ def test_a_lost_data_disk_does_not_affect_the_session_but_stops_clients() -> Non
     assert world.copies[PRINCIPAL].mirroring.role is Role.PRINCIPAL
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
     assert not world.availability[DB].serving
-    assert said(world, P, f"BEGIN TRY SELECT * FROM {DB}.dbo.t END TRY BEGIN CATCH PRINT 'no' END CATCH") == [
-        823
-    ]
-    assert said(world, P, f"USE {DB}\n    CHECKPOINT") == [5901, 823]
-    assert said(world, P, f"DBCC CHECKDB ('{DB}')") == [823]
-    assert said(world, P, f"BACKUP DATABASE {DB} TO DISK = 'L:\\x.bak'") == [3203, 3013]
-    assert said(world, P, f"BACKUP LOG {DB} TO DISK = 'D:\\x.trn'") == [3201, 3013]
-    assert 3014 in said(world, P, f"BACKUP LOG {DB} TO DISK = 'L:\\x.trn'", then_s=30.0)
+    assert run_sql(
+        world, P, f"BEGIN TRY SELECT * FROM {DB}.dbo.t END TRY BEGIN CATCH PRINT 'no' END CATCH"
+    ) == [823]
+    assert run_sql(world, P, f"USE {DB}\n    CHECKPOINT") == [5901, 823]
+    assert run_sql(world, P, f"DBCC CHECKDB ('{DB}')") == [823]
+    assert run_sql(world, P, f"BACKUP DATABASE {DB} TO DISK = 'L:\\x.bak'") == [3203, 3013]
+    assert run_sql(world, P, f"BACKUP LOG {DB} TO DISK = 'D:\\x.trn'") == [3201, 3013]
+    assert 3014 in run_sql(world, P, f"BACKUP LOG {DB} TO DISK = 'L:\\x.trn'", then_s=30.0)
     do(world, f"mend-volume {P} D")
     assert world.availability[DB].serving
-    assert said(world, P, f"SELECT * FROM {DB}.dbo.t") == [0]
+    assert run_sql(world, P, f"SELECT * FROM {DB}.dbo.t") == [0]
 
 
 def test_after_a_lost_data_disk_manual_failover_works_and_suspends_the_session() -> None:
@@ -94,7 +94,7 @@ def test_a_mirror_without_its_data_disk_suspends_the_session_until_resumed() -> 
     assert (1453, 1) in numbers(events, P)
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SUSPENDED
     assert world.availability[DB].serving
-    assert said(world, P, f"ALTER DATABASE {DB} SET PARTNER RESUME") == [1462]
+    assert run_sql(world, P, f"ALTER DATABASE {DB} SET PARTNER RESUME") == [1462]
     do(world, f"mend-volume {M} D", f"sql {P} ALTER DATABASE {DB} SET PARTNER RESUME")
     assert world.copies[MIRROR].mirroring.state is MirrorState.SYNCHRONIZED
 
@@ -102,7 +102,7 @@ def test_a_mirror_without_its_data_disk_suspends_the_session_until_resumed() -> 
 def test_a_lone_mirror_without_its_data_disk_cannot_be_forced() -> None:
     world = lab(witness=False)
     do(world, f"power-off {P}", f"fail-volume {M} D")
-    assert said(world, M, f"ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS") == [1406]
+    assert run_sql(world, M, f"ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS") == [1406]
 
 
 def test_a_mirror_without_its_log_disk_is_a_lost_partner() -> None:
@@ -120,7 +120,7 @@ def test_an_unmirrored_database_comes_online_when_both_drives_return() -> None:
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF")
     do(world, f"fail-volume {P} L", f"fail-volume {P} D", f"mend-volume {P} L")
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
-    assert said(world, P, f"ALTER DATABASE {DB} SET ONLINE") == [5120, 5069]
+    assert run_sql(world, P, f"ALTER DATABASE {DB} SET ONLINE") == [5120, 5069]
     do(world, f"restart-service {P}", then_s=40.0)  # that alone does not bring files back
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     do(world, f"mend-volume {P} D")

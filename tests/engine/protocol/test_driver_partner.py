@@ -1,4 +1,4 @@
-"""What drivers make of a partner that reports no partner: SqlClient `LoginWithFailover`, and mssql-jdbc."""
+"""Drivers with a partner that reports no partner: SqlClient `LoginWithFailover`, and mssql-jdbc."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def client_texts(events: list[Event]) -> list[str]:
     return [event.text for event in events if event.kind == "client"]
 
 
-def recovered() -> tuple[World, list[Event]]:
+def recover_principal() -> tuple[World, list[Event]]:
     world = lab(witness=False)
     do(world, f"power-off {P}")
     do(world, OFF, then_s=2.0)
@@ -28,14 +28,14 @@ def recovered() -> tuple[World, list[Event]]:
 
 
 def test_a_recovered_former_mirror_is_refused_once() -> None:
-    world, events = recovered()
+    world, events = recover_principal()
     assert app_is_on(world) is None
     assert client_texts(events).count(REFUSED) == 1
     assert world.clients["APP"].failed_logins > 10
 
 
 def test_a_new_connection_string_reconnects_the_application() -> None:
-    world, _ = recovered()
+    world, _ = recover_principal()
     do(world, f"point-app APP {M}", then_s=10.0)
     assert app_is_on(world) == M
 

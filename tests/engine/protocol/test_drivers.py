@@ -1,4 +1,4 @@
-"""How each driver follows a failover: the measured times, and what it does not follow at all."""
+"""Failovers of each driver: the measured times, and the failovers that it does not follow."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.engine.worlds import M, P, do, lab
 NEVER = None
 
 
-def world_of(driver: str, given: bool = True, command_timeout_s: float | None = None) -> World:
+def world_of(driver: str, has_partner: bool = True, command_timeout_s: float | None = None) -> World:
     world = lab()
     world.clients["APP"] = replace(
         world.clients["APP"],
         driver=driver,
-        failover_partner=M if given else None,
+        failover_partner=M if has_partner else None,
         known_partner=M,
         command_timeout_s=command_timeout_s,
     )
@@ -32,7 +32,7 @@ def world_of(driver: str, given: bool = True, command_timeout_s: float | None = 
 
 
 def back_s(world: World, fault: str, within_s: float = 60.0) -> float | None:
-    """How long the application was without a connection to the other server after *fault*."""
+    """Return the time during which the application had no connection to the other server after *fault*."""
     begun = world.tick
     for event in do(world, fault, then_s=within_s):
         if event.kind == "client" and event.get("what") == "connected" and event.server == M:
@@ -60,9 +60,9 @@ STOPPED = [
 ]
 
 
-@pytest.mark.parametrize(("driver", "given", "measured"), STOPPED)
-def test_drivers_handle_a_stopped_service(driver: str, given: bool, measured: float | None) -> None:
-    world = world_of(driver, given)
+@pytest.mark.parametrize(("driver", "has_partner", "measured"), STOPPED)
+def test_drivers_handle_a_stopped_service(driver: str, has_partner: bool, measured: float | None) -> None:
+    world = world_of(driver, has_partner)
     begun = world.tick
     found = back_s(world, f"stop-service {P}")
     if measured is None:
@@ -73,7 +73,9 @@ def test_drivers_handle_a_stopped_service(driver: str, given: bool, measured: fl
     assert online is not None
     open_s = (online - begun) / 100
     behind_s = found - open_s
-    if driver == "jdbc" and given:  # it sleeps ten seconds before it looks at the partner, and finds it there
+    if (
+        driver == "jdbc" and has_partner
+    ):  # it sleeps ten seconds before it looks at the partner, and finds it there
         assert 10.0 <= found < 11.5
     else:
         assert 0.0 <= behind_s < 1.6
@@ -103,11 +105,11 @@ def test_each_profile_matches_its_measurement_and_names_the_version() -> None:
     assert [name for name, driver in DRIVERS.items() if "measured with " not in driver.source] == []
 
 
-@pytest.mark.parametrize(("driver", "given", "timeout_s", "measured"), DARK)
+@pytest.mark.parametrize(("driver", "has_partner", "timeout_s", "measured"), DARK)
 def test_drivers_handle_a_computer_without_power(
-    driver: str, given: bool, timeout_s: float, measured: float | None
+    driver: str, has_partner: bool, timeout_s: float, measured: float | None
 ) -> None:
-    found = back_s(world_of(driver, given, timeout_s), f"power-off {P}")
+    found = back_s(world_of(driver, has_partner, timeout_s), f"power-off {P}")
     if measured is None:
         assert found is None
     else:

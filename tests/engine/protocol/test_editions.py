@@ -1,4 +1,4 @@
-"""What an edition may be and do: Express and Workgroup a witness, Standard safety FULL, the rest by feature.
+"""Limits of the editions: Express and Workgroup a witness, Standard safety FULL, the rest by feature.
 
 [DOC: prerequisites, restrictions; features supported by the editions]
 """
@@ -17,13 +17,13 @@ from engine.verbs.lines import parse_line
 from tests.engine.worlds import DB, MIRROR, M, P, W, do, lab
 
 
-def said(world: World, server: str, sql: str, then_s: float = 1.0) -> list[tuple[int, str]]:
+def run_sql(world: World, server: str, sql: str, then_s: float = 1.0) -> list[tuple[int, str]]:
     done = [event for event in do(world, f"sql {server} {sql}", then_s=then_s) if event.kind == "sql_done"]
     return [(message["number"], message["text"]) for message in done[-1].get("messages")]
 
 
 def numbers(world: World, server: str, sql: str) -> list[int]:
-    return [number for number, _ in said(world, server, sql)]
+    return [number for number, _ in run_sql(world, server, sql)]
 
 
 @pytest.mark.parametrize("edition", ["Express", "Workgroup"])
@@ -52,7 +52,7 @@ def test_standard_edition_mirrors_with_safety_full_only() -> None:
     assert numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER SAFETY OFF") == [1473]
     assert numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER SAFETY FULL") == [0]
     snapshot = f"CREATE DATABASE s ON (NAME = {DB}, FILENAME = 'D:\\s.ss') AS SNAPSHOT OF {DB}"
-    assert said(world, P, snapshot) == [
+    assert run_sql(world, P, snapshot) == [
         (1844, "Database Snapshot is not supported on Standard Edition (64-bit).")
     ]
     with pytest.raises(InputError, match="1712"):
@@ -74,7 +74,7 @@ def test_backup_compression_depends_on_version_and_edition(version: int, edition
     world = lab()
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
     world.instances[P] = replace(world.instances[P], version=version, edition=edition)
-    told = said(world, P, f"BACKUP DATABASE {DB} TO DISK = 'D:\\x.bak' WITH COMPRESSION", then_s=2_000.0)
+    told = run_sql(world, P, f"BACKUP DATABASE {DB} TO DISK = 'D:\\x.bak' WITH COMPRESSION", then_s=2_000.0)
     assert number in [found for found, _ in told]
 
 
@@ -108,7 +108,7 @@ witness = "W"
 
 
 @pytest.mark.parametrize(
-    ("a", "role", "words"),
+    ("a", "role", "messages"),
     [
         ("Enterprise", "WITNESS", []),
         ("Enterprise", "ALL", ["Express edition supports only endpoints with the role WITNESS"]),
@@ -119,14 +119,14 @@ witness = "W"
         ),
     ],
 )
-def test_a_scenario_reports_unsupported_editions(a: str, role: str, words: list[str]) -> None:
+def test_a_scenario_reports_unsupported_editions(a: str, role: str, messages: list[str]) -> None:
     problems: list[str] = []
     try:
         load_scenario(SCENARIO.format(a=a, role=role), "small.toml")
     except ScenarioError as found:
         problems = [str(problem) for problem in found.problems if "edition" in problem.text]
-    assert len(problems) == len(words)
-    for problem, start in zip(problems, words, strict=True):
+    assert len(problems) == len(messages)
+    for problem, start in zip(problems, messages, strict=True):
         assert start in problem
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.model import MirrorState, Role, Safety, Service, World
 from engine.protocol import serving
-from tests.cases import one_in
+from tests.cases import sample_cases
 from tests.engine.protocol.invariants import check
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
 
@@ -110,20 +110,20 @@ def assert_whole_again(world: World) -> None:
 GAPS_S = (3.0, 25.0)
 
 
-@pytest.mark.parametrize("half", [0, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("first", one_in(4, FAULTS))
-def test_two_faults_and_their_reverse_recover(first: str, half: int) -> None:
+@pytest.mark.parametrize("half_number", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("fault", sample_cases(4, FAULTS))
+def test_two_faults_and_their_reverse_recover(fault: str, half_number: int) -> None:
     """All pairs of faults, 3 s and 25 s apart: nothing is lost, nothing doubled, all of it heals.
 
     In the first half of the cases each pair has one of the two gaps, in turns; in the second half the other one.
     """
     for place, second in enumerate(FAULTS):
-        if first != second:
-            gap_s = GAPS_S[(FAULTS.index(first) + place + half) % 2]
-            assert_whole_again(run([first, second], gap_s))
+        if fault != second:
+            gap_s = GAPS_S[(FAULTS.index(fault) + place + half_number) % 2]
+            assert_whole_again(run([fault, second], gap_s))
 
 
-@pytest.mark.parametrize("fault", one_in(2, FAULTS))
+@pytest.mark.parametrize("fault", sample_cases(2, FAULTS))
 def test_a_fault_a_command_and_a_repair_recover(fault: str) -> None:
     for command in SAFE_SQL:
         run([fault, command, "revert-all"], 12.0)

@@ -1,4 +1,4 @@
-"""What statements, accounts and lists say exactly. Each line here was once changed without a test that noticed."""
+"""Exact texts of statements, accounts and lists. Each line here was once changed without a test that noticed."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from engine.protocol import (
     volumes,
 )
 from engine.protocol.restore import Ending
+from tests.assertions import require
 from tests.engine.protocol.setups import (
     DB,
     FULL,
@@ -39,24 +40,23 @@ from tests.engine.protocol.setups import (
     TRN,
     M,
     P,
-    alone,
+    build_unmirrored_world,
     carry,
     finish,
-    full,
-    log,
     refusal,
     restore_log,
+    take_full_backup,
+    take_log_backup,
 )
 from tests.engine.worlds import W, do, lab
-from tests.there import there
 
 # --- backup and restore -------------------------------------------------------------------------------------
 
 
 @cache
 def _with_backup() -> World:
-    world = alone()
-    full(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
     carry(world, FULL)
     return world
 
@@ -66,14 +66,14 @@ def with_backup() -> World:
     return _with_backup().fork()
 
 
-def due(outcome: statements.Outcome) -> int:
+def get_due_tick(outcome: statements.Outcome) -> int:
     assert isinstance(outcome, statements.Pending)
     return outcome.tick
 
 
 def test_a_restore_with_recovery_takes_the_recovery_time() -> None:
     ends = {
-        how: due(restore.restore_database(with_backup(), M, DB, FULL, ending=how))
+        how: get_due_tick(restore.restore_database(with_backup(), M, DB, FULL, ending=how))
         for how in (Ending(recovery=False), Ending(), Ending(recovery=False, standby=True))
     }
     shortest = ends.pop(Ending(recovery=False))
@@ -83,7 +83,7 @@ def test_a_restore_with_recovery_takes_the_recovery_time() -> None:
 def test_a_restoring_database_does_not_serve_and_accepts_log_backups() -> None:
     world = with_backup()
     sets = world.files[M, FULL].sets
-    image = replace(there(sets[0].image), log_backup_every_s=600.0)
+    image = replace(require(sets[0].image), log_backup_every_s=600.0)
     world.files[M, FULL] = replace(world.files[M, FULL], sets=(replace(sets[0], image=image),))
     restore.restore_database(world, M, "Copy", FULL, moves={f: f"D:\\x\\{f}" for f in ("Sales", "Sales_log")})
     assert not world.availability["Copy"].serving
@@ -91,21 +91,23 @@ def test_a_restoring_database_does_not_serve_and_accepts_log_backups() -> None:
 
 
 def test_a_backup_of_a_database_that_disappears_ends_with_3049() -> None:
-    world = alone()
+    world = build_unmirrored_world()
     outcome = backup.backup_database(world, P, DB, FULL)
     do(world, f"power-off {P}", then_s=1.0)
     assert refusal(finish, world, P, outcome) == 3049
 
 
 def test_a_backup_of_a_system_database_is_not_simulated() -> None:
-    said = finish(alone(), P, backup.backup_database(alone(), P, "master", FULL))
+    said = finish(
+        build_unmirrored_world(), P, backup.backup_database(build_unmirrored_world(), P, "master", FULL)
+    )
     assert said == [Message(0, 0, 0, 0, "Not simulated: a backup of master is accepted and writes no file.")]
 
 
 def test_the_stopat_message_precedes_the_last_line() -> None:
-    world = alone()
-    full(world)
-    log(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
+    take_log_backup(world)
     for path in (FULL, TRN):
         carry(world, path)
     finish(world, M, restore.restore_database(world, M, DB, FULL, recovery=False))
@@ -116,7 +118,7 @@ def test_the_stopat_message_precedes_the_last_line() -> None:
 
 
 def test_restoring_a_missing_database_with_recovery_is_3118() -> None:
-    assert refusal(statements.restore_with_recovery, alone(), P, "Nothing") == 3118
+    assert refusal(statements.restore_with_recovery, build_unmirrored_world(), P, "Nothing") == 3118
 
 
 def test_a_backup_file_cannot_be_attached() -> None:
@@ -144,7 +146,7 @@ def test_a_new_database_has_a_log_of_1_mb() -> None:
 
 
 def test_a_database_with_lost_files_is_not_backed_up() -> None:
-    world = alone()
+    world = build_unmirrored_world()
     world.update_copy(PRINCIPAL, disk_failed=True)
     assert refusal(backup.backup_database, world, P, DB, FULL) == 945
 
@@ -178,7 +180,10 @@ def test_a_login_keeps_its_type_and_sa_cannot_be_dropped() -> None:
     accounts.create_login(world, P, "app", password="Secret#1")
     accounts.create_login(world, P, "CORP\\web", windows=True)
     here = world.instances[P]
-    assert [there(security.login_of(here, name)).kind for name in ("app", "CORP\\web")] == ["SQL", "WINDOWS"]
+    assert [require(security.login_of(here, name)).kind for name in ("app", "CORP\\web")] == [
+        "SQL",
+        "WINDOWS",
+    ]
     assert refusal(accounts.drop_login, world, P, "sa") == 15405
 
 
@@ -186,11 +191,11 @@ def test_dropping_a_login_removes_only_its_grant() -> None:
     world = lab()
     for name in ("first", "second", "third"):
         accounts.create_login(world, P, name, password="Secret#1")
-    end = there(world.instances[P].endpoint)
+    end = require(world.instances[P].endpoint)
     granted = (*end.granted, "first", "second", "third")
     world.update_instance(P, endpoint=replace(end, granted=granted))
     accounts.drop_login(world, P, "second")
-    assert there(world.instances[P].endpoint).granted == (*end.granted, "first", "third")
+    assert require(world.instances[P].endpoint).granted == (*end.granted, "first", "third")
 
 
 def test_a_certificate_without_a_subject_uses_its_name() -> None:
@@ -199,7 +204,7 @@ def test_a_certificate_without_a_subject_uses_its_name() -> None:
     for name, subject in (("plain", None), ("named", "mirroring")):
         accounts.create_certificate(world, P, name, subject=subject)
     here = world.instances[P]
-    subjects = [there(security.certificate_of(here, name)).subject for name in ("plain", "named")]
+    subjects = [require(security.certificate_of(here, name)).subject for name in ("plain", "named")]
     assert subjects == ["plain", "mirroring"]
 
 
@@ -286,9 +291,9 @@ def test_files_of_another_database_are_not_overwritten() -> None:
 
 
 def test_stopat_covers_a_log_backup_from_begin_to_end() -> None:
-    world = alone()
-    full(world)
-    log(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
+    take_log_backup(world)
     for path in (FULL, TRN):
         carry(world, path)
     finish(world, M, restore.restore_database(world, M, DB, FULL, recovery=False))
@@ -298,7 +303,7 @@ def test_stopat_covers_a_log_backup_from_begin_to_end() -> None:
         ending = Ending(stop_tick=tick)
         said = finish(trial, M, restore.restore_log(trial, M, DB, TRN, ending=ending))
         assert (restore.NOT_REACHED not in [one.text for one in said]) is reached
-    log(world)
+    take_log_backup(world)
     carry(world, TRN)
     (first, second) = restore.list_backup_sets(world, M, TRN)
     assert second.from_tick == first.started_tick
@@ -359,7 +364,7 @@ def test_each_refusal_has_its_own_number() -> None:
 def test_a_restore_needs_space_on_each_drive_of_its_files() -> None:
     world = with_backup()
     (taken,) = restore.list_backup_sets(world, M, FULL)
-    sizes_kb = {file.drive: file.size_kb for file in volumes.files_of(there(taken.image))}
+    sizes_kb = {file.drive: file.size_kb for file in volumes.files_of(require(taken.image))}
     assert len(sizes_kb) == 2
     for drive, size_kb in sizes_kb.items():
         used_kb = volumes.used_kb(world, M, drive)
@@ -373,7 +378,7 @@ def test_a_restore_needs_space_on_each_drive_of_its_files() -> None:
 
 def test_a_processor_at_normal_speed_never_delays_pings() -> None:
     world = lab(databases=100)
-    guid = there(world.copies[P, "Sales001"].mirroring.guid)
+    guid = require(world.copies[P, "Sales001"].mirroring.guid)
     speeds = {1.0: False, 1.01: False, 1000.0: True}
     for factor, delayed in speeds.items():
         world.update_computer(world.computer_of(P).name, cpu_factor=factor)

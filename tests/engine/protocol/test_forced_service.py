@@ -40,15 +40,15 @@ RECOVERS = (Role.MIRROR, MirrorState.SUSPENDED, DbState.RECOVERING)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("before", ["SUSPENDED", "SUSPENDED with a redo queue", "behind"])
-def test_the_mirror_can_be_forced_in_every_documented_state(kind: str, before: str) -> None:
+@pytest.mark.parametrize("initial_state", ["SUSPENDED", "SUSPENDED with a redo queue", "behind"])
+def test_the_mirror_can_be_forced_in_every_documented_state(kind: str, initial_state: str) -> None:
     world = world_of(kind)
-    if before == "behind":
+    if initial_state == "behind":
         do(world, f"cut {P} {M}", then_s=15.0)
         if KINDS[kind][1]:
             do(world, f"cut {P} {W}", then_s=5.0)
     else:
-        if before.endswith("queue"):
+        if initial_state.endswith("queue"):
             do(world, f"slow-disk {M} data factor=50", then_s=30.0)
         do(world, f"sql {P} {SET} SUSPEND", then_s=5.0)
         do(world, f"power-off {P}")
@@ -58,14 +58,14 @@ def test_the_mirror_can_be_forced_in_every_documented_state(kind: str, before: s
     assert serving.is_serving(world, MIRROR)
 
 
-@pytest.mark.parametrize("how", ["power-on", "restarted once more"])
+@pytest.mark.parametrize("return_kind", ["power-on", "restarted once more"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_old_principal_returns_as_a_suspended_recovering_mirror(kind: str, how: str) -> None:
+def test_the_old_principal_returns_as_a_suspended_recovering_mirror(kind: str, return_kind: str) -> None:
     world = world_of(kind)
     do(world, f"sql {P} {SET} SUSPEND", f"power-off {P}")
     do(world, FORCE, then_s=30.0)
     do(world, f"power-on {P}", then_s=100.0)
-    if how != "power-on":
+    if return_kind != "power-on":
         do(world, f"restart-service {P}", then_s=40.0)
     assert stands(world) == [RECOVERS, SERVES_ALONE]
     do(world, f"sql {M} {SET} RESUME", then_s=60.0)
@@ -133,8 +133,8 @@ def test_a_principal_with_a_failed_failover_is_busy_until_it_knows(witness: bool
     assert stands(world)[0][1] is MirrorState.DISCONNECTED
 
 
-@pytest.mark.parametrize("asked", [P, M])
-def test_while_a_partner_is_in_recovery_the_session_cannot_be_resumed(asked: str) -> None:
+@pytest.mark.parametrize("server", [P, M])
+def test_while_a_partner_is_in_recovery_the_session_cannot_be_resumed(server: str) -> None:
     """The two see each other before the old principal is through; until then it takes itself for the principal."""
     world = lab(witness=False)
     do(world, f"stop-service {P}", then_s=15.0)
@@ -142,17 +142,17 @@ def test_while_a_partner_is_in_recovery_the_session_cannot_be_resumed(asked: str
     answers = []
     while world.copies[PRINCIPAL].recovering:
         fork = world.fork()
-        done = do(fork, f"sql {asked} {SET} RESUME", then_s=20.0)
+        done = do(fork, f"sql {server} {SET} RESUME", then_s=20.0)
         answers += [m["number"] for event in done if event.kind == "sql_done" for m in event.get("messages")]
         assert stands(fork) == [RECOVERS, SERVES_ALONE]
         do(world, then_s=0.05)
     assert set(answers) == {1447}
-    do(world, f"sql {asked} {SET} RESUME", then_s=20.0)
+    do(world, f"sql {server} {SET} RESUME", then_s=20.0)
     assert stands(world)[0][1] is MirrorState.SYNCHRONIZED
 
 
-@pytest.mark.parametrize("asked", [P, M])
-def test_a_session_cannot_be_resumed_while_service_is_forced(asked: str) -> None:
+@pytest.mark.parametrize("server", [P, M])
+def test_a_session_cannot_be_resumed_while_service_is_forced(server: str) -> None:
     """The link is back before the mirror has taken the other role: going on would end in two roles at once."""
     world = lab(witness=False)
     do(world, f"sql {P} {SET} SUSPEND", then_s=5.0)
@@ -161,12 +161,12 @@ def test_a_session_cannot_be_resumed_while_service_is_forced(asked: str) -> None
     answers = []
     while world.copies[MIRROR].mirroring.role is Role.MIRROR:
         fork = world.fork()
-        done = do(fork, f"sql {asked} {SET} RESUME", then_s=20.0)
+        done = do(fork, f"sql {server} {SET} RESUME", then_s=20.0)
         answers += [m["number"] for event in done if event.kind == "sql_done" for m in event.get("messages")]
         assert stands(fork) == [RECOVERS, SERVES_ALONE]
         do(world, then_s=0.2)
     assert set(answers) <= {1404, 1447}
     assert 1404 in answers
     do(world, then_s=20.0)
-    do(world, f"sql {asked} {SET} RESUME", then_s=20.0)
+    do(world, f"sql {server} {SET} RESUME", then_s=20.0)
     assert stands(world)[0][1] is MirrorState.SYNCHRONIZED

@@ -1,4 +1,4 @@
-"""What the flow model is told of a log depends on nothing that was told of another one."""
+"""Log circumstances of one database in the flow model are independent of those of another one."""
 
 from __future__ import annotations
 

@@ -23,15 +23,15 @@ def small(**changes: object) -> World:
     return world
 
 
-def of_kind(events: list[Event], what: str) -> list[Event]:
-    return [event for event in events if event.kind == "log" and event.get("what") == what]
+def of_kind(events: list[Event], kind: str) -> list[Event]:
+    return [event for event in events if event.kind == "log" and event.get("what") == kind]
 
 
 def suspend(world: World) -> None:
     commands.partner_suspend(world, P, DB)
 
 
-def until_full(world: World) -> list[Event]:
+def run_until_full(world: World) -> list[Event]:
     events = wait(world, 600.0)
     assert world.copies[PRINCIPAL].log_full
     return events
@@ -40,7 +40,7 @@ def until_full(world: World) -> list[Event]:
 def test_the_log_file_grows_by_tenths_to_its_limit_then_the_database_halts() -> None:
     world = small()
     suspend(world)
-    events = until_full(world)
+    events = run_until_full(world)
     sizes = [event.get("log_size_kb") / 1024 for event in of_kind(events, "grows")]
     assert sizes == pytest.approx([110, 121, 133.1, 146.41, 161.05, 177.16, 194.87, 200], abs=0.01)
     (full,) = of_kind(events, "full")
@@ -59,14 +59,14 @@ def test_error_9002_names_the_reason_since_2012() -> None:
     for name in (P, M):
         world.update_instance(name, version=2012)
     suspend(world)
-    assert "is full due to 'DATABASE_MIRRORING'" in of_kind(until_full(world), "full")[0].text
+    assert "is full due to 'DATABASE_MIRRORING'" in of_kind(run_until_full(world), "full")[0].text
 
 
 def test_a_full_drive_limits_growth_before_the_file_limit() -> None:
     world = small(log_max_kb=40 * GB)
     world.update_computer(P, volumes=(Volume(letter="L", size_kb=150.0 * 1024),))
     suspend(world)
-    until_full(world)
+    run_until_full(world)
     assert world.copies[PRINCIPAL].log_size_kb == pytest.approx(150.0 * 1024)
     events = do(world, f"grow-volume {P} L size_gb=1", then_s=5.0)
     assert of_kind(events, "room")
@@ -90,12 +90,12 @@ FREES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", FREES)
-def test_actions_free_log_in_a_suspended_session(what: str) -> None:
+@pytest.mark.parametrize("case", FREES)
+def test_actions_free_log_in_a_suspended_session(case: str) -> None:
     world = small()
     suspend(world)
-    until_full(world)
-    act, alone = FREES[what]
+    run_until_full(world)
+    act, alone = FREES[case]
     act(world)
     wait(world, 20.0)
     assert (not world.copies[PRINCIPAL].log_full) is bool(alone)
@@ -108,7 +108,7 @@ def test_actions_free_log_in_a_suspended_session(what: str) -> None:
 def test_the_mirrors_return_and_a_log_backup_free_log() -> None:
     world = small()
     do(world, f"power-off {M}", then_s=1.0)
-    assert of_kind(until_full(world), "full")[0].get("reuse_wait") == "DATABASE_MIRRORING"
+    assert of_kind(run_until_full(world), "full")[0].get("reuse_wait") == "DATABASE_MIRRORING"
     do(world, f"power-on {M}", then_s=120.0)
     assert logspace.reuse_wait(world, world.copies[PRINCIPAL].source) == "LOG_BACKUP"
     assert world.copies[PRINCIPAL].log_full
@@ -139,10 +139,10 @@ REASONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", REASONS)
-def test_log_reuse_wait_desc_names_the_reason(what: str) -> None:
+@pytest.mark.parametrize("case", REASONS)
+def test_log_reuse_wait_desc_names_the_reason(case: str) -> None:
     world = lab(witness=False)
-    prepare, expected = REASONS[what]
+    prepare, expected = REASONS[case]
     prepare(world)
     assert logspace.reuse_wait(world, world.copies[PRINCIPAL].source) == expected
 

@@ -14,23 +14,23 @@ def split_brain() -> World:
     return world
 
 
-def lost(world: World) -> int:
+def count_lost_transactions(world: World) -> int:
     return world.availability[DB].lost_transactions
 
 
 def test_a_forced_failover_counts_the_missing_transactions() -> None:
     world = split_brain()
-    assert lost(world) > 1_000
-    assert world.failovers[0].lost_transactions == lost(world)
+    assert count_lost_transactions(world) > 1_000
+    assert world.failovers[0].lost_transactions == count_lost_transactions(world)
 
 
 def test_dropping_the_old_copy_counts_its_later_commits() -> None:
     world = split_brain()
-    forced = lost(world)
+    forced = count_lost_transactions(world)
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", f"point-app APP {M}", then_s=5.0)
     events = do(world, f"sql {P} DROP DATABASE {DB}", then_s=1.0)
     assert PRINCIPAL not in world.copies
-    assert lost(world) > forced + 5_000
+    assert count_lost_transactions(world) > forced + 5_000
     said = [event for event in events if event.get("lost_transactions")]
     assert [event.server for event in said] == [P]
     assert f"only {P} had them" in said[0].text
@@ -38,7 +38,7 @@ def test_dropping_the_old_copy_counts_its_later_commits() -> None:
 
 def test_restoring_over_the_old_copy_counts_the_same() -> None:
     world = split_brain()
-    forced = lost(world)
+    forced = count_lost_transactions(world)
     do(
         world,
         f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF",
@@ -48,10 +48,10 @@ def test_restoring_over_the_old_copy_counts_the_same() -> None:
     )
     backup = f"\\\\{P}\\Backup\\new.bak"
     do(world, f"sql {M} BACKUP DATABASE {DB} TO DISK = '{backup}'", then_s=600.0)
-    assert lost(world) == forced
+    assert count_lost_transactions(world) == forced
     restore = "FROM DISK = 'D:\\Backup\\new.bak' WITH REPLACE, NORECOVERY"
     do(world, f"sql {P} RESTORE DATABASE {DB} {restore}", then_s=600.0)
-    assert lost(world) > forced + 5_000
+    assert count_lost_transactions(world) > forced + 5_000
 
 
 def test_resume_after_forced_service_counts_nothing_twice() -> None:
@@ -59,8 +59,8 @@ def test_resume_after_forced_service_counts_nothing_twice() -> None:
     do(world, f"cut {P} {M}", then_s=10.0)
     do(world, f"power-off {P}", then_s=5.0)
     do(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=60.0)
-    forced = lost(world)
+    forced = count_lost_transactions(world)
     do(world, f"power-on {P}", f"mend {P} {M}", then_s=90.0)
     do(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER RESUME", then_s=60.0)
     assert forced > 0
-    assert lost(world) == forced
+    assert count_lost_transactions(world) == forced

@@ -16,7 +16,7 @@ from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, W, refusal
 from tests.engine.worlds import do, lab
 
 
-def monitored(**changes: object) -> World:
+def build_monitored_world(**changes: object) -> World:
     world = lab(witness=False)
     for server in (P, M):
         monitor.add_monitoring(world, server)
@@ -24,7 +24,7 @@ def monitored(**changes: object) -> World:
 
 
 def test_the_monitor_job_writes_a_row_per_minute_on_each_partner() -> None:
-    world = monitored()
+    world = build_monitored_world()
     wait(world, 300.5)
     for key, role in ((PRINCIPAL, Role.PRINCIPAL), (MIRROR, Role.MIRROR)):
         rows = monitor.rows_of(world, key)
@@ -41,7 +41,7 @@ def test_the_monitor_job_writes_a_row_per_minute_on_each_partner() -> None:
 
 
 def test_rows_are_stale_while_the_agent_is_stopped_and_an_update_refreshes_them() -> None:
-    world = monitored()
+    world = build_monitored_world()
     wait(world, 61.0)
     do(world, f"stop-agent {P}", then_s=300.0)
     commands.partner_suspend(world, P, DB)
@@ -54,7 +54,7 @@ def test_rows_are_stale_while_the_agent_is_stopped_and_an_update_refreshes_them(
 
 
 def test_an_update_on_read_happens_at_most_every_15_s() -> None:
-    world = monitored()
+    world = build_monitored_world()
     wait(world, 61.0)
     assert monitor.results(world, P, DB, 0, update_table=True)[0].tick == 6000
     wait(world, 15.0)
@@ -63,7 +63,7 @@ def test_an_update_on_read_happens_at_most_every_15_s() -> None:
 
 @pytest.mark.parametrize(("mode", "hours"), [(1, 2), (2, 4), (3, 8), (4, 24), (5, 48)])
 def test_a_mode_shows_the_rows_of_its_hours(mode: int, hours: int) -> None:
-    world = monitored()
+    world = build_monitored_world()
     wait(world, 60.5)
     row, rows = monitor.rows_of(world, PRINCIPAL)[-1], MonitorRows()
     for age_min in range(60 * 60 - 30, 0, -60):  # half past each of the last 60 hours
@@ -74,7 +74,7 @@ def test_a_mode_shows_the_rows_of_its_hours(mode: int, hours: int) -> None:
 
 
 def test_every_mode_returns_its_rows() -> None:
-    world = monitored()
+    world = build_monitored_world()
     for server in (P,):
         monitor.change_monitoring(world, server, 1, 10)
     wait(world, 3 * 3600.0)
@@ -86,7 +86,7 @@ def test_every_mode_returns_its_rows() -> None:
 
 
 def test_old_rows_are_deleted_after_the_retention_period() -> None:
-    world = monitored()
+    world = build_monitored_world()
     monitor.change_alert(world, P, DB, monitor.RETENTION, 1)
     wait(world, 2 * 3600.0)
     rows = monitor.rows_of(world, PRINCIPAL)
@@ -96,7 +96,7 @@ def test_old_rows_are_deleted_after_the_retention_period() -> None:
 
 
 def test_time_behind_is_the_age_of_the_oldest_unsent_log() -> None:
-    world = monitored()
+    world = build_monitored_world()
     wait(world, 150.0)
     commands.partner_suspend(world, P, DB)
     wait(world, 600.0)
@@ -109,7 +109,7 @@ def test_time_behind_is_the_age_of_the_oldest_unsent_log() -> None:
 
 
 def test_thresholds_raise_events_on_their_server() -> None:
-    world = monitored()
+    world = build_monitored_world()
     for server in (P, M):
         monitor.change_alert(world, server, DB, 1, 2)
         monitor.change_alert(world, server, DB, 2, 50_000)
@@ -131,7 +131,7 @@ def test_thresholds_raise_events_on_their_server() -> None:
 
 
 def test_an_overloaded_mirror_has_log_to_restore() -> None:
-    world = monitored()
+    world = build_monitored_world()
     monitor.change_alert(world, M, DB, 3, 1000)
     assert not [e for e in wait(world, 61.0) if e.kind == "alert"]
     events = do(world, f"slow-cpu {M} factor=60", then_s=120.0)
@@ -139,7 +139,7 @@ def test_an_overloaded_mirror_has_log_to_restore() -> None:
 
 
 def test_commit_overhead_is_measured_under_safety_full_only() -> None:
-    world = monitored()
+    world = build_monitored_world()
     monitor.change_alert(world, P, DB, 4, 20)
     assert 32044 in [e.get("number") for e in wait(world, 61.0) if e.kind == "alert"]
     commands.partner_safety(world, P, DB, "OFF")
@@ -178,7 +178,7 @@ def test_thresholds_are_changed_listed_and_dropped() -> None:
 
 
 def test_the_monitor_job_is_an_agent_job() -> None:
-    world = monitored()
+    world = build_monitored_world()
     assert monitor.help_monitoring(world, P) == 1
     wait(world, 61.0)
     do(world, f"disable-jobs {P} Database Mirroring Monitor Job", then_s=300.0)
@@ -230,7 +230,7 @@ def test_invalid_calls_are_refused(
 
 
 def test_an_unmirrored_database_has_no_rows() -> None:
-    world = monitored()
+    world = build_monitored_world()
     commands.partner_off(world, P, DB)
     assert refusal(monitor.results, world, P, DB) == 32039
     wait(world, 61.0)
@@ -238,7 +238,7 @@ def test_an_unmirrored_database_has_no_rows() -> None:
 
 
 def test_rows_belong_to_the_fork() -> None:
-    world = monitored()
+    world = build_monitored_world()
     wait(world, 61.0)
     other = world.fork()
     wait(other, 60.0)

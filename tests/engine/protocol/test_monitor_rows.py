@@ -19,7 +19,7 @@ def row(tick: int, unsent_kb: float = 0.0) -> MonitorRow:
     )
 
 
-def some(count: int) -> MonitorRows:
+def build_rows(count: int) -> MonitorRows:
     rows = MonitorRows()
     for tick in range(count):
         rows = rows.with_row(row(tick), 0)
@@ -29,7 +29,7 @@ def some(count: int) -> MonitorRows:
 @pytest.mark.parametrize("count", [0, 1, 16, 17, 100])
 def test_rows_are_read_back_unchanged(count: int) -> None:
     wanted = [row(tick) for tick in range(count)]
-    rows = some(count)
+    rows = build_rows(count)
     assert list(rows) == wanted
     assert rows[-5:] == wanted[-5:]
     assert rows.rows_since(count - 3) == wanted[max(0, count - 3) :]
@@ -47,7 +47,7 @@ def test_old_rows_are_deleted_with_their_memory() -> None:
 
 
 def test_forks_share_their_past_and_diverge() -> None:
-    past = some(20)
+    past = build_rows(20)
     one, other = past.with_row(row(100), 0), past.with_row(row(200), 0)
     assert one._buffer is past._buffer
     assert [rows[-1].tick for rows in (past, one, other)] == [19, 100, 200]
@@ -55,14 +55,14 @@ def test_forks_share_their_past_and_diverge() -> None:
 
 
 def test_different_pasts_have_different_texts() -> None:
-    past = some(3)
+    past = build_rows(3)
     ways = [past, past.with_row(row(3), 0), past.with_row(row(3, unsent_kb=1.0), 0), past.with_row(row(3), 2)]
     assert len(set(map(repr, ways))) == 4
-    assert repr(some(3)) == repr(past)
+    assert repr(build_rows(3)) == repr(past)
 
 
 def test_the_last_row_of_a_role_up_to_a_log_position_is_found() -> None:
-    rows = some(10)
+    rows = build_rows(10)
     assert rows.find_last(Role.PRINCIPAL, 1e9 + 6.5 / 7) == 5
     assert rows.find_last(Role.MIRROR, 1e9 + 6.5 / 7) == 6
     assert rows.find_last(Role.PRINCIPAL, 0.0) is None

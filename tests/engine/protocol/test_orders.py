@@ -61,17 +61,17 @@ def follows(world: World, copy: DatabaseCopy) -> bool:
     return max(known) > copy.mirroring.role_sequence
 
 
-@pytest.mark.parametrize(("kind", "state", "lost", "returned"), CASES)
+@pytest.mark.parametrize(("kind", "state", "losses", "returned"), CASES)
 def test_forced_service_follows_every_order_of_losses(
-    kind: str, state: str, lost: tuple[str, ...], returned: tuple[str, ...]
+    kind: str, state: str, losses: tuple[str, ...], returned: tuple[str, ...]
 ) -> None:
     world, witness = ready(kind, state).fork(), KINDS[kind][1]
-    for server in lost:
+    for server in losses:
         do(world, f"power-off {server}", then_s=20.0)
     was = world.copies[MIRROR].mirroring.role
     do(world, f"sql {M} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=40.0)
     forced = was is Role.MIRROR and world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
-    alive = M not in lost and P in lost and not (witness and W in lost)
+    alive = M not in losses and P in losses and not (witness and W in losses)
     assert forced is (was is Role.MIRROR and alive)
     for server in returned:
         do(world, f"power-on {server}", then_s=120.0)

@@ -1,4 +1,4 @@
-"""What an outage leaves, and how long until others notice it."""
+"""Effects of an outage, and the time until others notice it."""
 
 from __future__ import annotations
 

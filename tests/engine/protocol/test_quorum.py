@@ -145,10 +145,10 @@ def test_after_a_total_outage_mirror_and_witness_return_alone() -> None:
     assert facts(world) == (True, False)
 
 
-@pytest.mark.parametrize("first", [(P, M), (P, W)])
-def test_an_isolated_principal_serves_again_when_it_sees_either_server(first: tuple[str, str]) -> None:
+@pytest.mark.parametrize("mended_link", [(P, M), (P, W)])
+def test_an_isolated_principal_serves_again_when_it_sees_either_server(mended_link: tuple[str, str]) -> None:
     world = cut(lab(), (0, 0, 0))
-    do(world, f"mend {first[0]} {first[1]}", then_s=30)
+    do(world, f"mend {mended_link[0]} {mended_link[1]}", then_s=30)
     assert facts(world) == (True, False)
 
 

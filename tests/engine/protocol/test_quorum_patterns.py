@@ -16,7 +16,7 @@ from engine.messages import SqlError
 from engine.mirroring import commands
 from engine.model import DbState, MirrorState, Role, Safety, World
 from engine.protocol import serving
-from tests.cases import one_in
+from tests.cases import sample_cases
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
 
 SERVERS: Final = (P, M, W)
@@ -42,12 +42,12 @@ REPAIRED_S: Final = 160.0
 UP_OR_DOWN: Final = list(product((True, False), repeat=3))
 
 
-class Lost:
+class LossPattern:
     """Facts 4.1, in their words."""
 
-    def __init__(self, kind: str, up: tuple[bool, ...], linked: tuple[bool, ...]) -> None:
+    def __init__(self, kind: str, servers_up: tuple[bool, ...], linked: tuple[bool, ...]) -> None:
         self.safety, self.witness = KINDS[kind]
-        self.up = dict(zip(SERVERS, up, strict=True))
+        self.up = dict(zip(SERVERS, servers_up, strict=True))
         self.linked = dict(zip(LINKS, linked, strict=True))
 
     def link(self, a: str, b: str) -> bool:
@@ -72,11 +72,11 @@ class Lost:
         return self.safety is Safety.FULL and self.link(P, M)
 
 
-def lose(kind: str, way: str, lost: Lost) -> World:
+def lose(kind: str, fault_kind: str, losses: LossPattern) -> World:
     world = READY[kind].fork()
-    server, link = WAYS[way]
-    lines = [server.format(name) for name, up in lost.up.items() if not up]
-    lines += [link.format(*ends) for ends, whole in lost.linked.items() if not whole]
+    server, link = WAYS[fault_kind]
+    lines = [server.format(name) for name, up in losses.up.items() if not up]
+    lines += [link.format(*ends) for ends, whole in losses.linked.items() if not whole]
     do(world, *lines, then_s=SETTLED_S)
     return world
 
@@ -90,14 +90,16 @@ def works(function: Callable[..., object], world: World, server: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("way", one_in(2, WAYS))
+@pytest.mark.parametrize("fault_kind", sample_cases(2, WAYS))
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("up", UP_OR_DOWN)
-def test_service_and_commands_follow_the_quorum_pattern(up: tuple[bool, ...], kind: str, way: str) -> None:
+@pytest.mark.parametrize("servers_up", UP_OR_DOWN)
+def test_service_and_commands_follow_the_quorum_pattern(
+    servers_up: tuple[bool, ...], kind: str, fault_kind: str
+) -> None:
     for linked in UP_OR_DOWN:
-        lost = Lost(kind, up, linked)
-        world = lose(kind, way, lost)
-        where = f"{kind}, {way}, up {lost.up}, linked {lost.linked}"
+        lost = LossPattern(kind, servers_up, linked)
+        world = lose(kind, fault_kind, lost)
+        where = f"{kind}, {fault_kind}, up {lost.up}, linked {lost.linked}"
         now = (serving.is_serving(world, PRINCIPAL), serving.is_serving(world, MIRROR))
         takes_over = lost.mirror_takes_over
         assert now == (lost.principal_serves, takes_over), where
@@ -116,17 +118,17 @@ def test_service_and_commands_follow_the_quorum_pattern(up: tuple[bool, ...], ki
             assert world.availability[DB].lost_transactions == 0, where
 
 
-@pytest.mark.parametrize(("kind", "way"), one_in(len(WAYS) + 1, product(KINDS, WAYS)))
-def test_lost_servers_return_and_the_session_recovers(kind: str, way: str) -> None:
+@pytest.mark.parametrize(("kind", "fault_kind"), sample_cases(len(WAYS) + 1, product(KINDS, WAYS)))
+def test_lost_servers_return_and_the_session_recovers(kind: str, fault_kind: str) -> None:
     """Every fault's reverse restores what was: links, servers, a session in step, one copy that serves."""
     for up, linked in product(UP_OR_DOWN, UP_OR_DOWN):
         if all(up) and all(linked):
             continue
-        lost = Lost(kind, up, linked)
-        world = lose(kind, way, lost)
+        lost = LossPattern(kind, up, linked)
+        world = lose(kind, fault_kind, lost)
         before = READY[kind]
         do(world, "revert-all", then_s=REPAIRED_S)
-        where = f"{kind}, {way}, up {lost.up}, linked {lost.linked}"
+        where = f"{kind}, {fault_kind}, up {lost.up}, linked {lost.linked}"
         assert world.computers == before.computers, where
         assert {name: (s.service, s.hung) for name, s in world.instances.items()} == {
             name: (s.service, s.hung) for name, s in before.instances.items()
@@ -136,7 +138,7 @@ def test_lost_servers_return_and_the_session_recovers(kind: str, way: str) -> No
         (leader,) = [key for key in world.copies if serving.is_serving(world, key)]
         assert world.copies[leader].mirroring.role is Role.PRINCIPAL, where
         if (
-            way != "in silence"
+            fault_kind != "in silence"
         ):  # frozen instances that wake up side by side may find each other before the third
             assert leader == (MIRROR if lost.mirror_takes_over else PRINCIPAL), where
         assert all(fault.reverted_tick is not None for fault in world.faults), where

@@ -1,4 +1,4 @@
-"""What a mirror redoes beside pages, and what stops it: a drive it lacks, a damaged page."""
+"""Redo of a mirror in addition to pages, and obstacles: a missing drive, a damaged page."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_page_that_could_not_be_repaired_while_suspended_is_repaired_at_the_ne
     assert (world.copies[PRINCIPAL].bad_pages, statuses(world, PRINCIPAL)) == ((), [(77, 5)])
 
 
-def checked(world: World) -> list[int]:
+def run_checkdb(world: World) -> list[int]:
     """Numbers of what DBCC CHECKDB finds on the principal, once it has read all pages; no error of allocation."""
     world.update_copy(PRINCIPAL, size_kb=1024.0)
     done = [event for event in do(world, f"sql {P} DBCC CHECKDB ('{DB}')") if event.kind == "sql_done"]
@@ -138,7 +138,7 @@ def test_header_and_boot_page_cannot_be_repaired(page: int) -> None:
     events = do(world, f"corrupt-page {P} {DB} page={page}", then_s=10.0)
     assert statuses(world, PRINCIPAL) == [(page, 6)]
     assert 1481 in [e.get("number") for e in events if e.kind == "errorlog"]
-    assert checked(world) == [8928, 8939, 8989, 8958, 2528]
+    assert run_checkdb(world) == [8928, 8939, 8989, 8958, 2528]
 
 
 def test_version_2005_repairs_nothing() -> None:
@@ -147,7 +147,7 @@ def test_version_2005_repairs_nothing() -> None:
     assert world.copies[PRINCIPAL].bad_pages == (77,)
     assert statuses(world, PRINCIPAL) == []
     do(world, f"mend-page {P} {DB}")
-    assert checked(world) == [8989, 2528]
+    assert run_checkdb(world) == [8989, 2528]
     assert world.faults[0].reverted_tick is not None
 
 

@@ -64,10 +64,10 @@ def _numbers(drill: Drill) -> list[int]:
 RETURN = {"start": "140 start-service A", "plug": "140 plug-cable A"}
 
 
-@pytest.mark.parametrize("way", ["start", "plug"])
-def test_a_rejected_principal_stays_in_recovery_until_its_next_start(way: str) -> None:
-    script = REPAIR if way == "start" else REPAIR.replace("stop-service A", "pull-cable A")
-    drill = _play(f"{script}\n{RETURN[way]}")
+@pytest.mark.parametrize("return_kind", ["start", "plug"])
+def test_a_rejected_principal_stays_in_recovery_until_its_next_start(return_kind: str) -> None:
+    script = REPAIR if return_kind == "start" else REPAIR.replace("stop-service A", "pull-cable A")
+    drill = _play(f"{script}\n{RETURN[return_kind]}")
     copy = drill.world.copies["A", "Sales"]
     assert (copy.db_state, copy.mirroring.role) == (DbState.RECOVERING, Role.PRINCIPAL)
     numbers = _numbers(drill)

@@ -18,14 +18,14 @@ from tests.engine.protocol.setups import (
     M,
     P,
     address,
-    alone,
+    build_unmirrored_world,
     carry,
     finish,
-    full,
-    log,
-    prepared,
+    prepare_mirror,
     refusal,
     restore_full,
+    take_full_backup,
+    take_log_backup,
     wait,
 )
 from tests.engine.worlds import do
@@ -33,20 +33,20 @@ from tests.engine.worlds import do
 LATER = "D:\\Backup\\later.trn"
 
 
-def shipped() -> World:
+def build_restoring_world() -> World:
     """A full backup restored on SERVER_B, and two log backups of a minute there; the clients work all the while."""
-    world = alone()
-    full(world)
-    log(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
+    take_log_backup(world)
     wait(world, 60.0)
-    log(world, path=LATER)
+    take_log_backup(world, path=LATER)
     for path in (FULL, TRN, LATER):
         carry(world, path)
     restore_full(world)
     return world
 
 
-READY = shipped()
+READY = build_restoring_world()
 
 
 def roll(world: World, path: str, ending: Ending) -> DatabaseCopy:
@@ -94,25 +94,25 @@ def test_a_standby_database_is_readable_and_accepts_log_but_no_partner() -> None
 
 
 def test_bulk_logged_changes_must_be_backed_up_before_mirroring() -> None:
-    world = prepared()
+    world = prepare_mirror()
     world.update_copy(PRINCIPAL, recovery_model=RecoveryModel.BULK_LOGGED)
     do(world, f"bulk-load {DB} rows=1000", then_s=30.0)
     world.update_copy(PRINCIPAL, recovery_model=RecoveryModel.FULL)
     commands.partner_set(world, M, DB, address(P))
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 1475
-    log(world, path=LATER)
+    take_log_backup(world, path=LATER)
     assert not world.copies[PRINCIPAL].bulk_changes
 
 
 def test_a_mirror_without_spare_worker_threads_is_refused() -> None:
-    world = prepared()
+    world = prepare_mirror()
     world.update_instance(M, max_worker_threads=5)
     commands.partner_set(world, M, DB, address(P))
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 1450
 
 
 def test_copying_a_file_temporarily_takes_bandwidth_from_mirroring() -> None:
-    world = prepared()
+    world = prepare_mirror()
     commands.partner_set(world, M, DB, address(P))
     commands.partner_set(world, P, DB, address(M))
     do(world, f"degrade {P} {M} bandwidth_mbps=10", then_s=5.0)

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from engine.model import Certificate, Endpoint, Login, MirrorState, User, World
 from engine.protocol import accounts, endpoints, security
+from tests.assertions import require
 from tests.engine.protocol.setups import DB, M, P, W, refusal, wait
 from tests.engine.worlds import do, lab
-from tests.there import there
 
 
 def set_endpoint(world: World, server: str, **changes: Any) -> None:
@@ -23,7 +23,7 @@ def set_endpoint(world: World, server: str, **changes: Any) -> None:
 
 
 def reason(world: World, caller: str = P, acceptor: str = M) -> str:
-    """Why *acceptor* refuses; empty if it does not."""
+    """Return the reason why *acceptor* refuses; empty if it does not."""
     found = security.handshake(world, caller, acceptor)
     return "" if found is None else found.reason
 
@@ -31,18 +31,18 @@ def reason(world: World, caller: str = P, acceptor: str = M) -> str:
 LEVELS = ("DISABLED", "SUPPORTED", "REQUIRED")
 
 
-@pytest.mark.parametrize(("mine", "theirs"), list(product(LEVELS, LEVELS)))
-def test_encryption_follows_the_table(mine: str, theirs: str) -> None:
+@pytest.mark.parametrize(("local", "remote"), list(product(LEVELS, LEVELS)))
+def test_encryption_follows_the_table(local: str, remote: str) -> None:
     world = lab()
-    set_endpoint(world, P, encryption=mine)
-    set_endpoint(world, M, encryption=theirs)
-    refused = {mine, theirs} == {"DISABLED", "REQUIRED"}
+    set_endpoint(world, P, encryption=local)
+    set_endpoint(world, M, encryption=remote)
+    refused = {local, remote} == {"DISABLED", "REQUIRED"}
     assert reason(world) == (security.NO_ALGORITHM if refused else "")
-    assert security.encrypted(world, P, M) is ("DISABLED" not in (mine, theirs))
+    assert security.encrypted(world, P, M) is ("DISABLED" not in (local, remote))
 
 
 @pytest.mark.parametrize(
-    ("mine", "theirs", "used"),
+    ("local", "remote", "used"),
     [
         (("RC4",), ("AES",), None),
         (("RC4",), ("RC4",), "RC4"),
@@ -51,11 +51,11 @@ def test_encryption_follows_the_table(mine: str, theirs: str) -> None:
     ],
 )
 def test_endpoints_need_a_common_algorithm(
-    mine: tuple[str, ...], theirs: tuple[str, ...], used: str | None
+    local: tuple[str, ...], remote: tuple[str, ...], used: str | None
 ) -> None:
     world = lab()
-    set_endpoint(world, P, algorithms=mine)
-    set_endpoint(world, M, algorithms=theirs)
+    set_endpoint(world, P, algorithms=local)
+    set_endpoint(world, M, algorithms=remote)
     assert reason(world) == ("" if used else security.NO_ALGORITHM)
     assert security.algorithm(world, P, M) == (used or "NONE")
     set_endpoint(world, M, encryption="DISABLED")
@@ -71,7 +71,7 @@ def account(name: str, domain: str = "CORP") -> Callable[[World], object]:
     return run
 
 
-def granted(name: str) -> Callable[[World], object]:
+def grant_login(name: str) -> Callable[[World], object]:
     def do_it(world: World) -> None:
         accounts.create_login(world, M, name, windows=True)
         endpoints.permit(world, M, "Mirroring", "GRANT", (name,))
@@ -83,13 +83,13 @@ NO_CONNECT = "does not have CONNECT permission on the endpoint. State 84."
 WINDOWS: dict[str, tuple[list[Callable[[World], object]], str]] = {
     "same account": ([], ""),
     "other account": ([account("CORP\\other")], NO_CONNECT),
-    "other account, granted": ([account("CORP\\other"), granted("CORP\\other")], ""),
+    "other account, granted": ([account("CORP\\other"), grant_login("CORP\\other")], ""),
     "network service": ([account("NT AUTHORITY\\NETWORK SERVICE")], "'CORP\\SERVER_A$' " + NO_CONNECT),
     "network service, granted": (
-        [account("NT AUTHORITY\\NETWORK SERVICE"), granted("CORP\\SERVER_A$")],
+        [account("NT AUTHORITY\\NETWORK SERVICE"), grant_login("CORP\\SERVER_A$")],
         "",
     ),
-    "virtual account": ([account("NT SERVICE\\MSSQLSERVER"), granted("corp\\server_a$")], ""),
+    "virtual account": ([account("NT SERVICE\\MSSQLSERVER"), grant_login("corp\\server_a$")], ""),
     "local system": ([account("LocalSystem")], "The logon attempt failed"),
     "account of the computer": ([account("SERVER_A\\sql")], "The logon attempt failed"),
     "workgroup": ([account("SERVER_A\\sql", domain="")], "The logon attempt failed"),
@@ -100,30 +100,30 @@ WINDOWS: dict[str, tuple[list[Callable[[World], object]], str]] = {
         "",
     ),
     "revoked": (
-        [account("CORP\\other"), granted("CORP\\other"),
+        [account("CORP\\other"), grant_login("CORP\\other"),
          lambda w: endpoints.permit(w, M, "Mirroring", "REVOKE", ("CORP\\other",))],
         NO_CONNECT,
     ),
     "owner changed": (
-        [account("CORP\\other"), granted("CORP\\other"), lambda w: endpoints.set_owner(w, M, "Mirroring", "sa")],
+        [account("CORP\\other"), grant_login("CORP\\other"), lambda w: endpoints.set_owner(w, M, "Mirroring", "sa")],
         NO_CONNECT,
     ),
     "login disabled": (
-        [account("CORP\\other"), granted("CORP\\other"),
+        [account("CORP\\other"), grant_login("CORP\\other"),
          lambda w: accounts.alter_login(w, M, "CORP\\other", state="DISABLE")],
         NO_CONNECT,
     ),
     "login dropped": (
-        [account("CORP\\other"), granted("CORP\\other"), lambda w: accounts.drop_login(w, M, "CORP\\other")],
+        [account("CORP\\other"), grant_login("CORP\\other"), lambda w: accounts.drop_login(w, M, "CORP\\other")],
         NO_CONNECT,
     ),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", WINDOWS)
-def test_windows_accounts_authenticate(what: str) -> None:
+@pytest.mark.parametrize("case", WINDOWS)
+def test_windows_accounts_authenticate(case: str) -> None:
     world = lab()
-    steps, expected = WINDOWS[what]
+    steps, expected = WINDOWS[case]
     for step in steps:
         step(world)
     found = reason(world)
@@ -132,7 +132,7 @@ def test_windows_accounts_authenticate(what: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mine", "theirs", "fits"),
+    ("local", "remote", "is_compatible"),
     [
         ("WINDOWS NEGOTIATE", "WINDOWS KERBEROS", True),
         ("WINDOWS NTLM", "WINDOWS KERBEROS", False),
@@ -140,11 +140,11 @@ def test_windows_accounts_authenticate(what: str) -> None:
         ("CERTIFICATE WINDOWS NTLM", "WINDOWS NEGOTIATE", True),
     ],
 )
-def test_authentication_methods_must_match(mine: str, theirs: str, fits: bool) -> None:
+def test_authentication_methods_must_match(local: str, remote: str, is_compatible: bool) -> None:
     world = lab()
-    set_endpoint(world, P, authentication=mine)
-    set_endpoint(world, M, authentication=theirs)
-    assert reason(world) == ("" if fits else security.NO_AUTHENTICATION)
+    set_endpoint(world, P, authentication=local)
+    set_endpoint(world, M, authentication=remote)
+    assert reason(world) == ("" if is_compatible else security.NO_AUTHENTICATION)
 
 
 def exchange(world: World) -> None:
@@ -181,11 +181,11 @@ CERTIFICATES: dict[str, tuple[Callable[[World], object], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", CERTIFICATES)
-def test_certificates_authenticate(what: str) -> None:
+@pytest.mark.parametrize("case", CERTIFICATES)
+def test_certificates_authenticate(case: str) -> None:
     world = lab()
     exchange(world)
-    spoil, expected = CERTIFICATES[what]
+    spoil, expected = CERTIFICATES[case]
     spoil(world)
     found = reason(world)
     assert expected in found
@@ -223,9 +223,9 @@ def test_a_refusal_is_logged_once_until_its_reason_changes() -> None:
     set_endpoint(world, M, algorithms=("AES",))
     events = do(world, f"reset-link {P} {M}", then_s=120.0)
 
-    def lines(of: list[object]) -> int:
+    def lines(events: list[object]) -> int:
         return sum(getattr(e, "kind", "") == "errorlog" and "no compatible encryption" in getattr(e, "text", "")
-                   for e in of)  # fmt: skip
+                   for e in events)  # fmt: skip
 
     assert lines(list(events)) == 2, "each end has turned the other away"
     set_endpoint(world, M, authentication="CERTIFICATE")
@@ -248,17 +248,17 @@ def test_a_tcp_change_applies_from_the_next_start() -> None:
 # --- endpoint statements ---------------------------------------------------------------------------
 
 
-def bare() -> World:
+def build_world_without_endpoint() -> World:
     world = lab(witness=False)
     world.update_instance(W, endpoint=None)
     return world
 
 
 def test_an_endpoint_is_created_stopped_with_the_documented_defaults() -> None:
-    world = bare()
+    world = build_world_without_endpoint()
     endpoints.create(world, W, "ep", port=5022, role="witness")
     assert world.instances[W].endpoint == Endpoint(
-        name="ep", port=5022, role="WITNESS", state=there(world.instances[W].endpoint).state, encryption="REQUIRED",
+        name="ep", port=5022, role="WITNESS", state=require(world.instances[W].endpoint).state, encryption="REQUIRED",
         algorithms=("RC4",), authentication="WINDOWS NEGOTIATE", owner="sa",
     )  # fmt: skip
     assert not security.listens(world.instances[W])
@@ -283,7 +283,7 @@ def test_an_endpoint_is_created_stopped_with_the_documented_defaults() -> None:
 def test_invalid_create_endpoint_statements_are_refused(
     prepare: dict[str, object], options: dict[str, str], number: int
 ) -> None:
-    world = bare()
+    world = build_world_without_endpoint()
     on_computer = {name: value for name, value in prepare.items() if name == "used_ports"}
     world.update_computer(W, **on_computer)
     world.update_instance(W, **{name: value for name, value in prepare.items() if name not in on_computer})
@@ -292,7 +292,7 @@ def test_invalid_create_endpoint_statements_are_refused(
 
 
 def test_a_foreign_certificate_cannot_authenticate_an_endpoint() -> None:
-    world = bare()
+    world = build_world_without_endpoint()
     exchange(world)
     assert refusal(endpoints.alter, world, P, "Mirroring", certificate="SERVER_B_cert") == 28055
 

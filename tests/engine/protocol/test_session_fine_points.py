@@ -1,4 +1,4 @@
-"""What a mirroring session says and does exactly. Each line here was once changed without a test that noticed."""
+"""Exact behavior of a mirroring session. Each line here was once changed without a test that noticed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from engine.mirroring import commands, failover, monitor, preconditions, quorum, roles, session
 from engine.model import DbState, Failover, MirrorState, WitnessState, World
 from engine.protocol import network
+from tests.assertions import require
 from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, refusal
 from tests.engine.worlds import W, do, lab
-from tests.there import there
 
 
 def test_an_idle_mirror_has_nothing_unrestored() -> None:
@@ -96,7 +96,7 @@ def test_a_copy_that_left_its_session_keeps_no_session_data() -> None:
 # --- steps of a failover, and who is told -------------------------------------------------------------------
 
 
-def agreed() -> tuple[World, Failover]:
+def agree_on_failover() -> tuple[World, Failover]:
     """The witness has agreed to an automatic failover, and it is not yet decided."""
     world = lab()
     do(world, f"power-off {P}", then_s=1.0)
@@ -107,7 +107,7 @@ def agreed() -> tuple[World, Failover]:
 
 
 def test_reconsidering_an_agreed_failover_changes_nothing() -> None:
-    world, failing = agreed()
+    world, failing = agree_on_failover()
     timers = len(world.timers)
     do(world, then_s=0.02)
     failover.consider(world, failing.guid)
@@ -115,7 +115,7 @@ def test_reconsidering_an_agreed_failover_changes_nothing() -> None:
 
 
 def test_a_failover_is_decided_once_by_its_own_timer() -> None:
-    world, failing = agreed()
+    world, failing = agree_on_failover()
     failover.decide(world, failing.guid, failing.detected_tick - 1)
     assert world.failovers[-1] == failing
     failover.decide(world, failing.guid, failing.detected_tick)
@@ -130,7 +130,7 @@ def test_a_failover_is_decided_once_by_its_own_timer() -> None:
 def test_partner_and_witness_meet_whichever_connects() -> None:
     for me, peer in ((P, W), (W, P)):
         world = lab(workload="none")
-        guid = there(world.copies[PRINCIPAL].mirroring.guid)
+        guid = require(world.copies[PRINCIPAL].mirroring.guid)
         network.drop_contacts(world, guid, P)
         network.drop_contacts(world, guid, W)
         roles.set_witness_state(world, PRINCIPAL, WitnessState.DISCONNECTED)

@@ -21,15 +21,15 @@ from tests.engine.protocol.setups import (
     P,
     W,
     address,
-    alone,
+    build_unmirrored_world,
     carry,
-    full,
-    log,
     mirror,
-    prepared,
+    prepare_mirror,
     refusal,
     restore_full,
     restore_log,
+    take_full_backup,
+    take_log_backup,
     wait,
 )
 from tests.engine.worlds import do, lab
@@ -40,7 +40,7 @@ def state(world: World) -> tuple[MirrorState | None, MirrorState | None]:
 
 
 def test_a_session_is_set_up_from_backup_to_witness() -> None:
-    world = prepared()
+    world = prepare_mirror()
     copy = world.copies[MIRROR]
     assert (copy.db_state, copy.mirroring.role, copy.restoring) == (DbState.RESTORING, None, 0)
     mirror(world)
@@ -52,7 +52,7 @@ def test_a_session_is_set_up_from_backup_to_witness() -> None:
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL, "the witness makes it fail over by itself"
 
 
-def set_up_from(world: World, *paths: str) -> int:
+def restore_and_set_partners(world: World, *paths: str) -> int:
     """Restore the backups in *paths* on SERVER_B and type both SET PARTNER: the number of the refusal, 0 for none."""
     for path in paths:
         carry(world, path)
@@ -63,38 +63,38 @@ def set_up_from(world: World, *paths: str) -> int:
 
 def test_a_full_backup_alone_does_not_include_later_log() -> None:
     # [DOC: Prepare a Mirror Database]: minimally a full backup and a subsequent log backup
-    world = alone()
-    full(world)
-    assert set_up_from(world, FULL) == 1478
-    log(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
+    assert restore_and_set_partners(world, FULL) == 1478
+    take_log_backup(world)
     carry(world, TRN)
     restore_log(world)
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 0
 
 
 def test_a_copy_only_log_backup_counts_as_log() -> None:
-    world = alone()
-    full(world)
-    log(world, copy_only=True)
-    assert set_up_from(world, FULL, TRN) == 0
+    world = build_unmirrored_world()
+    take_full_backup(world)
+    take_log_backup(world, copy_only=True)
+    assert restore_and_set_partners(world, FULL, TRN) == 0
 
 
 @pytest.mark.parametrize("fulls", [1, 2])
 def test_a_new_database_without_a_log_backup_needs_none(fulls: int) -> None:
-    world = alone(full_backup=False, log_backed_up=False)
+    world = build_unmirrored_world(full_backup=False, log_backed_up=False)
     for _ in range(fulls):
-        full(world, init=True)
+        take_full_backup(world, init=True)
         wait(world, 20.0)
-    assert set_up_from(world, FULL) == 0
+    assert restore_and_set_partners(world, FULL) == 0
 
 
 def test_after_its_first_log_backup_a_new_database_is_like_any_other() -> None:
-    world = alone(full_backup=False, log_backed_up=False)
-    full(world)
-    log(world, path="D:\\first.trn")
+    world = build_unmirrored_world(full_backup=False, log_backed_up=False)
+    take_full_backup(world)
+    take_log_backup(world, path="D:\\first.trn")
     wait(world, 20.0)
-    full(world, init=True)
-    assert set_up_from(world, FULL) == 1478
+    take_full_backup(world, init=True)
+    assert restore_and_set_partners(world, FULL) == 1478
 
 
 def recovery(world: World, model: str) -> None:
@@ -102,16 +102,16 @@ def recovery(world: World, model: str) -> None:
 
 
 def test_a_database_just_switched_from_simple_needs_no_log_backup() -> None:
-    world = alone()
+    world = build_unmirrored_world()
     recovery(world, "SIMPLE")
     wait(world, 10.0)
     recovery(world, "FULL")
-    full(world)
-    assert set_up_from(world, FULL) == 0
+    take_full_backup(world)
+    assert restore_and_set_partners(world, FULL) == 0
 
 
 def test_switching_to_simple_breaks_the_chain_of_a_prepared_mirror() -> None:
-    world = prepared()
+    world = prepare_mirror()
     recovery(world, "SIMPLE")
     wait(world, 10.0)
     recovery(world, "FULL")
@@ -121,12 +121,12 @@ def test_switching_to_simple_breaks_the_chain_of_a_prepared_mirror() -> None:
 
 
 def test_in_simple_a_full_backup_starts_no_chain_but_a_later_differential_does() -> None:
-    world = alone()
+    world = build_unmirrored_world()
     recovery(world, "SIMPLE")
-    full(world)
+    take_full_backup(world)
     recovery(world, "FULL")
     assert refusal(backup.backup_log, world, P, DB, "D:\\no.trn") == 4214
-    full(world, path="D:\\diff.bak", differential=True)
+    take_full_backup(world, path="D:\\diff.bak", differential=True)
     assert refusal(backup.backup_log, world, P, DB, "D:\\now.trn") == 0
 
 
@@ -136,10 +136,10 @@ def test_message_1478_has_its_full_text() -> None:
 
 
 def test_an_unrestored_log_backup_is_missing() -> None:
-    world = alone()
-    full(world)
+    world = build_unmirrored_world()
+    take_full_backup(world)
     wait(world, 30.0)
-    log(world)
+    take_log_backup(world)
     carry(world, FULL)
     restore_full(world)
     commands.partner_set(world, M, DB, address(P))
@@ -152,12 +152,12 @@ def test_an_unrestored_log_backup_is_missing() -> None:
 
 
 def test_after_partner_off_a_log_backup_must_be_restored_before_mirroring_restarts() -> None:
-    world = prepared()
+    world = prepare_mirror()
     mirror(world)
     commands.partner_off(world, P, DB)
     assert world.copies[MIRROR].db_state is DbState.RESTORING
     wait(world, 30.0)
-    log(world, path="D:\\later.trn")
+    take_log_backup(world, path="D:\\later.trn")
     commands.partner_set(world, M, DB, address(P))
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 1478
     carry(world, "D:\\later.trn")
@@ -168,7 +168,7 @@ def test_after_partner_off_a_log_backup_must_be_restored_before_mirroring_restar
 
 
 def test_after_partner_off_without_a_log_backup_mirroring_restarts_at_once() -> None:
-    world = prepared()
+    world = prepare_mirror()
     mirror(world)
     commands.partner_off(world, P, DB)
     wait(world, 30.0)
@@ -177,7 +177,7 @@ def test_after_partner_off_without_a_log_backup_mirroring_restarts_at_once() -> 
 
 
 def test_a_diverged_copy_cannot_become_the_mirror() -> None:
-    world = prepared()
+    world = prepare_mirror()
     mirror(world)
     commands.partner_off(world, P, DB)
     finish_open = statements.restore_with_recovery(world, M, DB)
@@ -185,14 +185,14 @@ def test_a_diverged_copy_cannot_become_the_mirror() -> None:
     wait(world, 2.0)
     statements.COMPLETIONS[finish_open.handler](world, M, *finish_open.args)
     wait(world, 5.0)
-    log(world, M, "D:\\tail.trn", norecovery=True)
+    take_log_backup(world, M, "D:\\tail.trn", norecovery=True)
     assert world.copies[MIRROR].db_state is DbState.RESTORING
     commands.partner_set(world, M, DB, address(P))
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 1412
 
 
 def test_the_future_mirror_remembers_its_principal_until_off() -> None:
-    world = prepared()
+    world = prepare_mirror()
     commands.partner_set(world, M, DB, address(W))
     assert refusal(commands.partner_set, world, M, DB, address(P)) == 1405
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418, "it calls back elsewhere"
@@ -235,16 +235,16 @@ WRONG: dict[str, tuple[Breaking, int, str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", WRONG)
-def test_invalid_set_partner_statements_are_refused_by_number(what: str) -> None:
+@pytest.mark.parametrize("case", WRONG)
+def test_invalid_set_partner_statements_are_refused_by_number(case: str) -> None:
     world = READY.fork()
-    spoil, number, server, where = WRONG[what]
+    spoil, number, server, where = WRONG[case]
     spoil(world)
     assert refusal(commands.partner_set, world, server, DB, where) == number
     assert world.copies[PRINCIPAL].mirroring.guid is None
 
 
-READY = prepared()
+READY = prepare_mirror()
 
 
 def test_the_partner_must_be_able_to_connect_back() -> None:
@@ -298,7 +298,7 @@ def with_certificates(world: World, *, grant: bool = True) -> None:
 
 
 def test_a_session_with_certificates_between_untrusted_domains_works() -> None:
-    world = prepared()
+    world = prepare_mirror()
     for number, name in enumerate((P, M, W)):
         world.update_computer(name, domain=f"DOMAIN{number}")
         world.update_instance(name, service_account=f"DOMAIN{number}\\sql")
@@ -313,7 +313,7 @@ def test_a_session_with_certificates_between_untrusted_domains_works() -> None:
 
 
 def test_a_missing_grant_is_logged_by_the_acceptor() -> None:
-    world = prepared()
+    world = prepare_mirror()
     with_certificates(world, grant=False)
     commands.partner_set(world, M, DB, address(P))
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
@@ -371,13 +371,15 @@ def test_stopping_the_mirrors_endpoint_disconnects_cleanly() -> None:
     assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
 
 
-@pytest.mark.parametrize("wrong", ["TCP://SERVER_A:5023", "TCP://NOBODY:5022", "TCP://10.0.0.11:5022"])
-def test_a_wrong_address_on_the_mirror_matters(wrong: str) -> None:
+@pytest.mark.parametrize(
+    "wrong_address", ["TCP://SERVER_A:5023", "TCP://NOBODY:5022", "TCP://10.0.0.11:5022"]
+)
+def test_a_wrong_address_on_the_mirror_matters(wrong_address: str) -> None:
     """It calls back elsewhere: 1418 at the principal, 1474 in the mirror's ERRORLOG, no session."""
     world = READY.fork()
-    commands.partner_set(world, M, DB, wrong)
+    commands.partner_set(world, M, DB, wrong_address)
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
-    assert any(line[1] == 1474 and wrong in line[4] for line in world.errorlog[M])
+    assert any(line[1] == 1474 and wrong_address in line[4] for line in world.errorlog[M])
     assert world.copies[PRINCIPAL].mirroring.guid is None
 
 

@@ -17,7 +17,7 @@ def rows(world: World, sql: str, server: str = P) -> list[tuple[str, str]]:
     return [(row[1], row[2]) for row in done[-1].get("results")[-1]["rows"]]
 
 
-def said(world: World, sql: str, server: str = P) -> list[int]:
+def run_sql(world: World, sql: str, server: str = P) -> list[int]:
     done = [event for event in do(world, f"sql {server} {sql}", then_s=0.5) if event.kind == "sql_done"]
     return [message["number"] for message in done[-1].get("messages")]
 
@@ -68,7 +68,7 @@ def test_a_healthy_errorlog_begins_as_published(restarted: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "edition", "there", "not_there"),
+    ("version", "edition", "present_text", "absent_text"),
     [
         (2008, "Enterprise", "Detected 8 CPUs.", "The service account is"),
         (2012, "Enterprise", "The Database Mirroring endpoint is now listening", "protocol transport"),
@@ -77,15 +77,15 @@ def test_a_healthy_errorlog_begins_as_published(restarted: bool) -> None:
     ],
 )
 def test_version_and_edition_change_the_startup_lines(
-    version: int, edition: str, there: str, not_there: str
+    version: int, edition: str, present_text: str, absent_text: str
 ) -> None:
     world = lab()
     world.instances[P] = replace(world.instances[P], version=version, edition=edition)
     world.errorlog = {}
     startup.healthy(world)
     texts = [line[4] for line in errorlog.logs(world, P)[0]]
-    assert any(there in text for text in texts)
-    assert not any(not_there in text for text in texts)
+    assert any(present_text in text for text in texts)
+    assert not any(absent_text in text for text in texts)
 
 
 def test_a_disabled_protocol_is_not_reported_as_listening() -> None:
@@ -101,12 +101,12 @@ def test_a_disabled_protocol_is_not_reported_as_listening() -> None:
 def test_a_cycled_log_becomes_archive_1(sql: str) -> None:
     world = lab()
     before = rows(world, "EXEC sp_readerrorlog")
-    assert said(world, sql) == [2528]
+    assert run_sql(world, sql) == [2528]
     new = [text for _, text in rows(world, "EXEC sp_readerrorlog 0")]
     assert new[0].startswith("Microsoft SQL Server 2005")
     assert new[-1] == "The error log has been reinitialized. See the previous log for older entries."
     assert rows(world, "EXEC sp_readerrorlog 1") == before
-    assert said(world, "EXEC xp_readerrorlog 2") == [22004]
+    assert run_sql(world, "EXEC xp_readerrorlog 2") == [22004]
     for _ in range(8):
         do(world, f"sql {P} {sql}", then_s=0.1)
     assert len(errorlog.logs(world, P)) == 1 + 6
@@ -137,7 +137,7 @@ def test_only_event_logged_errors_appear_in_the_log() -> None:
     )
     numbers = [line[1] for line in errorlog.logs(world, P)[0] if line[2] > 10]
     assert numbers == [823, 823]  # when the volume went, and the statement's own
-    assert said(world, "EXEC sp_altermessage 208, 'WITH_LOG', 'true'") == [0]
+    assert run_sql(world, "EXEC sp_altermessage 208, 'WITH_LOG', 'true'") == [0]
     do(world, f"sql {P} SELECT * FROM nosuch", then_s=1.0)
     assert [line[1] for line in errorlog.logs(world, P)[0]][-1] == 208
 

@@ -23,7 +23,7 @@ SET: Final = f"ALTER DATABASE {DB} SET PARTNER"
 ADDRESS: Final = "TCP://{}:5022"
 
 
-def after(*lines: str, **kind: Any) -> World:
+def build_world_after(*lines: str, **kind: Any) -> World:
     world = lab(**kind)
     if lines:
         do(world, *lines, then_s=25.0)
@@ -32,25 +32,25 @@ def after(*lines: str, **kind: Any) -> World:
 
 def forced_and_back() -> World:
     """Service was forced on the mirror, and the old principal is back: session suspended, roles swapped."""
-    world = after(f"power-off {P}", witness=False)
+    world = build_world_after(f"power-off {P}", witness=False)
     do(world, f"sql {M} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS")
     do(world, f"power-on {P}", then_s=100.0)
     return world
 
 
 SITUATIONS: Final[dict[str, World]] = {
-    "witness": after(),
-    "FULL": after(witness=False),
-    "OFF": after(witness=False, safety=Safety.OFF),
-    "suspended": after(f"sql {P} {SET} SUSPEND", witness=False),
-    "parted": after(f"cut {P} {M}", witness=False),
-    "parted-OFF": after(f"cut {P} {M}", witness=False, safety=Safety.OFF),
-    "exposed": after(f"cut {P} {M}"),
-    "no-quorum": after(f"cut {P} {M}", f"cut {P} {W}", f"cut {M} {W}"),
+    "witness": build_world_after(),
+    "FULL": build_world_after(witness=False),
+    "OFF": build_world_after(witness=False, safety=Safety.OFF),
+    "suspended": build_world_after(f"sql {P} {SET} SUSPEND", witness=False),
+    "parted": build_world_after(f"cut {P} {M}", witness=False),
+    "parted-OFF": build_world_after(f"cut {P} {M}", witness=False, safety=Safety.OFF),
+    "exposed": build_world_after(f"cut {P} {M}"),
+    "no-quorum": build_world_after(f"cut {P} {M}", f"cut {P} {W}", f"cut {M} {W}"),
     "forced-back": forced_and_back(),
-    "no-session": after(f"sql {P} {SET} OFF", witness=False),
+    "no-session": build_world_after(f"sql {P} {SET} OFF", witness=False),
 }
-"""How the session stands when the statement comes; SERVER_A was the principal."""
+"""States of the session before the statement; SERVER_A was the principal."""
 
 TABLE: Final = """
             witness   FULL      OFF       suspended parted    parted-OFF exposed   no-quorum forced-back no-session

@@ -35,7 +35,7 @@ def rows(request: pytest.FixtureRequest) -> Iterator[list[FigureRow]]:
         whitepaper_failover.failovers.cache_clear()
 
 
-def off(rows: list[FigureRow]) -> set[str]:
+def list_failed_rows(rows: list[FigureRow]) -> set[str]:
     """Rows that fail; the median of few runs may be a little further away."""
     few = whitepaper_failover.SEEDS == FEW
     near = {
@@ -51,9 +51,9 @@ def test_all_sections_exist_with_enough_rows(rows: list[FigureRow]) -> None:
 
 
 def test_every_failure_has_a_listed_reason(rows: list[FigureRow]) -> None:
-    assert off(rows) == set(EXCEPTIONS)
+    assert list_failed_rows(rows) == set(EXCEPTIONS)
     assert len(EXCEPTIONS) <= EXCEPTIONS_MAX
-    assert all(row.reason for row in rows if row.id in off(rows))
+    assert all(row.reason for row in rows if row.id in list_failed_rows(rows))
     assert not any(row.reason for row in rows if row.verdict == "pass")
 
 

@@ -13,14 +13,14 @@ from engine.model import World
 
 @dataclass(frozen=True)
 class Answer:
-    """What one submission has answered."""
+    """Answer to one submission."""
 
     event: Event
 
     @property
     def texts(self) -> list[str]:
         """The messages as SSMS shows them."""
-        return [shown(message) for message in self.event.get("messages")]
+        return [format_message(message) for message in self.event.get("messages")]
 
     @property
     def numbers(self) -> list[int]:
@@ -43,7 +43,7 @@ class Answer:
         return value
 
 
-def shown(message: dict[str, Any]) -> str:
+def format_message(message: dict[str, Any]) -> str:
     """`Msg 1416, Level 16, State 1, Line 1: …`, or the text alone for information."""
     head = "Msg {number}, Level {severity}, State {state}, Line {line}: ".format(**message)
     return (

@@ -15,13 +15,13 @@ def literal_columns() -> dict[tuple[str, str], set[str]]:
     for path in sorted(CATALOG.glob("*.py")):
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(function, ast.FunctionDef):
-                columns = {f"{name} {value}" for name, value in _of(function)}
+                columns = {f"{name} {value}" for name, value in _list_literals(function)}
                 if columns:
                     found[path.stem, function.name] = columns
     return found
 
 
-def _of(function: ast.FunctionDef) -> list[tuple[str, str]]:
+def _list_literals(function: ast.FunctionDef) -> list[tuple[str, str]]:
     values: dict[str, set[str]] = defaultdict(set)
     for node in ast.walk(function):
         for key, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():

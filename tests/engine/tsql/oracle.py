@@ -83,28 +83,28 @@ def common(kinds: Sequence[Type]) -> Type:
     return INT
 
 
-def converted(value: Value, target: Type) -> Value:
+def convert_value(value: Value, target: Type) -> Value:
     if value is None:
         return None
     if target.name == "varchar":
-        return shown(value)[: target.length]
+        return format_value(value)[: target.length]
     if isinstance(value, str):
         if not re.fullmatch(r"-?\d+", value.strip()):
             raise NoAnswerError
         value = int(value)
     if target == INT:
         return int(value)
-    return fitted(Decimal(value), target, ROUND_HALF_UP)
+    return fit_number(Decimal(value), target, ROUND_HALF_UP)
 
 
-def fitted(number: Decimal, target: Type, rounding: str) -> Decimal:
+def fit_number(number: Decimal, target: Type, rounding: str) -> Decimal:
     found = number.quantize(Decimal(1).scaleb(-target.scale), rounding, ANY)
     if len(found.as_tuple().digits) > 15 or abs(found) >= Decimal(10) ** (target.precision - target.scale):
         raise NoAnswerError
     return found
 
 
-def shown(value: Value) -> str:
+def format_value(value: Value) -> str:
     return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
@@ -157,12 +157,12 @@ def arithmetic(sign: str, a: Expression, b: Expression) -> Expression:
             if not -(2**31) <= whole < 2**31:
                 raise NoAnswerError
             return whole
-        return fitted(found, kind, ROUND_DOWN if sign == "/" else ROUND_HALF_UP)
+        return fit_number(found, kind, ROUND_DOWN if sign == "/" else ROUND_HALF_UP)
 
     return Expression(f"({a.text} {sign} {b.text})", kind, value)
 
 
-def joined(a: Expression, b: Expression) -> Expression:
+def concatenate(a: Expression, b: Expression) -> Expression:
     def value(row: Row) -> Value:
         x, y = a.value(row), b.value(row)
         return None if x is None or y is None else str(x) + str(y)
@@ -176,8 +176,8 @@ def case(branches: Sequence[tuple[Condition, Expression]], default: Expression) 
     def value(row: Row) -> Value:
         for condition, branch in branches:
             if condition.holds(row):
-                return converted(branch.value(row), kind)
-        return converted(default.value(row), kind)
+                return convert_value(branch.value(row), kind)
+        return convert_value(default.value(row), kind)
 
     told = " ".join(f"WHEN {condition.text} THEN {branch.text}" for condition, branch in branches)
     return Expression(f"CASE {told} ELSE {default.text} END", kind, value)
@@ -188,7 +188,7 @@ def isnull(a: Expression, b: Expression) -> Expression:
 
     def value(row: Row) -> Value:
         first = a.value(row)
-        return converted(b.value(row), a.type) if first is None else first
+        return convert_value(b.value(row), a.type) if first is None else first
 
     return Expression(f"ISNULL({a.text}, {b.text})", a.type, value)
 
@@ -198,7 +198,7 @@ def coalesce(parts: Sequence[Expression]) -> Expression:
 
     def value(row: Row) -> Value:
         found = next((v for v in (part.value(row) for part in parts) if v is not None), None)
-        return converted(found, kind)
+        return convert_value(found, kind)
 
     return Expression(f"COALESCE({', '.join(part.text for part in parts)})", kind, value)
 
@@ -207,7 +207,7 @@ def coalesce(parts: Sequence[Expression]) -> Expression:
 
 
 def key(value: Value) -> Any:
-    """What equal values have in common: texts compare without case and blanks at the end."""
+    """Return a key that equal values share: texts compare without case and blanks at the end."""
     return value.rstrip(" ").lower() if isinstance(value, str) else value
 
 
@@ -215,7 +215,7 @@ def comparison(sign: str, a: Expression, b: Expression) -> Condition:
     kind = common([a.type, b.type])
 
     def holds(row: Row) -> bool | None:
-        x, y = converted(a.value(row), kind), converted(b.value(row), kind)
+        x, y = convert_value(a.value(row), kind), convert_value(b.value(row), kind)
         if x is None or y is None:
             return None
         left, right = key(x), key(y)
@@ -241,12 +241,12 @@ def among(a: Expression, parts: Sequence[Expression], negated: bool) -> Conditio
     return Condition(text, (lambda row: opposite(each.holds(row))) if negated else each.holds)
 
 
-def between(a: Expression, low: Expression, high: Expression) -> Condition:
+def build_between(a: Expression, low: Expression, high: Expression) -> Condition:
     both = all_of([comparison(">=", a, low), comparison("<=", a, high)])
     return Condition(f"{a.text} BETWEEN {low.text} AND {high.text}", both.holds)
 
 
-def like(a: Expression, pattern: str) -> Condition:
+def build_like(a: Expression, pattern: str) -> Condition:
     """% any text, _ a character, [a-c] one of them, [^a] any other."""
     out, place = "", 0
     while place < len(pattern):
@@ -310,5 +310,7 @@ def aggregate(name: str, values: Sequence[Value], kind: Type) -> Value:
             raise NoAnswerError
         return whole if name == "SUM" else int((Decimal(whole) / len(there)).to_integral_value(ROUND_DOWN))
     if name == "SUM":
-        return fitted(total, Type("decimal", 38, kind.scale), ROUND_HALF_UP)
-    return fitted(ANY.divide(total, Decimal(len(there))), Type("decimal", 38, max(kind.scale, 6)), ROUND_DOWN)
+        return fit_number(total, Type("decimal", 38, kind.scale), ROUND_HALF_UP)
+    return fit_number(
+        ANY.divide(total, Decimal(len(there))), Type("decimal", 38, max(kind.scale, 6)), ROUND_DOWN
+    )

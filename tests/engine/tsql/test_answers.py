@@ -1,4 +1,4 @@
-"""What SQL Server answers, statement by statement: each line of answers/*.txt is `statement => answer`.
+"""Answers of SQL Server, statement by statement: each line of answers/*.txt is `statement => answer`.
 
 An answer is `a | b / c | d` (rows of all grids one after the other), `"text" "text"` (messages), or `Msg n, n`.
 A line that begins with # names the page of the documentation that says so; one that begins with ? is known not to
@@ -30,7 +30,7 @@ def cases() -> Iterator[object]:
                 yield pytest.param(statement, answer.removeprefix(" "), marks=marks)
 
 
-def shown(answer: Answer, wanted: str) -> str:
+def format_answer(answer: Answer, wanted: str) -> str:
     """The answer in the form in which *wanted* is written."""
     if wanted.startswith("Msg"):
         told = [
@@ -57,7 +57,7 @@ def test_the_result_matches_sql_server(statement: str, wanted: str) -> None:
     version = re.match(r"@(\d{4}) ", statement)
     world.update_instance(P, version=int(version[1]) if version else 2014)
     asked = statement[version.end() :] if version else statement
-    assert shown(ask(world, P, asked, then_s=3), wanted) == wanted
+    assert format_answer(ask(world, P, asked, then_s=3), wanted) == wanted
 
 
 @pytest.mark.parametrize(

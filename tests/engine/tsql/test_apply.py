@@ -81,7 +81,7 @@ def test_unsimulated_forms_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "found"),
+    ("path", "expected"),
     [
         ('/event/data[@name="state"]/value', ["2"]),
         ("//value", ["1", "2"]),
@@ -90,13 +90,13 @@ def test_unsimulated_forms_are_refused() -> None:
         ("/event/data[value > 1]/value", ["2"]),
     ],
 )
-def test_xml_is_read_with_simple_paths(path: str, found: list[str] | None) -> None:
+def test_xml_is_read_with_simple_paths(path: str, expected: list[str] | None) -> None:
     text = f"""DECLARE @x xml
         SET @x = '<event><data name="a"><value>1</value></data><data name="state"><value>2</value></data></event>'
         SELECT n.c.value('.', 'varchar(9)') FROM @x.nodes('{path}') AS n(c)"""
     answer = ask(modern(), P, text)
-    assert answer.grids == ([] if found is None else [[[value] for value in found]])
-    assert found is not None or answer.texts == [f"Not simulated: the XQuery {path}"]
+    assert answer.grids == ([] if expected is None else [[[value] for value in expected]])
+    assert expected is not None or answer.texts == [f"Not simulated: the XQuery {path}"]
 
 
 def test_views_of_unused_features_are_empty() -> None:

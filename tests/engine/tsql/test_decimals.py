@@ -9,7 +9,7 @@ from tests.engine.worlds import P, lab
 
 
 @pytest.mark.parametrize(
-    ("expression", "shown"),
+    ("expression", "expected"),
     [
         ("CAST(12.5 AS decimal(10, 2))", "12.50"),
         ("CONVERT(numeric(5, 1), 3)", "3.0"),
@@ -27,8 +27,8 @@ from tests.engine.worlds import P, lab
         ("CAST(CAST(2 AS decimal(4, 1)) AS varchar(10)) + ' MB'", "2.0 MB"),
     ],
 )
-def test_an_expression_has_the_digits_of_its_type(expression: str, shown: object) -> None:
-    assert ask(lab(), P, f"SELECT {expression}").value == shown
+def test_an_expression_has_the_digits_of_its_type(expression: str, expected: object) -> None:
+    assert ask(lab(), P, f"SELECT {expression}").value == expected
 
 
 def test_a_variable_has_the_digits_of_its_declaration() -> None:
@@ -60,7 +60,7 @@ def of_2014(text: str) -> Answer:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         (f"SELECT CAST('{NINES}' AS decimal(38, 0)), -{NINES}, -0.{NINES}", [NINES, "-" + NINES, "-0." + NINES]),
         ("SELECT 1234567890123456789, CAST(9223372036854775807 AS bigint) + 0.25",
@@ -83,8 +83,8 @@ def of_2014(text: str) -> Answer:
          ["1,234,567,890,123,456.79", "1900-01-01 12:00:00.000"]),
     ],
 )  # fmt: skip
-def test_long_decimals_keep_every_digit(text: str, shown: list[object]) -> None:
-    assert of_2014(text).grids == [[shown]]
+def test_long_decimals_keep_every_digit(text: str, expected: list[object]) -> None:
+    assert of_2014(text).grids == [[expected]]
 
 
 def test_long_decimals_in_tables_are_added_compared_and_ordered_exactly() -> None:

@@ -1,4 +1,4 @@
-"""What opens a window must not wait for: the parsers load with the first statement."""
+"""Opening a window does not wait for the parsers: they load with the first statement."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 
 def loaded_after(code: str) -> set[str]:
-    """Which of the parsers' packages are loaded once *code* has run in a fresh interpreter."""
+    """Return the parsers' packages that are loaded after *code* has run in a fresh interpreter."""
     check = "import sys; print(*({'sqlglot', 'lark'} & set(sys.modules)))"
     run = subprocess.run(
         [sys.executable, "-c", f"{code}\n{check}"], capture_output=True, text=True, check=True

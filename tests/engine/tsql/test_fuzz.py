@@ -1,4 +1,4 @@
-"""Whatever is typed, the answer is a message: nothing raises, hangs or changes the world behind its back."""
+"""Any typed text gets a message as answer: nothing raises, hangs or changes the world unnoticed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an instance says of itself: procedures and functions that scripts read it by, with all their columns."""
+"""Information about an instance: procedures and functions that scripts read it by, with all their columns."""
 
 from __future__ import annotations
 

@@ -14,7 +14,9 @@ from tests.engine.worlds import DB, M, P, do, lab
 FORCE = f"ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
 
 
-def marked(workload: str = "Workload1", witness: bool = True, safety: Safety = Safety.FULL) -> World:
+def build_marked_world(
+    workload: str = "Workload1", witness: bool = True, safety: Safety = Safety.FULL
+) -> World:
     """A lab with Sales.dbo.t, which holds row 1."""
     world = lab(workload=workload, witness=witness, safety=safety)
     ask(world, P, "CREATE TABLE Sales.dbo.t (n int) INSERT Sales.dbo.t VALUES (1)", then_s=2)
@@ -29,12 +31,12 @@ def rows_on(world: World, server: str, table: str = "Sales.dbo.t") -> list[int]:
 
 
 def insert(world: World, server: str, n: int, then_s: float = 2.0) -> bool:
-    """Whether the client was told of the commit."""
+    """Insert a row and return whether the client received the commit."""
     ended = answers(world, server, f"INSERT Sales.dbo.t VALUES ({n})", then_s)
     return bool(ended) and not ended[-1].numbers
 
 
-def open_work(world: World, window: str = P) -> None:
+def open_transaction(world: World, window: str = P) -> None:
     ask(world, window, "USE Sales BEGIN TRAN INSERT t VALUES (2)", then_s=1)
 
 
@@ -48,8 +50,8 @@ def open_work(world: World, window: str = P) -> None:
     ],
 )
 def test_uncommitted_changes_are_undone(ends: str, serves: str) -> None:
-    world = marked()
-    open_work(world)
+    world = build_marked_world()
+    open_transaction(world)
     assert rows_on(world, P, "Sales.dbo.t WITH (NOLOCK)") == [1, 2]
     do(world, ends, then_s=60)
     assert rows_on(world, serves) == [1]
@@ -57,8 +59,8 @@ def test_uncommitted_changes_are_undone(ends: str, serves: str) -> None:
 
 @pytest.mark.parametrize("restart", [f"restart-service {P}", f"hang {P}"])
 def test_uncommitted_changes_stay_undone_after_a_restart(restart: str) -> None:
-    world = marked(witness=False)
-    open_work(world)
+    world = build_marked_world(witness=False)
+    open_transaction(world)
     do(world, restart, then_s=30)
     if restart.startswith("hang"):
         do(world, f"unhang {P}", then_s=5)
@@ -67,8 +69,8 @@ def test_uncommitted_changes_stay_undone_after_a_restart(restart: str) -> None:
 
 
 def test_only_the_next_batch_of_a_broken_transaction_gets_an_error() -> None:
-    world = marked()
-    open_work(world)
+    world = build_marked_world()
+    open_transaction(world)
     ask(world, f"{P}#idle", "USE Sales SELECT 1")
     ask(world, f"{P}#master", "SELECT 1")
     spid = ask(world, f"{P}#master", "SELECT @@SPID").value
@@ -80,7 +82,7 @@ def test_only_the_next_batch_of_a_broken_transaction_gets_an_error() -> None:
 
 
 def test_a_role_change_also_ends_a_transaction_from_master() -> None:
-    world = marked()
+    world = build_marked_world()
     ask(world, P, "BEGIN TRAN INSERT Sales.dbo.t VALUES (2)")
     do(world, f"sql {P}#x ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
     assert ask(world, P, "COMMIT").numbers == [10054]
@@ -88,7 +90,7 @@ def test_a_role_change_also_ends_a_transaction_from_master() -> None:
 
 
 def test_an_unsent_commit_is_lost_and_counted() -> None:
-    world = marked(workload="none", witness=False, safety=Safety.OFF)
+    world = build_marked_world(workload="none", witness=False, safety=Safety.OFF)
     do(world, f"cut {P} {M}", then_s=0.1)
     for n in (2, 3, 4):
         assert insert(world, P, n, 20)
@@ -99,7 +101,7 @@ def test_an_unsent_commit_is_lost_and_counted() -> None:
 
 
 def test_objects_created_during_a_cut_are_missing_on_the_other_side() -> None:
-    world = marked(witness=False)
+    world = build_marked_world(witness=False)
     do(world, f"cut {P} {M}", then_s=20)
     made = """USE Sales CREATE TABLE late (n int) INSERT late VALUES (1) DROP TABLE t
         EXEC('CREATE VIEW seen AS SELECT 1 AS one') EXEC('CREATE PROCEDURE act AS SELECT 1')"""
@@ -113,7 +115,7 @@ def test_objects_created_during_a_cut_are_missing_on_the_other_side() -> None:
 
 
 def test_the_old_principal_discards_its_rows_when_the_session_resumes() -> None:
-    world = marked(witness=False)
+    world = build_marked_world(witness=False)
     do(world, f"cut {P} {M}", then_s=20)
     assert insert(world, P, 2)
     do(world, f"power-off {P}", then_s=5)
@@ -126,7 +128,7 @@ def test_the_old_principal_discards_its_rows_when_the_session_resumes() -> None:
 
 
 def test_a_commit_waits_while_the_mirror_is_silent_and_continues() -> None:
-    world = marked(workload="none")
+    world = build_marked_world(workload="none")
     do(world, f"black-hole {P} {M}", then_s=0.5)
     assert not insert(world, P, 2, then_s=5)
     assert answers(world, f"{P}#read", "SELECT n FROM Sales.dbo.t", 1) == []
@@ -136,7 +138,7 @@ def test_a_commit_waits_while_the_mirror_is_silent_and_continues() -> None:
 
 
 def test_a_canceled_commit_is_in_the_log_and_holds_no_locks() -> None:
-    world = marked(workload="none")
+    world = build_marked_world(workload="none")
     do(world, f"black-hole {P} {M}", then_s=0.5)
     assert not insert(world, P, 2, then_s=1)
     do(world, f"cancel {P}", then_s=30)
@@ -159,7 +161,7 @@ def test_a_canceled_commit_is_in_the_log_and_holds_no_locks() -> None:
     ],
 )
 def test_a_full_log_refuses_every_change_without_traces(statement: str) -> None:
-    world = marked(workload="none")
+    world = build_marked_world(workload="none")
     do(world, f"fill-log {DB}", then_s=5)
     answer = ask(world, P, f"USE Sales {statement}", then_s=1)
     assert answer.numbers == [9002]
@@ -173,11 +175,11 @@ OTHER = "MOVE 'Sales' TO 'D:\\Other.mdf', MOVE 'Sales_log' TO 'L:\\Other.ldf'"
 
 
 def test_a_restore_recovers_the_rows_of_its_position_under_another_name_too() -> None:
-    world = marked(workload="none")
+    world = build_marked_world(workload="none")
     backup = "BACKUP DATABASE Sales TO DISK = 'D:\\s.bak' WITH INIT BACKUP LOG Sales TO DISK = 'D:\\s1.trn'"
     ask(world, P, backup, then_s=900)
     assert insert(world, P, 2)
-    open_work(world, f"{P}#2")
+    open_transaction(world, f"{P}#2")
     ask(world, P, "BACKUP LOG Sales TO DISK = 'D:\\s2.trn'", then_s=60)
     ask(world, f"{P}#2", "ROLLBACK")
     for files, found in (((), [1]), (("s1",), [1]), (("s1", "s2"), [1, 2])):
@@ -191,7 +193,7 @@ def test_a_restore_recovers_the_rows_of_its_position_under_another_name_too() ->
 
 
 def test_stopat_stops_between_two_commits() -> None:
-    world = marked(workload="none")
+    world = build_marked_world(workload="none")
     ask(
         world,
         P,
@@ -211,7 +213,7 @@ def test_stopat_stops_between_two_commits() -> None:
 
 
 def test_a_snapshot_of_the_mirror_keeps_the_redone_state() -> None:
-    world = marked()
+    world = build_marked_world()
     run_on(world, 5)
     taken = "CREATE DATABASE Look ON (NAME = Sales, FILENAME = 'D:\\look.ss') AS SNAPSHOT OF Sales"
     ask(world, M, taken)
@@ -240,10 +242,10 @@ def servers_that_serve(world: World) -> list[str]:
     return [server for server in (P, M) if serving.is_serving(world, (server, DB))]
 
 
-def step(world: World, name: str, n: int, told: set[int], doubtful: set[int]) -> None:
+def step(world: World, name: str, n: int, confirmed: set[int], doubtful: set[int]) -> None:
     here = servers_that_serve(world)
     if name == "insert" and here:
-        (told if insert(world, f"{here[-1]}#w{n}", n, 16) else doubtful).add(n)
+        (confirmed if insert(world, f"{here[-1]}#w{n}", n, 16) else doubtful).add(n)
     elif name == "open" and here:
         answers(world, f"{here[0]}#open{n}", f"BEGIN TRAN INSERT Sales.dbo.t VALUES ({n})", 0.5)
     elif name == "rollback":
@@ -262,7 +264,7 @@ def step(world: World, name: str, n: int, told: set[int], doubtful: set[int]) ->
             do(world, f"sql {server}#f {FORCE}", then_s=10)
 
 
-def ended(world: World) -> set[int]:
+def heal_and_read_rows(world: World) -> set[int]:
     """The rows where the database serves once all is mended and nothing is open."""
     step(world, "rollback", 0, set(), set())
     do(world, f"power-on {P}", f"power-on {M}", f"mend {P} {M}", then_s=150)
@@ -273,11 +275,11 @@ def ended(world: World) -> set[int]:
 @settings(max_examples=12, deadline=None)
 @given(st.lists(st.sampled_from(STEPS[:-1]), max_size=8))
 def test_with_a_witness_no_commit_is_lost_and_nothing_extra_stays(steps: list[str]) -> None:
-    world = marked(workload="none")
+    world = build_marked_world(workload="none")
     told, doubtful = {1}, set[int]()
     for n, name in enumerate(steps, start=100):
         step(world, name, n, told, doubtful)
-    found = ended(world)
+    found = heal_and_read_rows(world)
     assert told <= found <= told | doubtful
     assert world.availability[DB].lost_transactions == 0
 
@@ -291,7 +293,7 @@ def users(world: World, server: str, database: str = DB) -> list[str]:
 
 
 def test_users_follow_the_log() -> None:
-    world = marked(workload="none", witness=False)
+    world = build_marked_world(workload="none", witness=False)
     ask(world, P, "USE Sales CREATE USER early WITHOUT LOGIN", then_s=2)
     taken = "CREATE DATABASE Look ON (NAME = Sales, FILENAME = 'D:\\look.ss') AS SNAPSHOT OF Sales"
     ask(world, P, f"USE master {taken} BACKUP DATABASE Sales TO DISK = 'D:\\s.bak'", then_s=900)
@@ -312,7 +314,7 @@ def test_users_follow_the_log() -> None:
 
 
 def test_a_full_log_refuses_a_new_user() -> None:
-    world = marked(workload="none")
+    world = build_marked_world(workload="none")
     do(world, f"fill-log {DB}", then_s=5)
     assert ask(world, P, "USE Sales CREATE USER late WITHOUT LOGIN").numbers == [9002]
     assert users(world, P) == []
@@ -327,7 +329,7 @@ def test_a_full_log_refuses_a_new_user() -> None:
     st.lists(st.sampled_from(("insert", "open", "cut", "mend")), max_size=7),
 )
 def test_reported_losses_of_forced_service_match_the_missing_rows(safety: Safety, steps: list[str]) -> None:
-    world = marked(workload="none", witness=False, safety=safety)
+    world = build_marked_world(workload="none", witness=False, safety=safety)
     told, doubtful = {1}, set[int]()
     for n, name in enumerate(steps, start=100):
         step(world, name, n, told, doubtful)

@@ -162,8 +162,8 @@ def pairs_of(world: World, server: str) -> set[tuple[str, str, str, str]]:
     return seen
 
 
-def known_pairs(written: str) -> set[tuple[str, str]]:
-    parts = written.split()
+def known_pairs(text: str) -> set[tuple[str, str]]:
+    parts = text.split()
     return {(number, word.replace("|", " ")) for number, word in zip(parts[::2], parts[1::2], strict=True)}
 
 
@@ -183,15 +183,15 @@ def check(world: World) -> None:
     assert (wrong, unlisted) == ([], set())
 
 
-@pytest.mark.parametrize("played", MIRRORING_PLAYS)
-def test_mirroring_numbers_and_descriptions_agree(played: str) -> None:
+@pytest.mark.parametrize("script", MIRRORING_PLAYS)
+def test_mirroring_numbers_and_descriptions_agree(script: str) -> None:
     world = lab()
-    play(world, played, 20)
+    play(world, script, 20)
     check(world)
 
 
-@pytest.mark.parametrize("played", GROUP_PLAYS)
-def test_group_numbers_and_descriptions_agree(played: str) -> None:
+@pytest.mark.parametrize("script", GROUP_PLAYS)
+def test_group_numbers_and_descriptions_agree(script: str) -> None:
     world = ag_lab(version=2022)
-    play(world, played, 20)
+    play(world, script, 20)
     check(world)

@@ -1,4 +1,4 @@
-"""What a driver asks before it runs a text: its columns without its rows."""
+"""Queries of a driver before it runs a text: its columns without its rows."""
 
 from __future__ import annotations
 

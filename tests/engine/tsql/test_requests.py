@@ -14,7 +14,7 @@ REQUEST = """SELECT command, status, wait_type, percent_complete, estimated_comp
     FROM sys.dm_exec_requests WHERE session_id > 50 AND session_id <> @@SPID"""
 
 
-def started(text: str, then_s: float = 1.0) -> World:
+def start_batch(text: str, then_s: float = 1.0) -> World:
     """A world in which *text* has been running in another window for a while."""
     world = lab(workload="none")
     ask(world, P, "SELECT 1")
@@ -31,7 +31,7 @@ def started(text: str, then_s: float = 1.0) -> World:
     ],
 )
 def test_a_long_statement_shows_its_command_and_progress(text: str, command: str, wait: str | None) -> None:
-    world = started(text, then_s=5)
+    world = start_batch(text, then_s=5)
     ((shown, status, kind, before, left_ms),) = ask(world, P, REQUEST).grids[0]
     assert (shown, kind) == (command, wait)
     assert status == ("suspended" if wait else "running")

@@ -52,7 +52,7 @@ def strings(depth: int) -> st.SearchStrategy[o.Expression]:
     inner = strings(depth - 1)
     return st.one_of(
         leaves,
-        st.builds(o.joined, inner, inner),
+        st.builds(o.concatenate, inner, inner),
         st.builds(o.isnull, inner, inner),
         st.lists(inner, min_size=2, max_size=3).map(o.coalesce),
         st.builds(lambda c, a, b: o.case([(c, a)], b), conditions(depth - 1), inner, inner),
@@ -67,8 +67,8 @@ def conditions(depth: int) -> st.SearchStrategy[o.Condition]:
         st.builds(o.is_null, st.one_of(number, text), st.booleans()),
         st.builds(o.among, number, st.lists(number, min_size=1, max_size=3), st.booleans()),
         st.builds(o.among, text, st.lists(text, min_size=1, max_size=3), st.booleans()),
-        st.builds(o.between, number, number, number),
-        st.builds(o.like, st.sampled_from(["a", "A", "b", "ab", None]).map(
+        st.builds(o.build_between, number, number, number),
+        st.builds(o.build_like, st.sampled_from(["a", "A", "b", "ab", None]).map(
             lambda value: o.literal(value, o.varchar(len(value or "a")))), patterns),
     )  # fmt: skip
     if not depth:
@@ -92,19 +92,19 @@ def server() -> World:
     return world
 
 
-def asked(*queries: str) -> list[list[list[Any]]]:
+def run_queries(*queries: str) -> list[list[list[Any]]]:
     answer = ask(server(), P, "SET NOCOUNT ON " + "\n".join(queries), then_s=1)
     assert answer.numbers == [], (queries, answer.texts)
     return answer.grids
 
 
-def shown(value: o.Value) -> object:
-    return o.shown(value) if isinstance(value, Decimal) and value.as_tuple().exponent else value
+def format_value(value: o.Value) -> object:
+    return o.format_value(value) if isinstance(value, Decimal) and value.as_tuple().exponent else value
 
 
-def worth(value: o.Value, kind: o.Type) -> object:
+def to_grid_value(value: o.Value, kind: o.Type) -> object:
     """The value as a grid shows it in a column of that type."""
-    return shown(o.converted(value, kind) if kind.name == "decimal" else value)
+    return format_value(o.convert_value(value, kind) if kind.name == "decimal" else value)
 
 
 quick = settings(max_examples=10, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
@@ -121,12 +121,12 @@ def test_an_expression_has_the_value_of_the_oracle(
     told: list[tuple[str, list[list[object]]]] = []
     for expression in expressions:
         try:
-            cells = [[worth(expression.value(row), expression.type)] for row in values]
+            cells = [[to_grid_value(expression.value(row), expression.type)] for row in values]
         except o.NoAnswerError:
             continue
         told.append((f"SELECT {expression.text} FROM {source(values)}", cells))
     if told:
-        assert asked(*(query for query, _ in told)) == [cells for _, cells in told]
+        assert run_queries(*(query for query, _ in told)) == [cells for _, cells in told]
 
 
 @quick
@@ -145,7 +145,7 @@ def test_a_condition_is_true_false_or_unknown_as_in_the_oracle(
         case = f"CASE WHEN {condition.text} THEN 1 WHEN NOT ({condition.text}) THEN 0 END"
         told.append((f"SELECT {case} FROM {source(values)}", cells))
     if told:
-        assert asked(*(query for query, _ in told)) == [cells for _, cells in told]
+        assert run_queries(*(query for query, _ in told)) == [cells for _, cells in told]
 
 
 NAMES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
@@ -153,9 +153,11 @@ NAMES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
 
 @quick
 @given(rows, conditions(1), st.sampled_from("it"))
-def test_groups_match_the_oracle(values: list[dict[str, o.Value]], where: o.Condition, group: str) -> None:
+def test_groups_match_the_oracle(
+    values: list[dict[str, o.Value]], condition: o.Condition, group: str
+) -> None:
     try:
-        left = [row for row in values if where.holds(row)]
+        left = [row for row in values if condition.holds(row)]
         groups: dict[Any, list[dict[str, o.Value]]] = {}
         for row in left:
             groups.setdefault(o.key(row[group]), []).append(row)
@@ -166,17 +168,19 @@ def test_groups_match_the_oracle(values: list[dict[str, o.Value]], where: o.Cond
     except o.NoAnswerError:
         return
     figures = ", ".join(f"{name}({of})" for of in "id" for name in NAMES)
-    query = f"SELECT {group}, COUNT(*), {figures} FROM {source(values)} WHERE {where.text} GROUP BY {group}"
-    (grid,) = asked(query)
+    query = (
+        f"SELECT {group}, COUNT(*), {figures} FROM {source(values)} WHERE {condition.text} GROUP BY {group}"
+    )
+    (grid,) = run_queries(query)
     found = [[o.key(by), *others] for by, *others in grid]
     assert sorted(found, key=str) == sorted(wanted, key=str)
 
 
-def figure(members: list[dict[str, o.Value]], name: str, of: str) -> object:
-    kind = COLUMNS[of]
+def figure(members: list[dict[str, o.Value]], name: str, column: str) -> object:
+    kind = COLUMNS[column]
     if name == "COUNT" or kind == o.INT:
-        return o.aggregate(name, [row[of] for row in members], kind)
-    found = o.aggregate(name, [row[of] for row in members], kind)
+        return o.aggregate(name, [row[column] for row in members], kind)
+    found = o.aggregate(name, [row[column] for row in members], kind)
     scale = 6 if name == "AVG" else 2
     return None if found is None else f"{Decimal(found):.{scale}f}"
 
@@ -184,13 +188,13 @@ def figure(members: list[dict[str, o.Value]], name: str, of: str) -> object:
 @quick
 @given(rows, st.sampled_from("idt"), st.booleans())
 def test_distinct_rows_and_their_order_match_the_oracle(
-    values: list[dict[str, o.Value]], by: str, down: bool
+    values: list[dict[str, o.Value]], column: str, down: bool
 ) -> None:
-    keys = list(dict.fromkeys(o.key(row[by]) for row in values))
+    keys = list(dict.fromkeys(o.key(row[column]) for row in values))
     ordered = sorted((k for k in keys if k is not None), reverse=down)
     nothing = [None] if None in keys else []
     wanted = [*ordered, *nothing] if down else [*nothing, *ordered]
-    query = f"SELECT DISTINCT {by} FROM {source(values)} ORDER BY {by}{' DESC' if down else ''}"
-    (grid,) = asked(query)
-    shown_keys = [shown(key) if by == "d" else key for key in wanted]
+    query = f"SELECT DISTINCT {column} FROM {source(values)} ORDER BY {column}{' DESC' if down else ''}"
+    (grid,) = run_queries(query)
+    shown_keys = [format_value(key) if column == "d" else key for key in wanted]
     assert [o.key(value) for (value,) in grid] == shown_keys

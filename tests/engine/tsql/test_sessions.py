@@ -1,4 +1,4 @@
-"""Who is connected: applications, SQL Server Agent, windows; sp_who, sp_who2, KILL, logins."""
+"""Connected sessions: applications, SQL Server Agent, windows; sp_who, sp_who2, KILL, logins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tools and known scripts ask of the catalog, shortened to what they read: none of it is refused or left out."""
+"""Catalog queries of tools and known scripts, shortened: none of it is refused or left out."""
 
 from __future__ import annotations
 

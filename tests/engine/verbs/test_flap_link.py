@@ -29,7 +29,7 @@ LINK = ActionTarget("link", (P, M))
 
 
 def ups(world: World, seconds: float, step_s: float) -> list[bool]:
-    """Whether the link is up, now and after each step."""
+    """Return whether the link is up, now and after each step."""
     found = []
     for _ in range(round(seconds / step_s)):
         found.append(network.is_passing(world, P, M))

@@ -1,4 +1,4 @@
-"""What takes a fault back: on the computer that was hit, whatever runs there by then."""
+"""Inputs that repair a fault: on the computer that was hit, whatever runs there by then."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.drill.par.candidate_actions import list_candidates
 from engine.drill.par.search_drill import SearchDrill
 from engine.model import World
 from engine.verbs import fault_log
-from tests.engine.cluster.worlds import do, fci_lab, until
+from tests.engine.cluster.worlds import do, fci_lab, run_until
 
 
 def active(world: World) -> list[str]:
@@ -21,7 +21,7 @@ def active(world: World) -> list[str]:
 def test_a_computer_is_repaired_after_the_instance_has_moved(breaks: str, mends: str) -> None:
     world = fci_lab()
     do(world, f"{breaks} SQLFCI1")
-    until(world, 60)
+    run_until(world, 60)
     assert world.instances["SQLFCI1"].computer == "NODE_2"
     do(world, "pull-cable NODE_2")
     do(world, "plug-cable SQLFCI1")
@@ -52,7 +52,7 @@ def test_a_slow_disk_belongs_to_the_computer() -> None:
 def test_a_lost_instance_reveals_the_fault_of_its_node() -> None:
     world = fci_lab()
     do(world, "power-off NODE_1")
-    until(world, 10)
+    run_until(world, 10)
     assert world.faults[0].effect == "APP has lost its connections"
 
 

@@ -60,7 +60,7 @@ HOSTILE: Final = (
 
 
 @cache
-def _begun(scenario: str, state: str) -> Drill:
+def _build_drill(scenario: str, state: str) -> Drill:
     text = (SCENARIOS / f"{scenario}.toml").read_text(encoding="utf-8")
     drill = Drill(load_scenario(text, scenario), 1)
     for line in STATES[scenario, state]:
@@ -70,7 +70,7 @@ def _begun(scenario: str, state: str) -> Drill:
     return drill
 
 
-def _words(verb: Verb, drill: Drill) -> st.SearchStrategy[str]:
+def _build_lines(verb: Verb, drill: Drill) -> st.SearchStrategy[str]:
     """Lines of *verb*: names of the world, names that others use, and hostile words."""
     world = drill.world
     everything = sorted({name for names in NAMES.values() for name in names(world)})
@@ -79,7 +79,7 @@ def _words(verb: Verb, drill: Drill) -> st.SearchStrategy[str]:
     for parameter in verb.parameters:
         known = [*(NAMES[parameter.kind](world) if parameter.kind in NAMES else ()), *parameter.choices]
         if parameter.values is not None:
-            known += _offered(parameter.values, world)
+            known += _list_offered_words(parameter.values, world)
         fitting = st.sampled_from(known) if known else anything
         places.append(st.one_of(fitting, fitting, anything, *([st.just("")] if parameter.optional else [])))
     options = [
@@ -94,7 +94,7 @@ def _words(verb: Verb, drill: Drill) -> st.SearchStrategy[str]:
     )
 
 
-def _offered(values: Values, world: World) -> list[str]:
+def _list_offered_words(values: Values, world: World) -> list[str]:
     """Words that menus offer for any server."""
     return sorted({value for server in world.instances for value in values(world, server, True)})
 
@@ -114,11 +114,11 @@ def check(drill: Drill, line: str) -> None:
 
 def _check_each(scenario: str, state: str, count: int) -> None:
     """Check *count* lines of each verb."""
-    drill = _begun(scenario, state)
+    drill = _build_drill(scenario, state)
     for verb in VERBS.values():
 
         @settings(max_examples=count, derandomize=True, database=None, phases=(Phase.generate, Phase.shrink))
-        @given(line=_words(verb, drill))
+        @given(line=_build_lines(verb, drill))
         def check_lines(line: str) -> None:
             check(drill, line)
 
@@ -141,27 +141,27 @@ def test_many_lines_are_applied_or_refused_without_a_change(scenario: str, state
 )
 @pytest.mark.parametrize("scenario", ["lab", "ag-lab", "fci-lab"])
 def test_a_line_without_a_verb_or_with_a_wrong_object_is_refused(scenario: str, line: str) -> None:
-    drill = _begun(scenario, "calm")
+    drill = _build_drill(scenario, "calm")
     check(drill, line)
     with pytest.raises(InputError):
         drill.fork().do(line)
 
 
-@pytest.mark.parametrize("word", ["Sales", "1e308", "nan", "-1"])
-def test_a_rewind_starts_at_a_second_of_a_run(word: str) -> None:
+@pytest.mark.parametrize("argument", ["Sales", "1e308", "nan", "-1"])
+def test_a_rewind_starts_at_a_second_of_a_run(argument: str) -> None:
     with pytest.raises(InputError):
-        _begun("lab", "calm").fork().do(f"rewind {word}")
+        _build_drill("lab", "calm").fork().do(f"rewind {argument}")
 
 
 @pytest.mark.parametrize("value", ["²", "9" * 5_000, "0", "3601", ""])
 def test_a_timeout_of_a_connection_string_is_a_number_of_seconds(value: str) -> None:
     with pytest.raises(InputError):
-        _begun("lab", "calm").fork().do(f"connect-string APP Connect Timeout={value}")
+        _build_drill("lab", "calm").fork().do(f"connect-string APP Connect Timeout={value}")
 
 
 def test_revert_all_changes_nothing_if_a_later_step_is_refused() -> None:
     """The witness is mended first. Then there is no copy left whose page could be mended."""
-    drill = _begun("ag-lab", "without a copy")
+    drill = _build_drill("ag-lab", "without a copy")
     steps = drill.fork()
     steps.do("mend-witness CLU1")
     with pytest.raises(InputError):
@@ -175,7 +175,7 @@ def test_revert_all_changes_nothing_if_a_later_step_is_refused() -> None:
 
 
 def test_revert_all_opens_the_firewall_of_the_node_where_it_was_closed() -> None:
-    drill = _begun("fci-lab", "moved").fork()
+    drill = _build_drill("fci-lab", "moved").fork()
     assert 3 in drill.world.computers["NODE_1"].blocked_ports
     drill.do("revert-all")
     assert not drill.world.computers["NODE_1"].blocked_ports

@@ -11,8 +11,8 @@ from engine.events import Event
 from engine.flow import NOWHERE
 from engine.model import Program, World
 from engine.simulator import advance
+from tests.assertions import require
 from tests.engine.worlds import DB, P, W, do, lab
-from tests.there import there
 
 NAMES = ConditionNames(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), ("APP",), programs=("orders",))
 
@@ -34,7 +34,7 @@ def failed_over() -> World:
 
 
 @pytest.mark.parametrize(
-    ("text", "at_first", "after_failover"),
+    ("text", "initial_result", "failover_result"),
     [
         ("Sales is SYNCHRONIZED", True, False),
         ("Sales is not SYNCHRONIZED", False, True),
@@ -64,10 +64,10 @@ def failed_over() -> World:
     ],
 )
 def test_conditions_are_evaluated(
-    text: str, at_first: bool, after_failover: bool, healthy: World, failed_over: World
+    text: str, initial_result: bool, failover_result: bool, healthy: World, failed_over: World
 ) -> None:
-    assert holds(text, healthy) is at_first
-    assert holds(text, failed_over) is after_failover
+    assert holds(text, healthy) is initial_result
+    assert holds(text, failed_over) is failover_result
 
 
 def test_a_database_without_a_session_is_none_despite_the_mirrors_belief() -> None:
@@ -93,7 +93,7 @@ OFF = "ALTER DATABASE [Sales]\n  set  partner OFF"
 
 
 @pytest.mark.parametrize(
-    ("text", "sent", "expected"),
+    ("text", "statement_event", "expected"),
     [
         ('ran "SET PARTNER OFF"', batch(OFF), True),
         ('ran "SET PARTNER OFF" on SERVER_A', batch(OFF), True),
@@ -109,8 +109,8 @@ OFF = "ALTER DATABASE [Sales]\n  set  partner OFF"
         ("""ran "SET WITNESS = 'TCP'" """, batch("ALTER DATABASE Sales SET WITNESS = 'tcp'"), True),
     ],
 )
-def test_sent_statements_are_found(text: str, sent: Event, expected: bool, healthy: World) -> None:
-    assert holds(text, healthy, sent) is expected
+def test_sent_statements_are_found(text: str, statement_event: Event, expected: bool, healthy: World) -> None:
+    assert holds(text, healthy, statement_event) is expected
 
 
 # --- problems -----------------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def test_a_result_is_valid_until_a_known_second(text: str, second: int | None) -
 def test_a_result_is_valid_until_the_flow_passes_a_level(
     healthy: World, text: str, levels: list[tuple[object, ...]]
 ) -> None:
-    answer = there(conditions.parse(text, NAMES).answer)(Facts(healthy, ()))
+    answer = require(conditions.parse(text, NAMES).answer)(Facts(healthy, ()))
     assert answer.until == conditions.NEVER
     assert [(each.counter, each.whole, each.sign, each.level, each.held) for each in answer.levels] == levels
 
@@ -251,4 +251,4 @@ def test_a_result_is_valid_until_the_flow_passes_a_level(
 def test_a_database_without_a_log_has_no_level(healthy: World) -> None:
     facts = Facts(healthy, (), found={("log", "Sales"): NOWHERE})
     condition = conditions.parse("send_queue_kb(Sales) < 1", NAMES)
-    assert there(condition.answer)(facts) == conditions.ConditionResult(holds=True)
+    assert require(condition.answer)(facts) == conditions.ConditionResult(holds=True)

@@ -1,4 +1,4 @@
-"""What is said where a value does not fit: for every field and every sort of value, in our words."""
+"""Messages about values that do not fit, for every field and every kind of value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from engine.drill.authoring import schema
 from engine.drill.authoring.problems import EXPECTED, format_expected
 from engine.drill.authoring.scenario import ScenarioError, load_scenario
-from tests.engine.drill.texts import changed
+from tests.engine.drill.texts import change_text
 
 PARTS = sorted(
     (
@@ -59,14 +59,16 @@ def test_every_line_of_the_table_is_needed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "text", "wanted"),
+    ("old_text", "new_text", "text", "wanted"),
     [
         ("minutes = 5", 'minutes = "soon"', "minutes: 'soon' is not valid", "a whole number"),
         ("minutes = 5", "minutes = 5\nvariants = 0", "variants: 0 is not valid", "a table"),
         ("minutes = 5", 'minutes = 5\n[[link]]\nends = ["SERVER_A"]', "link[0].ends: the list is too short", "more"),
     ],
 )  # fmt: skip
-def test_a_problem_names_value_position_and_expectation(old: str, new: str, text: str, wanted: str) -> None:
+def test_a_problem_names_value_position_and_expectation(
+    old_text: str, new_text: str, text: str, wanted: str
+) -> None:
     with pytest.raises(ScenarioError) as caught:
-        load_scenario(changed((old, new)), "small.toml")
+        load_scenario(change_text((old_text, new_text)), "small.toml")
     assert any(text in str(problem) and wanted in problem.expected for problem in caught.value.problems)

@@ -1,4 +1,4 @@
-"""What `check` says of scenarios that can be played but should not be shipped."""
+"""Findings of `check` in scenarios that can be played but should not be shipped."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old_text", "new_text", "message"),
     [
         ('[[source]]\npaper = "Nobody\'s"\nsection = "None"\n', "", "no publication"),
         ('skills = ["read-state"]\n', "", "no skill"),
@@ -62,9 +62,9 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
         ),
     ],
 )
-def test_problems_are_found(old: str, new: str, said: str) -> None:
-    found = lint(small((old, new)), "small.toml")
-    assert any(said in problem.text for problem in found), found
+def test_problems_are_found(old_text: str, new_text: str, message: str) -> None:
+    found = lint(small((old_text, new_text)), "small.toml")
+    assert any(message in problem.text for problem in found), found
     assert all(problem.line >= 1 for problem in found)
 
 
@@ -90,12 +90,12 @@ def test_a_fault_moved_behind_a_goal_is_reported_at_the_goal() -> None:
     """Judged from 31 s on it is reached by then, and the drill is over before anybody has noticed the fault."""
     text = (files("assets") / "new_scenario.toml").read_text("utf-8").replace("[[session]]", SECOND)
 
-    def found(text: str) -> list[str]:
+    def list_problem_positions(text: str) -> list[str]:
         problems = lint(load_scenario(text, "x.toml"), "x.toml")
         return [problem.where for problem in problems if "before anything happens" in problem.text]
 
-    assert found(text) == []
-    assert found(text.replace('at = "30s"', 'at = "90s"')) == ["goal[0].when"]
+    assert list_problem_positions(text) == []
+    assert list_problem_positions(text.replace('at = "30s"', 'at = "90s"')) == ["goal[0].when"]
 
 
 def test_names_with_hyphens_are_known_in_a_hint() -> None:

@@ -36,7 +36,7 @@ v = 3
 
 
 @pytest.mark.parametrize(
-    ("path", "place"),
+    ("path", "position"),
     [
         (("title",), TextPosition(2, 1, 2, 10)),
         (("a", "b"), TextPosition(3, 1, 3, 8)),
@@ -51,8 +51,8 @@ v = 3
         (("g", 1, "sub", "v"), TextPosition(21, 1, 21, 5)),
     ],
 )
-def test_positions_are_found(path: tuple[str | int, ...], place: TextPosition) -> None:
-    assert find_positions(TEXT)[path] == place
+def test_positions_are_found(path: tuple[str | int, ...], position: TextPosition) -> None:
+    assert find_positions(TEXT)[path] == position
 
 
 def test_a_key_inside_a_text_is_ignored() -> None:

@@ -20,10 +20,10 @@ from engine.drill.authoring.run_scenario import (
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference, play_solution
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 
-def done(lines: list[tuple[float, str]], end_s: float, name: str = "lab") -> Drill:
+def play_lines(lines: list[tuple[float, str]], end_s: float, name: str = "lab") -> Drill:
     drill = Drill(scenario_files.find(name).load())
     for t_s, line in lines:
         drill.advance_to(round(t_s * 100))
@@ -32,7 +32,7 @@ def done(lines: list[tuple[float, str]], end_s: float, name: str = "lab") -> Dri
     return drill
 
 
-def saved(drill: Drill) -> Scenario:
+def save_scenario(drill: Drill) -> Scenario:
     return load_scenario(scenario_from_drill(drill, "my-drill"), "my-drill.toml")
 
 
@@ -45,7 +45,7 @@ FAILURE = [
 
 
 def test_faults_become_the_timeline_and_repairs_the_solution() -> None:
-    made = saved(done(FAILURE, 300.0))
+    made = save_scenario(play_lines(FAILURE, 300.0))
     assert [(inject.at, inject.do) for inject in made.timeline] == [(30.0, "power-off SERVER_A")]
     assert [step.do.split()[:3] for step in made.solution] == [
         ["60", "sql", "SERVER_B"],
@@ -60,7 +60,7 @@ def test_several_inputs_of_one_moment_keep_their_order() -> None:
     """While the clock stands still: pulled, plugged and pulled again is pulled; two repairs are two steps."""
     pulled, plugged = "pull-cable SERVER_B", "plug-cable SERVER_B"
     lines = [(30.0, pulled), (30.0, plugged), (30.0, pulled), (30.0, "cut SERVER_A SERVER_W")]
-    made = saved(done([*lines, (60.0, plugged), (60.0, "mend SERVER_A SERVER_W")], 200.0))
+    made = save_scenario(play_lines([*lines, (60.0, plugged), (60.0, "mend SERVER_A SERVER_W")], 200.0))
     assert [(inject.at, inject.do) for inject in made.timeline] == [
         (30.0, pulled),
         (30.0, "cut SERVER_A SERVER_W"),
@@ -72,13 +72,13 @@ def test_several_inputs_of_one_moment_keep_their_order() -> None:
 
 
 def test_the_solution_solves_the_drill_and_doing_nothing_does_not() -> None:
-    made = saved(done(FAILURE, 300.0))
+    made = save_scenario(play_lines(FAILURE, 300.0))
     assert play_reference(made).score().total >= SOLUTION_POINTS_MIN
     assert play_idle(made).score().total < NOTHING_POINTS_MAX
 
 
 def test_check_reports_only_the_prompts() -> None:
-    made = saved(done(FAILURE, 300.0))
+    made = save_scenario(play_lines(FAILURE, 300.0))
     found = lint(made, "my-drill.toml")
     asked = list(find_prompts(tomllib.loads(made.text)))
     assert len(found) == len(asked) > 10
@@ -87,13 +87,13 @@ def test_check_reports_only_the_prompts() -> None:
 
 
 def test_the_written_drill_needs_no_more_text() -> None:
-    text = scenario_from_drill(done(FAILURE, 300.0), "my-drill")
+    text = scenario_from_drill(play_lines(FAILURE, 300.0), "my-drill")
     written = text.replace(TO_WRITE, "Now it says ").replace('"to-write"', '"automatic-failover"')
     assert lint(load_scenario(written, "my-drill.toml"), "my-drill.toml") == []
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         ([], "contains no repair"),
         ([(30.0, "power-off SERVER_A")], "contains no repair"),
@@ -101,15 +101,17 @@ def test_the_written_drill_needs_no_more_text() -> None:
         ([(30.0, "power-off SERVER_A"), (60.0, "sql SERVER_B PRINT 'x'")], "make no difference"),
     ],
 )
-def test_a_run_without_a_drill_is_refused_with_a_message(lines: list[tuple[float, str]], said: str) -> None:
-    with pytest.raises(ScenarioRecordingError, match=said):
-        scenario_from_drill(done(lines, 120.0), "my-drill")
+def test_a_run_without_a_drill_is_refused_with_a_message(
+    lines: list[tuple[float, str]], message: str
+) -> None:
+    with pytest.raises(ScenarioRecordingError, match=message):
+        scenario_from_drill(play_lines(lines, 120.0), "my-drill")
 
 
 def test_a_variant_becomes_a_drill_without_variants() -> None:
-    drill = Drill(shipped("forced-service"), 4711)
+    drill = Drill(load_shipped_scenario("forced-service"), 4711)
     play_solution(drill)
-    made = saved(drill)
+    made = save_scenario(drill)
     assert made.variants == {}
     assert made.seed == 4711
     assert play_reference(made).score().total >= SOLUTION_POINTS_MIN

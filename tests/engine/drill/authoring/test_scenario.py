@@ -12,7 +12,7 @@ from engine import model
 from engine.drill.authoring import schema
 from engine.drill.authoring.problems import Problem
 from engine.drill.authoring.scenario import ScenarioError, load_scenario
-from tests.engine.drill.texts import FREE, SMALL, changed, small
+from tests.engine.drill.texts import FREE, SMALL, change_text, small
 
 
 def problems(text: str, file: str = "small.toml") -> list[Problem]:
@@ -40,7 +40,7 @@ def test_durations_may_have_units() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "where", "said", "expected"),
+    ("old_text", "new_text", "key", "message", "expected"),
     [
         ("minutes = 5", "minuts = 5", "minuts", "unknown key", "minutes?"),
         ('brief = "SERVER_A will lose its power."', "", "", "'brief' is missing", ""),
@@ -88,17 +88,17 @@ def test_durations_may_have_units() -> None:
         ('length = "5min"\n', "", "", "must end", "length"),
     ],
 )
-def test_problems_are_reported(old: str, new: str, where: str, said: str, expected: str) -> None:
-    text = changed((old, new))
-    found = [p for p in problems(text) if p.where == where and said in p.text and expected in p.expected]
+def test_problems_are_reported(old_text: str, new_text: str, key: str, message: str, expected: str) -> None:
+    text = change_text((old_text, new_text))
+    found = [p for p in problems(text) if p.where == key and message in p.text and expected in p.expected]
     assert found, problems(text)
-    if new and where and where not in ("rubric",):
-        near = line_of(text, new)
+    if new_text and key and key not in ("rubric",):
+        near = line_of(text, new_text)
         assert abs(found[0].line - near) <= 3, "the place is not where the mistake is"
 
 
 def test_all_problems_are_reported_in_file_order() -> None:
-    text = changed(
+    text = change_text(
         ("minutes = 5", "minuts = 5"), ('level = "beginner"', 'level = "easy"'), ("points = 30", "pts = 30")
     )
     found = problems(text)
@@ -107,7 +107,7 @@ def test_all_problems_are_reported_in_file_order() -> None:
 
 
 def test_a_wrong_word_in_a_condition_has_line_and_column() -> None:
-    text = changed(("Sales is SYNCHRONIZED and", "Sales is SYNCRONIZED and"))
+    text = change_text(("Sales is SYNCHRONIZED and", "Sales is SYNCRONIZED and"))
     (found,) = problems(text)
     assert found.line == line_of(text, "SYNCRONIZED")
     row = text.splitlines()[found.line - 1]

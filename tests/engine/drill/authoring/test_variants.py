@@ -12,7 +12,7 @@ from engine.drill.authoring.scenario import load_scenario, select_variant
 from engine.drill.authoring.variants import combinations, pick_values
 from engine.drill.running.drill import Drill, replay
 from engine.drill.running.solution import play_reference
-from tests.engine.drill.texts import changed
+from tests.engine.drill.texts import change_text
 
 POOLS = """
 [variants]
@@ -24,7 +24,7 @@ principal = ["SERVER_A", "BERN"]
 mirror = ["SERVER_B", "BASEL"]
 
 [[source]]"""
-TEXT = changed(
+TEXT = change_text(
     ("\n[[source]]", POOLS),
     ('at = "20s"', 'at = "{at_s}"'),
     ("SERVER_A", "{principal}"),
@@ -75,7 +75,7 @@ def test_the_solution_solves_each_variant_and_replays_identically(seed: int) -> 
 
 
 def test_a_placeholder_takes_the_type_of_its_value() -> None:
-    text = changed(("\n[[source]]", '\n[variants]\nsize = [100, 200]\n\n[[source]]'),
+    text = change_text(("\n[[source]]", '\n[variants]\nsize = [100, 200]\n\n[[source]]'),
                    ('workload = "Workload1"', 'workload = "Workload1"\nsize_mb = "{size}"'))  # fmt: skip
     with pytest.raises(ScenarioError, match="a number"):
         load_scenario(text.replace("[100, 200]", '["100", "200"]'), "small.toml")
@@ -87,14 +87,14 @@ def test_a_placeholder_takes_the_type_of_its_value() -> None:
 
 
 def test_a_file_without_variants_keeps_its_braces() -> None:
-    text = changed(("lose its power", "lose its {power}"))
+    text = change_text(("lose its power", "lose its {power}"))
     scenario = load_scenario(text, "small.toml")
     assert "{power}" in scenario.brief
     assert select_variant(scenario, 99) is scenario
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old_text", "new_text", "message"),
     [
         ("at_s = [18, 20, 22]", "at_s = 18", "not a pool"),
         ("at_s = [18, 20, 22]", "at_s = [18]", "not a pool"),
@@ -111,18 +111,18 @@ def test_a_file_without_variants_keeps_its_braces() -> None:
         ("power-off {principal}", "power-off {principel}", "no variant 'principel'"),
     ],
 )
-def test_problems_of_variants_are_reported(old: str, new: str, said: str) -> None:
-    with pytest.raises(ScenarioError, match=said) as caught:
-        load_scenario(changed((old, new), text=TEXT), "small.toml")
+def test_problems_of_variants_are_reported(old_text: str, new_text: str, message: str) -> None:
+    with pytest.raises(ScenarioError, match=message) as caught:
+        load_scenario(change_text((old_text, new_text), text=TEXT), "small.toml")
     assert all(problem.line > 5 for problem in caught.value.problems)
 
 
 def test_check_tries_every_combination() -> None:
     assert lint(load_scenario(TEXT, "small.toml"), "small.toml") == []
-    unused = changed(("at_s = [18, 20, 22]", 'at_s = [18, 20, 22]\nnever = ["a", "b"]'), text=TEXT)
+    unused = change_text(("at_s = [18, 20, 22]", 'at_s = [18, 20, 22]\nnever = ["a", "b"]'), text=TEXT)
     (problem,) = lint(load_scenario(unused, "small.toml"), "small.toml")
     assert "uses the variant 'never'" in problem.text
-    clash = changed(('principal = ["SERVER_A", "BERN"]', 'principal = ["SERVER_A", "BASEL"]'), text=TEXT)
+    clash = change_text(('principal = ["SERVER_A", "BERN"]', 'principal = ["SERVER_A", "BASEL"]'), text=TEXT)
     seed = next(s for s in range(99) if pick_values(load().scenario.variants, s)["principal"] == "SERVER_A")
     scenario = load_scenario(clash.replace("seed = 3", f"seed = {seed}"), "small.toml")
     assert any(

@@ -6,10 +6,10 @@ import pytest
 
 from app.files import scenario_files
 from engine.drill.judging.agents import AGENTS, AgentResult, Ranking, find_ranking_errors, rank, table
-from tests.cases import one_in
+from tests.cases import sample_cases
 from tests.engine.drill.running.test_questions import CHANGES
 from tests.engine.drill.texts import small
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 TWINS = {agent.name: agent.twin for agent in AGENTS if agent.twin is not None}
 
@@ -70,7 +70,7 @@ def test_an_unplayable_reference_is_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", one_in(4, ("automatic-failover", "split-brain", "wrong-port", "forced-service"))
+    "name", sample_cases(4, ("automatic-failover", "split-brain", "wrong-port", "forced-service"))
 )
 def test_shipped_drills_are_in_order(name: str) -> None:
     found = rank(scenario_files.find(name).load())
@@ -90,7 +90,7 @@ def standings(**changed: AgentResult) -> list[AgentResult]:
 
 
 @pytest.mark.parametrize(
-    "behind",
+    "trick_result",
     [
         AgentResult("stalling", 99.9, True),
         AgentResult("stalling", 100.0, True, aids=1),
@@ -98,17 +98,17 @@ def standings(**changed: AgentResult) -> list[AgentResult]:
         AgentResult("stalling", 100.0, False),
     ],
 )
-def test_tricks_must_rank_below_the_reference(behind: AgentResult) -> None:
-    assert behind.key > AgentResult("reference", 100.0, True).key
-    assert find_ranking_errors(standings(stalling=behind), TWINS) == []
+def test_tricks_must_rank_below_the_reference(trick_result: AgentResult) -> None:
+    assert trick_result.key > AgentResult("reference", 100.0, True).key
+    assert find_ranking_errors(standings(stalling=trick_result), TWINS) == []
 
 
 @pytest.mark.slow
 def test_early_action_is_no_trick_if_nothing_follows() -> None:
-    found = rank(shipped("wrong-port"))
+    found = rank(load_shipped_scenario("wrong-port"))
     assert "before the failure" in dict(found.allowed)
     assert found.wrong == ()
-    story = rank(shipped("no-witness"))
+    story = rank(load_shipped_scenario("no-witness"))
     assert "before the failure" not in dict(story.allowed)
     assert story.result_of("before the failure").total < 90.0
 
@@ -118,7 +118,7 @@ def test_a_fair_order_is_accepted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("standing", "said"),
+    ("standing", "message"),
     [
         (AgentResult("reference", 90.0, True), "the reference earns 90"),
         (AgentResult("reference", 100.0, False), "the reference earns 100"),
@@ -133,10 +133,10 @@ def test_a_fair_order_is_accepted() -> None:
         (AgentResult("random 1", 100.0, False), "random 1 has not finished and earns 100, a finisher 50"),
     ],
 )
-def test_wrong_orders_are_reported(standing: AgentResult, said: str) -> None:
+def test_wrong_orders_are_reported(standing: AgentResult, message: str) -> None:
     low = AgentResult("random 2", 50.0, True)
     found = find_ranking_errors([*standings(**{standing.agent: standing}), low], TWINS)
-    assert any(text.startswith(said) or said in text for text in found), found
+    assert any(text.startswith(message) or message in text for text in found), found
 
 
 def test_the_ranking_table_is_printed(ranking: Ranking) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from app.view_models.course import CLIENTS_IDLE, DOWN, SERVING, RunTimeline
 from engine.drill.judging.report import DatabaseClients, client_downtime_s, clients_at_start, report
 from engine.drill.running.drill import Drill
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 
 def recovered_without_partner() -> Drill:
     """The session is removed and the copy recovered; the application finds no server that it may use."""
-    drill = Drill(shipped("forced-service"), 1)
+    drill = Drill(load_shipped_scenario("forced-service"), 1)
     database = drill.scenario.databases[0].name
     drill.advance_to(10_500)
     drill.do(f"sql SERVER_B ALTER DATABASE {database} SET PARTNER OFF")
@@ -34,7 +34,7 @@ def test_clients_without_a_server_do_not_count_as_served() -> None:
 
 
 def test_a_client_on_the_wrong_server_does_not_count_as_served() -> None:
-    clients = clients_at_start(shipped("forced-service"))
+    clients = clients_at_start(load_shipped_scenario("forced-service"))
     events = [
         {"t_s": 1.0, "kind": "availability", "database": "Sales", "server": None, "serving": False},
         {

@@ -1,4 +1,4 @@
-"""What a run would have come to without one of its deeds, and where it is tried again."""
+"""Results of a run without one of its actions, and the moment for a retry."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from tests.engine.drill.texts import drill, run, small
 PARTNER_OFF = "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"
 
 
-def evaluate_actions(taken: Drill, indices: Sequence[int] | None = None) -> tuple[ActionImpact, ...]:
-    return run_to_completion(evaluating_actions(taken, indices))
+def evaluate_actions(drill: Drill, indices: Sequence[int] | None = None) -> tuple[ActionImpact, ...]:
+    return run_to_completion(evaluating_actions(drill, indices))
 
 
 @cache
-def sabotaged() -> tuple[Drill, Review]:
+def play_sabotage() -> tuple[Drill, Review]:
     taken = sabotage()
     return taken, review(taken)
 
@@ -40,7 +40,7 @@ def figures(deed: ActionImpact) -> dict[str, tuple[float, float]]:
 
 
 def test_the_most_costly_blunder_comes_first() -> None:
-    taken, found = sabotaged()
+    taken, found = play_sabotage()
     first = found.mistakes[0]
     assert first.without is not None
     assert first.without.what == "ALTER DATABASE Sales SET WITNESS OFF on SERVER_A"
@@ -52,7 +52,7 @@ def test_the_most_costly_blunder_comes_first() -> None:
 
 def test_an_outage_names_the_cause_of_the_disabled_failover() -> None:
     """The rule's own advice, to leave the failover to the witness, is none after SET WITNESS OFF."""
-    taken = Drill(sabotaged()[0].scenario)
+    taken = Drill(play_sabotage()[0].scenario)
     run(taken, 2).do("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
     run(taken, 900)
     (outage,) = [m for m in review(taken).mistakes if m.rule == "Downtime"]
@@ -63,8 +63,8 @@ def test_an_outage_names_the_cause_of_the_disabled_failover() -> None:
 
 def test_the_counterfactual_score_equals_that_of_the_played_run() -> None:
     """The other run, played by hand: without the deed, and without what only followed from it."""
-    (deed,) = evaluate_actions(sabotaged()[0], [0])
-    again = Drill(sabotaged()[0].scenario)
+    (deed,) = evaluate_actions(play_sabotage()[0], [0])
+    again = Drill(play_sabotage()[0].scenario)
     for at_s, line in ((100.0, "power-on SERVER_A"), (100.0, "answer whose-word 2")):
         run(again, at_s).do(line)
     run(again, 900)
@@ -73,14 +73,14 @@ def test_the_counterfactual_score_equals_that_of_the_played_run() -> None:
 
 
 def test_the_original_run_is_unchanged() -> None:
-    taken, _ = sabotaged()
+    taken, _ = play_sabotage()
     before = (taken.state_hash(), len(taken.journal), taken.score())
     assert evaluate_actions(taken) == evaluate_actions(taken)
     assert (taken.state_hash(), len(taken.journal), taken.score()) == before
 
 
 def test_a_retry_starts_before_its_cause() -> None:
-    taken, found = sabotaged()
+    taken, found = play_sabotage()
     by_what = {m.without.what: m for m in found.mistakes if m.without is not None and m.rule == "Conduct"}
     forced = by_what["ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS on SERVER_B"]
     assert forced.tick > 8070 + 300, "it was seen when the role was taken, seconds later"
@@ -164,7 +164,7 @@ def test_actions_without_effect_are_not_tried(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "only"),
+    ("line", "expected"),
     [
         ("sql A SELECT name FROM sys.databases", True),
         ("sql A -- who leads?\\nSELECT 1", True),
@@ -185,5 +185,5 @@ def test_actions_without_effect_are_not_tried(line: str) -> None:
         ("power-off A", False),
     ],
 )
-def test_read_only_statements_change_nothing(line: str, only: bool) -> None:
-    assert is_inspection(parse_line(line.replace("\\n", "\n"), 0)) is only
+def test_read_only_statements_change_nothing(line: str, expected: bool) -> None:
+    assert is_inspection(parse_line(line.replace("\\n", "\n"), 0)) is expected

@@ -7,12 +7,12 @@ import pytest
 from engine.drill.judging.mistakes import Mistake
 from engine.drill.judging.review import review
 from engine.drill.running.drill import Drill
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 
 def conduct(*lines: str) -> tuple[Drill, tuple[Mistake, ...]]:
     """The drill `automatic-failover` with *lines* in one paused instant, long after the failure."""
-    drill = Drill(shipped("automatic-failover"))
+    drill = Drill(load_shipped_scenario("automatic-failover"))
     drill.advance_to(10_000)
     for line in lines:
         drill.do(line)
@@ -31,7 +31,7 @@ def test_the_causing_statement_is_quoted(lines: tuple[str, ...]) -> None:
 
 
 def test_an_omitted_action_is_retried_before_the_harm() -> None:
-    drill = Drill(shipped("automatic-failover"))
+    drill = Drill(load_shipped_scenario("automatic-failover"))
     drill.advance_to(10_000)
     drill.do(OFF)
     drill.advance_to(drill.end_tick or 60_000)
@@ -41,7 +41,7 @@ def test_an_omitted_action_is_retried_before_the_harm() -> None:
 
 
 def test_advice_considers_a_lost_principal() -> None:
-    drill = Drill(shipped("forced-service"), 1)
+    drill = Drill(load_shipped_scenario("forced-service"), 1)
     drill.advance_to(10_500)
     name = drill.scenario.databases[0].name
     drill.do(f"sql SERVER_B ALTER DATABASE {name} SET PARTNER FAILOVER")

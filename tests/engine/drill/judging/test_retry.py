@@ -12,7 +12,7 @@ AT = ticks(200.0)
 SHORT = Input(AT, "sql", ("SERVER_A", "SELECT 1"))
 
 
-def before(at_s: float, verb: str = "power-on", *args: str) -> Input:
+def make_earlier_input(at_s: float, verb: str = "power-on", *args: str) -> Input:
     return Input(AT - ticks(at_s), verb, args or ("SERVER_A",))
 
 
@@ -32,15 +32,15 @@ def test_the_start_of_the_run_is_the_earliest_retry() -> None:
 
 
 @pytest.mark.parametrize(
-    ("done", "kept"),
+    ("earlier_input", "is_included"),
     [
-        (before(7.0), True),
-        (before(LOOK_S - 1.0), False),
-        (before(7.0, "note", "x"), False),
-        (before(7.0, "sql", "SERVER_A", "SELECT 1"), False),
-        (before(60.0), False),
+        (make_earlier_input(7.0), True),
+        (make_earlier_input(LOOK_S - 1.0), False),
+        (make_earlier_input(7.0, "note", "x"), False),
+        (make_earlier_input(7.0, "sql", "SERVER_A", "SELECT 1"), False),
+        (make_earlier_input(60.0), False),
     ],
 )
-def test_an_earlier_action_is_kept_if_there_is_time_to_look(done: Input, kept: bool) -> None:
+def test_an_earlier_action_is_kept_if_there_is_time_to_look(earlier_input: Input, is_included: bool) -> None:
     alone = find_retry_tick(AT, SHORT, ())
-    assert find_retry_tick(AT, SHORT, [done]) == (done.tick + 1 if kept else alone)
+    assert find_retry_tick(AT, SHORT, [earlier_input]) == (earlier_input.tick + 1 if is_included else alone)

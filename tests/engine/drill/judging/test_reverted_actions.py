@@ -1,4 +1,4 @@
-"""What is broken for nothing costs points; what belongs to the way out does not."""
+"""Unnecessary faults cost points; faults that belong to the solution do not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SUSPEND = "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND"
 RESUME = "sql SERVER_A ALTER DATABASE Sales SET PARTNER RESUME"
 
 
-def played(*lines: tuple[float, str], changes: tuple[tuple[str, str], ...] = ()) -> Drill:
+def play_lines(*lines: tuple[float, str], changes: tuple[tuple[str, str], ...] = ()) -> Drill:
     """Each (second, line), then the reference's own act, to the end."""
     taken = drill(*changes)
     for at_s, line in sorted([*lines, (80.0, "power-on SERVER_A")]):
@@ -21,54 +21,56 @@ def played(*lines: tuple[float, str], changes: tuple[tuple[str, str], ...] = ())
     return taken
 
 
-def price(taken: Drill) -> float:
-    return sum(item.points for item in taken.score().items if item.name == "Unnecessary faults")
+def price(drill: Drill) -> float:
+    return sum(item.points for item in drill.score().items if item.name == "Unnecessary faults")
 
 
 def test_the_reference_costs_nothing() -> None:
-    assert price(played()) == 0.0
+    assert price(play_lines()) == 0.0
 
 
 @pytest.mark.parametrize(
-    ("first", "then"),
+    ("fault", "repair"),
     [("pull-cable SERVER_W", "plug-cable SERVER_W"), ("cut SERVER_B SERVER_W", "mend SERVER_W SERVER_B")],
 )
-def test_undone_actions_cost_points(first: str, then: str) -> None:
-    taken = played((2, first), (3, then))
+def test_undone_actions_cost_points(fault: str, repair: str) -> None:
+    taken = play_lines((2, fault), (3, repair))
     assert price(taken) == -2.0
     (item,) = [item for item in taken.score().items if item.name == "Unnecessary faults"]
     assert item.at_s == (2.0,)
-    assert first in item.why
+    assert fault in item.why
     assert item.losses[0].better
 
 
 def test_a_command_and_its_opposite_cost_points() -> None:
-    assert price(played((2, SUSPEND), (5, RESUME))) == -2.0
-    assert price(played((2, RESUME))) == 0.0, "it was refused or did nothing"
+    assert price(play_lines((2, SUSPEND), (5, RESUME))) == -2.0
+    assert price(play_lines((2, RESUME))) == 0.0, "it was refused or did nothing"
 
 
-@pytest.mark.parametrize("then", [[(41.0, "plug-cable SERVER_W")], [(110.0, "plug-cable SERVER_W")], []])
-def test_waiting_before_undoing_saves_nothing(then: list[tuple[float, str]]) -> None:
-    assert price(played((40.0, "pull-cable SERVER_W"), *then)) == -2.0
+@pytest.mark.parametrize(
+    "later_lines", [[(41.0, "plug-cable SERVER_W")], [(110.0, "plug-cable SERVER_W")], []]
+)
+def test_waiting_before_undoing_saves_nothing(later_lines: list[tuple[float, str]]) -> None:
+    assert price(play_lines((40.0, "pull-cable SERVER_W"), *later_lines)) == -2.0
 
 
 def test_a_command_counts_as_undone_at_any_later_time() -> None:
     changes = (('hold = "3s"', 'hold = "3s"\nafter = "4min"'),)
     late = [(130.0, SUSPEND.replace("_A", "_B")), (220.0, RESUME.replace("_A", "_B"))]
-    assert price(played(*late, changes=changes)) == -2.0
-    assert price(played(*late[:1], changes=changes)) == 0.0
+    assert price(play_lines(*late, changes=changes)) == -2.0
+    assert price(play_lines(*late[:1], changes=changes)) == 0.0
 
 
 def test_undone_actions_cost_at_most_ten_points() -> None:
     lines = [(2.0 + n, f"{verb} SERVER_W") for n in range(0, 16, 2) for verb in ("pull-cable",)]
     both = [each for at, line in lines for each in ((at, line), (at + 0.5, line.replace("pull", "plug")))]
-    assert price(played(*both)) == -10.0
+    assert price(play_lines(*both)) == -10.0
 
 
 def test_actions_of_the_reference_are_needed() -> None:
     step = '[[solution]]\ndo = "2 pull-cable SERVER_W"\nwhy = "Part of the way."\n\n[[solution]]\nwhen'
     changes = (("[[solution]]\nwhen", step),)
-    assert price(played((2, "pull-cable SERVER_W"), (3, "plug-cable SERVER_W"), changes=changes)) == 0.0
+    assert price(play_lines((2, "pull-cable SERVER_W"), (3, "plug-cable SERVER_W"), changes=changes)) == 0.0
 
 
 def test_powering_off_a_hung_server_is_a_repair() -> None:
@@ -101,5 +103,5 @@ def test_actions_of_the_reference_may_be_done_differently() -> None:
     step = '[[solution]]\ndo = "2 restart-service SERVER_W"\nwhy = "Part of the way."\n\n[[solution]]\nwhen'
     changes = (("[[solution]]\nwhen", step),)
     stopped = ((40.0, "stop-service SERVER_W"), (41.0, "start-service SERVER_W"))
-    assert price(played(*stopped, changes=changes)) == 0.0
-    assert price(played(*stopped)) == -2.0
+    assert price(play_lines(*stopped, changes=changes)) == 0.0
+    assert price(play_lines(*stopped)) == -2.0

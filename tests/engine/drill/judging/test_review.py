@@ -13,13 +13,13 @@ from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.solution import play_idle, play_reference, play_solution
 from engine.drill.time.history import History
 from engine.verbs.lines import parse_line
+from tests.assertions import require
 from tests.engine.drill.running.test_questions import asking
 from tests.engine.drill.texts import FREE, drill, run, small
-from tests.shipped import shipped
-from tests.there import there
+from tests.shipped_scenarios import load_shipped_scenario
 
 
-def of(name: str, *steps: tuple[float, str]) -> tuple[Drill, Review]:
+def play_and_review(name: str, *steps: tuple[float, str]) -> tuple[Drill, Review]:
     taken = Drill(scenario_files.find(name).load())
     for at_s, line in steps:
         run(taken, at_s)
@@ -100,12 +100,12 @@ def test_the_reason_for_no_failover_is_given(name: str, expected: str) -> None:
 
 
 def test_only_the_witness_is_named_if_it_is_the_only_cause() -> None:
-    found = review(play_idle(shipped("why-no-failover-witness")))
+    found = review(play_idle(load_shipped_scenario("why-no-failover-witness")))
     assert [guard.name for guard, _ in found.outages[0].against] == ["mirror and witness are connected"]
 
 
 def test_lost_transactions_are_reported() -> None:
-    found = review(play_reference(shipped("forced-service")))
+    found = review(play_reference(load_shipped_scenario("forced-service")))
     (lost,) = found.lost
     assert (lost.database, lost.server) == ("Sales", "SERVER_B")
     assert lost.transactions > 1000
@@ -117,7 +117,7 @@ def test_lost_transactions_are_reported() -> None:
 
 
 def test_each_mistake_has_a_cause_and_a_retry_time() -> None:
-    taken, found = of(
+    taken, found = play_and_review(
         "automatic-failover",
         (30, "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"),
         (100, "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"),
@@ -135,17 +135,17 @@ def test_each_mistake_has_a_cause_and_a_retry_time() -> None:
 
 
 def test_lost_time_is_retried_from_before_it_began() -> None:
-    _, found = of("automatic-failover")
+    _, found = play_and_review("automatic-failover")
     (exposed,) = [m for m in found.mistakes if m.rule == "Time unprotected"]
     lanes = found.lanes["Sales"]
     began = next(span for span in lanes.protection if span.what == "unprotected").from_tick
     assert exposed.cause == "SERVER_A ▸ Power off"
-    since = there(exposed.cause_tick)
+    since = require(exposed.cause_tick)
     assert since < began
     assert exposed.retry_tick == counterfactual.find_retry_tick(since, None, ()) < since - 500
     (goal,) = [m for m in found.mistakes if m.rule == "End state"]
     assert goal.cause == "Missing action: SERVER_A ▸ Power on"
-    step = next(s for s in there(found.reference).steps if "power-on" in s.line)
+    step = next(s for s in require(found.reference).steps if "power-on" in s.line)
     assert goal.cause_tick == step.tick
     assert (
         goal.retry_tick
@@ -160,7 +160,7 @@ def test_mistakes_add_up_to_the_missing_points() -> None:
         ((100, "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"),),
         ((300, "power-on SERVER_A"),),
     ):
-        taken, found = of("automatic-failover", *steps)
+        taken, found = play_and_review("automatic-failover", *steps)
         score = taken.score()
         missing = sum(item.max - item.points for item in score.items if item.name in ("End state", "Conduct"))
         told = sum(m.points for m in found.mistakes if m.rule in ("End state", "Conduct"))
@@ -203,7 +203,7 @@ def test_differences_from_the_reference_are_listed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("first_line", "second_line", "expected"),
     [
         ("power-on A", "power-on A", True),
         ("power-on A", "power-on B", False),
@@ -218,8 +218,8 @@ def test_differences_from_the_reference_are_listed() -> None:
         ),
     ],
 )
-def test_equal_actions_are_recognized(one: str, other: str, same: bool) -> None:
-    assert is_same_action(parse_line(one), parse_line(other)) is same
+def test_equal_actions_are_recognized(first_line: str, second_line: str, expected: bool) -> None:
+    assert is_same_action(parse_line(first_line), parse_line(second_line)) is expected
 
 
 def test_free_play_is_reviewed_without_points() -> None:
@@ -254,7 +254,7 @@ def test_a_goal_does_not_require_a_query() -> None:
 
 def test_a_manually_started_instance_is_no_automatic_failover() -> None:
     """The role had moved and stayed offline: that it ended the outage is no automatic failover."""
-    found = review(play_reference(shipped("fci-tempdb-path")))
+    found = review(play_reference(load_shipped_scenario("fci-tempdb-path")))
     assert [outage.told for outage in found.outages] == [
         "NODE_2 took over after a command brought the role online."
     ]
@@ -264,7 +264,7 @@ def test_a_manually_started_instance_is_no_automatic_failover() -> None:
 
 
 def test_an_unasked_question_is_no_mistake() -> None:
-    drill = Drill(shipped("forced-service"))
+    drill = Drill(load_shipped_scenario("forced-service"))
     drill.advance_to(8720)
     drill.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
     drill.advance_to(12000)

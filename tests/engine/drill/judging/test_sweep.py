@@ -55,10 +55,10 @@ def test_mean_percentiles_and_failures_are_computed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("percent", "found"), [(1, 1.0), (50, 2.0), (51, 3.0), (75, 3.0), (76, 4.0), (100, 4.0)]
+    ("percent", "expected"), [(1, 1.0), (50, 2.0), (51, 3.0), (75, 3.0), (76, 4.0), (100, 4.0)]
 )
-def test_percentiles_use_the_nearest_rank(percent: int, found: float) -> None:
-    assert percentile([1.0, 2.0, 3.0, 4.0], percent) == found
+def test_percentiles_use_the_nearest_rank(percent: int, expected: float) -> None:
+    assert percentile([1.0, 2.0, 3.0, 4.0], percent) == expected
 
 
 def test_the_share_within_a_limit_has_a_confidence_interval() -> None:

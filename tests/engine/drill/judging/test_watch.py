@@ -1,4 +1,4 @@
-"""What is seen by watching a run again adds up to the engine's own accounts; preconditions are dated."""
+"""Lanes recorded by watching a run again add up to the engine's own accounts; preconditions are dated."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from engine.mirroring.preconditions import MIRROR_HAS_LOST, WAS_IN_STEP
 from tests.engine.drill.texts import drill, run, small
 
 
-def record_lanes(taken: Drill) -> dict[str, Lanes]:
-    return run_to_completion(recording_lanes(taken))
+def record_lanes(drill: Drill) -> dict[str, Lanes]:
+    return run_to_completion(recording_lanes(drill))
 
 
-def total(spans: tuple[StateSpan, ...], what: str) -> int:
-    return sum(span.ticks for span in spans if span.what == what)
+def total(spans: tuple[StateSpan, ...], state: str) -> int:
+    return sum(span.ticks for span in spans if span.what == state)
 
 
-def guard(lanes: Lanes, word: str) -> PreconditionHistory:
-    (found,) = [each for each in lanes.preconditions if word in each.name]
+def guard(lanes: Lanes, text: str) -> PreconditionHistory:
+    (found,) = [each for each in lanes.preconditions if text in each.name]
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def diagnosis(*terms: str) -> str:
+def format_diagnosis(*terms: str) -> str:
     """Asks who serves; the *terms* say when, and for how long. What comes behind it is a step of the solution."""
     lines = "\n".join(terms)
     return f"""

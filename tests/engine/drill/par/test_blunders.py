@@ -1,4 +1,4 @@
-"""Which of the acts on offer are blunders: those that no known way mends."""
+"""Blunders among the offered actions: those that no known continuation repairs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.drill.par.search import Blunders, ParSearch
 from engine.generators import run_to_completion
 from engine.inputs import Input
 from tests.engine.drill import texts
-from tests.engine.drill.par.diagnosis import diagnosis
+from tests.engine.drill.par.diagnosis import format_diagnosis
 
 SET = "sql SERVER_B ALTER DATABASE Sales SET "
 
@@ -21,8 +21,8 @@ def small() -> Scenario:
     return texts.small(('length = "5min"', 'length = "3min"'))
 
 
-def measured(scenario: Scenario, *lines: str, known: Sequence[Input] = ()) -> Blunders:
-    search = ParSearch(scenario, scenario.seed, offered=lines).run(3, [known])
+def measure_blunders(scenario: Scenario, *lines: str, known_plan: Sequence[Input] = ()) -> Blunders:
+    search = ParSearch(scenario, scenario.seed, offered=lines).run(3, [known_plan])
     assert search.best is not None
     assert search.best.score == 100.0
     blunders = search.blunders()
@@ -31,24 +31,24 @@ def measured(scenario: Scenario, *lines: str, known: Sequence[Input] = ()) -> Bl
 
 
 @pytest.mark.parametrize(
-    ("line", "wrong"),
+    ("line", "is_blunder"),
     [
         (SET + "PARTNER OFF", True),  # it has a price
         (SET + "PARTNER SUSPEND", False),  # RESUME mends it in time, though the plan as it was does not
     ],
 )
-def test_a_repairable_mistake_is_no_blunder(small: Scenario, line: str, wrong: bool) -> None:
-    found = measured(small, line).certificate_fields
-    assert found == {"blunder_share": 1.0 if wrong else 0.0, "acts_tried": 1, "choices": 1}
+def test_a_repairable_mistake_is_no_blunder(small: Scenario, line: str, is_blunder: bool) -> None:
+    found = measure_blunders(small, line).certificate_fields
+    assert found == {"blunder_share": 1.0 if is_blunder else 0.0, "acts_tried": 1, "choices": 1}
 
 
 def test_a_query_or_note_is_no_choice(small: Scenario) -> None:
-    found = measured(small, "sql SERVER_B SELECT 1", "note so far").certificate_fields
+    found = measure_blunders(small, "sql SERVER_B SELECT 1", "note so far").certificate_fields
     assert found == {"blunder_share": None, "acts_tried": 0, "choices": 1}
 
 
 ASKED = (
-    diagnosis('at = "25s"')
+    format_diagnosis('at = "25s"')
     + """do = "26 note looked"
 why = "So."
 
@@ -71,9 +71,9 @@ def test_blunders_do_not_depend_on_the_search() -> None:
     )
     lines = ("answer who 1", "answer who 2", SET + "PARTNER OFF")
     early = (Input(2_600, "answer", ("who", "2")), Input(4_000, "power-on", ("SERVER_A",)))
-    found = measured(asked, *lines, known=early)
+    found = measure_blunders(asked, *lines, known_plan=early)
     assert len(found.plan.acts) == 3, "the reference, with a note"
-    assert found.certificate_fields == measured(asked, *lines).certificate_fields
+    assert found.certificate_fields == measure_blunders(asked, *lines).certificate_fields
     # Before power-on a wrong answer and OFF, and the right answer; before the answer OFF once more.
     assert found.certificate_fields == {"blunder_share": 0.75, "acts_tried": 4, "choices": 2}
 

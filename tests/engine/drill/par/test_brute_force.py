@@ -13,7 +13,7 @@ from engine.drill.running.solution import default_end
 from engine.inputs import InputError
 from engine.model import Tick
 from tests.engine.drill import texts
-from tests.engine.drill.par.diagnosis import diagnosis
+from tests.engine.drill.par.diagnosis import format_diagnosis
 
 WITNESS = '\nwitness = "SERVER_W"'
 ON = "power-on SERVER_A"
@@ -28,7 +28,7 @@ FAULT = 'do = "power-off SERVER_A"'
 GOAL = 'when = "Sales is SYNCHRONIZED and Sales on SERVER_A is MIRROR"'
 STEP = 'when = "Sales serves on SERVER_B"\ndo = "+5 power-on SERVER_A"'
 
-QUESTION = diagnosis('at = "0.5s"', 'within = "60s"') + "when"
+QUESTION = format_diagnosis('at = "0.5s"', 'within = "60s"') + "when"
 
 ANSWER = """why = "So."
 
@@ -93,8 +93,8 @@ def test_trials_in_other_processes_give_the_same_search() -> None:
     points, changes, lines = DRILLS["cable"]
     scenario = texts.small(('at = "20s"', 'at = "0.5s"'), ('length = "5min"', 'length = "2min"'), *changes)
 
-    def elsewhere(
-        decisions: Sequence[Decision], rules: Rules, known: Set[bytes]
+    def run_trials_in_copy(
+        decisions: Sequence[Decision], rules: Rules, known_hashes: Set[bytes]
     ) -> Iterator[Iterable[Trial | None]]:
         there = Trials(scenario, scenario.seed)
         yield from [list(there.try_neighbors(decision, rules)) for decision in decisions]
@@ -103,7 +103,7 @@ def test_trials_in_other_processes_give_the_same_search() -> None:
         ParSearch(
             scenario, scenario.seed, fair=False, deeds_max=2, points_max=points, offered=lines, spread=each
         )
-        for each in (None, elsewhere)
+        for each in (None, run_trials_in_copy)
     )
     for search in (here, spread):
         for _ in search.steps():
@@ -113,12 +113,14 @@ def test_trials_in_other_processes_give_the_same_search() -> None:
     assert (here.best, here.nodes) == (spread.best, spread.nodes)
 
 
-def _scores(run: SearchDrill, moments: Sequence[Tick], lines: Sequence[str], left: int) -> list[float]:
-    """The totals of all plans of *left* acts at most from here on."""
+def _scores(
+    run: SearchDrill, moments: Sequence[Tick], lines: Sequence[str], actions_left: int
+) -> list[float]:
+    """The totals of all plans of *actions_left* acts at most from here on."""
     end = run.fork()
     end.advance_to(default_end(end, end.tick))
     scores = [end.score().total]
-    for moment in moments if left else ():
+    for moment in moments if actions_left else ():
         if moment < run.tick:
             continue
         run = run.fork()
@@ -129,5 +131,5 @@ def _scores(run: SearchDrill, moments: Sequence[Tick], lines: Sequence[str], lef
                 twin.do(line)
             except InputError:
                 continue
-            scores += _scores(twin, moments, lines, left - 1)
+            scores += _scores(twin, moments, lines, actions_left - 1)
     return scores

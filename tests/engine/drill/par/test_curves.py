@@ -12,7 +12,7 @@ from tests import par_curves
 
 PER_ROUND = 9
 HARD = (13 * PER_ROUND + 2, 20 * PER_ROUND + 4)
-"""Who removes the session and recovers the mirror; who pulls the cables of a node that its instance then leaves."""
+"""Players remove the session and recover the mirror, or pull the cables of a node that its instance then leaves."""
 
 QUICK = (9 + 5,)
 """A set-up; the other runs of four rounds take a minute."""

@@ -16,7 +16,7 @@ from engine.drill.running.solution import default_end, play_reference
 from engine.events import Event
 from engine.model import ticks
 from engine.verbs.lines import parse_script
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 CERTIFICATES = sorted(Path("assets/par").resolve().glob("*.json"))
 QUICK = {
@@ -31,9 +31,9 @@ SEATS_OWN = {
     "alert", "client", "cluster", "detected", "errorlog", "failover", "powershell", "question", "role", "sql_done",
     "state", "trace", "witness",
 }  # fmt: skip
-"""What a seat is shown: its windows' answers, logs, monitors, messages of clients. Written down here once more."""
+"""Event kinds that a seat sees: its windows' answers, logs, monitors, messages of clients. Listed here once more."""
 MONITOR = ticks(60.0)
-"""What nothing else shows, the monitor shows after a minute."""
+"""Delay of the monitor, which shows after a minute what nothing else shows."""
 
 
 def shows(event: Event) -> bool:
@@ -51,7 +51,7 @@ def shows(event: Event) -> bool:
 )
 def test_no_action_of_a_fair_plan_precedes_its_symptom(file: Path) -> None:
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    scenario = shipped(found["scenario"])
+    scenario = load_shipped_scenario(found["scenario"])
     plan, problems = parse_script("\n".join(found["par"]["plan"]))
     assert not problems
     drill = Drill(scenario, found["seed"])
@@ -82,7 +82,7 @@ def test_the_rule_finds_a_premature_action(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_one_plan_must_serve_all_causes_until_a_query_separates_them() -> None:
-    scenario = shipped("random-trouble-easy")
+    scenario = load_shipped_scenario("random-trouble-easy")
     causes = HiddenCauses(scenario, scenario.seed)
     reference = play_reference(scenario).journal
     first_look, second_look, answer, *rest = reference
@@ -98,5 +98,5 @@ def test_one_plan_must_serve_all_causes_until_a_query_separates_them() -> None:
 
 
 def test_a_single_cause_has_no_alternatives() -> None:
-    scenario = shipped("planned-failover")
+    scenario = load_shipped_scenario("planned-failover")
     assert not HiddenCauses(scenario, scenario.seed).has_alternatives

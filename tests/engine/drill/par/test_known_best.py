@@ -11,7 +11,7 @@ from engine.drill.running.solution import default_end
 from engine.generators import run_to_completion
 from tests import par_drills
 
-KNOWN = par_drills.known()
+KNOWN = par_drills.build_known_drills()
 
 
 TOO_LATE = pytest.mark.xfail(
@@ -46,7 +46,7 @@ def test_the_search_finds_the_known_best_plan_or_a_better_one(name: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "lines", "after", "least"),
+    ("name", "lines", "after_s", "minimum"),
     [
         ("link-before-principal", ["90 sql A1 ALTER DATABASE Sales SET PARTNER OFF"], 90.0, 50.0),
         ("link-before-principal", ["45 pull-cable W1", "160 mend A1 B1"], 160.0, 13.0),
@@ -64,12 +64,12 @@ def test_the_search_finds_the_known_best_plan_or_a_better_one(name: str) -> None
     ],
 )
 def test_the_value_after_several_actions_is_known(
-    name: str, lines: list[str], after: float, least: float
+    name: str, lines: list[str], after_s: float, minimum: float
 ) -> None:
     """Link, session, witness, power; or a cable and the forced service: no known plan has these acts in a row."""
     scenario = KNOWN[name][1]
     drill = replay(scenario, scenario.seed, "practice", lines)
     drill.advance_to(default_end(drill))
     found = run_to_completion(build_account(drill, doubting=False))
-    (move,) = [move for move in found.moves if move.line and move.tick == round(after * 100)]
-    assert move.after >= least
+    (move,) = [move for move in found.moves if move.line and move.tick == round(after_s * 100)]
+    assert move.after >= minimum

@@ -39,7 +39,7 @@ FEW = (
 )
 
 
-class AskedAnew(Drill):
+class AlwaysPollingDrill(Drill):
     """Every condition is asked in every second."""
 
     def _is_unchanged(self) -> bool:
@@ -52,7 +52,7 @@ class AskedAnew(Drill):
         self._poll_all()
 
 
-def _played(kind: type[Drill], scenario: Scenario, seed: int) -> Drill:
+def _play_drill(kind: type[Drill], scenario: Scenario, seed: int) -> Drill:
     """By the reference solution; from 1 on, by a player who does anything."""
     drill = kind(scenario, scenario.seed)
     if seed == 0:
@@ -71,7 +71,7 @@ def _played(kind: type[Drill], scenario: Scenario, seed: int) -> Drill:
     return drill
 
 
-def _of(drill: Drill) -> Iterator[object]:
+def _list_results(drill: Drill) -> Iterator[object]:
     yield from (drill.score(), drill.state_hash(), drill.tick, drill.goals, drill.first_held, drill.answers)
     yield [
         (event.tick, event.kind, event.text)
@@ -80,8 +80,8 @@ def _of(drill: Drill) -> Iterator[object]:
     ]
 
 
-def _recorded(drill: Drill) -> Iterator[object]:
-    """What a lean drill does not keep."""
+def _list_recorded_data(drill: Drill) -> Iterator[object]:
+    """Yield the data that a lean drill does not keep."""
     samples = drill.samples
     yield from (drill.hashes, drill.logs, drill.standings, drill.published, drill.unlike)
     yield from (table.values.tobytes() for table in (samples.sources, samples.streams))
@@ -103,22 +103,25 @@ def test_a_search_drill_behaves_like_the_full_drill(files: tuple[str, ...], seed
         file = Path(f"scenarios/{name}.toml")
         scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
         for seed in seeds if scenario.scored else ():
-            kinds = (AskedAnew, Drill, SearchDrill)
-            asked, whole, lean = (_played(kind, scenario, seed) for kind in kinds)
-            assert list(_of(asked)) == list(_of(whole)) == list(_of(lean)), (name, seed)
-            assert list(_recorded(asked)) == list(_recorded(whole)), (name, seed)
+            kinds = (AlwaysPollingDrill, Drill, SearchDrill)
+            asked, whole, lean = (_play_drill(kind, scenario, seed) for kind in kinds)
+            assert list(_list_results(asked)) == list(_list_results(whole)) == list(_list_results(lean)), (
+                name,
+                seed,
+            )
+            assert list(_list_recorded_data(asked)) == list(_list_recorded_data(whole)), (name, seed)
 
 
-@pytest.mark.parametrize("most", [5, 30, 100, 250])
-def test_samples_are_thinned_at_the_same_time(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drills, "SAMPLES_MAX", most)
+@pytest.mark.parametrize("max_samples", [5, 30, 100, 250])
+def test_samples_are_thinned_at_the_same_time(max_samples: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drills, "SAMPLES_MAX", max_samples)
     small = texts.small()
-    asked, whole = (kind(small, small.seed, "lab") for kind in (AskedAnew, Drill))
+    asked, whole = (kind(small, small.seed, "lab") for kind in (AlwaysPollingDrill, Drill))
     for drill in (asked, whole):
         drill.advance_to(ticks(95.5))
         drill.do("restart-service SERVER_B")
         drill.advance_to(ticks(3000.0))
-    assert list(_recorded(asked)) == list(_recorded(whole))
+    assert list(_list_recorded_data(asked)) == list(_list_recorded_data(whole))
     assert len(set(np.diff(whole.samples.ticks))) > 1
 
 
@@ -139,7 +142,7 @@ def test_seconds_without_events_are_skipped(kind: type[Drill], monkeypatch: pyte
 def test_steadily_changing_numbers_are_not_checked_each_second(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Queues, rates, and the time: `AskedAnew` above finds the same in each second."""
+    """Queues, rates, and the time: `AlwaysPollingDrill` above finds the same in each second."""
     looks: list[int] = []
     look = SearchDrill._poll_conditions
     monkeypatch.setattr(SearchDrill, "_poll_conditions", lambda self: (looks.append(self.tick), look(self)))
@@ -157,7 +160,7 @@ def test_an_event_at_a_full_second_can_only_lower_a_number(
     monkeypatch.setitem(simulator.HANDLERS, "redo.replay", reuse)
     small = texts.small(('"Sales serves on SERVER_B"', '"log_used_kb(Sales) < 1"'))
     news = []
-    for kind in (AskedAnew, SearchDrill):
+    for kind in (AlwaysPollingDrill, SearchDrill):
         drill = kind(small, small.seed)
         drill.world.call_at(ticks(5.0), "redo.replay")
         drill.advance_to(ticks(8.0))

@@ -20,20 +20,22 @@ from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.generators import run_to_completion
 from engine.verbs.lines import parse_line
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 LATE = parse_line("power-on SERVER_A", 9000)
 LOOK = "sql SERVER_B SELECT 1"
 ACTION = "power-off SERVER_B"
 
 
-def wait(tick: int, until: int, before: float, after: float) -> RunSegment:
-    plan = (LATE,) if before - after >= 0.5 else ()
-    return RunSegment(tick, until, WAITING, before, after, "good", plan)
+def wait(tick: int, end_tick: int, value_before: float, value_after: float) -> RunSegment:
+    plan = (LATE,) if value_before - value_after >= 0.5 else ()
+    return RunSegment(tick, end_tick, WAITING, value_before, value_after, "good", plan)
 
 
-def action(tick: int, line: str, before: float, after: float) -> RunSegment:
-    return RunSegment(tick, tick, line, before, after, "best", (LATE,) if before > after else ())
+def action(tick: int, line: str, value_before: float, value_after: float) -> RunSegment:
+    return RunSegment(
+        tick, tick, line, value_before, value_after, "best", (LATE,) if value_before > value_after else ()
+    )
 
 
 def test_waits_between_two_actions_are_one_lesson() -> None:
@@ -85,12 +87,12 @@ HASTY = tuple(
 REFERENCE = reference_inputs([(13300, FORCE), (13900, "answer what-it-costs 2"), (43900, RESUME)])
 
 
-def lesson(before: float) -> RunSegment:
-    return RunSegment(8720, 8720, FATAL, before, 0.0, "blunder", HASTY)
+def lesson(value_before: float) -> RunSegment:
+    return RunSegment(8720, 8720, FATAL, value_before, 0.0, "blunder", HASTY)
 
 
 def lean() -> SearchDrill:
-    scenario = shipped("forced-service")
+    scenario = load_shipped_scenario("forced-service")
     return SearchDrill(scenario, scenario.seed)
 
 
@@ -105,7 +107,7 @@ def test_a_plan_at_human_pace_replaces_an_equal_one() -> None:
 
 
 def at_the_mistake(*lines: str) -> Drill:
-    scenario = shipped("forced-service")
+    scenario = load_shipped_scenario("forced-service")
     drill = Drill(scenario, scenario.seed)
     drill.advance_to(8720)
     for line in lines:

@@ -1,4 +1,4 @@
-"""Where points give no direction: three acts of which only the last one earns anything."""
+"""A search without direction from points: only the last of three actions earns anything."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def all_or_nothing(goal: str, *faults: str, text: str = texts.SMALL) -> Scenario
     )
 
 
-def found(scenario: Scenario, *lines: str) -> bool:
-    """Whether so few nodes are enough to find all points."""
+def finds_full_score(scenario: Scenario, *lines: str) -> bool:
+    """Return whether so few nodes are enough to find all points."""
     search = ParSearch(scenario, scenario.seed, points_max=9, offered=lines)
     for _ in search.steps():
         if search.nodes >= NODES or (search.best is not None and search.best.score == TOTAL_MAX):
@@ -59,13 +59,15 @@ def found(scenario: Scenario, *lines: str) -> bool:
 
 def test_an_action_with_a_new_effect_comes_first() -> None:
     drill = all_or_nothing("not (not Sales is SYNCHRONIZED or not witness of Sales is CONNECTED)", *FAULTS)
-    assert found(drill, *IDLE, *MENDED)
+    assert finds_full_score(drill, *IDLE, *MENDED)
 
 
 def test_part_of_a_goal_guides_the_search() -> None:
     names = ("D1", "D2", "D3")
-    text = texts.changed(*((part, "".join(part.replace("Sales", name) for name in names)) for part in PARTS))
-    text = texts.changed(('databases = ["Sales"]', f"databases = {list(names)}"), text=text)
+    text = texts.change_text(
+        *((part, "".join(part.replace("Sales", name) for name in names)) for part in PARTS)
+    )
+    text = texts.change_text(('databases = ["Sales"]', f"databases = {list(names)}"), text=text)
     faults = [SET.format(name, "SUSPEND") for name in names]
     drill = all_or_nothing(" and ".join(f"{name} is SYNCHRONIZED" for name in names), *faults, text=text)
-    assert found(drill, *BUSY, *(SET.format(name, "RESUME") for name in names))
+    assert finds_full_score(drill, *BUSY, *(SET.format(name, "RESUME") for name in names))

@@ -23,13 +23,13 @@ from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
 from engine.model import ticks
 from tests.engine.drill import texts
-from tests.shipped import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 
 NODES = 12
 
 
 @pytest.fixture(autouse=True)
-def _few(monkeypatch: pytest.MonkeyPatch) -> None:
+def _short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches from late moments are short here."""
     monkeypatch.setattr("engine.drill.par.cost_of_waiting.HARDER", 25)
 
@@ -40,7 +40,7 @@ def small() -> Scenario:
 
 
 @pytest.fixture(scope="module")
-def fair(small: Scenario) -> ParSearch:
+def fair_search(small: Scenario) -> ParSearch:
     return ParSearch(small, small.seed).run(NODES)
 
 
@@ -103,9 +103,9 @@ def test_a_certificate_lists_traps_and_the_plan_that_tolerates_delay(small: Scen
     assert (trap["text"], trap["best"]) == ("The session was removed.", plans[(off,)].score)
 
 
-def test_no_fair_plan_acts_before_the_first_symptom(small: Scenario, fair: ParSearch) -> None:
-    assert any(plan.acts for plan in fair.plans)
-    for plan in fair.plans:
+def test_no_fair_plan_acts_before_the_first_symptom(small: Scenario, fair_search: ParSearch) -> None:
+    assert any(plan.acts for plan in fair_search.plans)
+    for plan in fair_search.plans:
         drill = Drill(small)
         play_inputs(drill, plan.acts)
         drill.advance_to(default_end(drill))
@@ -155,37 +155,37 @@ def _waiting(search: ParSearch) -> WaitingCost:
     return WaitingCost(search.scenario, search.seed, [best.acts], best.score, idle.score, best.acts)
 
 
-def test_the_value_of_waiting_never_rises_and_ends_at_total_loss(fair: ParSearch) -> None:
-    assert fair.best is not None
-    work = _waiting(fair)
+def test_the_value_of_waiting_never_rises_and_ends_at_total_loss(fair_search: ParSearch) -> None:
+    assert fair_search.best is not None
+    work = _waiting(fair_search)
     run_to_completion(work.steps())
     found = work.certificate_fields()
     best, lost_s = found["curve"]["best"], found["point_of_no_return_s"]
     assert best == sorted(best, reverse=True)
-    assert best[0] == fair.best.score
+    assert best[0] == fair_search.best.score
     assert best[-1] == work.idle
     assert lost_s > 20.0, "after the failure it can still be mended"
     for late_s, reaches in ((0.0, True), (2.0, False)):
-        run = Drill(fair.scenario, fair.seed)
+        run = Drill(fair_search.scenario, fair_search.seed)
         run.advance_to(ticks(lost_s + late_s))
         run.do("power-on SERVER_A")
         run.advance_to(default_end(run, run.tick))
         assert run.score().finished == reaches
 
 
-def test_the_last_chance_plan_begins_at_the_point_of_no_return(fair: ParSearch) -> None:
-    work = _waiting(fair)
+def test_the_last_chance_plan_begins_at_the_point_of_no_return(fair_search: ParSearch) -> None:
+    work = _waiting(fair_search)
     told: list[dict[str, Any]] = []
     for _ in work.steps():  # it may end at any time
         if not told or told[-1] != work.certificate_fields():
             told.append(work.certificate_fields())
     assert len(told) > 3
-    assert fair.best is not None
-    assert told[0]["point_of_no_return_s"] == fair.best.acts[0].tick / TICKS_PER_S
+    assert fair_search.best is not None
+    assert told[0]["point_of_no_return_s"] == fair_search.best.acts[0].tick / TICKS_PER_S
     lost_s = [each["point_of_no_return_s"] for each in told]
     assert lost_s == sorted(lost_s)
     for each in told[:: len(told) - 1]:
-        run = replay(fair.scenario, fair.seed, "practice", each["last_chance"])
+        run = replay(fair_search.scenario, fair_search.seed, "practice", each["last_chance"])
         run.advance_to(default_end(run, run.tick))
         assert run.score().finished
         assert run.journal[0].tick == ticks(each["point_of_no_return_s"])
@@ -211,11 +211,11 @@ def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.Mon
     assert min(until) >= 70.0, "it is worth as much until then"
 
 
-def at_once_from(
-    scenario: Scenario, before: dict[str, Any] | None
+def search_without_time(
+    scenario: Scenario, previous: dict[str, Any] | None
 ) -> tuple[CertificateBuilder, dict[str, Any]]:
-    """What a search without any time has, and tells."""
-    work = CertificateBuilder(scenario, scenario.seed, before=before)
+    """Return the builder and the certificate of a search that has no time."""
+    work = CertificateBuilder(scenario, scenario.seed, before=previous)
     work.end_search()
     for _ in work.steps():
         work.end_search()
@@ -227,7 +227,7 @@ def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
     hidden = '[[timeline]]\nat = "204.5s"\ndo = "slow-cpu SERVER_W factor=2"\n\n[[goal]]\nname = "served"'
     small = texts.small(('[[goal]]\nname = "served"', hidden))
     late = Input(ticks(205.0), "power-on", ("SERVER_A",))
-    _, new = at_once_from(small, None)
+    _, new = search_without_time(small, None)
     known = {
         "par": {"plan": ["40 power-on SERVER_A"], "score": new["par"]["score"]},
         "shortest": ["40 power-on SERVER_A"],
@@ -238,7 +238,7 @@ def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
         "nodes": 5_000, "complete": True, "optimal": True, "acts_tried": 400, "blunder_share": 0.25, "choices": 1,
         "traps": [{"name": new["traps"][0]["name"], "text": "", "best": 80.0}],
     }  # fmt: skip
-    work, renewed = at_once_from(small, new | known)
+    work, renewed = search_without_time(small, new | known)
     assert new["point_of_no_return_s"] < 205.0 == renewed["point_of_no_return_s"]
     assert renewed["par"]["score"] == new["par"]["score"]
     assert any(
@@ -251,9 +251,9 @@ def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
 
 
 def test_proofs_with_other_bounds_do_not_count(small: Scenario) -> None:
-    _, new = at_once_from(small, None)
+    _, new = search_without_time(small, None)
     lower = {"score": new["par"]["score"] - 1.0, "plan": []}
-    _, renewed = at_once_from(small, new | {"par": lower, "complete": True, "nodes": 5_000})
+    _, renewed = search_without_time(small, new | {"par": lower, "complete": True, "nodes": 5_000})
     assert not renewed["complete"]
     assert renewed["nodes"] < 5_000
     other_moments = new | {"acts_tried": 400, "choices": new["choices"] + 1}
@@ -272,7 +272,7 @@ def test_a_search_from_a_moment_plans_only_later_actions(small: Scenario) -> Non
 
 
 def test_statements_about_a_group_are_candidates() -> None:
-    drill = SearchDrill(shipped("ag-planned-move"))
+    drill = SearchDrill(load_shipped_scenario("ag-planned-move"))
     lines = list_candidates(drill, ())
     moves = {line.split()[1] for line in lines if line.endswith("FAILOVER")}
     primary = {server for server, _ in drill.world.replicas} - moves
@@ -283,7 +283,7 @@ def test_statements_about_a_group_are_candidates() -> None:
 
 
 def test_a_removed_vote_can_be_restored() -> None:
-    drill = SearchDrill(shipped("wsfc-site-votes"))
+    drill = SearchDrill(load_shipped_scenario("wsfc-site-votes"))
     assert not any(line.startswith("set-weight") for line in list_candidates(drill, ()))
     drill.do("ps LION (Get-ClusterNode LION).NodeWeight = 0")
     drill.advance_to(ticks(5.0))

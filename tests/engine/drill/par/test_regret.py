@@ -1,4 +1,4 @@
-"""What acts and waits cost: nothing along the reference, much where doing nothing is left too long; V never rises."""
+"""Costs of actions and waits: nothing along the reference, much after a long wait; V never rises."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def small() -> Scenario:
     return texts.small()
 
 
-def of(drill: Drill) -> Account:
+def compute_account(drill: Drill) -> Account:
     return run_to_completion(build_account(drill))
 
 
 def test_the_reference_loses_nothing(small: Scenario) -> None:
     drill = play_reference(small)
-    found = of(drill)
+    found = compute_account(drill)
     assert {move.label for move in found.moves} == {"best"}
     assert (found.accuracy, found.no_return, found.worst) == (100.0, None, None)
     assert found.curve[-1][1] == drill.score().total
@@ -50,7 +50,7 @@ def test_a_run_interrupted_by_others_is_not_abandoned(small: Scenario) -> None:
     drill = Drill(small)
     drill.advance_to(ticks(10.0))
     drill.finish()
-    found = of(drill)
+    found = compute_account(drill)
     assert found.moves[-1].line == "finish"
     assert found.accuracy < 50.0
     assert found.no_return is not None
@@ -61,7 +61,7 @@ def test_a_run_interrupted_by_others_is_not_abandoned(small: Scenario) -> None:
 
 def test_doing_nothing_loses_points_by_waiting(small: Scenario) -> None:
     drill = play_idle(small)
-    found = of(drill)
+    found = compute_account(drill)
     assert {move.line for move in found.moves} == {WAITING}
     assert len(found.moves) > 1, "it is split where something could be seen"
     assert found.moves[0].until > ticks(20.0), "nothing could be seen before the failure"
@@ -97,7 +97,7 @@ def test_an_action_that_ends_the_last_chance_is_named(small: Scenario) -> None:
     drill.do("sql SERVER_A SELECT 1")
     drill.advance_to(ticks(40.0))
     drill.do("finish")
-    chance = of(drill).last_chance
+    chance = compute_account(drill).last_chance
     assert chance is not None
     assert (chance.tick, chance.line, chance.done) == (ticks(40.0), "finish", 1)
     assert all(item.tick >= chance.tick for item in chance.acts)
@@ -120,7 +120,7 @@ def test_a_harmful_action_is_named_with_a_better_one(small: Scenario) -> None:
     drill.advance_to(ticks(25.0))
     drill.do("power-off SERVER_B")
     drill.advance_to(drill.end_tick or 0)
-    found = of(drill)
+    found = compute_account(drill)
     worst = max(found.moves, key=lambda move: move.regret)
     assert worst.regret > 5.0
     assert found.worst == worst
@@ -133,7 +133,7 @@ def test_a_removed_session_can_be_set_up_again(small: Scenario) -> None:
     drill.advance_to(ticks(5.0))
     drill.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
     drill.advance_to(drill.end_tick or 0)
-    found = of(drill)
+    found = compute_account(drill)
     removed = next(move for move in found.moves if move.line)
     assert removed.regret == 20.0, "its price, and no more"
     waited = next(move for move in found.moves if move.tick > removed.tick and move.regret)
@@ -158,7 +158,7 @@ def test_giving_up_loses_the_reachable_points(small: Scenario) -> None:
     drill = Drill(small)
     drill.advance_to(ticks(1.0))
     drill.do("finish")
-    found = of(drill)
+    found = compute_account(drill)
     last = found.moves[-1]
     assert (last.line, last.label, last.tick) == ("finish", "blunder", drill.tick)
     assert (last.before, last.after) == (play_reference(small).score().total, drill.score().total)
@@ -167,7 +167,7 @@ def test_giving_up_loses_the_reachable_points(small: Scenario) -> None:
 
 
 def test_a_drill_without_a_solution_is_searched(small: Scenario) -> None:
-    found = of(play_idle(small.model_copy(update={"solution": ()})))
+    found = compute_account(play_idle(small.model_copy(update={"solution": ()})))
     assert found.curve[0][1] == play_reference(small).score().total
     assert found.no_return is not None
 
@@ -185,7 +185,7 @@ def test_queries_leave_time_for_actions_and_all_actions_run(
     drill.advance_to(ticks(26.0))
     drill.do("power-off SERVER_W")
     drill.advance_to(drill.end_tick or 0)
-    found = of(drill)
+    found = compute_account(drill)
     assert [move.line for move in found.moves if move.line] == ["power-off SERVER_B"]
     assert found.curve[-1][1] == drill.score().total
 
@@ -193,7 +193,7 @@ def test_queries_leave_time_for_actions_and_all_actions_run(
 @pytest.mark.parametrize("seed", range(3))
 def test_the_curve_never_rises_and_ends_with_the_score(small: Scenario, seed: int) -> None:
     drill = build_random_player(random.Random(seed).randrange(1000))(small, small.seed)
-    found = of(drill)
+    found = compute_account(drill)
     values = [value for _, value in found.curve]
     assert values == sorted(values, reverse=True)
     assert values[-1] == drill.score().total
@@ -277,22 +277,22 @@ def test_a_low_value_after_actions_starts_a_search(small: Scenario, monkeypatch:
         drill.advance_to(ticks(at_s))
         drill.do(line)
     drill.advance_to(drill.end_tick or 0)
-    found = of(drill)
+    found = compute_account(drill)
     stopped = next(move for move in found.moves if move.line == "stop-service SERVER_W")
     assert stopped.after > 80.0
     assert found.doubt is not None
     assert stopped.after <= found.doubt.known < found.doubt.most
     monkeypatch.setattr(regret, "HARDER_MAX", 0)
-    assert max(value for _, value in of(drill).curve) == 10.0
+    assert max(value for _, value in compute_account(drill).curve) == 10.0
 
 
 def test_possible_improvements_are_reported(small: Scenario) -> None:
-    assert of(play_reference(small)).doubt is None
-    assert of(play_idle(small)).doubt is None, "all that was lost was lost for good"
+    assert compute_account(play_reference(small)).doubt is None
+    assert compute_account(play_idle(small)).doubt is None, "all that was lost was lost for good"
     drill = Drill(small)
     drill.advance_to(ticks(30.0))
     drill.do("stop-service SERVER_B")
     drill.advance_to(drill.end_tick or 0)
-    doubt = of(drill).doubt
+    doubt = compute_account(drill).doubt
     assert doubt is not None
     assert 0.5 <= doubt.most - doubt.known < 10.0

@@ -1,4 +1,4 @@
-"""What luck has found is told apart from what is worth much with every seed."""
+"""Plans that luck has found are told apart from plans that are worth much with every seed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ do = "start-service SERVER_A"'''),
 """The principal's service stops, and comes back sooner or later; who forces service at its mirror pays for it."""
 
 
-def certified(search: ParSearch, nodes: int) -> Certificate:
+def build_certificate(search: ParSearch, nodes: int) -> Certificate:
     work = CertificateBuilder(search.scenario, search.seed)
     work.fair = search.run(nodes)
     work.end_search()
@@ -54,7 +54,7 @@ def certified(search: ParSearch, nodes: int) -> Certificate:
 
 
 def test_a_plan_found_by_luck_scores_less_over_several_seeds() -> None:
-    found = certified(ParSearch(texts.small(*BACK_BY_CHANCE), 23, offered=(FORCE,)), 12)
+    found = build_certificate(ParSearch(texts.small(*BACK_BY_CHANCE), 23, offered=(FORCE,)), 12)
     robust = found["robust"]
     assert found["par"]["plan"] == [], "it comes back soon with this seed"
     assert [line.partition(" ")[2] for line in robust["plan"]] == [FORCE]
@@ -65,13 +65,13 @@ def test_a_plan_found_by_luck_scores_less_over_several_seeds() -> None:
 
 def test_actions_of_a_plan_follow_their_symptom_with_every_seed() -> None:
     drill = texts.small(('at = "20s"\ndo', 'between = ["10s", "150s"]\ndo'))
-    found = certified(ParSearch(drill, 1, offered=()), 2)
+    found = build_certificate(ParSearch(drill, 1, offered=()), 2)
     assert found["robust"]["plan"] == found["par"]["plan"]
     assert found["robust"]["least"] > found["par"]["score"] - 1.0
 
 
 def test_check_reports_a_best_plan_found_by_luck() -> None:
-    found = certified(ParSearch(texts.small(*BACK_BY_CHANCE), 23, offered=()), 2)
+    found = build_certificate(ParSearch(texts.small(*BACK_BY_CHANCE), 23, offered=()), 2)
     assert found["robust"]["least"] < found["par"]["score"] - LUCK_MAX
     assert any("with another seed" in problem.text for problem in warnings(found, "small.toml"))
     found["robust"]["least"] = found["par"]["score"]
@@ -114,10 +114,10 @@ better = "Yes."
 [[rubric]]
 kind = "downtime"'''),
 )  # fmt: skip
-"""Who asks why does so in the first fifty seconds only."""
+"""Players of this example ask for the reason in the first fifty seconds only."""
 
 
-def reacted(scenario: Scenario, script: str, seed: int) -> SearchDrill:
+def play_as_reactions(scenario: Scenario, script: str, seed: int) -> SearchDrill:
     """A run with another seed in which the plan of the scenario's own is played as reactions."""
     items, _ = parse_script(script)
     run = SearchDrill(scenario, seed)
@@ -151,7 +151,7 @@ def test_an_action_waits_for_the_events_before_it_in_the_plan() -> None:
     over = max(event.tick for event in own.events if event.kind == "failover") / TICKS_PER_S
     delays = set()
     for seed in range(4, 10):
-        run = reacted(drill, f"{over + 0.5} power-on SERVER_A", seed)
+        run = play_as_reactions(drill, f"{over + 0.5} power-on SERVER_A", seed)
         (act,) = run.journal
         assert act.tick - ticks(0.5) == max(e.tick for e in run.events if e.kind == "failover")
         delays.add(act.tick - run.story_ticks[-1])
@@ -162,7 +162,7 @@ def test_a_locked_action_is_retried_until_it_is_allowed() -> None:
     drill = texts.small(DRAWN, LOCKED)
     late, early = next(with_seeds(drill, 50.0, 60.0)), next(with_seeds(drill, 20.0, 21.0))
     plan = f"{SearchDrill(drill, late)._waiting[0][0] / TICKS_PER_S + 8.0} power-on SERVER_A"
-    run = reacted(drill.model_copy(update={"seed": late}), plan, early)
+    run = play_as_reactions(drill.model_copy(update={"seed": late}), plan, early)
     assert [item.line for item in run.journal] == ["30 power-on SERVER_A"]
 
 
@@ -170,7 +170,7 @@ def test_an_action_behind_a_lock_keeps_its_planned_delay() -> None:
     drill = texts.small(DRAWN, LOCKED)
     early = [seed for seed, _ in zip(with_seeds(drill, 20.0, 24.0), range(4), strict=False)]
     for other in early[1:]:
-        run = reacted(drill.model_copy(update={"seed": early[0]}), "33 power-on SERVER_A", other)
+        run = play_as_reactions(drill.model_copy(update={"seed": early[0]}), "33 power-on SERVER_A", other)
         assert [item.line for item in run.journal] == ["33 power-on SERVER_A"]
 
 
@@ -178,13 +178,13 @@ def test_an_unasked_question_delays_nothing() -> None:
     drill = texts.small(DRAWN, *ASKED)
     early, late = next(with_seeds(drill, 20.0, 25.0)), next(with_seeds(drill, 55.0, 60.0))
     drill, plan = drill.model_copy(update={"seed": early}), "48 answer why 2\n70 power-on SERVER_A"
-    assert [item.verb for item in reacted(drill, plan, early).journal] == ["answer", "power-on"]
-    assert [item.verb for item in reacted(drill, plan, late).journal] == ["power-on"]
+    assert [item.verb for item in play_as_reactions(drill, plan, early).journal] == ["answer", "power-on"]
+    assert [item.verb for item in play_as_reactions(drill, plan, late).journal] == ["power-on"]
 
 
 def test_an_action_refused_in_the_plan_does_not_wait() -> None:
     plan = "5 sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"
-    assert [item.line for item in reacted(texts.small(), plan, 9).journal] == [plan]
+    assert [item.line for item in play_as_reactions(texts.small(), plan, 9).journal] == [plan]
 
 
 def test_no_reaction_precedes_its_symptom() -> None:
@@ -192,10 +192,13 @@ def test_no_reaction_precedes_its_symptom() -> None:
     own = SearchDrill(drill)
     own.advance_to(ticks(100.0))
     for seed in range(4, 10):
-        run = reacted(drill, f"{first_symptom(own) / TICKS_PER_S} power-on SERVER_A", seed)
+        run = play_as_reactions(drill, f"{first_symptom(own) / TICKS_PER_S} power-on SERVER_A", seed)
         assert [item.tick for item in run.journal] == [first_symptom(run)]
         assert not find_premature_inputs(
-            run.scenario, run.story_ticks, run.events, reacted(drill, "62 power-on SERVER_A", seed).journal
+            run.scenario,
+            run.story_ticks,
+            run.events,
+            play_as_reactions(drill, "62 power-on SERVER_A", seed).journal,
         )
 
 
@@ -206,8 +209,8 @@ def first_symptom(run: SearchDrill) -> Tick:
 
 
 def test_the_middle_plan_of_each_kind_is_tried_too() -> None:
-    def plan(second: int, words: str, score: float) -> SearchPlan:
-        return SearchPlan((Input(ticks(second), "power-on", (words,)),), score, True, True, happened=(1,))
+    def plan(second: int, server: str, score: float) -> SearchPlan:
+        return SearchPlan((Input(ticks(second), "power-on", (server,)),), score, True, True, happened=(1,))
 
     plans = [plan(second, "A", 100.0) for second in (9, 5, 7, 8, 6)]
     other = plan(5, "B", 40.0)

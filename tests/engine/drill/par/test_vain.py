@@ -26,12 +26,12 @@ MORE = (
 )
 
 
-def _shipped(name: str) -> Scenario:
+def _load_shipped_scenario(name: str) -> Scenario:
     file = Path(f"scenarios/{name}.toml")
     return load_scenario(file.read_text(encoding="utf-8"), file.name)
 
 
-def _done(run: SearchDrill, line: str) -> SearchDrill | None:
+def _try_line(run: SearchDrill, line: str) -> SearchDrill | None:
     verb, _, rest = line.partition(" ")
     drill = run.fork()
     return drill if try_input(drill, Input(run.tick, verb, (rest,))) else None
@@ -39,13 +39,13 @@ def _done(run: SearchDrill, line: str) -> SearchDrill | None:
 
 @pytest.mark.parametrize("name", [*FEW, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)])
 def test_a_noop_does_not_raise_the_value(name: str) -> None:
-    trials, rules = Trials(_shipped(name), 1), Rules()
+    trials, rules = Trials(_load_shipped_scenario(name), 1), Rules()
     idle = trials.play(trials.begun.fork(), (), rules)
     run, vain, useful = trials.begun.fork(), 0, 0
     for point in idle.points[::2]:
         run.advance_to(point)
         for line in list_candidates(run, ()):
-            drill = _done(run, line)
+            drill = _try_line(run, line)
             if drill is None:
                 continue
             useful += not is_noop(run, drill)
@@ -57,7 +57,7 @@ def test_a_noop_does_not_raise_the_value(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "goal", "vain"),
+    ("line", "goal", "expected"),
     [
         ("sql SERVER_A ALTER DATABASE Sales SET PARTNER RESUME", "Sales serves", True),
         ("sql SERVER_A ALTER DATABASE Sales SET PARTNER RESUME", 'tried "SET PARTNER RESUME"', False),
@@ -70,10 +70,10 @@ def test_a_noop_does_not_raise_the_value(name: str) -> None:
         ("power-off SERVER_W", "Sales serves", False),
     ],
 )
-def test_noop_actions_are_detected(line: str, goal: str, vain: bool) -> None:
+def test_noop_actions_are_detected(line: str, goal: str, expected: bool) -> None:
     """SERVER_A is the principal of a session that is well."""
     run = SearchDrill(texts.small(('when = "Sales serves on SERVER_B"', f"when = '{goal}'")), 1)
     run.advance_to(ticks(5.0))
-    drill = _done(run, line)
+    drill = _try_line(run, line)
     assert drill is not None
-    assert is_noop(run, drill) is vain
+    assert is_noop(run, drill) is expected

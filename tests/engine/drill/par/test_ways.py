@@ -25,7 +25,7 @@ def small() -> Scenario:
     return texts.small()
 
 
-def at(scenario: Scenario, t_s: float) -> SearchDrill:
+def start_run_at(scenario: Scenario, t_s: float) -> SearchDrill:
     run = SearchDrill(scenario)
     run.advance_to(ticks(t_s))
     return run
@@ -49,18 +49,20 @@ def test_lost_points_stay_lost(small: Scenario) -> None:
 def test_a_continuation_with_a_later_wait_is_played_once(
     small: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    still, ends = continuations.BaselineRun(at(small, 1.0)), list[int]()
-    late = next(play for play in continuations.list_continuations(at(small, 1.0), ()) if play.delay)
+    still, ends = continuations.BaselineRun(start_run_at(small, 1.0)), list[int]()
+    late = next(play for play in continuations.list_continuations(start_run_at(small, 1.0), ()) if play.delay)
     ended = continuations.finish_rollout
 
-    def counted(
-        run: SearchDrill, done: int = 0, less: float = -1.0
+    def count_rollout(
+        run: SearchDrill, done_count: int = 0, score_floor: float = -1.0
     ) -> Slices[continuations.Rollout | continuations.PrunedRollout]:
         ends.append(1)
-        return ended(run, done, less)
+        return ended(run, done_count, score_floor)
 
-    monkeypatch.setattr(continuations, "finish_rollout", counted)
-    from_here, from_there = (run_to_completion(still.evaluate(at(small, t_s), late)) for t_s in (1.0, 15.0))
+    monkeypatch.setattr(continuations, "finish_rollout", count_rollout)
+    from_here, from_there = (
+        run_to_completion(still.evaluate(start_run_at(small, t_s), late)) for t_s in (1.0, 15.0)
+    )
     assert isinstance(from_here, continuations.Rollout)
     assert from_here == from_there
     assert from_here.reached
@@ -68,7 +70,7 @@ def test_a_continuation_with_a_later_wait_is_played_once(
 
 
 def test_a_continuation_is_cut_where_its_bound_is_too_low(small: Scenario) -> None:
-    run = at(small, 1.0)
+    run = start_run_at(small, 1.0)
     run.do("power-off SERVER_B")
     still = continuations.BaselineRun(run)
     cut = run_to_completion(still.evaluate(run, continuations.build_idle_continuation(), score_floor=90.0))
@@ -99,7 +101,7 @@ def test_actions_after_a_noop_keep_their_time() -> None:
 
 def test_a_noop_of_a_plan_is_omitted(small: Scenario) -> None:
     plan = [Input(ticks(40.0), "plug-cable", ("SERVER_A",)), Input(ticks(50.0), "power-on", ("SERVER_A",))]
-    run = at(small, 45.0)
+    run = start_run_at(small, 45.0)
     way = run_to_completion(
         continuations.BaselineRun(run).evaluate(run, continuations.build_plan_continuation(plan))
     )
@@ -113,7 +115,7 @@ def test_a_noop_of_a_plan_is_omitted(small: Scenario) -> None:
 
 
 def test_recovering_a_restoring_copy_is_a_candidate(small: Scenario) -> None:
-    run = at(small, 5.0)
+    run = start_run_at(small, 5.0)
     assert continuations.list_recoveries(run.world) == []
     run.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
     run.advance_to(ticks(8.0))
@@ -121,7 +123,7 @@ def test_recovering_a_restoring_copy_is_a_candidate(small: Scenario) -> None:
 
 
 def test_every_repairable_fault_is_a_candidate(small: Scenario) -> None:
-    run = at(small, 25.0)
+    run = start_run_at(small, 25.0)
     run.do("pull-cable SERVER_W")
     run.advance_to(ticks(40.0))
     assert [item.line_without_time for item in continuations.list_repair_inputs(run)] == [

@@ -174,9 +174,9 @@ def test_a_drill_can_be_played_as_free_play() -> None:
 # --- story --------------------------------------------------------------------------------------------------
 
 
-def when_down(taken: Drill) -> int:
-    run(taken, 200)
-    return next(e.tick for e in taken.events if e.kind == "fault")
+def when_down(drill: Drill) -> int:
+    run(drill, 200)
+    return next(e.tick for e in drill.events if e.kind == "fault")
 
 
 def test_the_seed_picks_the_time_within_a_window() -> None:

@@ -13,7 +13,7 @@ from tests.engine.worlds import lab
 
 
 @pytest.mark.parametrize(
-    ("lock", "line", "kept"),
+    ("lock", "line", "is_covered"),
     [
         ("power-on server_a", "power-on SERVER_A", True),
         ("power-on SERVER_A", "power-on SERVER_B", False),
@@ -28,8 +28,8 @@ from tests.engine.worlds import lab
         ("sql SERVER_A", "sql SERVER_A SELECT 1", True),
     ],
 )
-def test_a_lock_refuses_matching_inputs(lock: str, line: str, kept: bool) -> None:
-    assert modes.covers(modes.parse_lock(lock, lab()), parse_line(line)) is kept
+def test_a_lock_refuses_matching_inputs(lock: str, line: str, is_covered: bool) -> None:
+    assert modes.covers(modes.parse_lock(lock, lab()), parse_line(line)) is is_covered
 
 
 @pytest.mark.parametrize("lock", ["swich-on SERVER_A", "power-on SERVER_Z", "cut SERVER_A", "finish now"])

@@ -1,4 +1,4 @@
-"""What was done before a drill starts, and what the story does: seen in the world, charged to nobody."""
+"""Inputs before the start of a drill, and those of the story: visible in the world, charged to nobody."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from engine.model import DbState
 from tests.engine.drill.texts import FREE, drill, run, small
 
 
-def before(*lines: str) -> tuple[str, str]:
+def build_preparation(*lines: str) -> tuple[str, str]:
     tables = "".join(f'[[before]]\ndo = "{line}"\n\n' for line in lines)
     return "[[client]]", f"{tables}[[client]]"
 
 
 def test_preparation_lines_are_applied_silently() -> None:
     lines = ("add-drive SERVER_A E", "stop-agent SERVER_A", "sql SERVER_B EXEC sp_addlinkedserver REPORTS")
-    taken = drill(before(*lines), text=FREE)
+    taken = drill(build_preparation(*lines), text=FREE)
     assert taken.holds("linked_servers(SERVER_B) == 1 and linked_servers(SERVER_A) == 0")
     assert [volume.letter for volume in taken.world.computers["SERVER_A"].volumes] == ["E"]
     run(taken, 10)
@@ -31,22 +31,22 @@ def test_preparation_lines_are_applied_silently() -> None:
 
 
 def test_changes_of_the_preparation_count_from_the_start() -> None:
-    taken = drill(before("sql SERVER_B ALTER ENDPOINT Mirroring STATE = STOPPED"), text=FREE)
+    taken = drill(build_preparation("sql SERVER_B ALTER ENDPOINT Mirroring STATE = STOPPED"), text=FREE)
     assert taken.holds("SERVER_A is LISTENING and SERVER_B is not LISTENING")
     assert run(taken, 5).holds('Sales is DISCONNECTED and not tried "ALTER ENDPOINT"')
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("sql SERVER_A ALTER DATABASE Nothing SET PARTNER OFF", "5011"),
         ("sql SERVER_A WAITFOR DELAY '00:00:10'", "takes too long"),
         ("grow-volume SERVER_A E", "cannot be executed"),
     ],
 )
-def test_check_names_lines_not_allowed_in_the_preparation(line: str, said: str) -> None:
-    found = lint(small(before(line)), "small.toml")
-    assert any(said in problem.text and problem.where.startswith("before") for problem in found), found
+def test_check_names_lines_not_allowed_in_the_preparation(line: str, message: str) -> None:
+    found = lint(small(build_preparation(line)), "small.toml")
+    assert any(message in problem.text and problem.where.startswith("before") for problem in found), found
 
 
 def test_a_copy_may_have_been_restored_elsewhere() -> None:
@@ -99,7 +99,7 @@ def test_conditions_evaluate_settings_outside_the_database() -> None:
         "copy-jobs SERVER_A SERVER_B",
         "sql SERVER_W ALTER ENDPOINT Mirroring FOR DATABASE_MIRRORING (ENCRYPTION = SUPPORTED)",
     )
-    taken = run(drill(before(*lines), text=FREE), 65)
+    taken = run(drill(build_preparation(*lines), text=FREE), 65)
     assert taken.holds("orphans(SERVER_A) == 0 and orphans(SERVER_B) == 1")
     assert taken.holds("enabled_jobs(SERVER_A) == 1 and enabled_jobs(SERVER_B) == 0")
     assert taken.holds("thresholds(SERVER_A) == 1 and thresholds(SERVER_B) == 0")

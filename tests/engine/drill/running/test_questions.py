@@ -70,12 +70,12 @@ CHANGES = (
 )
 
 
-def asking(mode: DrillMode | None = None, *more: tuple[str, str]) -> Drill:
-    return drill(*CHANGES, *more, mode=mode)
+def asking(mode: DrillMode | None = None, *changes: tuple[str, str]) -> Drill:
+    return drill(*CHANGES, *changes, mode=mode)
 
 
-def kinds(taken: Drill, kind: str) -> list[tuple[float, str]]:
-    return [(event.t_s, str(event.get("question"))) for event in taken.events if event.kind == kind]
+def kinds(drill: Drill, kind: str) -> list[tuple[float, str]]:
+    return [(event.t_s, str(event.get("question"))) for event in drill.events if event.kind == kind]
 
 
 def test_each_question_is_asked_at_its_time() -> None:
@@ -136,7 +136,7 @@ def test_a_missing_answer_scores_no_points() -> None:
 
 
 @pytest.mark.parametrize(
-    ("at_s", "line", "said"),
+    ("at_s", "line", "message"),
     [
         (21, "answer cause 2", "is not open"),
         (21, "answer nonsense 1", "is not open"),
@@ -146,9 +146,9 @@ def test_a_missing_answer_scores_no_points() -> None:
         (90, "answer cause 2", "is not open"),
     ],
 )
-def test_invalid_answers_are_refused(at_s: float, line: str, said: str) -> None:
+def test_invalid_answers_are_refused(at_s: float, line: str, message: str) -> None:
     taken = run(asking(), at_s)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         taken.do(line)
     assert not taken.journal
 
@@ -205,7 +205,7 @@ def test_the_drill_waits_for_open_questions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (('right = [2]\nwhy = "Nothing', 'right = [4]\nwhy = "Nothing'), "higher than the number of choices"),
         (('at = "50s"\n', ""), "the time is missing"),
@@ -216,6 +216,6 @@ def test_the_drill_waits_for_open_questions() -> None:
         (("+5 power-on SERVER_A", "+5 answer cuase 2"), "cuase"),
     ],
 )
-def test_problems_of_questions_are_reported(change: tuple[str, str], said: str) -> None:
-    with pytest.raises(ScenarioError, match=said):
+def test_problems_of_questions_are_reported(change: tuple[str, str], message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
         small(*CHANGES, change)

@@ -11,7 +11,7 @@ from tests.engine.drill.running.test_questions import CHANGES, asking
 from tests.engine.drill.texts import drill, run, small
 
 
-def gone_back(live: Drill, to_s: float) -> Drill:
+def rewind_drill(live: Drill, to_s: float) -> Drill:
     """A drill at *to_s* that knows what *live* knows."""
     early = [item.line for item in live.journal if item.tick < to_s * 100]
     back = replay(live.scenario, live.seed, live.mode, early, round(to_s * 100))
@@ -23,7 +23,7 @@ def test_opened_hints_stay_opened_and_charged() -> None:
     taken = run(drill(), 40)
     taken.hint(2)
     run(taken, 100)
-    back = gone_back(taken, 30)
+    back = rewind_drill(taken, 30)
     assert back.journal[-1].line == "30 rewind 100 hint:protected:2"
     assert [(o.goal, o.layer, o.cost) for o in back.hints] == [("protected", 2, 2.0)]
     assert [e.text for e in back.events if e.kind == "hint"] == ["It is off."]
@@ -40,20 +40,20 @@ def test_given_answers_stay_and_missed_ones_stay_missed() -> None:
     taken = run(asking(), 24)
     taken.do("answer cause 1")
     run(taken, 60)
-    back = gone_back(taken, 10)
+    back = rewind_drill(taken, 10)
     assert back.journal[-1].line == "10 rewind 60 answer:cause:1 missed:next"
     run(back, 55)
     assert [asked.name for asked in back.open_questions()] == ["role"]
     with pytest.raises(InputError, match="already"):
         back.do("answer cause 2")
-    again = gone_back(run(back, 60), 5)
+    again = rewind_drill(run(back, 60), 5)
     assert again.journal[-1].line == "5 rewind 60 answer:cause:1 missed:next", "known for ever"
 
 
 def test_a_run_with_a_rewind_replays() -> None:
     taken = run(asking(), 24)
     taken.do("answer cause 1")
-    back = run(gone_back(taken, 10), 70)
+    back = run(rewind_drill(taken, 10), 70)
     lines = [item.line for item in back.journal]
     again = replay(small(*CHANGES), back.seed, back.mode, lines, 7000)
     assert again.report() == back.report()
@@ -61,7 +61,7 @@ def test_a_run_with_a_rewind_replays() -> None:
 
 def test_the_state_hash_ignores_rewinds() -> None:
     taken = run(drill(), 40)
-    back = run(gone_back(taken, 30), 40)
+    back = run(rewind_drill(taken, 30), 40)
     assert back.state_hash() == taken.state_hash()
 
 
@@ -72,12 +72,12 @@ def test_an_exam_cannot_be_rewound() -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["hint:nothing:1", "hint:served:4", "hint:served", "answer:cause:1", "secret"]
+    "argument", ["hint:nothing:1", "hint:served:4", "hint:served", "answer:cause:1", "secret"]
 )
-def test_the_target_of_a_rewind_is_validated(word: str) -> None:
+def test_the_target_of_a_rewind_is_validated(argument: str) -> None:
     taken = run(drill(), 30)
     with pytest.raises(InputError, match="known"):
-        taken.do(f"rewind 40 {word}")
+        taken.do(f"rewind 40 {argument}")
     assert not taken.journal
 
 
@@ -85,11 +85,11 @@ def test_the_target_of_a_rewind_is_validated(word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "told"), [(DrillMode.GUIDED, True), (DrillMode.EXAM, False), (DrillMode.LAB, False)]
+    ("mode", "shows_progress"), [(DrillMode.GUIDED, True), (DrillMode.EXAM, False), (DrillMode.LAB, False)]
 )
-def test_progress_is_reported_if_the_mode_allows_it(mode: DrillMode, told: bool) -> None:
+def test_progress_is_reported_if_the_mode_allows_it(mode: DrillMode, shows_progress: bool) -> None:
     taken = drill(mode=mode)
-    assert (taken.progress() is not None) is told
+    assert (taken.progress() is not None) is shows_progress
 
 
 def test_progress_follows_weight_and_hold_time() -> None:

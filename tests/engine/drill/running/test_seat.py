@@ -22,14 +22,14 @@ def worlds(mode: DrillMode = DrillMode.EXAM) -> tuple[Drill, Drill]:
     return run(drill(mode=mode), 10), run(drill(HIDDEN, mode=mode), 10)
 
 
-def answers(taken: Drill, line: str) -> str:
+def answers(drill: Drill, line: str) -> str:
     """All that a line tells whoever types it."""
-    known = len(taken.events)
+    known = len(drill.events)
     try:
-        done = taken.do(line).line_without_time
+        done = drill.do(line).line_without_time
     except InputError as problem:
         return str(problem)
-    return json.dumps([done, *[event.as_json() for event in taken.events[known:]]])
+    return json.dumps([done, *[event.as_json() for event in drill.events[known:]]])
 
 
 @pytest.mark.parametrize(

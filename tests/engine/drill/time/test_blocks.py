@@ -1,4 +1,4 @@
-"""What is cut into blocks comes back as it was, and shares what has not changed."""
+"""Arrays that are cut into blocks come back unchanged, and share unchanged parts."""
 
 from __future__ import annotations
 

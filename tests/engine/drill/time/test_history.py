@@ -18,7 +18,7 @@ from tests.engine.drill.texts import FREE, drill, small
 DEEDS = st.lists(st.tuples(st.integers(0, 6000), LINES), max_size=6)
 
 
-def lived(deeds: list[tuple[int, str]], until: int = 8000) -> History:
+def play_deeds(deeds: list[tuple[int, str]], end_tick: int = 8000) -> History:
     history = History(drill(text=FREE))
     for tick, line in sorted(deeds):
         history.advance_to(tick)
@@ -26,24 +26,26 @@ def lived(deeds: list[tuple[int, str]], until: int = 8000) -> History:
             history.do(line)
         except InputError:
             assert line.startswith("hint")
-    history.advance_to(until)
+    history.advance_to(end_tick)
     return history
 
 
-def exact(history: History, tick: int, before: bool) -> Drill:
+def replay_exactly(history: History, tick: int, exclude_tick: bool) -> Drill:
     """The same moment played from the start."""
-    lines = [i.line for i in history.drill.journal if i.tick < tick or (i.tick == tick and not before)]
+    lines = [i.line for i in history.drill.journal if i.tick < tick or (i.tick == tick and not exclude_tick)]
     return replay(history.drill.scenario, history.drill.seed, history.drill.mode, lines, tick)
 
 
 @settings(max_examples=30, deadline=None)
-@given(deeds=DEEDS, tick=st.integers(-10, 9000), before=st.booleans())
-def test_a_restored_moment_equals_the_original(deeds: list[tuple[int, str]], tick: int, before: bool) -> None:
-    history = lived(deeds)
+@given(deeds=DEEDS, tick=st.integers(-10, 9000), exclude_tick=st.booleans())
+def test_a_restored_moment_equals_the_original(
+    deeds: list[tuple[int, str]], tick: int, exclude_tick: bool
+) -> None:
+    history = play_deeds(deeds)
     end = history.drill.state_hash()
     for sought in (tick, *(at for at, _ in deeds)):
-        found = history.seek(sought, before)
-        wanted = exact(history, min(max(0, sought), 8000), before)
+        found = history.seek(sought, exclude_tick)
+        wanted = replay_exactly(history, min(max(0, sought), 8000), exclude_tick)
         assert found.report() == wanted.report()
     assert history.drill.state_hash() == end
 
@@ -51,7 +53,7 @@ def test_a_restored_moment_equals_the_original(deeds: list[tuple[int, str]], tic
 @settings(max_examples=30, deadline=None)
 @given(deeds=DEEDS)
 def test_stepping_through_events_gives_the_same_run(deeds: list[tuple[int, str]]) -> None:
-    whole, stops = lived(deeds), lived(deeds, until=0)
+    whole, stops = play_deeds(deeds), play_deeds(deeds, end_tick=0)
     while stops.drill.tick < whole.drill.tick:
         new = stops.advance_to(whole.drill.tick, to_event=True)
         assert {event.tick for event in new} <= {stops.drill.tick}
@@ -61,37 +63,37 @@ def test_stepping_through_events_gives_the_same_run(deeds: list[tuple[int, str]]
 
 def test_a_distant_moment_is_restored_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "KEPT_MAX", 2)
-    history = lived([(3000, "power-off SERVER_A")], until=100_000)
+    history = play_deeds([(3000, "power-off SERVER_A")], end_tick=100_000)
     tick = max(range(10_000, 100_000, 10_000), key=lambda at: len(list(history.seeking(at))))
     shares = list(history.seeking(tick))
     assert len(shares) > 5
     assert shares == sorted(shares)
-    assert history.seek(tick).report() == exact(history, tick, False).report()
+    assert history.seek(tick).report() == replay_exactly(history, tick, False).report()
 
 
 def test_a_restored_moment_runs_independently() -> None:
-    history = lived([(3000, "power-off SERVER_A")])
+    history = play_deeds([(3000, "power-off SERVER_A")])
     found = history.seek(2000)
     found.do("stop-service SERVER_W")
     found.advance_to(8000)
     assert found.state_hash() != history.drill.state_hash()
-    assert history.drill.state_hash() == exact(history, 8000, False).state_hash()
+    assert history.drill.state_hash() == replay_exactly(history, 8000, False).state_hash()
 
 
 def test_snapshots_are_thinned_without_losing_moments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "KEPT_MAX", 8)
-    history = lived([(at, f"note {at}") for at in range(0, 30_000, 700)], until=40_000)
+    history = play_deeds([(at, f"note {at}") for at in range(0, 30_000, 700)], end_tick=40_000)
     assert len(history._snapshots) <= 8
     for tick in (0, 1, 699, 700, 20_000, 40_000):
-        assert history.seek(tick).report() == exact(history, tick, False).report()
+        assert history.seek(tick).report() == replay_exactly(history, tick, False).report()
 
 
 def test_the_history_of_a_loaded_drill_is_complete() -> None:
-    before = lived([(1000, "power-off SERVER_A"), (3000, "power-on SERVER_A")], until=5000)
+    before = play_deeds([(1000, "power-off SERVER_A"), (3000, "power-on SERVER_A")], end_tick=5000)
     history = History(before.drill)
     history.advance_to(9000)
     for tick in (500, 2000, 4000, 7000):
-        assert history.seek(tick).report() == exact(history, tick, False).report()
+        assert history.seek(tick).report() == replay_exactly(history, tick, False).report()
 
 
 def test_an_exam_can_be_viewed_only_after_its_end() -> None:
@@ -121,7 +123,7 @@ def test_a_fork_knows_its_past_and_records_its_origin() -> None:
     lines = [item.line for item in fork.drill.journal]
     assert fork.drill.report() == replay(small(), 3, DrillMode.PRACTICE, lines, 12_000).report()
     for tick in (2000, 3000, 5500):
-        assert fork.seek(tick).report() == exact(fork, tick, False).report()
+        assert fork.seek(tick).report() == replay_exactly(fork, tick, False).report()
 
 
 def test_marks_exist_for_every_kind() -> None:

@@ -21,7 +21,7 @@ JOURNAL = tuple(
 )
 
 
-def lived() -> History:
+def play_history() -> History:
     history = History(drill())
     for tick, line in LINES:
         history.advance_to(tick)
@@ -35,7 +35,7 @@ def shares_of(work: Slices[object]) -> list[float]:
 
 
 def test_a_run_in_slices_equals_the_run() -> None:
-    whole, history = lived(), History(drill())
+    whole, history = play_history(), History(drill())
     longest, before = 0, 0
     for share in replay_inputs(history, JOURNAL, END):
         assert 0.0 <= share <= 1.0
@@ -46,7 +46,7 @@ def test_a_run_in_slices_equals_the_run() -> None:
 
 
 def test_a_deviating_state_is_refused() -> None:
-    right = lived().seek(2000).state_hash()
+    right = play_history().seek(2000).state_hash()
     run_to_completion(replay_inputs(History(drill()), JOURNAL, END, [(2000, right)]))
     with pytest.raises(InputError, match=r"the state differs from the recorded one at 0:20\.00"):
         run_to_completion(replay_inputs(History(drill()), JOURNAL, END, [(2000, "0" * 32)]))
@@ -79,7 +79,7 @@ def test_a_solution_played_into_a_history_can_be_viewed() -> None:
 
 
 def test_a_tree_is_unchanged_until_the_last_slice_of_a_fork() -> None:
-    tree = Branches(lived())
+    tree = Branches(play_history())
     tree.fork(2000, "early")
     stored = restore_branches(tree.history.drill.scenario, tree.history.drill.seed, tree.stored())
     given_up = stored.forking(1500)
@@ -92,7 +92,7 @@ def test_a_tree_is_unchanged_until_the_last_slice_of_a_fork() -> None:
 
 
 def test_stored_branches_are_loaded_in_slices() -> None:
-    tree = Branches(lived())
+    tree = Branches(play_history())
     tree.fork(2000, "early").advance_to(30_000)
     stored = restore_branches(tree.history.drill.scenario, tree.history.drill.seed, tree.stored())
     assert shares_of(stored.recalling())
@@ -126,9 +126,9 @@ def test_an_unrecorded_branch_is_undone() -> None:
 
 
 def test_a_subtask_reports_its_share_of_the_whole() -> None:
-    def half() -> Slices[Drill | None]:
+    def run_half() -> Slices[Drill | None]:
         yield 0.0
         yield 0.5
         return None
 
-    assert shares_of(scale_progress(half(), 0.5, 1.0)) == [0.5, 0.75]
+    assert shares_of(scale_progress(run_half(), 0.5, 1.0)) == [0.5, 0.75]

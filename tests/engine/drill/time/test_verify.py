@@ -17,36 +17,38 @@ from tests.engine.drill.texts import drill, small
 
 
 @pytest.fixture(scope="module")
-def taken() -> Drill:
+def solved_drill() -> Drill:
     drilled = drill()
     play_solution(drilled)
     return drilled
 
 
 def check(
-    taken: Drill, *changes: tuple[str, str], hashes: list[StateHash] | None = None
+    drill: Drill, *changes: tuple[str, str], hashes: list[StateHash] | None = None
 ) -> Divergence | None:
-    lines = [item.line for item in taken.journal]
-    return verify(small(*changes), taken.seed, taken.mode, lines, hashes or taken.hashes, taken.tick)
+    lines = [item.line for item in drill.journal]
+    return verify(small(*changes), drill.seed, drill.mode, lines, hashes or drill.hashes, drill.tick)
 
 
-def test_an_equal_run_is_verified(taken: Drill) -> None:
-    assert check(taken) is None
-    assert verify_report(small(), json.loads(json.dumps(taken.report()))) is None
+def test_an_equal_run_is_verified(solved_drill: Drill) -> None:
+    assert check(solved_drill) is None
+    assert verify_report(small(), json.loads(json.dumps(solved_drill.report()))) is None
 
 
-def test_a_changed_scenario_diverges_where_the_change_takes_effect(taken: Drill) -> None:
-    found = check(taken, ('at = "20s"', 'at = "20.5s"'))
+def test_a_changed_scenario_diverges_where_the_change_takes_effect(solved_drill: Drill) -> None:
+    found = check(solved_drill, ('at = "20s"', 'at = "20.5s"'))
     assert found is not None
-    assert found.agreed == taken.hashes[0]
-    assert found.expected == taken.hashes[1]
-    assert found.lines == (taken.journal[0].line,)
+    assert found.agreed == solved_drill.hashes[0]
+    assert found.expected == solved_drill.hashes[1]
+    assert found.lines == (solved_drill.journal[0].line,)
     assert str(found).startswith("identical until 0:00.00, different at ")
     assert "power-on SERVER_A" in str(found)
 
 
-def test_a_report_names_the_first_different_event(taken: Drill) -> None:
-    found = verify_report(small(('at = "20s"', 'at = "20.5s"')), json.loads(json.dumps(taken.report())))
+def test_a_report_names_the_first_different_event(solved_drill: Drill) -> None:
+    found = verify_report(
+        small(('at = "20s"', 'at = "20.5s"')), json.loads(json.dumps(solved_drill.report()))
+    )
     assert "recorded fault at 0:20.00 (power-off SERVER_A), now fault at 0:20.50 (power-off SERVER_A)" in str(
         found
     )
@@ -67,47 +69,47 @@ def test_a_run_with_a_program_is_verified_and_a_changed_answer_named() -> None:
     assert found.startswith("the states match, but the recorded data about them differs. First differing")
 
 
-def test_one_wrong_hash_is_found(taken: Drill) -> None:
-    for place in range(len(taken.hashes)):
-        hashes = taken.hashes.copy()
+def test_one_wrong_hash_is_found(solved_drill: Drill) -> None:
+    for place in range(len(solved_drill.hashes)):
+        hashes = solved_drill.hashes.copy()
         hashes[place] = dataclasses.replace(hashes[place], digest="0" * 32)
-        found = check(taken, hashes=hashes)
+        found = check(solved_drill, hashes=hashes)
         assert found is not None
         assert found.expected == hashes[place]
         assert found.agreed == (hashes[place - 1] if place else None)
 
 
-def test_a_longer_record_is_another_run(taken: Drill) -> None:
-    found = check(taken, hashes=[*taken.hashes, StateHash(90_000, 1, "0" * 32)])
+def test_a_longer_record_is_another_run(solved_drill: Drill) -> None:
+    found = check(solved_drill, hashes=[*solved_drill.hashes, StateHash(90_000, 1, "0" * 32)])
     assert found is not None
     assert "the replay ends there" in str(found)
 
 
 @pytest.mark.parametrize(("key", "value"), [("state_hash", "0" * 32), ("ended_at_s", 1.0)])
-def test_a_different_end_is_found(taken: Drill, key: str, value: object) -> None:
+def test_a_different_end_is_found(solved_drill: Drill, key: str, value: object) -> None:
     """All hashes on the way are the run's own; only what it is said to have come to is not."""
-    report = json.loads(json.dumps(taken.report()))
-    assert verify_report(taken.scenario, report) is None
-    found = verify_report(taken.scenario, report | {key: value})
+    report = json.loads(json.dumps(solved_drill.report()))
+    assert verify_report(solved_drill.scenario, report) is None
+    found = verify_report(solved_drill.scenario, report | {key: value})
     assert found is not None
     assert found.expected != found.found
 
 
 @pytest.mark.parametrize("name", ["mode", "scenario"])
-def test_a_report_replayed_as_another_kind_is_found(taken: Drill, name: str) -> None:
-    """What replays a file takes mode and scenario from it: only the digest of both tells that one was changed."""
-    report = json.loads(json.dumps(taken.report())) | {name: "exam"}
-    scenario = load_scenario(taken.scenario.text, f"{report['scenario']}.toml")
+def test_a_report_replayed_as_another_kind_is_found(solved_drill: Drill, name: str) -> None:
+    """A replay takes mode and scenario from the file: only the digest of both reveals that one was changed."""
+    report = json.loads(json.dumps(solved_drill.report())) | {name: "exam"}
+    scenario = load_scenario(solved_drill.scenario.text, f"{report['scenario']}.toml")
     assert "origin is recorded as" in str(verify_report(scenario, report))
 
 
-def test_invalid_lines_are_refused(taken: Drill) -> None:
+def test_invalid_lines_are_refused(solved_drill: Drill) -> None:
     with pytest.raises(InputError, match="dance"):
         verify(small(), 3, "practice", ["1 dance"], [], 100)
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("score", {"total": 99.5}, "score.total is recorded as 99.5"),
         ("score", None, "score is recorded as None"),
@@ -119,9 +121,11 @@ def test_invalid_lines_are_refused(taken: Drill) -> None:
         ("goals", [], "goals is recorded as []"),
     ],
 )
-def test_a_false_claim_of_a_report_is_found(taken: Drill, name: str, value: object, said: str) -> None:
-    report = json.loads(json.dumps(taken.report()))
+def test_a_false_claim_of_a_report_is_found(
+    solved_drill: Drill, name: str, value: object, message: str
+) -> None:
+    report = json.loads(json.dumps(solved_drill.report()))
     report[name] = report[name] | value if isinstance(value, dict) else value
-    found = divergence(taken, report)
+    found = divergence(solved_drill, report)
     assert found is not None
-    assert said in str(found)
+    assert message in str(found)

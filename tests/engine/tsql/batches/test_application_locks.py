@@ -12,9 +12,9 @@ from tests.engine.worlds import P, lab
 A, B = f"{P}#a", f"{P}#b"
 
 
-def acquire(resource: str, mode: str = "Exclusive", more: str = "") -> str:
+def acquire(resource: str, mode: str = "Exclusive", arguments: str = "") -> str:
     """Text that acquires a lock of the session and shows the return code."""
-    return f"DECLARE @r int EXEC @r = sp_getapplock '{resource}', '{mode}', 'Session'{more} SELECT @r"
+    return f"DECLARE @r int EXEC @r = sp_getapplock '{resource}', '{mode}', 'Session'{arguments} SELECT @r"
 
 
 def hold(mode: str) -> World:
@@ -24,7 +24,7 @@ def hold(mode: str) -> World:
 
 
 @pytest.mark.parametrize(
-    ("held", "wanted", "code"),
+    ("held_mode", "wanted_mode", "code"),
     [
         ("Exclusive", "IntentShared", -1),
         ("Shared", "Shared", 0),
@@ -36,8 +36,8 @@ def hold(mode: str) -> World:
         ("IntentShared", "Exclusive", -1),
     ],
 )
-def test_lock_modes_conflict_as_documented(held: str, wanted: str, code: int) -> None:
-    assert ask(hold(held), B, acquire("x", wanted, ", 0"), 1).value == code
+def test_lock_modes_conflict_as_documented(held_mode: str, wanted_mode: str, code: int) -> None:
+    assert ask(hold(held_mode), B, acquire("x", wanted_mode, ", 0"), 1).value == code
 
 
 def test_a_waiter_gets_the_lock_when_it_is_released() -> None:
@@ -51,7 +51,7 @@ def test_a_waiter_gets_the_lock_when_it_is_released() -> None:
 
 def test_a_lock_wait_ends_with_its_timeout() -> None:
     world = hold("Exclusive")
-    assert ask(world, B, acquire("x", more=", 2000"), 4).value == -1
+    assert ask(world, B, acquire("x", arguments=", 2000"), 4).value == -1
     assert ask(world, B, "SET LOCK_TIMEOUT 500 " + acquire("x"), 4).value == -1
 
 
@@ -67,7 +67,7 @@ def test_the_end_of_the_connection_releases_the_lock() -> None:
     world = hold("Exclusive")
     tsql.submit(world, B, "KILL 51")
     run_on(world, 1)
-    assert ask(world, B, acquire("x", more=", 0"), 1).value == 0
+    assert ask(world, B, acquire("x", arguments=", 0"), 1).value == 0
 
 
 @pytest.mark.parametrize(

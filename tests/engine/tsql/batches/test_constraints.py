@@ -38,13 +38,13 @@ REFUSED = (
 )
 
 
-@pytest.mark.parametrize(("text", "number", "words"), REFUSED, ids=[str(case[:1]) for case in REFUSED])
-def test_a_constraint_violation_is_refused_and_changes_nothing(text: str, number: int, words: str) -> None:
+@pytest.mark.parametrize(("text", "number", "message"), REFUSED, ids=[str(case[:1]) for case in REFUSED])
+def test_a_constraint_violation_is_refused_and_changes_nothing(text: str, number: int, message: str) -> None:
     world = lab(workload="none")
     assert ask(world, P, SETUP, then_s=60).numbers == []
     answer = ask(world, P, text, then_s=60)
     assert answer.numbers[0] == number
-    assert words in " ".join(answer.texts)
+    assert message in " ".join(answer.texts)
     kept = ask(world, P, "SELECT a, b, x, y, pid, i FROM c SELECT id, n FROM p", then_s=60)
     assert kept.grids == [[[1, 1, 5, 10, 1, 5]], [[1, "a"], [2, "b"]]]
 

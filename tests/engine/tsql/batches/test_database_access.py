@@ -12,7 +12,7 @@ from tests.engine.worlds import P, do, lab
 A, B = f"{P}#a", f"{P}#b"
 
 
-def used() -> World:
+def build_used_database() -> World:
     """A database with an open transaction of window B, and window A in master."""
     world = lab(workload="none")
     ask(world, A, "CREATE DATABASE d", 2)
@@ -22,7 +22,7 @@ def used() -> World:
 
 @pytest.mark.parametrize("option", ["READ_ONLY", "EMERGENCY", "OFFLINE"])
 def test_the_statement_waits_until_other_sessions_have_left(option: str) -> None:
-    world = used()
+    world = build_used_database()
     assert answers(world, A, f"ALTER DATABASE d SET {option}", 10) == []
     waits = "SELECT blocking_session_id, command FROM sys.dm_exec_requests WHERE session_id = 51"
     assert ask(world, f"{P}#c", waits).grids == [[[52, "ALTER DATABASE"]]]
@@ -31,7 +31,7 @@ def test_the_statement_waits_until_other_sessions_have_left(option: str) -> None
 
 @pytest.mark.parametrize("option", ["READ_ONLY", "EMERGENCY", "OFFLINE"])
 def test_the_termination_clause_decides(option: str) -> None:
-    world = used()
+    world = build_used_database()
     assert ask(world, A, f"ALTER DATABASE d SET {option} WITH NO_WAIT").numbers == [5070, 5069]
     assert answers(world, A, f"ALTER DATABASE d SET {option} WITH ROLLBACK AFTER 5 SECONDS", 4) == []
     (done,) = [one for one in answers(world, f"{P}#c", "SELECT 1", 4) if one.event.get("window") == A]
@@ -39,7 +39,7 @@ def test_the_termination_clause_decides(option: str) -> None:
 
 
 def test_uncommitted_changes_of_other_sessions_are_rolled_back() -> None:
-    world = used()
+    world = build_used_database()
     ask(world, A, "ALTER DATABASE d SET READ_ONLY WITH ROLLBACK IMMEDIATE", 2)
     assert ask(world, A, "SELECT COUNT(*) FROM d.dbo.t").value == 0
 
@@ -63,7 +63,7 @@ def test_an_application_reads_but_cannot_write() -> None:
 
 
 def test_both_options_survive_a_restart() -> None:
-    world = used()
+    world = build_used_database()
     ask(world, B, "COMMIT USE master CREATE DATABASE e", 3)
     ask(world, A, "ALTER DATABASE d SET READ_ONLY ALTER DATABASE e SET EMERGENCY", 3)
     do(world, f"restart-service {P}", then_s=90.0)

@@ -31,11 +31,11 @@ def _of_2014() -> World:
     return world
 
 
-def _mirrored(server: str) -> Made:
+def _build_mirrored(server: str) -> Made:
     return _of_2014(), server, "Sales"
 
 
-def _alone(**changes: object) -> Made:
+def _build_unmirrored(**changes: object) -> Made:
     world = _of_2014()
     ask(world, P, "CREATE DATABASE Alone", 1)
     ask(world, f"{P}#7", "USE Alone; CREATE TABLE t (a int)", 2)
@@ -45,14 +45,14 @@ def _alone(**changes: object) -> Made:
     return world, P, "Alone"
 
 
-def _taken() -> Made:
-    world, server, name = _alone()
+def _build_single_user() -> Made:
+    world, server, name = _build_unmirrored()
     ask(world, f"{P}#8", "USE Alone; ALTER DATABASE Alone SET SINGLE_USER", 2)
     return world, server, name
 
 
 def _snapshot() -> Made:
-    world, server, _ = _alone()
+    world, server, _ = _build_unmirrored()
     answer = ask(
         world, P, "CREATE DATABASE Pic ON (NAME = Alone, FILENAME = 'D:\\x.ss') AS SNAPSHOT OF Alone", 2
     )
@@ -81,21 +81,21 @@ WORLDS: Final[dict[str, Callable[[], Made]]] = {
     "absent": lambda: (_of_2014(), P, "Nothing"),
     "system": lambda: (_of_2014(), P, "msdb"),
     "snapshot": _snapshot,
-    "online": _alone,
-    "readonly": lambda: _alone(read_only=True),
-    "taken": _taken,
-    "principal": lambda: _mirrored(P),
-    "mirror": lambda: _mirrored(M),
+    "online": _build_unmirrored,
+    "readonly": lambda: _build_unmirrored(read_only=True),
+    "taken": _build_single_user,
+    "principal": lambda: _build_mirrored(P),
+    "mirror": lambda: _build_mirrored(M),
     "primary": _replica,
     "readable": lambda: _replica("NODE_2"),
     "secondary": lambda: _replica("NODE_2", "NO"),
     "resolving": lambda: _replica("NODE_2", role=ReplicaRole.RESOLVING),
-    "standby": lambda: _alone(db_state=DbState.RESTORING, standby=True),
-    "restoring": lambda: _alone(db_state=DbState.RESTORING),
-    "recovering": lambda: _alone(db_state=DbState.RECOVERING),
-    "damaged": lambda: _alone(db_state=DbState.RECOVERY_PENDING, disk_failed=True),
-    "emergency": lambda: _alone(db_state=DbState.EMERGENCY),
-    "offline": lambda: _alone(db_state=DbState.OFFLINE),
+    "standby": lambda: _build_unmirrored(db_state=DbState.RESTORING, standby=True),
+    "restoring": lambda: _build_unmirrored(db_state=DbState.RESTORING),
+    "recovering": lambda: _build_unmirrored(db_state=DbState.RECOVERING),
+    "damaged": lambda: _build_unmirrored(db_state=DbState.RECOVERY_PENDING, disk_failed=True),
+    "emergency": lambda: _build_unmirrored(db_state=DbState.EMERGENCY),
+    "offline": lambda: _build_unmirrored(db_state=DbState.OFFLINE),
 }
 
 STATEMENTS: Final = {
@@ -146,7 +146,7 @@ STATEMENTS: Final = {
 
 
 @cache
-def _made(state: str) -> Made:
+def _build_world(state: str) -> Made:
     return WORLDS[state]()
 
 
@@ -169,7 +169,7 @@ CASES: Final = [
 
 @pytest.mark.parametrize(("kind", "statement", "state"), CASES)
 def test_every_statement_is_checked_in_every_state(kind: str, statement: str, state: str) -> None:
-    made, server, database = _made(state)
+    made, server, database = _build_world(state)
     world, plain = made.fork(), made.fork()
     answer = ask(world, f"{server}#9", statement.format(database), 40)
     ask(plain, f"{server}#9", "PRINT 1", 40)
@@ -185,7 +185,7 @@ def test_every_statement_is_checked_in_every_state(kind: str, statement: str, st
 
 
 def test_a_readable_secondary_refuses_primary_only_statements() -> None:
-    world, server, database = _made("readable")
+    world, server, database = _build_world("readable")
     for kind in ("write", "file", "option", "owner"):
         for statement in STATEMENTS[kind]:
             if any(
@@ -199,7 +199,7 @@ def test_a_readable_secondary_refuses_primary_only_statements() -> None:
 
 @pytest.mark.parametrize("kind", IN_USE)
 def test_a_database_in_use_is_neither_replaced_nor_removed(kind: str) -> None:
-    world = _made("online")[0].fork()
+    world = _build_world("online")[0].fork()
     ask(world, f"{P}#8", "USE Alone", 1)
     statement = STATEMENTS[kind][0].format("Alone")
     answer = ask(world, f"{P}#9", statement, 5)

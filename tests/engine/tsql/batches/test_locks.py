@@ -36,9 +36,9 @@ def waits(world: World, window: str, text: str) -> bool:
     return answers(world, window, text, 1) == [] and window in world.batches
 
 
-def ends(world: World, window: str, after: str, ending: str = "COMMIT") -> Answer:
-    """What *window* answers once *after* has ended its transaction."""
-    done = [a for a in answers(world, after, ending, 2) if a.event.get("window") == window]
+def ends(world: World, window: str, blocker: str, ending: str = "COMMIT") -> Answer:
+    """Return the answer of *window* after *blocker* has ended its transaction."""
+    done = [a for a in answers(world, blocker, ending, 2) if a.event.get("window") == window]
     return done[-1]
 
 
@@ -58,7 +58,7 @@ def test_a_reader_waits_for_a_writer_and_reads_the_result(database: str, change:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "waiting"),
+    ("first_statement", "second_statement", "waiting"),
     [
         ("INSERT t VALUES (3, 0)", "INSERT t VALUES (4, 0)", False),
         ("INSERT t VALUES (3, 0)", "UPDATE t SET k = 1", True),
@@ -84,10 +84,12 @@ def test_a_reader_waits_for_a_writer_and_reads_the_result(database: str, change:
         ("SELECT * FROM t WITH (TABLOCKX)", "SELECT * FROM t", True),
     ],
 )
-def test_lock_waits_follow_the_compatibility_matrix(first: str, second: str, waiting: bool) -> None:
+def test_lock_waits_follow_the_compatibility_matrix(
+    first_statement: str, second_statement: str, waiting: bool
+) -> None:
     world = table()
-    ask(world, A, f"BEGIN TRAN {first}")
-    assert waits(world, B, second) is waiting
+    ask(world, A, f"BEGIN TRAN {first_statement}")
+    assert waits(world, B, second_statement) is waiting
     ask(world, A, "ROLLBACK", 1)
     assert B not in world.batches
 

@@ -29,20 +29,20 @@ GO
 
 
 @cache
-def _made() -> World:
+def _build_world() -> World:
     world = lab(workload="none")
     world.update_instance(P, version=2014)
     ask(world, P, MAKE, 5)
     return world
 
 
-def _shown(answer: Answer) -> object:
+def _read_answer(answer: Answer) -> object:
     errors = [m["number"] for m in answer.event.get("messages") if m["severity"] > 10]
     return errors or [value for grid in answer.grids for row in grid for value in row]
 
 
 @pytest.mark.parametrize(
-    ("given", "asked", "wanted"),
+    ("grants", "statement", "wanted"),
     [
         ("", "SELECT a FROM t", [229]),
         ("", "SELECT a FROM v", [229]),
@@ -95,11 +95,13 @@ def _shown(answer: Answer) -> object:
         ("", "EXECUTE AS LOGIN = 'l' SELECT 7", [15406]),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("how", ["LOGIN", "USER"])
-def test_a_login_outside_sysadmin_needs_permissions(given: str, asked: str, wanted: object, how: str) -> None:
-    world = _made().fork()
-    ask(world, P, f"USE d {given}", 5)
-    assert _shown(ask(world, P, f"USE d EXECUTE AS {how} = 'l' {asked}", 5)) == wanted
+@pytest.mark.parametrize("principal_kind", ["LOGIN", "USER"])
+def test_a_login_outside_sysadmin_needs_permissions(
+    grants: str, statement: str, wanted: object, principal_kind: str
+) -> None:
+    world = _build_world().fork()
+    ask(world, P, f"USE d {grants}", 5)
+    assert _read_answer(ask(world, P, f"USE d EXECUTE AS {principal_kind} = 'l' {statement}", 5)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -130,7 +132,7 @@ def test_a_login_outside_sysadmin_needs_permissions(given: str, asked: str, want
     ],
 )  # fmt: skip
 def test_other_permission_statements_are_handled(batch: str, wanted: object) -> None:
-    assert _shown(ask(_made().fork(), P, f"USE master {batch}", 5)) == wanted
+    assert _read_answer(ask(_build_world().fork(), P, f"USE master {batch}", 5)) == wanted
 
 
 def test_permissions_follow_the_database_to_the_other_replica() -> None:

@@ -1,4 +1,4 @@
-"""What is found out before a batch or procedure runs, and what only when a statement does. [DOC: Batches; USE]
+"""Checks before a batch or procedure runs, and checks when a statement does. [DOC: Batches; USE]
 
 Documented: a compile error leaves nothing of a batch to run; deferred name resolution is for tables that are not there.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.tsql.console import ask, run_on, shown
+from tests.engine.tsql.console import ask, format_message, run_on
 from tests.engine.worlds import P, lab
 
 NOT_TOLD = {3621, 5701, 5703}
@@ -97,7 +97,7 @@ def test_a_procedure_with_a_wrong_column_is_refused_but_not_one_with_a_missing_t
     ask(world, P, "CREATE PROC p AS PRINT 'a' SELECT nocol FROM later")
     assert ask(world, P, "EXEC p").texts[0] == "a"
     ask(world, P, "CREATE TABLE later (x int)")
-    assert [shown(m)[:8] for m in ask(world, P, "EXEC p").event.get("messages")] == ["Msg 207,"]
+    assert [format_message(m)[:8] for m in ask(world, P, "EXEC p").event.get("messages")] == ["Msg 207,"]
 
 
 def test_a_long_batch_is_resolved_in_turns() -> None:

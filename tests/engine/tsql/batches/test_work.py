@@ -17,7 +17,7 @@ from tests.engine.worlds import M, P, lab
 LONG = "DECLARE @i int SET @i = 0\n" + "SET @i = @i + 1\n" * 400 + "SELECT @i"
 
 
-def _ended(world: World, ticks: int = 2_000) -> list[tuple[int, str]]:
+def _list_ended_batches(world: World, ticks: int = 2_000) -> list[tuple[int, str]]:
     events = simulator.advance(world, world.tick + ticks)
     return [(event.tick, str(event.get("results"))) for event in events if event.kind == "sql_done"]
 
@@ -32,18 +32,18 @@ def test_a_long_batch_takes_the_same_ticks_with_and_without_a_cache() -> None:
     straight, interrupted = lab(), lab()
     _forget()
     tsql.submit(straight, P, LONG)
-    expected = _ended(straight)
+    expected = _list_ended_batches(straight)
     assert expected[0][0] > 50
     assert "400" in expected[0][1]
     tsql.submit(interrupted, P, LONG)  # all of it is known already
     for _ in range(expected[0][0] - 1):
         _forget()
-        assert not _ended(interrupted, 1)
+        assert not _list_ended_batches(interrupted, 1)
     other = interrupted.fork()
     _forget()
-    assert _ended(interrupted) == expected
+    assert _list_ended_batches(interrupted) == expected
     _forget()
-    assert _ended(other) == expected
+    assert _list_ended_batches(other) == expected
     assert other.state_hash() == interrupted.state_hash()
 
 
@@ -160,6 +160,6 @@ def test_a_large_text_search_is_charged(call: str) -> None:
         world = lab(workload="none")
         values = f"REPLICATE('ab', 4000) AS t, REPLICATE('ab', {times}) AS p"
         tsql.submit(world, P, f"SELECT COUNT({call}) FROM (SELECT TOP 400 {values} FROM sys.messages) x")
-        took.append(_ended(world)[0][0])
+        took.append(_list_ended_batches(world)[0][0])
     assert took[0] == 0
     assert took[1] > 5

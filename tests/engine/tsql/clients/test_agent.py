@@ -22,15 +22,15 @@ SEEN = "SELECT name, state FROM msdb.dbo.seen"
 HISTORY = "SELECT step_id, run_status FROM msdb.dbo.sysjobhistory ORDER BY instance_id"
 
 
-def prepared(where: str) -> World:
+def build_agent_world(arguments: str) -> World:
     world = lab(workload="none")
     ask(world, P, JOB)
-    ask(world, P, ALERT.format(where))
+    ask(world, P, ALERT.format(arguments))
     return world
 
 
 def test_a_state_change_starts_the_job_with_its_tokens_filled_in() -> None:
-    world = prepared("State = 9 AND DatabaseName = ''Sales''")
+    world = build_agent_world("State = 9 AND DatabaseName = ''Sales''")
     do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
     assert ask(world, P, SEEN).grids == [[["Sales", 9]]]
     assert ask(world, P, HISTORY).grids == [[[1, 1], [2, 0], [0, 0]]]
@@ -39,21 +39,21 @@ def test_a_state_change_starts_the_job_with_its_tokens_filled_in() -> None:
 
 
 def test_an_event_excluded_by_the_query_is_ignored() -> None:
-    world = prepared("State = 8")
+    world = build_agent_world("State = 8")
     do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
     assert ask(world, P, SEEN).grids == [[]]
 
 
 @pytest.mark.parametrize("change", ["@enabled = 0", "@job_name = ''"])
 def test_a_disabled_alert_or_one_without_a_job_starts_nothing(change: str) -> None:
-    world = prepared("State = 9")
+    world = build_agent_world("State = 9")
     ask(world, P, f"EXEC msdb.dbo.sp_update_alert @name = 'changes', {change}")
     do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
     assert ask(world, P, SEEN).grids == [[]]
 
 
 def test_no_alert_fires_while_the_agent_is_stopped() -> None:
-    world = prepared("State = 9")
+    world = build_agent_world("State = 9")
     world.update_instance(P, agent_running=False)
     do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
     assert ask(world, P, SEEN).grids == [[]]
@@ -89,7 +89,7 @@ def test_an_error_log_message_fires_by_number_or_severity() -> None:
 
 
 def test_a_fork_reacts_like_its_world() -> None:
-    world = prepared("State = 9")
+    world = build_agent_world("State = 9")
     other = world.fork()
     for one in (world, other):
         do(one, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")

@@ -11,7 +11,7 @@ from tests.engine.tsql.console import Answer, answers, ask, run_on
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, do, lab
 
 
-def done(events: list[Event]) -> list[Answer]:
+def list_answers(events: list[Event]) -> list[Answer]:
     return [Answer(event) for event in events if event.kind == "sql_done"]
 
 
@@ -49,7 +49,7 @@ def test_a_new_batch_on_a_dead_server_gets_the_connection_error(fault: str, numb
 def test_a_running_batch_ends_when_its_server_is_lost(fault: str, number: int) -> None:
     world = lab()
     tsql.submit(world, P, "PRINT 'before' WAITFOR DELAY '01:00:00' PRINT 'after'")
-    (answer,) = done(do(world, fault))
+    (answer,) = list_answers(do(world, fault))
     assert answer.texts[0] == "before"
     assert answer.numbers == [number]
     assert answer.event.tick < 30 * 100
@@ -80,7 +80,7 @@ def test_a_hung_server_responds_after_it_resumes() -> None:
     ask(world, P, "SELECT 1")
     do(world, "hang SERVER_A", then_s=1)
     assert answers(world, P, "SELECT 2", then_s=60) == []
-    (answer,) = done(do(world, "unhang SERVER_A", then_s=1))
+    (answer,) = list_answers(do(world, "unhang SERVER_A", then_s=1))
     assert answer.value == 2
 
 
@@ -95,7 +95,7 @@ def test_a_delay_that_ends_during_a_hang_continues_afterwards() -> None:
     world = lab()
     tsql.submit(world, P, "WAITFOR DELAY '00:00:05' SELECT 3")
     do(world, "hang SERVER_A", then_s=20)
-    (answer,) = done(do(world, "unhang SERVER_A", then_s=1))
+    (answer,) = list_answers(do(world, "unhang SERVER_A", then_s=1))
     assert answer.value == 3
 
 
@@ -103,7 +103,7 @@ def test_a_failover_breaks_connections_in_the_database() -> None:
     world = lab()
     tsql.submit(world, "SERVER_A#2", "USE Sales WAITFOR DELAY '01:00:00'")
     tsql.submit(world, "SERVER_A#3", "WAITFOR DELAY '00:00:50' SELECT DB_NAME()")
-    ended = done(do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60))
+    ended = list_answers(do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60))
     by_window = {answer.event.get("window"): answer for answer in ended}
     assert by_window["SERVER_A#2"].numbers == [10054]
     assert by_window["SERVER_A#3"].value == "master"
@@ -116,7 +116,7 @@ def test_cancel_stops_the_batch_and_those_queued_behind_it() -> None:
     tsql.submit(world, P, "PRINT 'queued'")
     run_on(world, 3)
     tsql.cancel(world, P)
-    (answer,) = done(run_on(world, 1))
+    (answer,) = list_answers(run_on(world, 1))
     assert answer.texts[-1].endswith("Query was cancelled by user.")
     assert ask(world, P, "SELECT 1").value == 1
 
@@ -153,7 +153,7 @@ def test_a_second_submission_waits_for_the_first() -> None:
     world = lab()
     tsql.submit(world, P, "WAITFOR DELAY '00:00:02' SELECT 1")
     tsql.submit(world, P, "SELECT 2")
-    first, second = done(run_on(world, 5))
+    first, second = list_answers(run_on(world, 5))
     assert (first.value, first.event.tick) == (1, 200)
     assert (second.value, second.event.tick, second.event.get("started_tick")) == (2, 200, 200)
 
@@ -178,7 +178,7 @@ def test_a_waiting_batch_is_forked_and_hashed_with_its_world() -> None:
     run_on(world, 1.5)
     other = world.fork()
     assert other.state_hash() == world.state_hash()
-    here, there = done(run_on(world, 5)), done(simulator.advance(other, other.tick + 500))
+    here, there = list_answers(run_on(world, 5)), list_answers(simulator.advance(other, other.tick + 500))
     assert here[0].value == there[0].value == 6
     assert other.state_hash() == world.state_hash()
 
@@ -191,8 +191,8 @@ def test_a_pending_statement_ends_when_its_work_is_done() -> None:
         M,
         "RESTORE DATABASE Sales WITH RECOVERY SELECT state_desc FROM sys.databases WHERE name = 'Sales'",
     )
-    assert done(run_on(world, 0.5)) == []
-    (answer,) = done(run_on(world, 10))
+    assert list_answers(run_on(world, 0.5)) == []
+    (answer,) = list_answers(run_on(world, 10))
     assert answer.grids == [[["ONLINE"]]]
     assert answer.event.get("elapsed_ticks") > 50
 

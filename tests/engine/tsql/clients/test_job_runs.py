@@ -26,7 +26,7 @@ def with_job(*commands: str, options: str = "") -> World:
     return world
 
 
-def started(world: World, then_s: float = 2.0) -> World:
+def start_job(world: World, then_s: float = 2.0) -> World:
     ask(world, P, "EXEC msdb.dbo.sp_start_job 'J'")
     run_on(world, then_s)
     return world
@@ -42,7 +42,7 @@ def help_of(world: World) -> dict[str, object]:
 
 
 def test_a_running_job_is_not_started_again() -> None:
-    world = started(with_job("WAITFOR DELAY ''00:01''"))
+    world = start_job(with_job("WAITFOR DELAY ''00:01''"))
     answer = ask(world, P, "EXEC msdb.dbo.sp_start_job 'J'")
     assert answer.numbers == [22022]
     assert answer.texts[-1].endswith(
@@ -58,13 +58,13 @@ def test_outcomes_are_those_of_the_last_run() -> None:
     world = with_job("SELECT 1")
     whose = " WHERE job_id = (SELECT job_id FROM msdb.dbo.sysjobs WHERE name = ''J'')".replace("''", "'")
     assert value(world, outcome + whose) == 5
-    assert value(started(world), outcome + whose) == 1
-    assert value(started(with_job("SELECT 1/0")), outcome + whose) == 0
+    assert value(start_job(world), outcome + whose) == 1
+    assert value(start_job(with_job("SELECT 1/0")), outcome + whose) == 0
     assert value(world, "SELECT last_run_outcome FROM msdb.dbo.sysjobsteps" + whose) == 1
 
 
 def test_the_history_has_the_documented_texts() -> None:
-    world = started(with_job("RAISERROR(''boo'', 16, 1)"))
+    world = start_job(with_job("RAISERROR(''boo'', 16, 1)"))
     rows = ask(
         world, P, "SELECT step_id, message, sql_message_id FROM msdb.dbo.sysjobhistory ORDER BY instance_id"
     ).grids[0]
@@ -77,7 +77,7 @@ def test_the_history_has_the_documented_texts() -> None:
             0,
         ],
     ]
-    good = started(with_job("PRINT ''done''"))
+    good = start_job(with_job("PRINT ''done''"))
     texts = ask(good, P, "SELECT message FROM msdb.dbo.sysjobhistory ORDER BY instance_id").grids[0]
     assert texts[0][0].endswith("done [SQLSTATE 01000] (Message 0).  The step succeeded.")
     assert texts[1][0].startswith("The job succeeded.  The Job was invoked by User")
@@ -86,7 +86,7 @@ def test_the_history_has_the_documented_texts() -> None:
 def test_the_history_shows_the_start_of_a_run() -> None:
     world = with_job("WAITFOR DELAY ''00:00:30''")
     began = value(world, "SELECT CONVERT(int, REPLACE(CONVERT(varchar(8), GETDATE(), 108), ':', ''))")
-    started(world, 40)
+    start_job(world, 40)
     rows = ask(world, P, "SELECT run_time, run_duration FROM msdb.dbo.sysjobhistory").grids[0]
     assert rows == [[began, 30], [began, 30]]
 
@@ -95,7 +95,7 @@ def test_the_activity_and_sp_help_job_follow_a_run() -> None:
     world = with_job("SELECT 1", "WAITFOR DELAY ''00:00:30''")
     assert (help_of(world)["current_execution_status"], help_of(world)["last_run_outcome"]) == (4, 5)
     assert len(help_of(world)) == 32
-    started(world)
+    start_job(world)
     now = help_of(world)
     assert (now["current_execution_status"], now["current_execution_step"], now["has_step"]) == (
         1,
@@ -111,7 +111,7 @@ def test_the_activity_and_sp_help_job_follow_a_run() -> None:
 
 
 def test_a_job_can_be_stopped() -> None:
-    world = started(with_job("WAITFOR DELAY ''01:00''"))
+    world = start_job(with_job("WAITFOR DELAY ''01:00''"))
     first = answers(world, P, "EXEC msdb.dbo.sp_stop_job 'J'")[0]
     assert first.texts == ["Job 'J' stopped successfully."]
     run_on(world, 1)
@@ -121,7 +121,7 @@ def test_a_job_can_be_stopped() -> None:
 
 
 def test_a_failed_step_is_retried_as_often_as_configured() -> None:
-    world = started(with_job("SELECT 1/0", options=", @retry_attempts = 2, @retry_interval = 1"), 30)
+    world = start_job(with_job("SELECT 1/0", options=", @retry_attempts = 2, @retry_interval = 1"), 30)
     assert help_of(world)["current_execution_status"] == 3
     run_on(world, 120)
     rows = ask(
@@ -132,6 +132,6 @@ def test_a_failed_step_is_retried_as_often_as_configured() -> None:
     assert rows.grids[0] == [[1, 2, 0], [1, 2, 1], [1, 0, 2], [0, 0, 0]]
 
 
-@pytest.mark.parametrize("given", ["@message_id = 1480, @severity = 16", "@severity = 0"])
-def test_an_alert_has_one_condition(given: str) -> None:
-    assert ask(lab(), P, f"EXEC msdb.dbo.sp_add_alert @name = 'a', {given}").numbers == [14500]
+@pytest.mark.parametrize("arguments", ["@message_id = 1480, @severity = 16", "@severity = 0"])
+def test_an_alert_has_one_condition(arguments: str) -> None:
+    assert ask(lab(), P, f"EXEC msdb.dbo.sp_add_alert @name = 'a', {arguments}").numbers == [14500]

@@ -26,10 +26,10 @@ def act(world: World, line: str, then_s: float = 0.0) -> list[Event]:
     return simulator.advance(world, world.tick + ticks(then_s))
 
 
-def connect(world: World, server: str = P, **said: str) -> Event:
+def connect(world: World, server: str = P, **properties: str) -> Event:
     (event,) = (
         event
-        for event in act(world, f"connect {server}#c1 {json.dumps({**RIGHT, **said})}")
+        for event in act(world, f"connect {server}#c1 {json.dumps({**RIGHT, **properties})}")
         if event.kind == "session"
     )
     return event
@@ -70,7 +70,7 @@ def test_row_counts_are_numbers_without_client_messages() -> None:
 
 
 @pytest.mark.parametrize(
-    ("server", "said", "expected"),
+    ("server", "properties", "expected"),
     [
         (P, {"password": "wrong"}, [18456]),
         (P, {"login": "nobody"}, [18456]),
@@ -78,9 +78,11 @@ def test_row_counts_are_numbers_without_client_messages() -> None:
         (M, {}, [954, 4060, 18456]),
     ],
 )
-def test_a_refused_login_is_in_the_errorlog(server: str, said: dict[str, str], expected: list[int]) -> None:
+def test_a_refused_login_is_in_the_errorlog(
+    server: str, properties: dict[str, str], expected: list[int]
+) -> None:
     world = lab()
-    event = connect(world, server, **said)
+    event = connect(world, server, **properties)
     assert (event.get("what"), numbers(event)) == ("refused", expected)
     assert world.errorlog[server][-1][1] == 18456
     with pytest.raises(InputError, match="not connected"):

@@ -1,4 +1,4 @@
-"""Which batches count as queries alone, and that a run keeps no moment and no hash for them."""
+"""Batches that count as queries alone; a run keeps no snapshot and no hash for them."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 import pytest
 
 from tests.engine.tsql.console import ask
-from tests.engine.tsql.test_answers import shown
+from tests.engine.tsql.test_answers import format_answer
 from tests.engine.worlds import P, lab
 
 TEXT = resources.files("engine.tsql.query").joinpath("differences.tsv").read_text(encoding="utf-8")
@@ -40,5 +40,5 @@ def test_sqlite_and_sql_server_differ_as_listed(row: dict[str, str]) -> None:
     world = lab(workload="none")
     world.update_instance(P, version=2014)
     assert row["sqlite"] in (by_sqlite(row["statement"]), VERSIONS_DIFFER)
-    assert shown(ask(world, P, row["statement"], then_s=1), row["sql_server"]) == row["sql_server"]
+    assert format_answer(ask(world, P, row["statement"], then_s=1), row["sql_server"]) == row["sql_server"]
     assert find_spec(f"engine.tsql.{row['done_by']}") is not None

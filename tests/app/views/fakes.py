@@ -1,4 +1,4 @@
-"""What views ask of a drill, made by hand: plain data, nothing simulated."""
+"""Fake drills for views: plain data, nothing simulated."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Session:
 
 @dataclass
 class Plan:
-    """What a view asks of a scenario."""
+    """The fields of a scenario that views read."""
 
     sessions: tuple[Session, ...] = (Session(),)
     databases: tuple[Any, ...] = ()
@@ -34,7 +34,7 @@ class Plan:
 
 @dataclass
 class Run:
-    """What a view asks of a drill."""
+    """The fields of a drill that views read."""
 
     world: World
     events: list[Event] = field(default_factory=list)

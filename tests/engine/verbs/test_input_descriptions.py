@@ -13,7 +13,7 @@ ASKED = {"cause": ["The witness.", "The cable."]}
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "description"),
     [
         ("power-on SERVER_A", "SERVER_A ▸ Power on"),
         ("mend SERVER_A SERVER_B", "SERVER_A – SERVER_B ▸ Repair"),
@@ -32,8 +32,8 @@ ASKED = {"cause": ["The witness.", "The cable."]}
         ("no line at all", "no line at all"),
     ],
 )
-def test_an_input_line_is_described(line: str, said: str) -> None:
-    assert describe_line(line, ASKED) == said
+def test_an_input_line_is_described(line: str, description: str) -> None:
+    assert describe_line(line, ASKED) == description
 
 
 def test_no_description_is_the_bare_verb() -> None:

@@ -15,5 +15,5 @@ DRILLS: Final = tuple(name for name in NAMES if name not in LABS)
 
 
 @cache
-def shipped(name: str) -> Scenario:
+def load_shipped_scenario(name: str) -> Scenario:
     return scenario_files.find(name).load()

@@ -1,4 +1,4 @@
-"""What a test knows to be there."""
+"""Assertions that narrow a type."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TypeVar
 Found = TypeVar("Found")
 
 
-def there(found: Found | None) -> Found:
+def require(value: Found | None) -> Found:
     """Not None: else the test fails here."""
-    assert found is not None
-    return found
+    assert value is not None
+    return value
