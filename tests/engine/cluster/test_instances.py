@@ -327,14 +327,14 @@ def test_the_service_exists_on_each_node_and_runs_on_one() -> None:
 
 def test_a_failed_shared_drive_moves_with_the_instance_and_can_be_mended_there() -> None:
     world = fci_lab(1)
-    until(world, 5)
+    run_until(world, 5)
     do(world, "fail-volume SQLFCI1 L")
-    until(world, 10)
+    run_until(world, 10)
     do(world, "move-role SQLFCI1 NODE_2")
-    until(world, 60)
+    run_until(world, 60)
     assert world.copies["SQLFCI1", "Sales"].disk_failed
     do(world, "mend-volume SQLFCI1 L")
-    until(world, 80)
+    run_until(world, 80)
     copy = world.copies["SQLFCI1", "Sales"]
     assert (copy.disk_failed, copy.db_state.name) == (False, "ONLINE")
     assert not any(computer.failed_drives for computer in world.computers.values())

@@ -293,7 +293,7 @@ def test_a_group_does_not_fail_over_to_an_excluded_node() -> None:
 
 def test_a_drained_node_gives_up_the_core_cluster_group() -> None:
     world = fci_lab(1)
-    until(world, 5)
+    run_until(world, 5)
     owner = config.find_core_owner(world, "NODE_1")
     ask(world, f"Suspend-ClusterNode {owner} -Drain")
     assert config.find_core_owner(world, "NODE_1") != owner
