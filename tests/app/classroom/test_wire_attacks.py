@@ -17,7 +17,7 @@ from app.classroom import certificate
 from app.classroom.acts import LINE_MAX, TICK_MAX
 from app.classroom.client_messages import BYTES_MAX
 from app.classroom.record import ClassRecord
-from tests.class_process import HostProcess, Stranger, hosted, join
+from tests.class_process import HostProcess, Stranger, join, run_host
 from tests.forked import run
 
 SLOW_S = 5.0
@@ -28,7 +28,7 @@ ANN, EVE = "a" * 32, "e" * 32
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostProcess]:
     folder = tmp_path_factory.mktemp("class")
-    with hosted(folder / "class.sqlite", "planned-failover", "--mode", "practice") as host:
+    with run_host(folder / "class.sqlite", "planned-failover", "--mode", "practice") as host:
         yield host
 
 
@@ -115,7 +115,7 @@ def test_malformed_message_ends_its_connection_alone(host: HostProcess, name: st
         send_ignoring_end(eve, MALFORMED[name])
         assert ann.asks(acts(entry(known + 1, 10 * known)), "acknowledged")["number"] == known + 1
         assert time.monotonic() - begun < SLOW_S
-        assert eve.turned_away(acts()) is not None
+        assert eve.read_refusal(acts()) is not None
         assert read_log(host, "Eve") == before
 
 
@@ -156,7 +156,7 @@ def test_replayed_messages_count_once_and_only_for_their_own_seat(host: HostProc
             assert cyd.asks(sent, "acknowledged")["number"] == 1
         eve.asks(join(host.invited, "Dee", "d" * 32), "welcome")
         eve.asks(sent, "acknowledged")  # what was recorded on the wire is Dee's now, and not Cyd's
-        assert "is not the acknowledged one" in eve.turned_away(acts(entry(1, 100, "note other")))
+        assert "is not the acknowledged one" in eve.read_refusal(acts(entry(1, 100, "note other")))
     assert read_log(host, "Cyd") == read_log(host, "Dee") == [(1, 100, "note mine")]
 
 
@@ -173,7 +173,7 @@ def test_nobody_gets_the_seat_of_another(host: HostProcess) -> None:
         ]
         for claim in claims:
             with Stranger(host.invited) as eve:
-                assert eve.turned_away(claim())
+                assert eve.read_refusal(claim())
         with Stranger(host.invited) as other:
             welcome = other.asks(join(host.invited, "Fay", "g" * 32), "welcome")
             assert (welcome["name"], welcome["acknowledged"]) == ("Fay 2", 0)
