@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from app.serve.login import PacketKind
 from tests.app.serve.client import TRANSACTION_HEADER, connect, login
-from tests.app.serve.test_listener import run, served, shown
+from tests.app.serve.test_listener import encode_text, run, serve_site
 
 PRELOGIN = bytes.fromhex("0000150006 0100 1b0001 02001c000c 0300280004 ff") + bytes(30)
 ODD_NUMBERS = (-1, 0, 65_535, 2**31 - 1, -(2**31))
@@ -91,7 +91,7 @@ def test_malformed_packets_end_nothing_but_their_connection() -> None:
 
     async def test() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
-        async with served("lab") as site:
+        async with serve_site("lab") as site:
             port, password = site.listener.ports["SERVER_A"], site.listener.password
             other = await site.connect("SERVER_A")
             for logs_in, data in attacks(password, 60):
@@ -104,9 +104,9 @@ def test_malformed_packets_end_nothing_but_their_connection() -> None:
                 with suppress(TimeoutError, ConnectionError):
                     await asyncio.wait_for(reader.read(4_096), 0.002)
                 await drop(writer)
-            assert shown("SERVER_A") in await other.ask("SELECT @@SERVERNAME")
+            assert encode_text("SERVER_A") in await other.ask("SELECT @@SERVERNAME")
             late = await site.connect("SERVER_A")
-            assert shown("SERVER_A") in await late.ask("SELECT @@SERVERNAME")
+            assert encode_text("SERVER_A") in await late.ask("SELECT @@SERVERNAME")
             await asyncio.sleep(0.05)
             assert len(site.listener.sessions) <= 3
 
@@ -116,7 +116,7 @@ def test_malformed_packets_end_nothing_but_their_connection() -> None:
 
 def test_a_login_that_comes_byte_by_byte_keeps_nobody_waiting() -> None:
     async def test() -> None:
-        async with served("lab") as site:
+        async with serve_site("lab") as site:
             port, password = site.listener.ports["SERVER_A"], site.listener.password
             slow = [await asyncio.open_connection("127.0.0.1", port) for _ in range(20)]
             whole = raw_packet(PacketKind.LOGIN, login("sa", password))
@@ -125,7 +125,7 @@ def test_a_login_that_comes_byte_by_byte_keeps_nobody_waiting() -> None:
                     writer.write(whole[at : at + 1])
                 await asyncio.sleep(0)
             client = await site.connect("SERVER_A")
-            assert shown("SERVER_A") in await client.ask("SELECT @@SERVERNAME")
+            assert encode_text("SERVER_A") in await client.ask("SELECT @@SERVERNAME")
             for _, writer in slow:
                 await drop(writer)
 
