@@ -19,7 +19,7 @@ _PI: Final = Decimal(
     "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798"
 )
 _ANGLE_MAX: Final = 1e30
-"""Angles beyond are further apart than a turn; the sine of one says nothing."""
+"""Maximum angle: beyond it neighboring floats are more than a turn apart, so a sine is meaningless."""
 
 
 Number = TypeVar("Number", int, float)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 WEIGHT_LEAST: Final = 200
-"""Characters that a commit counts as beside what it wrote. Assumed."""
+"""Characters that a commit counts in addition to its changes. Assumed."""
 
 
 USER: Final = "\0user "

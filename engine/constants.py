@@ -14,7 +14,7 @@ TIME_MAX_S: Final = 1e6
 """No run is longer: eleven days, as of `run --until`. Assumed."""
 
 PING_INTERVAL_S: Final = 1.0
-"""Each side pings on each open connection once a second. Documented [RANDAL]."""
+"""Interval at which each side pings on each open connection. Documented [RANDAL]."""
 
 PING_WAIT_S: Final = 0.02
 """Time that a ping waits for a processor, for each factor by which the processors are slower than normal. Assumed:
@@ -37,7 +37,10 @@ HARD_ERROR_S: Final = (0.6, 1.1)
 """Range in which a broken connection is noticed. Read off: "typically in around 1 second" [WP]."""
 
 SESSION_CLOSE_NOTICED_S: Final = 0.03
-"""A partner that closes its session says so on the wire: noticed in a few round trips. Derived."""
+"""Time until the end of a session is noticed that its partner announces on the wire: a few round trips.
+
+Derived.
+"""
 
 RECONNECT_S: Final = (0.8, 1.8)
 """Time in which a repaired path is found again: each side retries about once a second. Derived from the ping."""

@@ -76,7 +76,7 @@ class Wording(Struct, frozen=True):
     since: int
     severity: int
     logged: bool
-    """is_event_logged: the message also goes into the ERRORLOG and the application log of Windows."""
+    """is_event_logged: the message also goes into the ERRORLOG and the Windows application log."""
     source: str
     """doc: Microsoft's message tables; log: seen in a public ERRORLOG or client output, where the tables have no such
     row or another severity; derived: our words; client: of the client's library; own: no message of the product."""

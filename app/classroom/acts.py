@@ -17,13 +17,13 @@ from engine.model import Tick
 LINE_MAX: Final = 65_536
 """Characters of an input line: a script in one batch. Assumed."""
 ACTS_MAX: Final = 20_000
-"""Acts of one seat: one every two seconds of the longest drill. Assumed."""
+"""Maximum actions of one seat: one every two seconds of the longest drill. Assumed."""
 LETTERS_MAX: Final = 4_000_000
-"""Characters of all acts of one seat, as of a file of input lines (app/cli/runs.py)."""
+"""Maximum characters of all actions of one seat, as in a file of input lines (app/cli/runs.py)."""
 TICK_MAX: Final = 8 * 3600 * TICKS_PER_S
-"""Eight hours, the longest drill: what the host has to play again at most."""
+"""Eight hours, the longest drill: the maximum that the host must replay."""
 SENT_BACK: Final = "sent-back"
-"""Line of an act that answers the way back: the run is as it was at its tick; what came after stays in the log."""
+"""Line of an action that confirms a rewind: the run is reset to its tick; later actions stay in the log."""
 _DIGEST: Final = re.compile(r"(?:[0-9a-f]{32})?")
 
 
@@ -33,11 +33,11 @@ class LogEntry(NamedTuple):
     number: int
     tick: Tick
     line: str
-    """Input line without its time; empty: nothing was done, the run has come as far as *tick*."""
+    """Input line without its time; empty: no input, the run has reached *tick*."""
     digest: str
     """The seat's hash of its world after it; empty: none was taken."""
     instruction: int
-    """Number of the instruction that it carries out or has read; 0: the seat's own act."""
+    """Number of the instruction that the entry answers; 0: an action of the seat itself."""
 
 
 class LogMismatchError(Exception):

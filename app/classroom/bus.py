@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ALIVE_S: Final = 1.0
-"""Wall time between two words of a host that has nothing to tell."""
+"""Wall time between two signs of life of an idle host."""
 GONE_S: Final = 5.0
-"""A host that is silent for so long counts as gone, and its seats as not connected."""
+"""Time of silence after which a host counts as lost, and its seats as disconnected."""
 AGAIN_S: Final = 1.0
 """Wall time between two tries to reach the NATS server."""
 ANSWER_S: Final = 5
 """So long the NATS server may take to answer."""
 DIAL_S: Final = 20.0
-"""Wall time in which the NATS server has to be there when a host begins: it may be started again just then."""
+"""Wall time to wait for the NATS server when a host starts, because the server may be restarting."""
 KEPT_S: Final = 3600.0
-"""So long the stream keeps what was said; a host that was away for longer has the record."""
+"""Time for which the stream keeps messages; a host that was away longer reads the record."""
 
 
 class BusUnavailableError(Exception):
@@ -66,7 +66,7 @@ class Seats(OfHost):
     kind: Literal["seats"] = "seats"
     seats: tuple[SeatNews, ...] = ()
     looks: tuple[int, ...] = ()
-    """Seats that consoles of this host look at."""
+    """Seats that consoles of this host observe."""
 
 
 class Changed(OfHost):

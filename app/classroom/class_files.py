@@ -40,7 +40,7 @@ ARCHIVE: Final = "class.json"
 BOARD: Final = "board.json"
 ANSWERS: Final = "answers.csv"
 ANSWERED: Final = ("name", "prediction", "asked_t_s", "answered_t_s", "choice", "sure_percent", "correct")
-"""Columns of what was asked, as in the report of a run; empty where it was not said or may not be told."""
+"""Columns about questions, as in the report of a run; empty if missing or not to be revealed."""
 SEATS: Final = "seats/"
 PART: Final = "part-"
 """Begins the name of a folder in an archive."""
@@ -48,7 +48,7 @@ BYTES_MAX: Final = 500_000_000
 """Of an archive, and of all that it holds."""
 MEMBERS_MAX: Final = 10_000
 MEMBER_BYTES_MAX: Final = 50_000_000
-"""Of one member: twice the longest log of a seat, each letter of it escaped."""
+"""Maximum bytes of a member: twice the longest log of a seat with every character escaped."""
 PORTION: Final = 1 << 16
 """Bytes of a member that are expanded at once."""
 BAD_ARCHIVE: Final = (
@@ -79,9 +79,9 @@ class LogCheck:
     verdict: LogVerdict | None
     """As of the board; None where nothing could be played."""
     problem: str
-    """Part of the file that does not follow from the inputs; empty if all of it does."""
+    """Part of the file that contradicts the inputs; empty if none does."""
     group: str = ""
-    """In which the seat was, where an exported class says so."""
+    """Group of the seat, if the exported class contains it."""
     part: str = ""
     """Of an exported class of several: which one that is (app/classroom/plan.py)."""
 

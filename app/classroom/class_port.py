@@ -11,8 +11,10 @@ from app.files.folders import raised_limit
 from engine.overrides import override
 
 JOINING_MAX: Final = 2_000
-"""Connections that have said nothing yet, in TLS or WebSocket. One more takes the place of the oldest of the address
-that has most of them. Assumed: the largest class, all at once."""
+"""Maximum connections that have not sent a message yet, in TLS or WebSocket.
+
+One more replaces the oldest of the address that has most of them. Assumed: the largest class, all at once.
+"""
 SEATS_FILES: Final = 2_200
 """Descriptors for seats, consoles and the program itself."""
 

@@ -9,17 +9,20 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from app.classroom.acts import LINE_MAX, TICK_MAX
 
 BYTES_MAX: Final = 400_000
-"""Of a message to the host: an act of the longest line, each sign of it escaped. More ends the connection."""
+"""Maximum bytes of a message to the host: the longest action with every character escaped.
+
+A longer one ends the connection.
+"""
 WELCOME_BYTES_MAX: Final = 8_000_000
 """Of a message to a seat or a console, which hold a scenario or a board."""
 NAME_MAX: Final = 60
 """Characters of a person's name."""
 HAND_MAX: Final = 200
-"""Characters of what is asked with a raised hand."""
+"""Maximum characters of the question of a raised hand."""
 REFLECTION_MAX: Final = 4_000
 """Characters of each answer of a self-debrief."""
 PINGS_S: Final = 10.0
-"""A seat that is silent for twice as long counts as gone: a laptop that sleeps says no goodbye."""
+"""Interval of pings. A seat that is silent for twice this time counts as lost, such as a sleeping laptop."""
 REFUSED: Final = 4000
 """WebSocket close code of a seat that was refused for good; the reason is a sentence. 4000 and on are private use."""
 LATER: Final = 4001
@@ -62,7 +65,7 @@ class AppendEntries(WireMessage):
 
     kind: Literal["acts"] = "acts"
     acts: Annotated[list[object], Field(max_length=500)]
-    """As in app/classroom/acts.py."""
+    """Entries in the form of app/classroom/acts.py."""
 
 
 class SeatStatus(WireMessage):
@@ -72,13 +75,13 @@ class SeatStatus(WireMessage):
     tick: Tick
     frozen: bool
     over: bool = False
-    """The seat has nothing more to do; it waits for what its log comes to."""
+    """The run is over, and the seat waits for its result."""
     hand: Annotated[str, Field(max_length=HAND_MAX)] | None = None
     """Question of the seat whose hand is raised, possibly empty; None: the hand is not raised."""
     consent: bool = False
-    """The instructor may look at the seat."""
+    """The instructor may observe the seat."""
     held: bool = False
-    """The seat does nothing of its own, as the instructor has taken it over."""
+    """The seat accepts no own inputs, because the instructor has taken it over."""
 
 
 class Reflect(WireMessage):
@@ -125,7 +128,7 @@ class Freeze(SeatTarget):
 
     kind: Literal["freeze"] = "freeze"
     tick: Tick | None = None
-    """None: at once; otherwise as soon as a seat has come so far."""
+    """Tick at which each seat stops; None: at once."""
 
 
 class Go(SeatTarget):
@@ -251,7 +254,7 @@ class HandIn(WireMessage):
     """Its number; below zero where no host has given it one."""
     name: Annotated[str, Field(min_length=1, max_length=NAME_MAX)]
     digest: Annotated[str, Field(min_length=64, max_length=64)]
-    """Of what was played (app/classroom/seat_log.py)."""
+    """Digest of the assignment (app/classroom/seat_log.py)."""
     acts: Annotated[list[object], Field(max_length=500)]
 
 

@@ -13,12 +13,14 @@ from app.words.language import mark, tr
 LETTERS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Five bits each; without I, L, O and U, which are misread [Crockford's Base32]."""
 SECRET_LETTERS: Final = 6
-"""30 bits that only those who were invited know. At the pace at which a host examines codes
-(app/classroom/rate_limit.py) half of them take eight years."""
+"""30 bits known only to invited people.
+
+At the rate at which a host checks codes (app/classroom/rate_limit.py), trying half of them takes eight years.
+"""
 FINGERPRINT_LETTERS: Final = 14
-"""70 bits of the SHA-256 of the host's certificate: what a computer in between would have to hit."""
+"""70 bits of the SHA-256 of the host's certificate, which an attacker in between would have to match."""
 PORT: Final = "7443"
-"""Port of a class in which nothing else is said; next to 443, which needs an administrator. Assumed."""
+"""Default port of a class; similar to 443, which requires an administrator. Assumed."""
 GROUP: Final = 5
 """Letters between two dashes."""
 NEEDS_ADDRESS: Final = mark("add the address to the code, such as XXXXX-XXXXX-XXXXX-XXXXX@192.168.1.5:7443")

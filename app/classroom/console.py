@@ -27,7 +27,7 @@ from engine.json_text import parse_json
 AGAIN_S: Final = 0.5
 """Wall time between two tries to reach a host that has hung up."""
 TRIES: Final = 20
-"""So often it is tried: a host that begins again takes some seconds."""
+"""Number of connection attempts: a host that restarts takes some seconds."""
 _WHO: Final = r"(?:all|(?P<seat>\d{1,9})|@(?P<group>[^\s@]{1,30}))"
 _TIME: Final = r"(?:\d{1,6}(?:\.\d+)?|\d{1,4}:\d\d(?::\d\d)?)"
 _LINES: Final = tuple(

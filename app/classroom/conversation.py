@@ -15,7 +15,7 @@ from app.classroom.server_messages import ToInstructor, ToSeat
 from app.words.language import tr
 
 SEND_S: Final = 5.0
-"""A seat or console that does not take a message within this time is let go."""
+"""Time after which a seat or console that does not accept a message is disconnected."""
 
 
 class RequestRefusedError(Exception):

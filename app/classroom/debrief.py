@@ -54,7 +54,7 @@ class Log:
     reflection: Reflection | None = None
     """Reflection of the person before the points were shown."""
     hide: Pairs = ()
-    """Names that are not to be read in what it has typed."""
+    """Names to mask in the typed text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class SeatReview:
     group: str
     verdict: LogVerdict
     deeds: tuple[SeatAction, ...]
-    """Without what only looked."""
+    """Actions without queries."""
     instructor_deeds: tuple[SeatAction, ...] = field(default=(), kw_only=True)
     """Inputs of the instructor in this run."""
     mistakes: tuple[MistakeMade, ...]

@@ -15,7 +15,10 @@ from typing import Final
 from engine.model import Tick, ticks
 
 WINDOW: Final = ticks(60.0)
-"""The same deed so much later is the same choice; whoever has done nothing by then has waited. Assumed."""
+"""Maximum delay at which an equal action counts as the same choice; a seat without an action by then has waited.
+
+Assumed.
+"""
 
 SEATS_MIN: Final = 2
 
@@ -26,7 +29,7 @@ class SeatAction:
 
     tick: Tick
     key: str
-    """Equal where two deeds do the same."""
+    """Key that is equal for actions with the same effect."""
     words: str
 
 
@@ -47,7 +50,7 @@ class DivergenceChoice:
     """Empty: they waited."""
     seats: tuple[int, ...]
     mean: float
-    """Points to which they came in the end."""
+    """Mean final points of these seats."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,13 +52,13 @@ from engine.verbs.lines import parse_line
 logger = logging.getLogger(__name__)
 
 STRANGERS_MAX: Final = 1_000
-"""Connections that have not said yet who they are; one more is turned away."""
+"""Maximum connections that have not identified themselves; one more is refused."""
 FIRST_WORD_S: Final = 10.0
-"""A connection that has said nothing by then is closed."""
+"""Time after which a connection without a message is closed."""
 CANCEL_S: Final = 0.5
-"""Wall time in which what goes on in the background has ended, or is told once more."""
+"""Wall time in which background tasks must end before they are canceled again."""
 BOARD_S: Final = 0.2
-"""Wall time between two looks at what has changed on the board."""
+"""Wall time between two updates of the board."""
 
 
 class ClassHost:

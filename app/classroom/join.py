@@ -17,14 +17,14 @@ from app.classroom.server_messages import InstructionMessage, LogVerdict, SeatRe
 from app.words.language import tr
 
 JOIN_S: Final = 60.0
-"""Wall time in which the host has to answer a seat that does not know yet what is played."""
+"""Wall time in which the host must answer a seat that does not know its assignment yet."""
 END_S: Final = 60.0
-"""Wall time in which the host has to take the last acts and say what they come to."""
+"""Wall time in which the host must accept the last actions and return the result."""
 
 LOOK_S: Final = 0.05
 
 Player = Callable[[SeatRun, int], None]
-"""Plays a run to its end; the number: acts of its own that the log holds already."""
+"""Function that plays a run to its end; the number counts the seat's own actions already in the log."""
 
 
 class JoinFailedError(Exception):
@@ -37,9 +37,9 @@ class Participation:
 
     report: SeatReport
     left: int
-    """Acts that the host has not acknowledged; they are in the log's file."""
+    """Number of actions that the host has not acknowledged; they are in the log file."""
     has_host: bool
-    """False: it was played without a network, and its log is to be handed in."""
+    """False if the run was played without a network and its log must be handed in."""
     refused: str
     """Reason for which the host refused this seat."""
     file: str

@@ -32,12 +32,12 @@ from engine.overrides import override
 AGAIN_S: Final = (0.2, 3.0)
 """Wall time between two tries to dial, at first and at last."""
 AT_S: Final = 2.0
-"""Wall time between two words on how far the run has come."""
+"""Wall time between two reports of the run's position."""
 ANSWER_S: Final = 4.0
-"""Wall time in which a host has acknowledged what was sent; a silent cable is found out so. Assumed."""
+"""Wall time in which a host must acknowledge a message; this detects a silently cut connection. Assumed."""
 ACTS_AT_ONCE: Final = 100
 LETTERS_AT_ONCE: Final = 100_000
-"""Of acts in one message, unless a single one has more."""
+"""Maximum characters of the actions in one message, unless a single one has more."""
 OTHER_VERSION: Final = mark(
     "this seat and the host have incompatible versions: install the same version on both"
 )
@@ -53,7 +53,7 @@ class HostLink(threading.Thread):
         super().__init__(daemon=True)
         self.incoming: SimpleQueue[ToSeat] = SimpleQueue()
         self.acknowledged = 0
-        """Acts that the host has on disk."""
+        """Number of actions that the host has on disk."""
         self.connected = False
         """A host has welcomed the seat, and the connection is open."""
         self._waiting_since: float | None = None
@@ -67,7 +67,7 @@ class HostLink(threading.Thread):
         self.hand: str | None = None
         """Question of the seat whose hand is raised; None: the hand is not raised."""
         self.reflection: Reflect | None = None
-        """Person's reflection on the run; None until it is known."""
+        """The person's reflection on the run; None until it is known."""
         self.consent, self.held = consent, False
         """Two flags: the instructor may look at the seat; the seat starts no action of its own meanwhile."""
         self._invitation = None if isinstance(where, SeatAssignment) else where

@@ -25,9 +25,9 @@ class PeerHosts:
         self.own = bus.own if bus is not None else "own"
         """The name of this host among them."""
         self._last_message_s: dict[str, float] = {}
-        """Host -> when it said something last."""
+        """Host -> time of its last message."""
         self._their_looks: dict[str, set[int]] = {}
-        """Host -> the seats that its consoles look at."""
+        """Host -> seats that its consoles observe."""
 
     def tell(self, *said: News) -> None:
         """Send messages to the peer hosts without waiting. The peer hosts may be unreachable."""

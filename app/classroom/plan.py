@@ -77,7 +77,10 @@ class PlannedPart(PlanSection):
     scenario: Annotated[str, Field(min_length=1)] | None = None
     mode: Mode | None = None
     seed: int | None = Field(default=None, ge=0, lt=2**63)
-    """None: of a lesson that of the plan or the drill; of a test one that is drawn when the class is begun."""
+    """Seed of the part.
+
+    None: a lesson uses that of the plan or the drill; a test draws one when the class starts.
+    """
 
     @property
     def is_test(self) -> bool:

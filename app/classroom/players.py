@@ -21,7 +21,7 @@ from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
 
 LOOK_TICKS: Final = TICKS_PER_S // 10
-"""Between two looks at what was typed."""
+"""Ticks between two checks for typed input."""
 
 
 class SolutionNotFoundError(Exception):

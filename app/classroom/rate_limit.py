@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Final
 
 BURST: Final = 40
-"""Wrong codes that one address may try at once: a class behind one router mistypes. Assumed."""
+"""Wrong codes that one address may try at once, because a class behind one router mistypes. Assumed."""
 PER_S: Final = 2.0
 """Wrong codes that one address may try a second from then on. Assumed."""
 ADDRESSES_MAX: Final = 10_000
-"""So many are remembered; then those that have waited long enough are forgotten."""
+"""Maximum remembered addresses; beyond that, those that have waited long enough are forgotten."""
 
 
 class RateLimiter:

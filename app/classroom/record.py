@@ -48,10 +48,10 @@ MIGRATING: Final = 7443
 
 
 SYSTEMS: Final = ("sqlite", "postgresql")
-"""Databases that a class may be kept in."""
+"""Database systems that can store a class."""
 
 ERASED: Final = "erased "
-"""Begins what stands in place of the token's hash where a person was erased."""
+"""Prefix of the text that replaces the token's hash of an erased person."""
 
 
 class RecordUnavailableError(Exception):

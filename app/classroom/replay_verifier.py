@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 UNJUDGEABLE: Final = "the simulation did not come to an end"
 
 TOGETHER: Final = 50
-"""Seats whose acts go to a worker at once."""
+"""Number of seats whose actions are sent to a worker at once."""
 
 BREAKS_MAX: Final = 2
 """Workers that may end while they play one seat's run alone; then that run is given up."""
@@ -51,10 +51,10 @@ class ReplayVerifier:
         )
         self._log_of, self._on_verdict, self._weighed = log_of, judged, weighed
         self._unjudged: list[dict[int, list[LogEntry]]] = [{} for _ in range(self._workers.count)]
-        """For each worker the acts of its seats that it has not had."""
+        """Per worker: actions of its seats that it has not received."""
         self._to_do = [asyncio.Event() for _ in self._unjudged]
         self._unweighed: list[dict[int, None]] = [{} for _ in self._unjudged]
-        """For each worker its seats that have come to something else since they were weighed, the first one first."""
+        """Per worker: seats whose results changed since their reachable score was computed, oldest first."""
         self._breaks: dict[int, int] = {}
         """Seat -> how many workers have ended while they played its run alone."""
         self._is_alone = [False for _ in self._unjudged]

@@ -22,7 +22,7 @@ LEFT_OUT: Final = ("solution", "hint", "facilitator", "source", "fidelity", "ear
 """Tables and keys of a scenario that no run needs."""
 HIDDEN: Final = "-"
 EARNS: Final = {"goal": "goals", "question": "diagnosis", "predict": "prediction"}
-"""Tables -> the kind of rule without which they are refused. That something is scored decides what may be done."""
+"""Table -> kind of rule that it requires. Whether something is scored determines what is allowed."""
 
 
 def text_for_seat(scenario: Scenario, mode: DrillMode) -> str:

@@ -34,11 +34,11 @@ from engine.localization import say
 from engine.model import Tick
 
 MARK_TICKS: Final = 10 * TICKS_PER_S
-"""Between two entries of a log that only say how far the run has come. Assumed: so old is the board at most."""
+"""Ticks between two log entries that only report the position. Assumed: the maximum age of the board."""
 STEP_S: Final = 0.1
-"""Wall time after which a run that is paced looks what the instructor wants."""
+"""Wall time after which a paced run checks for the instructor's requests."""
 STEP_TICKS: Final = 10 * TICKS_PER_S
-"""The same in ticks for one that runs as fast as it goes: some milliseconds."""
+"""The same in ticks for a run at full speed: some milliseconds."""
 FROZEN_S: Final = 0.05
 
 

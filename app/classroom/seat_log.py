@@ -59,7 +59,7 @@ class SeatAssignment:
     name: str
     scenario: str
     text: str
-    """Of the scenario; in an exam without what tells what is right."""
+    """Text of the scenario; in an exam without the right answers."""
     seed: int
     mode: str
     part: int = 1

@@ -31,7 +31,7 @@ class SeatObservers:
         """
         self._class, self._seats, self._log_of, self._changed = the_class, seats, log_of, changed
         self._looks: dict[WebSocket, tuple[int, list[LogEntry]]] = {}
-        """Console -> the seat that it looks at, and what it has not been sent yet."""
+        """Console -> the seat that it observes, and the entries not sent yet."""
 
     def observed_seats(self) -> set[int]:
         """Return seats that are looked at."""

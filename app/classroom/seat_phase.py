@@ -15,7 +15,7 @@ class SeatPhase(StrEnum):
     """Phase of a seat in the protocol."""
 
     JOINING = "joining"
-    """The host has not said yet what is played."""
+    """The host has not sent the assignment yet."""
     REPLAYING = "replaying"
     """The desk catches up with the log; nothing can be done meanwhile."""
     LIVE = "live"

@@ -19,7 +19,10 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
 WORTH_STEP: Final = 2.0
-"""Points; less is not seen in a row of the board, and a thousand seats are told to every console. Assumed."""
+"""Minimum change in points that is reported.
+
+Smaller ones are invisible on the board, and thousands of seats are sent to every console. Assumed.
+"""
 
 
 @dataclass(slots=True)
@@ -31,9 +34,9 @@ class SeatState:
     token_hash: str
     acknowledged: int
     last_tick: int
-    """Of its last act."""
+    """Tick of its last action."""
     letters: int
-    """Characters of its acts."""
+    """Characters of its actions."""
     tick: int
     """Last known position of its run."""
     group: str = ""
@@ -53,12 +56,12 @@ class SeatState:
     version: str = ""
     """Version of the seat; empty: an older one, which does not say it."""
     recording: bool = False
-    """The seat has said that its log is written."""
+    """The seat has reported that its log is written."""
     taken: bool = False
     """The instructor wants to have it."""
     socket: WebSocket | None = None
     host: str = ""
-    """The host that it is or was connected to last, as far as this one knows; empty: none."""
+    """Host to which it is or was connected last, as known here; empty: none."""
     visit: int = 0
     """Number of the seat's connection. A later connection has a larger number."""
     away: bool = False
@@ -69,7 +72,7 @@ class SeatState:
     """Seconds of its run, and the points that it could still reach from there, as far as that was worked out since this
     host began; empty where nothing is scored."""
     answered: set[int] = field(default_factory=set)
-    """Instructions of which its log says that they were carried out or read."""
+    """Instructions that its log reports as applied or read."""
     told: set[int] = field(default_factory=set)
     """Instructions that were sent over the present connection."""
     taking: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -20,7 +20,7 @@ class LogVerdict(TypedDict):
     t_s: float
     """Position of the run."""
     done: int
-    """The seat's own acts among them."""
+    """Number of the seat's own actions among them."""
     sent_back: int
     """Number of times that the instructor has sent the seat back."""
     last_act_t_s: float | None
@@ -41,7 +41,7 @@ class LogVerdict(TypedDict):
     ended_by: str | None
     state_hash: str
     parted_t_s: float | None
-    """The first moment at which the seat's run is not what follows from its log."""
+    """First moment at which the seat's run differs from its log."""
     parted: str
     """Difference at that time."""
 
@@ -79,13 +79,13 @@ class SeatWelcome(TypedDict):
     part: int
     """Of the class, from 1."""
     name: NotRequired[str]
-    """Name of the seat; another one than the person gave if somebody had it. Absent from hosts before 1.1."""
+    """Name of the seat; different from the entered one if that was in use. Absent from hosts before 1.1."""
     version: NotRequired[str]
     """Version of the host."""
     events: NotRequired[list[InstructionMessage]]
     """Unanswered instructions with a time up to *tick*. A seat that begins at *tick* applies each at its own time."""
     reflect: bool
-    """The person is asked what they think of the run before its points are shown."""
+    """The person is asked for a self-assessment before the points are shown."""
 
 
 class Acknowledged(TypedDict):
@@ -101,7 +101,7 @@ class ClassClock(TypedDict):
     tick: int
     """As the message is sent."""
     speed: float
-    """Simulated seconds a second; 0: it stands."""
+    """Simulated seconds per second; 0: the clock is stopped."""
 
 
 class PaceState(TypedDict):
@@ -126,7 +126,7 @@ class InstructionMessage(TypedDict):
     number: int
     what: str
     tick: int | None
-    """None: as soon as it comes."""
+    """Tick of the instruction; None: on arrival."""
     text: str
 
 
@@ -221,7 +221,7 @@ class Tile(TypedDict):
     until_s: float | None
     """Time at which it stops."""
     ends_in_s: float | None
-    """Wall time until its drill has its whole length at the pace that it has; None: unknown, or it is over."""
+    """Wall time until its drill ends at the present pace; None: unknown, or it is over."""
     at_s: float
     acknowledged: int
     unanswered: list[int]
@@ -237,7 +237,7 @@ class Tile(TypedDict):
     version: NotRequired[str]
     """Version of the seat; empty: an older one, which does not say it."""
     recording: NotRequired[bool]
-    """The seat has said that its log is written."""
+    """The seat has reported that its log is written."""
     verdict: LogVerdict | None
     reachable: float | None
     """Points that it could still reach when that was last reckoned; None: not yet, or nothing is scored."""
@@ -264,7 +264,7 @@ class DashboardUpdate(TypedDict):
     part_number: int
     parts: int
     not_frozen: list[str]
-    """Names of those who go on although they should be frozen."""
+    """Names of seats that still run although they should be frozen."""
     ends_in_s: float | None
     """Wall time until the last seat that is connected ends, breaks counted."""
     break_s: float | None
@@ -319,7 +319,7 @@ class ReplayMoment(TypedDict):
 
     t_s: float
     cost: float
-    """Points that all weaker choices together came to less than the best one."""
+    """Points by which all weaker choices together scored below the best one."""
     choices: list[ReplayChoice]
     """The best one first."""
 

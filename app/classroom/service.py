@@ -50,7 +50,7 @@ from engine.model import ticks
 logger = logging.getLogger(__name__)
 
 LISTEN: Final = "0.0.0.0:7443"
-"""All addresses of this computer; beside 443, which needs an administrator. Assumed."""
+"""All addresses of this computer; the port is similar to 443, which requires an administrator. Assumed."""
 GRACE_S: Final = 3
 """Connections have this long to end when the host does."""
 BACKLOG: Final = 2_048

@@ -22,7 +22,7 @@ from engine.inputs import InputError
 from engine.verbs import VERBS
 
 STUCK_S: Final = 120.0
-"""Simulated seconds without an act and without a goal reached after which a seat counts as stuck. Assumed."""
+"""Simulated seconds without an action or a reached goal after which a seat counts as stuck. Assumed."""
 FINISH: Final = "finish"
 """Input line that ends a run."""
 NOT_IN_A_CLASS: Final = frozenset({"rewind"})
@@ -51,10 +51,10 @@ class Rerun:
         self._applied_count = 0
         self._last_entry: LogEntry | None = None
         self._hash: str | None = None
-        """Of the state after the last act, where that had to be computed."""
+        """Hash of the state after the last action, if it was computed."""
         self._parted: tuple[float, str] | None = None
         self._log: list[LogEntry] = []
-        """The acts that it has behind it."""
+        """Actions played so far."""
         self._rewind_count = 0
         self._failures = 0
         self._instructor_inputs = 0

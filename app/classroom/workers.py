@@ -21,17 +21,17 @@ if TYPE_CHECKING:  # a worker imports the simulation only after it has been star
     from app.classroom.verdict import Rerun
 
 NICE: Final = 5
-"""A worker waits where the host itself has something to do: the board says how seats are even while it is judging."""
+"""Priority of a worker, which yields to the host: the board must respond during the judging."""
 
 STUCK_S: Final = 60.0
 """Processor time after which a step of a run counts as endless. A step takes some milliseconds. Assumed."""
 LOOK_S: Final = 1.0
-"""Interval at which a worker looks for that."""
+"""Interval at which a worker checks for a stuck run."""
 
 _busy = False
 """In a worker: a run is being played."""
 _runs: dict[int, Rerun] = {}
-"""In a worker: each of its seats' runs as far as it was played; some 100 kB each."""
+"""In a worker: the runs of its seats as far as they were played; some 100 kB each."""
 _unplayed: Rerun | None = None
 """In a worker: a run at its beginning."""
 

@@ -21,7 +21,7 @@ from app.words.language import tr
 Kept = TypeVar("Kept")
 What = ParamSpec("What")
 Waiting = tuple[int, Sequence[LogEntry], asyncio.Future[None]]
-"""A seat, new acts of it, and what says that they are on disk."""
+"""A seat, its new actions, and the future that reports that they are on disk."""
 Joining = tuple[Seat, asyncio.Future[None]]
 logger = logging.getLogger(__name__)
 

@@ -261,7 +261,7 @@ def _export(drill: Drill, options: argparse.Namespace) -> None:
 def _format_run(drill: Drill) -> list[str]:
     """Format the run in a few lines for people."""
     report = drill.report()
-    why = f" ({drill.ended_by})" if drill.ended_by else ""
+    why = f" ({drill.ended_by.value})" if drill.ended_by else ""
     lines = [
         f"{report['scenario']}, seed {report['seed']}: ended after {format_duration(report['ended_at_s'])}{why}"
     ]

@@ -25,7 +25,7 @@ ONLY_ON_DESK: Final = {
     "view.say",
     "view.zoom",
 } | {f"view.{name}" for name in docks.NAMES}
-"""Actions that mean nothing without a drill on screen, beside those of time and faults."""
+"""Actions without meaning outside a drill, in addition to those of time and faults."""
 ICONS: Final = {
     "drill.open": "home",
     "drill.restart": "retry",

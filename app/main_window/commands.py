@@ -23,7 +23,7 @@ from app.words.fuzzy import ALSO
 from app.words.language import tr
 
 FILLED_LATER: Final = ("&Faults",)
-"""Menus whose entries are there only while they are open; what they hold is found under its thing."""
+"""Menus whose entries exist only while they are open; the entries are found under their object."""
 
 Group = tuple[str, list[QAction]]
 

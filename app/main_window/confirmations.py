@@ -41,7 +41,7 @@ class ConfirmationText:
 QUESTIONS: Final = {
     row.pop("key"): ConfirmationText(**row) for row in read_table("app.main_window", "confirmations.tsv")
 }
-"""Act -> how it asks."""
+"""Action -> its confirmation text."""
 
 KEPT: Final = mark("your progress is saved, and you can resume it from the start page.")
 IN_CLASS: Final = mark("your progress is saved. To resume, join with the same code and name.")
@@ -53,7 +53,8 @@ ACTIONS: Final = {
     "drill.finish": "finish",
     "drill.quit": "quit",
 }
-"""Actions of the window (menu, button, key and palette alike) that ask while a run is under way -> their question."""
+"""Actions of the window (menu, button, key and palette) that need a confirmation during a run -> the question.
+"""
 
 LINES: Final = {"finish": "finish", "hint": "hint"}
 """Verbs of input lines that panels send and that ask -> their question. A line that is typed in full asks nothing."""

@@ -51,7 +51,7 @@ from engine.drill.time.cooperative_tasks import Slices, scale_progress
 from engine.drill.time.verify import Divergence
 
 REVIEW_AT_ONCE_S: Final = 0.02
-"""Wall time that the review may take before the page is shown: that of a short run is there at once."""
+"""Wall time that the review may take before the page is shown, so that a short run is complete at once."""
 
 
 class Debriefing(QObject):
@@ -526,7 +526,7 @@ EXPORTS: Final[dict[str, tuple[str, Callable[[ExportSource, Path], None]]]] = {
     "runbook": (".sql", lambda source, file: atomic_write.write(file, runbook.runbook(source))),
     "reference": (".sql", lambda source, file: atomic_write.write(file, runbook.reference_runbook(source))),
 }
-"""Kind -> ending of the file, and what writes it."""
+"""Kind -> file extension and writer."""
 
 WITH_CURVE: Final = frozenset({"html", "pdf", "csv"})
-"""Kinds that tell what could still be reached."""
+"""Kinds of exports that contain the reachable score."""

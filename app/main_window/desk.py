@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind", bound=QWidget)
 
 LAYOUT_VERSION: Final = 4
-"""Grows when docks come, go or change their names; a layout of another version is not restored."""
+"""Incremented when docks are added, removed or renamed; a layout of another version is not restored."""
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
@@ -61,19 +61,19 @@ NARROW_SHARE: Final = 0.46
 FLOATING_UNITS: Final = (20, 10)
 """Least width and height of a dock of its own, in line heights."""
 LEFT_UNITS: Final = 13.0
-"""Least width of the left area in line heights: a goal has to be read with large text, too."""
+"""Minimum width of the left area in line heights: a goal must be readable with large text."""
 LEFT_SHARE_MAX: Final = 0.3
 """That least width takes no more of the desk than this."""
 LEAP_PX: Final = 100
-"""A change of the desk's size by so much at once is that of a maximised or restored window, not of a dragged edge."""
+"""Change of the desk's size that indicates a maximized or restored window, not a dragged edge."""
 ALMOST_ONE: Final = 1.0005
-"""Size of a dock's font against the program's: another one, which nobody sees."""
+"""Factor for the font of a dock, to force an invisible font change."""
 TURNS_DATABASES: Final = 20
-"""Worlds of so many databases: their views take turns where time goes fast, each some five times a second. Ours."""
+"""Number of databases from which views take turns at high speed, each some five times a second. Ours."""
 COMES_BACK_MS: Final = 2_000
 """A window that leaves the full screen has its old size by then."""
 EXPLORER_UNITS: Final = 19.0
-"""Width of Object Explorer in line heights when it comes: a database with its state in brackets."""
+"""Initial width of Object Explorer in line heights: a database with its state in brackets."""
 EXPLORER_SHARE: Final = 0.55
 """Of the left area's height, where it stands below the brief: a tree needs more rows than a text."""
 
@@ -92,7 +92,7 @@ class Desk(QMainWindow):
     """
 
     room_changed = Signal()
-    """There is room for other columns than those that stand there."""
+    """Signal: the available width now fits a different number of columns."""
     said = Signal(str)
     """Signal with the reason for which a panel stays closed."""
 
@@ -126,7 +126,7 @@ class Desk(QMainWindow):
         self._settling = QTimer(self, singleShot=True, interval=0)
         self._settling.timeout.connect(self._settle)
         self._stored_layouts: dict[str, tuple[QByteArray, QSize]] = {}
-        """Profile -> how it stood when it was left, and the size of the desk then."""
+        """Profile -> its last layout, and the size of the desk at that time."""
         self._pending_restore: tuple[QByteArray, QSize] | None = None
         """Layout restored for a size that the window does not have yet, for example after full screen."""
         self._forgetting = QTimer(self, singleShot=True, interval=COMES_BACK_MS)

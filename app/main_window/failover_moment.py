@@ -137,9 +137,9 @@ class FailoverMoment(QObject):
         """Phase on screen."""
         self._before_kb = 0.0
         self._base_votes: tuple[Vote, ...] = ()
-        """Votes that counted when the failure came."""
+        """Votes that counted at the failure."""
         self._resume: tuple[float, bool] = (1.0, False)
-        """Speed of the clock, and whether it ran, before the stage came."""
+        """Speed of the clock, and whether it ran, before the stage was shown."""
         self._keys: QWidget | None = None
         self._hold = QTimer(self, singleShot=True)
         self._hold.timeout.connect(self._end_hold)

@@ -33,7 +33,7 @@ from engine.overrides import override
 KINDS: Final = frozenset({".toml", ".json", bundle.SUFFIX, sql_files.SUFFIX})
 """Endings of files that can be opened."""
 TOLD_MAX: Final = 5
-"""Problems of a bundle that the window's notice has room for; `mirrordrill check` tells all."""
+"""Maximum problems of a bundle in the window's notice; `mirrordrill check` lists all."""
 
 
 class Files(QObject):
@@ -145,7 +145,7 @@ def _find_dropped_file(data: QMimeData) -> str:
 
 
 KEPT: Final = 10
-"""Files that are remembered. Ours: what a menu shows at a glance."""
+"""Number of remembered files. Ours: readable at a glance in a menu."""
 
 
 class Recent(QObject):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from app.widgets.notice import NoticeBar
 
 WAIT_S: float = 6.0
-"""Wall time in which the desk stays after a drill has ended by itself. Assumed: two sentences are read by then."""
+"""Wall time for which the desk stays after a drill has ended. Assumed: enough to read two sentences."""
 QUIET_S: float = 2.0
 """So long no key was pressed before the page changes: the words of a typing person go where they were meant."""
 

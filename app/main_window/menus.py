@@ -62,7 +62,7 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
         "help.check", "help.bundle", "view.say",
     ),
 }  # fmt: skip
-"""Menu -> what stands in it; that of faults is filled by the desk. At 150 % text each fits a screen of 768 pixels."""
+"""Menu -> its entries; the desk fills that of faults. At 150% text each fits a screen of 768 pixels."""
 
 
 def fill_bar(

@@ -22,7 +22,7 @@ DRAFTS_MS: Final = 400
 
 
 LATEST_MS: Final = 2_000
-"""After so much typing without a pause they are written down, too: as much is lost with the computer at most."""
+"""Maximum age of unsaved text during typing without a pause."""
 
 
 class Pause(QTimer):

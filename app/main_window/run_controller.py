@@ -50,7 +50,7 @@ class RunController(QObject):
     """One sentence for the user."""
     branches_changed = Signal()
     went_back = Signal(int, str)
-    """A branch goes on from this tick, and what is to be said of that."""
+    """Signal: a branch continues from this tick, and the message about it."""
     reflected = Signal(object)
     """Signal with the person's reflection on the run: a `Reflection`, or None."""
     recorded = Signal(object)
@@ -62,7 +62,7 @@ class RunController(QObject):
         self._profile = profile
         self._then: Callable[[History], None] | None = None
         self._begun_scenarios: set[str] = set()
-        """Scenarios that were begun since the start, for those of whom no profile knows."""
+        """Scenarios started in this session, for use without a profile."""
         self._runs: dict[str, RunId] = {}
         """Branch -> its run in the profile."""
         self.branches: Branches | None = None
@@ -74,11 +74,11 @@ class RunController(QObject):
         self.introducing = False
         """The first run is on screen, which nothing records."""
         self.best: Best | None = None
-        """The best possible from this act or wait on is being shown."""
+        """Best continuation from the selected action or wait, while it is shown."""
         self.practising = False
         """A lesson about a mistake is on screen; nothing of it is recorded."""
         self.reflects = False
-        """The class wants to know what the person thinks of the run before its points are shown."""
+        """The class asks for a self-assessment before the points are shown."""
         self.attending = False
         """The run is a seat's of a class, which has it in its record."""
         session.loaded.connect(self._on_loaded)

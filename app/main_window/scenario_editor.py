@@ -43,7 +43,7 @@ NEW: Final = "new-scenario"
 """Default name of a drill without a name of its own."""
 
 NAME_KEPT: Final = 50
-"""Characters of a drill's name in the name of its copy: with what follows it stays within the 60 of a name."""
+"""Characters of a drill's name in the name of its copy, so that the copy's name has at most 60."""
 
 
 class Editing(QObject):

@@ -23,10 +23,12 @@ from engine.events import Event
 TURN_MS: Final = 10
 """Interval at which the ports are looked at: a tick."""
 TURNS: Final = 8
-"""Turns of the loop at each look: from bytes that have come to the request that they make, and from its answer to the
-bytes that go. Counted."""
+"""Event-loop turns per check: from received bytes to a request, and from its result to sent bytes.
+
+Counted.
+"""
 SHOWN_EVERY: Final = 25
-"""Looks between two renewals of what the window shows."""
+"""Checks between two updates of the view."""
 CLIENT: Final = "#tds"
 """In the names of the connections of clients (app/serve/listener.py)."""
 

@@ -21,7 +21,7 @@ from app.widgets.notice import NoticeBar
 from app.words.language import tr
 
 LISTEN_MS: Final = 100
-"""Interval at which a member looks what has come."""
+"""Interval at which a member checks for messages."""
 END_MS: Final = 4_000
 """Time limit for the end of a team's process."""
 

@@ -27,7 +27,7 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 
 DEEDS_MAX: Final = 500
-"""Rows of what they have done; the journal has all. Assumed."""
+"""Maximum rows of client actions; the journal has all. Assumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class SqlClients(QDialog):
     """Page that stays open next to the desk; closing it leaves the ports open, as its button says."""
 
     end_wanted = Signal()
-    """The ports are to be closed."""
+    """Signal: request to close the ports."""
 
     def __init__(
         self,

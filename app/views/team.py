@@ -30,7 +30,7 @@ from app.words.language import mark, tr
 
 Row = Mapping[str, Any]
 LINES_MAX: Final = 2_000
-"""Of what has happened. Assumed: a drill of an hour has fewer."""
+"""Maximum lines of events. Assumed: a drill of an hour has fewer."""
 
 
 class HoldTeam(QDialog):
@@ -67,7 +67,7 @@ class TakeRole(QDialog):
     roles_wanted = Signal(str, str)
     """Code of the team, and the person's name."""
     wanted = Signal(str, str, str, bool)
-    """Code, name and role, and whether it is taken over from a member who is not connected."""
+    """Signal: code, name and role, and whether it replaces a disconnected member."""
 
     def __init__(self, name: str, parent: QWidget | None = None, code: str = "") -> None:
         super().__init__(parent)

@@ -18,8 +18,9 @@ from app.words.language import tr
 from engine.overrides import override
 
 TOLD_MS: Final = 12_000
-"""Time until a notice for information disappears. A notice about a failure stays until it is closed or replaced.
-Assumed.
+"""Time until an information notice disappears.
+
+A notice about a failure stays until it is closed or replaced. Assumed.
 """
 WIDTH_SHARE: Final = 0.7
 """Maximum share of the page's width."""

@@ -43,7 +43,7 @@ class ResourceParameter:
     value: str
     kind: str
     field: str = ""
-    """Of the group, or of its listener; empty: it is only shown."""
+    """Field of the group or its listener; empty: read-only."""
 
 
 def _parameters(

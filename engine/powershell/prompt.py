@@ -168,7 +168,7 @@ NOOP_PARAMETERS: Final = {
     "erroraction": "errors are shown whatever it says",
     "ea": "errors are shown whatever it says",
 }
-"""Parameters that change nothing here where a cmdlet does not look at them, and why."""
+"""Parameters without an effect here, for cmdlets that do not read them, and the reason."""
 
 
 COMMON: Final = frozenset([

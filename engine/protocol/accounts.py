@@ -437,7 +437,7 @@ SECURITY: Final = "\0security"
 """Key of the permissions of a database among its users, and of those of an instance among its objects."""
 
 SERVER: Final = ""
-"""Name that stands for the instance instead of a database."""
+"""Name that represents the instance instead of a database."""
 
 GRANT_KB: Final = 1.0
 """Log of a GRANT or a change of a role. Assumed."""

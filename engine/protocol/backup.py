@@ -537,7 +537,7 @@ def _report(world: World, backup_set: BackupSet, title: str, position: int) -> l
 
 
 LOG_LEAST_PAGES: Final = 1
-"""Pages of log in a backup of a database that nobody changes. Seen in public outputs: 1 to 3."""
+"""Minimum log pages in a backup of an idle database. Seen in public outputs: 1 to 3."""
 
 
 def _pages_of_files(backup_set: BackupSet) -> list[tuple[str, int]]:

@@ -52,7 +52,7 @@ class FailoverPrecondition:
     that loss, with which every failover begins.
     """
     target: str = ""
-    """Secondary or node to which the condition applies; empty: all alike."""
+    """Secondary or node to which the condition applies; empty: all of them."""
     now: str = ""
     """Current state, if true or false is not enough."""
 

@@ -19,7 +19,7 @@ def _announce(world: World, server: str, text: str) -> None:
 
 
 PRESS_AGAIN_S: Final = 1.0
-"""Interval at which a person looks whether a computer is off, to power it on again. Assumed."""
+"""Interval at which a person checks whether a computer is off, to power it on again. Assumed."""
 
 
 def power_off(world: World, name: str) -> None:

@@ -17,10 +17,10 @@ class ClaimRole(WireMessage):
     secret: Annotated[str, Field(max_length=20)]
     name: Annotated[str, Field(min_length=1, max_length=NAME_MAX)]
     token: Key
-    """The member has made it; the same token is the same member. It is kept as its SHA-256 alone."""
+    """Token created by the member; an equal token means the same member. Only its SHA-256 is stored."""
     role: Annotated[str, Field(max_length=60)] = ""
     instead: bool = False
-    """Take the role over from a member who is not connected: another computer goes on for a dead one."""
+    """Take the role over from a disconnected member, for example from another computer."""
 
 
 class SubmitInput(WireMessage):

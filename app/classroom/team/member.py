@@ -33,7 +33,7 @@ from engine.localization import from_json
 from engine.overrides import override
 
 ANSWER_S: Final = 30.0
-"""Wall time in which the computer that holds the world has to answer at first."""
+"""Wall time in which the host of the team must give its first answer."""
 
 
 class TeamMember(threading.Thread):

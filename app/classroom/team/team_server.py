@@ -36,11 +36,11 @@ from engine.inputs import InputError
 from engine.localization import as_json
 
 FIRST_WORD_S: Final = 10.0
-"""A connection that has said nothing by then is closed."""
+"""Time after which a connection without a message is closed."""
 BEGIN_S: Final = 0.05
-"""Wall time between two looks whether the world is there."""
+"""Wall time between two checks whether the world exists."""
 UNSENT_MAX: Final = 200
-"""Messages that wait for a member who does not read; one more and the connection ends."""
+"""Maximum messages that wait for a member who does not read; one more ends the connection."""
 LAST_WORD_S: Final = 1.0
 """Wall time for the last messages of a drill that is over."""
 

@@ -39,7 +39,7 @@ from engine.verbs.lines import parse_line
 SHOW_S: Final = 0.5
 """Wall time between two views of a world in which nothing is done."""
 LOOK_TICKS: Final = TICKS_PER_S // 10
-"""Between two looks at what the members want."""
+"""Ticks between two checks for the members' inputs."""
 
 
 class InputRejectedError(Exception):

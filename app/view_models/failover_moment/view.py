@@ -97,7 +97,7 @@ class StageView:
     resources: tuple[tuple[str, str, str], ...]
     """(name, state, duration) of each resource that comes online on the new owner."""
     lines: Mapping[str, tuple[str, str]]
-    """Place -> (what has happened there, tone)."""
+    """Place -> (text about its latest event, tone)."""
     over: bool
 
     @property

@@ -55,7 +55,7 @@ CHOICE_LETTERS: Final = 16
 BOARD_LETTERS: Final = 190
 """Width of the station in letters, where the screen has it."""
 ANSWER_LETTERS: Final = 80
-"""Of a suggested answer in its menu; its tooltip has all of it."""
+"""Characters of a suggested answer in its menu; its tooltip has all of it."""
 Suggest = Callable[[str, Sequence[str]], Sequence[str]]
 TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 """Texts that can be copied."""
@@ -91,7 +91,7 @@ class ClassBoard(QDialog):
     """Station of the instructor; what it says goes to the host as lines of `class console`."""
 
     said = Signal(str, str)
-    """A line, and for whom it is in words."""
+    """Signal: a line, and a description of its recipients."""
     hidden = Signal()
     """The station was closed, and the class continues."""
     help_wanted = Signal()
@@ -103,14 +103,14 @@ class ClassBoard(QDialog):
     hand_out_wanted = Signal(str)
     """Name of the file with which seats without a network begin."""
     report_wanted = Signal(str, bool)
-    """Name of the file, and whether people are named in it."""
+    """Signal: name of the file, and whether it names people."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Window)
         self.setWindowTitle(tr("Instructor station"))
         self._tiles: dict[int, Tile] = {}
         self._places: list[int] = []
-        """Numbers of the seats, as the rows stand."""
+        """Numbers of the seats in row order."""
         self._watched: int | None = None
         self._shown = ""
         """Line that began the shared replay."""

@@ -24,7 +24,7 @@ SIZES: Final = {
 BOLD: Final = {"bold", "server", "heading", "watch", "second", "chip"}
 FIXED: Final = {"watch", "second", "mono"}
 SHRINK: Final = 0.8
-"""Text that is too wide becomes so much smaller before it is cut, but not smaller than TEXT_MIN units."""
+"""Factor by which too wide text is reduced before it is cut, but not below TEXT_MIN units."""
 CONDENSE: Final = 0.8
 """Factor by which text is condensed before it is cut."""
 TEXT_MIN: Final = (11.0, 17.2)

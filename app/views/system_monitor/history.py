@@ -42,7 +42,7 @@ OBJECTS: Final = {
 
 BYTES_PER_KB: Final = 1024.0
 TOP: Final = 100.0
-"""Every line is drawn between 0 and this, whatever its counter measures."""
+"""Upper limit of the plot: every line is scaled to between 0 and this value."""
 FIRST_NEW_VERSION: Final = 2008
 
 

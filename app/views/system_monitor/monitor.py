@@ -174,7 +174,7 @@ SCALES: Final = (-9, 6)
 """Least and greatest power of ten of a scale."""
 LINE_PX, BOLD_PX = 1.5, 3.5
 DASHES: Final = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
-"""Lines beyond the number of colors are told apart by their dashes."""
+"""Line styles that distinguish lines beyond the number of colors."""
 
 
 @dataclass(frozen=True, slots=True)

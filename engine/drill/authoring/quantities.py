@@ -51,7 +51,7 @@ class Quantity:
     counter: str = ""
     """Counter of the flow that it reads, if any."""
     whole: Callable[[Facts, str], float] = lambda facts, name: 0.0
-    """Value of 100 %; 0: it is no percentage."""
+    """Value for 100%; 0: not a percentage."""
 
 
 def _build_flow_quantity(

@@ -83,7 +83,7 @@ class PreconditionHistory:
     begins: bool = False
     """True for the detection of the loss."""
     target: str = ""
-    """Secondary or node to which it applies; empty: all alike."""
+    """Secondary or node to which it applies; empty: all of them."""
 
     def span_at(self, tick: Tick) -> StateSpan | None:
         """Return the span at *tick*; None if nothing mirrored the database."""

@@ -43,7 +43,7 @@ class Storage(Flag):
     """Treatment of an attribute of a drill in forks and snapshots."""
 
     SHARED = 0
-    """It is replaced as a whole or handled by name: a fork takes it over."""
+    """The attribute is only replaced as a whole, or is handled by name, so that forks share it."""
     COPIED = auto()
     """It changes in place: every fork gets a copy."""
     BLOCKS = auto()
@@ -107,7 +107,7 @@ class PendingKind(StrEnum):
     PREDICTION = "prediction"
     """A prediction is not judged yet."""
     STORY = "story"
-    """An event of the story is still to come."""
+    """An event of the story is pending."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -373,7 +373,7 @@ FREE: Final = (
     s.SetSession, s.Declare, s.Assign, s.Print, s.Return, s.Raiserror, s.Throw, s.Waitfor, s.CursorAction,
     s.DeclareCursor, s.FetchCursor, s.InsertExec, s.UnsimulatedStatement,
 )  # fmt: skip
-"""Statements that everybody may give; what they read, write or call is checked there."""
+"""Statements that need no permission; the objects that they read, write or call are checked separately."""
 
 
 def admit(machine: Machine, statement: s.Statement) -> None:

@@ -82,7 +82,7 @@ def on_server(version: int) -> tuple[str, ...]:
 
 
 COLUMNS: Final = " (columns)"
-"""Mark behind a permission that names columns."""
+"""Suffix of a permission that names columns."""
 
 
 def check(names: tuple[str, ...], line: int) -> None:

@@ -306,7 +306,7 @@ def _columns_of(name: str, arguments: Sequence[exp.Expr]) -> tuple[str, ...]:
 PACKED_FUNCTIONS: Final = frozenset(
     {"openjson", "openjson_rows", "string_split", "generate_series", "fn_xe_file_target_read_file"}
 )
-"""Functions of the language, without a schema."""
+"""Table-valued functions of T-SQL, without a schema."""
 
 
 def _replace_with_packed(table: exp.Table, values: exp.Expr, names: Sequence[str]) -> None:
