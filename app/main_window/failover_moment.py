@@ -392,6 +392,7 @@ class FailoverMoment(QObject):
         self.state = OVER
         self._session.pause()
         self._session.set_speed(self._resume[0])
+        self.stage.show_running(False)
 
     # --- replay, phase by phase -----------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
+from engine.drill.running.comparison import MIRRORING
 from engine.events import Event
 from engine.model import Failover, World
 from engine.overrides import override
@@ -189,9 +190,11 @@ class Compared:
 
 
 def comparison_of(row: TimingRow | None) -> list[Compared]:
-    """Return published time, this run and difference; empty for a cause missing in Table 6."""
+    """Return published time, this run and difference; empty for a failure missing in Table 6."""
     if row is None or row.failover.cause not in FAILOVER_S:
         return []
+    if {phase.kind for phase in row.parts} - set(PHASES[MIRRORING]):
+        return []  # the table has no times of availability groups and failover cluster instances
     _, idle_s, loaded_s = FAILOVER_S[row.failover.cause]
     close = row.difference is not None and abs(row.difference) <= CLOSE_SHARE
     lines = [Compared(tr("Published"), formatting.seconds(idle_s, 1), formatting.seconds(loaded_s, 1))]
@@ -346,7 +349,7 @@ NO_FAILOVER: Final = mark(
     "times for the same kind of failure."
 )
 
-NARROW_LINES: Final = 24
+NARROW_LINES: Final = 30
 """Minimum width in lines of text for both tables side by side."""
 
 

@@ -234,6 +234,14 @@ def squeezed(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
 
 def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneStyle) -> None:
     """Name, bar and size of a queue in one line; on a compact card the bar is below them."""
+    words = style.width(f"{tr(queue.name)} {queue.scale_text}", style.small)
+    with squeezed(painter, box, words if style.narrow else 0.0):
+        squeezed_box = QRectF(box)
+        squeezed_box.setWidth(max(box.width(), words) if style.narrow else box.width())
+        _draw_queue(painter, queue, squeezed_box, style)
+
+
+def _draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneStyle) -> None:
     metrics, unit = QFontMetricsF(style.small), style.unit
     middle = box.top() + unit / 2.0
     base = middle + (metrics.ascent() - metrics.descent()) / 2.0

@@ -131,7 +131,7 @@ def make_view(
     votes, votes_tone = describe_votes(facts)
     names = _list_names(moment, facts)
     heading, sentence = _describe_phase(moment, number, names, over, tick)
-    since = tick - failover.failed_tick
+    since = (moment.end_tick if over and moment.end_tick is not None else tick) - failover.failed_tick
     end_s = max(1.0, (max(tick, moment.end_tick or 0) - failover.failed_tick) / TICKS_PER_S)
     scale_s = end_s if moment.end_tick is not None else _round_scale(end_s * 1.25)
     kind = moment.phases[number].kind

@@ -292,9 +292,13 @@ def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: SceneStyle
     """Name and role; states; service, quorum, witness; queue: a line each."""
     unit, width = style.unit, style.width(copy.role.label, style.bold)
     name, chips, signs, queue, _ = (rows * unit for rows in COPY_ROWS[style.narrow])
-    base = _draw_name(painter, copy, box, name, box.width() - width - unit * 0.4, style)
-    role = QPointF(box.right() - width, base)
-    draw_text(painter, copy.role.label, role, style.bold, style.tone(copy.role.tone))
+    wanted = style.width(copy.database, style.bold) + width + unit * 1.9
+    head = QRectF(box)
+    head.setWidth(max(box.width(), min(NAMES_SQUEEZED * box.width(), wanted)))
+    with squeezed(painter, box, head.width()):
+        base = _draw_name(painter, copy, head, name, head.width() - width - unit * 0.4, style)
+        role = QPointF(head.right() - width, base)
+        draw_text(painter, copy.role.label, role, style.bold, style.tone(copy.role.tone))
     _draw_chips(painter, _states(copy, style.narrow), box, box.top() + chips, style)
     _draw_signs(painter, _choose_signs(copy.signs, box.width(), style), box, box.top() + signs, style)
     if copy.queue is not None:
