@@ -128,10 +128,10 @@ def test_groups_and_instances_are_staged_with_their_own_phases(
     assert ("Shared disk" in names) == (name == "fci-lab")
     assert len(headings) == len(names) + 1
     assert headings[-1].startswith(last_heading)
-    view = staged.failover_moment.stage.view
+    view = staged_window.failover_moment.stage.view
     assert headings[-1] == f"Clients are back after {view.since} s"
-    assert staged.failover_moment.stage.buttons["go"].text().startswith("Continue")
-    assert staged.timing.comparison.rowCount() == 0
+    assert staged_window.failover_moment.stage.buttons["go"].text().startswith("Continue")
+    assert staged_window.timing.comparison.rowCount() == 0
 
 
 @pytest.mark.parametrize(("choice", "mode"), [(settings.NEVER, "practice"), (settings.PRESENTING, "practice"),
