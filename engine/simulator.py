@@ -56,7 +56,7 @@ from engine.protocol import (
     startup,
     streams,
 )
-from engine.tsql.language.read_only import only_reads
+from engine.tsql.language.lexer import only_reads
 from engine.verbs import VERBS, fault_log
 
 HANDLERS: Final[Handlers] = {

@@ -28,8 +28,8 @@ from app.files.guarded_player import OF_FILE, UnplayableError, guarded
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import localize
-from engine.drill.authoring.contents import escape_invisible, sha256
 from engine.drill.authoring.problems import ScenarioError
+from engine.drill.authoring.scenario import escape_invisible, sha256
 from engine.drill.judging.shapes import Row
 from engine.drill.running.modes import DrillMode
 from engine.drill.time import verify

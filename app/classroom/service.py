@@ -42,9 +42,8 @@ from app.classroom.record import ClassRecord
 from app.files import own_certificate
 from app.files.seeds import any_seed
 from app.words.language import tr
-from engine.drill.authoring.contents import sha256
 from engine.drill.authoring.problems import ScenarioError
-from engine.drill.authoring.scenario import Scenario, select_variant
+from engine.drill.authoring.scenario import Scenario, select_variant, sha256
 from engine.model import ticks
 
 logger = logging.getLogger(__name__)

@@ -20,9 +20,9 @@ from app.files.bundle_store import BundleStoreError
 from app.files.folders import default_folder
 from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.authoring import run_scenario
-from engine.drill.authoring.contents import escape_invisible
 from engine.drill.authoring.lint import lint
 from engine.drill.authoring.problems import Problem, ScenarioError
+from engine.drill.authoring.scenario import escape_invisible
 
 if TYPE_CHECKING:
     from app.files.accepted_files import Accepted

@@ -31,8 +31,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from app.files import atomic_write
 from app.words.language import tr
 from engine.drill.authoring import limits
-from engine.drill.authoring.contents import escape_invisible
 from engine.drill.authoring.problems import Problem
+from engine.drill.authoring.scenario import escape_invisible
 from engine.drill.authoring.schema import Line
 
 SUFFIX: Final = ".mirrordrill"

@@ -19,9 +19,8 @@ from app.files.run_files import RunFileError
 from app.files.scenario_files import ScenarioFile, ScenarioNotFoundError
 from app.words import formatting
 from app.words.language import tr
-from engine.drill.authoring.contents import verbs_of
 from engine.drill.authoring.problems import Problem, ScenarioError
-from engine.drill.authoring.scenario import Scenario, load_scenario
+from engine.drill.authoring.scenario import Scenario, load_scenario, verbs_of
 from engine.inputs import InputError
 
 KEY_LENGTH: Final = 16

@@ -12,8 +12,7 @@ from app.files import journal_file, scenario_files
 from app.files.guarded_player import OF_FILE, Budget, GuardedPlayer, guarded
 from app.files.scenario_files import ScenarioNotFoundError
 from app.words.language import tr
-from engine.drill.authoring.contents import escape_invisible
-from engine.drill.authoring.scenario import load_scenario
+from engine.drill.authoring.scenario import escape_invisible, load_scenario
 from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode

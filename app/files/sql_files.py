@@ -10,7 +10,7 @@ from typing import Final
 from app.export.sheets import as_csv
 from app.words import formatting
 from app.words.language import tr
-from engine.drill.authoring.contents import escape_invisible
+from engine.drill.authoring.scenario import escape_invisible
 
 SUFFIX: Final = ".sql"
 SIZE_MAX: Final = 4_000_000

@@ -19,7 +19,7 @@ from app.views.scenario_picker import ScenarioPicker
 from app.widgets.notice import NoticeBar
 from app.words.language import tr, trn
 from engine.drill.authoring import run_scenario
-from engine.drill.authoring.contents import escape_invisible
+from engine.drill.authoring.scenario import escape_invisible
 
 
 class Bundling(QObject):

@@ -26,8 +26,8 @@ from app.widgets.notice import NoticeBar
 from app.widgets.tables import plain_tip
 from app.words.language import tr
 from app.words.localization import localize
-from engine.drill.authoring.contents import escape_invisible
 from engine.drill.authoring.problems import ScenarioError
+from engine.drill.authoring.scenario import escape_invisible
 from engine.overrides import override
 
 KINDS: Final = frozenset({".toml", ".json", bundle.SUFFIX, sql_files.SUFFIX})

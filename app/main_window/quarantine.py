@@ -25,8 +25,7 @@ from app.widgets.notice import NoticeBar
 from app.words import formatting
 from app.words.language import tr, trn
 from app.words.localization import localize
-from engine.drill.authoring.contents import contents, escape_invisible, sha256, verbs_of
-from engine.drill.authoring.scenario import Scenario
+from engine.drill.authoring.scenario import Scenario, contents, escape_invisible, sha256, verbs_of
 from engine.drill.judging.shapes import Report
 from engine.drill.time.cooperative_tasks import Slices
 from engine.inputs import InputError

@@ -19,7 +19,7 @@ from app.widgets.event_table import EventTable
 from app.widgets.notice import NoticeBar
 from app.words import formatting
 from app.words.language import tr
-from engine.drill.authoring.contents import escape_invisible
+from engine.drill.authoring.scenario import escape_invisible
 
 
 class Scripts(QObject):

@@ -14,7 +14,7 @@ from app.storage.runs import RunId, end
 from app.storage.tables import FINISHED, format_utc_now, time_of
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.contents import sha256
+from engine.drill.authoring.scenario import sha256
 from engine.drill.judging.shapes import Row
 
 

@@ -13,7 +13,7 @@ from app.widgets.layouts import lay_column
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr
-from engine.drill.authoring.contents import escape_invisible
+from engine.drill.authoring.scenario import escape_invisible
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.scroll_container import fit_on_screen
 from app.words.language import tr, trn
-from engine.drill.authoring.contents import escape_invisible
+from engine.drill.authoring.scenario import escape_invisible
 
 LINE_MAX: Final = 200
 """Maximum characters of a title, as in scenarios."""

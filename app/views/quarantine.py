@@ -31,7 +31,7 @@ from app.widgets.tables import TableColumn, TableModel, TableView, plain_tip
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.drill.authoring import limits
-from engine.drill.authoring.contents import LINKS_MAX, Contents, escape_invisible
+from engine.drill.authoring.scenario import LINKS_MAX, Contents, escape_invisible
 from engine.drill.authoring.schema import DURATION_MAX_S
 from engine.overrides import override
 

@@ -24,18 +24,7 @@ from engine.model import (
     Seeding,
     World,
 )
-from engine.protocol import (
-    encryption,
-    errorlog,
-    files,
-    lineage,
-    network,
-    options,
-    restore,
-    snapshots,
-    streams,
-    volumes,
-)
+from engine.protocol import errorlog, files, lineage, network, options, restore, snapshots, streams, volumes
 
 AT_ONCE: Final = 5
 """Maximum number of databases of a replica that are seeded at the same time. [DOC: automatic seeding]"""
@@ -154,7 +143,7 @@ def _obstacle(world: World, state: ReplicaState, lead: DatabaseCopy) -> tuple[in
         return None
     if not state.may_create:
         return CHECK_TIMEOUT, None
-    missing = encryption.missing_certificate(world.instances[state.server], lead.encryption_key)
+    missing = options.missing_certificate(world.instances[state.server], lead.encryption_key)
     if missing is not None:  # the stream cannot be restored [DOC: TDE]
         errorlog.write(world, state.server, *missing, state=3)
         return SQL_ERROR, 33111

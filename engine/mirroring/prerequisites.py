@@ -9,7 +9,7 @@ from engine.constants import ENTERPRISE, WITNESS_ONLY
 from engine.flow import redo_threads
 from engine.flow.setup import worker_threads
 from engine.messages import SqlError
-from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, Role, World
+from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, Role, Safety, World
 from engine.protocol import errorlog, lineage, network, security, streams
 
 
@@ -121,3 +121,32 @@ def _threads(world: World, server: str, one_more_mirror: bool) -> int:
 
 def _threads_allowed(world: World, server: str) -> int:
     return world.instances[server].max_worker_threads or worker_threads(world.computer_of(server).cores)
+
+
+# --- settings of a mirroring session, as one server knows them --------------------------------------------
+
+
+def witness(copy: DatabaseCopy) -> str | None:
+    """Return the server that is the witness; None without a witness or a mirroring session."""
+    return copy.mirroring.witness
+
+
+def witness_word(copy: DatabaseCopy) -> str:
+    """Return mirroring_witness_state_desc; empty without a witness."""
+    return copy.mirroring.witness_state.name if copy.mirroring.witness is not None else ""
+
+
+def safety_word(copy: DatabaseCopy) -> str:
+    """Return FULL or OFF; empty if the database is not mirrored, and while its server does not know."""
+    known = copy.mirroring.guid is not None and copy.mirroring.safety is not Safety.UNKNOWN
+    return copy.mirroring.safety.name if known else ""
+
+
+def timeout_s(copy: DatabaseCopy) -> int:
+    """Return the silence after which the partner counts as lost, in seconds; 0 if the database is not mirrored."""
+    return copy.mirroring.timeout_s if copy.mirroring.guid is not None else 0
+
+
+def partner_address(copy: DatabaseCopy) -> str | None:
+    """Return the address of the partner in the copy's settings, or None."""
+    return copy.mirroring.partner_address

@@ -16,7 +16,7 @@ from engine.messages import wording
 from engine.mirroring import quorum, roles
 from engine.mirroring.roles import StateChangeCause
 from engine.model import DatabaseCopy, DbState, Handlers, Key, MirrorState, Safety, WitnessRecord, World
-from engine.protocol import commits, encryption, errorlog, files, lineage, streams, volumes
+from engine.protocol import commits, errorlog, files, lineage, options, streams, volumes
 
 
 def note_change(world: World, key: Key) -> None:
@@ -114,7 +114,7 @@ def trouble_with_files(
     in this case is derived.
     """
     computer = world.computer_of(copy.server)
-    missing = encryption.missing_certificate(world.instances[copy.server], lead.encryption_key)
+    missing = options.missing_certificate(world.instances[copy.server], lead.encryption_key)
     if missing is not None:
         return missing
     if copy.data_failed_tick is not None:

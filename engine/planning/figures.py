@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.flow import Crossing, Flow, Operation, SafetyMode, Samples, Workload, add_pair, run, warm_start
-from engine.flow.operations import bulk_load, index_build
+from engine.flow.setup import bulk_load, index_build
 from engine.flow.sites import STOCK_EXCHANGE, UNISYS, WORKLOAD1, WORKLOAD2
 from engine.localization import LocalizableMessage, say
 from engine.planning.plan import MirroringPlan, pair_of

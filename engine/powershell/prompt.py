@@ -10,7 +10,6 @@ from engine.inputs import InputError
 from engine.localization import say
 from engine.model import World
 from engine.powershell import cluster_cmdlets as cluster
-from engine.powershell import cluster_parameters as parameters
 from engine.powershell import computer_cmdlets as computer
 from engine.powershell import lookup
 from engine.powershell.lookup import NOTHING, Cmdlet
@@ -260,7 +259,7 @@ CMDLETS: Final[dict[str, Cmdlet]] = {
     "get-clusterresource": cluster.get_resource,
     "get-clusterquorum": cluster.get_quorum,
     "get-clusterownernode": cluster.get_owner_node,
-    "get-clusterparameter": parameters.get_parameter,
+    "get-clusterparameter": cluster.get_parameter,
     "get-clusterlog": cluster.get_log,
     "move-clustergroup": cluster.move_group,
     "start-clustergroup": cluster.set_group(commands.start_role),
@@ -276,7 +275,7 @@ CMDLETS: Final[dict[str, Cmdlet]] = {
     "suspend-clusternode": cluster.pause(True),
     "resume-clusternode": cluster.pause(False),
     "set-clusterownernode": cluster.set_owner_node,
-    "set-clusterparameter": parameters.set_parameter,
+    "set-clusterparameter": cluster.set_parameter,
     "get-service": computer.get_service,
     "restart-service": computer.restart_service,
     "test-netconnection": computer.test_connection,

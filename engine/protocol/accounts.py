@@ -19,10 +19,10 @@ from engine.protocol import (
     clock,
     commits,
     connections,
-    encryption,
     files,
     logspace,
     network,
+    options,
     security,
     statements,
     volumes,
@@ -403,7 +403,7 @@ def drop_certificate(world: World, server: str, name: str) -> list[Message]:
         raise SqlError(15151, "drop", "certificate", name)
     if security.endpoint_certificate(here) is certificate:
         raise SqlError(15352, certificate.name)
-    if encryption.protects(world, server, certificate.thumbprint):
+    if options.protects(world, server, certificate.thumbprint):
         raise SqlError(3716, "certificate", certificate.name, "database encryption key")
     kept = tuple(c for c in here.certificates if c is not certificate)
     world.update_instance(server, certificates=kept)

@@ -30,7 +30,6 @@ from engine.model import (
 from engine.protocol import (
     backup,
     commits,
-    encryption,
     errorlog,
     files,
     jobs,
@@ -145,7 +144,7 @@ def restore_database(
         raise SqlError(3135, path, "BACKUP LOG", also=(3013,), title=title)
     if chosen.version > world.instances[server].version:
         raise SqlError(3169, chosen.version, world.instances[server].version, also=(3013,), title=title)
-    encryption.need_key(world.instances[server], chosen.encryption_key, title)
+    options.need_key(world.instances[server], chosen.encryption_key, title)
     if ending.stop_tick is not None and ending.stop_tick < chosen.tick:
         raise SqlError(4335, also=(3013,), title=title)
     if chosen.kind == DIFFERENTIAL:
@@ -330,7 +329,7 @@ def restore_log(
         raise SqlError(3135, path, "BACKUP DATABASE", also=(3013,), title=title)
     if chosen.family != copy.family:
         raise SqlError(3154, copy.database, also=(3013,), title=title)
-    encryption.need_key(world.instances[server], chosen.encryption_key, title)
+    options.need_key(world.instances[server], chosen.encryption_key, title)
     end = copy.end_of_log_kb
     if lineage.common_kb(chosen.lineage, copy.lineage) < end:
         raise SqlError(4330, also=(3013,), title=title)

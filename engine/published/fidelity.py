@@ -15,18 +15,16 @@ from engine.published import (
     group_rules,
     instance_rules,
     many_databases,
+    white_paper,
     whitepaper_failover,
-    whitepaper_load,
-    whitepaper_network,
-    whitepaper_operations,
 )
 from engine.published.rows import FigureClass, FigureRow, explain
 
 SECTIONS: Final[dict[str, Callable[[], list[FigureRow]]]] = {
-    "Tables 1 to 3: two workloads": whitepaper_load.rows,
-    "Figures 1 to 4, suspended session: long operations": whitepaper_operations.rows,
+    "Tables 1 to 3: two workloads": white_paper.whitepaper_load_rows,
+    "Figures 1 to 4, suspended session: long operations": white_paper.whitepaper_operations_rows,
     "Tables 4 to 6, figure 5: failover": whitepaper_failover.rows,
-    "Figures 6 to 15, table 7: network": whitepaper_network.rows,
+    "Figures 6 to 15, table 7: network": white_paper.whitepaper_network_rows,
     "Log compression": compression.rows,
     "Many databases": many_databases.rows,
     "Bandwidth": bandwidth.rows,

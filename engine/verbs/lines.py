@@ -19,7 +19,7 @@ from engine.verbs import VERBS
 from engine.verbs.verb import Verb
 
 _ROLE: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
-"""Pattern of the key of a role in scenarios (Slug in engine/drill/authoring/schema/values.py)."""
+"""Pattern of the key of a role in scenarios (Slug in engine/drill/authoring/schema/world.py)."""
 
 _LINE_ENDS: Final = ("\r\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 """Line ends that str.splitlines recognizes. Splitting a text of a million lines takes two frames."""

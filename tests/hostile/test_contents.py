@@ -6,9 +6,8 @@ import hashlib
 
 import pytest
 
-from engine.drill.authoring.contents import contents, escape_invisible
 from engine.drill.authoring.problems import ScenarioError
-from engine.drill.authoring.scenario import load_scenario
+from engine.drill.authoring.scenario import contents, escape_invisible, load_scenario
 from tests.engine.drill.texts import COURSE, WORLD
 from tests.shipped_scenarios import NAMES, load_shipped_scenario
 

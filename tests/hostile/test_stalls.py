@@ -12,9 +12,8 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from engine import simulator, tsql
-from engine.drill.authoring.contents import contents
 from engine.drill.authoring.problems import ScenarioError
-from engine.drill.authoring.scenario import load_scenario
+from engine.drill.authoring.scenario import contents, load_scenario
 from engine.drill.running.drill import Drill
 from tests.engine.drill.texts import SMALL, change_text
 from tests.engine.worlds import lab

@@ -29,8 +29,7 @@ from app.words.language import mark, tr, trn
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Goal
-from engine.drill.running.goals import GoalState
-from engine.drill.running.questions import OpenQuestion
+from engine.drill.running.questions import GoalState, OpenQuestion
 from engine.drill.running.state import PendingKind
 from engine.drill.time.event_log import select_events
 from engine.events import Event

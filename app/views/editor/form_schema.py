@@ -21,7 +21,7 @@ from app.words.language import mark, tr
 from app.words.localization import localize
 from engine.drill.authoring import schema
 from engine.drill.authoring.problems import PATTERNS, format_expected
-from engine.drill.authoring.schema import DURATION_MAX_S, scenario_file, story, world
+from engine.drill.authoring.schema import DURATION_MAX_S, story, world
 from engine.tables import read_table
 
 PLAIN: Final = ""
@@ -492,9 +492,7 @@ def docstrings() -> dict[tuple[str, str], str]:
     each start.
     """
     found = {}
-    for part in chain.from_iterable(
-        _tree(module).body for module in (world, world, story, story, scenario_file)
-    ):
+    for part in chain.from_iterable(_tree(module).body for module in (world, world, story, story, story)):
         if not isinstance(part, ast.ClassDef):
             continue
         for field, below in zip(part.body, part.body[1:], strict=False):

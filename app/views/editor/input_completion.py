@@ -12,7 +12,7 @@ from app.views.editor.form_schema import ACT, CONDITION, OFFERED
 from engine.drill.authoring import facts, quantities
 from engine.drill.authoring.conditions import OPERATORS
 from engine.drill.authoring.schema import schema
-from engine.drill.authoring.schema.scenario_file import JsonSchema
+from engine.drill.authoring.schema.story import JsonSchema
 from engine.drill.judging.skills import skills
 from engine.flow.sites import SITES, WORKLOADS
 from engine.verbs import VERBS

@@ -13,10 +13,19 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.availability import movement, replicas, seeding
-from engine.availability.commands import checks
 from engine.cluster import config, instances, roles
 from engine.messages import Message, SqlError
-from engine.model import AvailabilityGroup, CommitMode, FailoverMode, Replica, World
+from engine.model import (
+    AvailabilityGroup,
+    CommitMode,
+    DatabaseCopy,
+    FailoverMode,
+    Node,
+    Replica,
+    ReplicaRole,
+    ReplicaWord,
+    World,
+)
 
 Value = str | tuple[str, ...]
 Options = tuple[tuple[str, Value], ...]
@@ -188,7 +197,7 @@ def set_options(world: World, server: str, name: str, options: Options) -> list[
     if options[0][0] in ("BASIC", "CLUSTER_TYPE", "CONTAINED"):
         raise SqlError(102, options[0][0])
     check_syntax(server, name, options, (), version)
-    group = checks.primary(world, server, name, "set", "option")
+    group = primary(world, server, name, "set", "option")
     with_options(group, options, version)
     replicas.change(world, server, group.guid, lambda old: with_options(old, options, version))
     return []
@@ -336,7 +345,7 @@ def modify_replica(world: World, server: str, name: str, replica_options: Replic
     if more or sum(name != NESTED for name, _ in options) > 1:
         raise SqlError(102, ",")
     check_syntax(server, name, (), replica_options, version)
-    group = checks.primary(world, server, name, "modify", "replica")
+    group = primary(world, server, name, "modify", "replica")
     old = group.replica(spelled(world, target))
     if old is None:
         raise SqlError(35210, target, group.name)
@@ -383,7 +392,7 @@ def add_replica(world: World, server: str, name: str, replica_options: Replicas)
     """ADD REPLICA: configured at the primary; the new server joins on its own. 35282, 35223."""
     version = world.instances[server].version
     check_syntax(server, name, (), replica_options, version)
-    group = checks.primary(world, server, name, "add", "replica")
+    group = primary(world, server, name, "add", "replica")
     most = BASIC_REPLICAS_MAX if group.basic else limits(version)[0]
     if len(group.replicas) + len(replica_options) > most:
         raise SqlError(35223, len(replica_options), group.name, len(group.replicas), most)
@@ -408,7 +417,7 @@ def remove_replica(world: World, server: str, name: str, replica_options: Replic
     """
     if any(options for _, options in replica_options):
         raise SqlError(156, "WITH")
-    group = checks.primary(world, server, name, "remove", "replica")
+    group = primary(world, server, name, "remove", "replica")
     gone: set[str] = set()
     for target, _ in replica_options:
         where = spelled(world, target)
@@ -448,7 +457,7 @@ def _fit_owners(world: World, group: AvailabilityGroup) -> None:
 
 def permit_creation(world: World, server: str, name: str, granted: bool) -> list[Message]:
     """Execute GRANT or DENY CREATE ANY DATABASE, which automatic seeding needs; 41100 without a replica here."""
-    checks.node(world, server)
+    node(world, server)
     if world.instances[server].version < SINCE["SEEDING_MODE"]:
         raise SqlError(102, "CREATE")
     group = replicas.by_name(world, server, name)
@@ -456,3 +465,58 @@ def permit_creation(world: World, server: str, name: str, granted: bool) -> list
         raise SqlError(41100, name)
     seeding.permit(world, server, group.guid, granted)
     return []
+
+
+# --- common checks of the statements about availability groups --------------------------------------------
+# feature, group, role.  [DOC: ALTER AVAILABILITY GROUP]  Order: feature and cluster, group, role,
+# databases; derived where it is not documented.
+
+
+def node(world: World, server: str) -> Node:
+    """Return the node of *server*, with quorum.
+
+    35221: Always On is not enabled; 35220: no quorum, or an evicted computer.
+    """
+    if not replicas.enabled(world, server):
+        raise SqlError(35221)
+    found = config.node_of(world, server)
+    if found is None or not config.has_quorum(world, server):
+        raise SqlError(35220)
+    return found
+
+
+def can_write(world: World, server: str) -> bool:
+    """Return whether the node of *server* can change the cluster database."""
+    found = config.node_of(world, server)
+    return found is not None and config.may_write(world, found.name)
+
+
+def find_group(world: World, server: str, name: str, verb: str = "alter") -> AvailabilityGroup:
+    """Return the group with that name in which *server* has a replica; raise 15151 without one."""
+    group = replicas.by_name(world, server, name)
+    if group is None or (server, group.guid) not in world.replicas:
+        raise SqlError(15151, verb, "availability group", name)
+    return group
+
+
+def find_group_with_quorum(world: World, server: str, name: str) -> AvailabilityGroup:
+    """Return the group of that name, on a server with quorum. 35221, 35220, 15151."""
+    node(world, server)
+    return find_group(world, server, name)
+
+
+def primary(world: World, server: str, name: str, verb: str, noun: str) -> AvailabilityGroup:
+    """Return the group of that name, of which *server* is primary; 41140 on a secondary, 41190 without a role."""
+    group = find_group_with_quorum(world, server, name)
+    state = world.replicas[server, group.guid]
+    if state.word is ReplicaWord.PRIMARY_NORMAL:
+        return group
+    if state.role is ReplicaRole.SECONDARY:
+        raise SqlError(41140, group.name)
+    raise SqlError(41190, group.name, verb, noun)
+
+
+def copy_named(world: World, server: str, database: str) -> DatabaseCopy | None:
+    """Return the copy of *database* on *server*, found without regard to case."""
+    found = (copy for (where, _), copy in world.copies.items() if where == server)
+    return next((copy for copy in found if copy.database.lower() == database.lower()), None)

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.availability import failover, movement, replicas
-from engine.availability.commands import checks, configuration, databases, listener
+from engine.availability.commands import configuration, databases, listener
 from engine.availability.commands.configuration import Options
 from engine.availability.role import role_of
 from engine.cluster import config, instances, roles
@@ -56,7 +56,7 @@ def create(
     configuration.check_syntax(server, name, options, replica_options, instance.version)
     if address is not None:
         listener.check_syntax("ADD", address[1])
-    node = checks.node(world, server)
+    node = configuration.node(world, server)
     basic = any(option == "BASIC" for option, _ in options) and instance.version >= 2016
     if instance.edition not in ENTERPRISE and not basic:
         raise SqlError(41199, "")
@@ -132,7 +132,7 @@ def join(world: World, server: str, name: str, options: Options) -> list[Message
 
     41044 unknown in the cluster, 41106 joined already, 41136 the group is not online, 41158 around an error.
     """
-    checks.node(world, server)
+    configuration.node(world, server)
     version = world.instances[server].version
     for option, value in options:
         configuration.check_option_name(option, value, ("CLUSTER_TYPE",), version)
@@ -172,10 +172,10 @@ def drop(world: World, server: str, name: str) -> list[Message]:
     group = replicas.by_name(world, server, name)
     is_replica = group is not None and (server, group.guid) in world.replicas
     if not is_replica or not replicas.enabled(world, server):
-        checks.node(world, server)
+        configuration.node(world, server)
     if group is None:
         raise SqlError(15151, "drop", "availability group", name)
-    writes = checks.can_write(world, server)
+    writes = configuration.can_write(world, server)
     if is_replica and world.replicas[server, group.guid].role is ReplicaRole.PRIMARY:
         movement.stop_sending(world, server, group.databases)
         for copy in replicas.copies(world, server, group.guid) if writes else ():
@@ -184,7 +184,7 @@ def drop(world: World, server: str, name: str) -> list[Message]:
     if not writes:
         movement.remove_local(world, server, group.guid)
         return []
-    node = checks.node(world, server)
+    node = configuration.node(world, server)
     known = node.config
     config.update(
         world,
@@ -208,7 +208,7 @@ def _target(world: World, server: str, name: str) -> AvailabilityGroup:
 
     41122 it is primary, 41113 a failover is pending, 41123 it moves.
     """
-    group = checks.find_group_with_quorum(world, server, name)
+    group = configuration.find_group_with_quorum(world, server, name)
     state = world.replicas[server, group.guid]
     if state.role is ReplicaRole.PRIMARY:
         raise SqlError(41122, group.name)
@@ -227,7 +227,7 @@ def planned_failover(world: World, server: str, name: str) -> list[Message]:
     synchronous-commit mode.
     """
     group = _target(world, server, name)
-    if checks.node(world, server).config.forced:
+    if configuration.node(world, server).config.forced:
         raise SqlError(41125, group.name)
     lead = world.instances.get(group.primary)
     if lead is not None and lead.version > world.instances[server].version:
@@ -264,7 +264,7 @@ def forced_failover(world: World, server: str, name: str) -> list[Message]:
     for copy in replicas.copies(world, server, group.guid):
         if copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING):
             raise SqlError(35253, copy.database)
-    clean = not checks.node(world, server).config.forced and failover.ready(group, server)
+    clean = not configuration.node(world, server).config.forced and failover.ready(group, server)
     _hand_over(world, server, group, "manual" if clean else "forced")
     return []
 
@@ -274,7 +274,7 @@ def offline(world: World, server: str, name: str) -> list[Message]:
 
     19416 if a synchronous-commit replica has databases that are not synchronized.
     """
-    group = checks.primary(world, server, name, "offline", "group")
+    group = configuration.primary(world, server, name, "offline", "group")
     modes = {replica.server: replica.mode for replica in group.replicas}
     for copy in replicas.copies(world, server, group.guid):
         states = [state for peer, state in copy.availability.peers

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from engine.availability import movement, replicas, seeding
-from engine.availability.commands import checks
+from engine.availability.commands import configuration
 from engine.messages import Message, SqlError
 from engine.model import (
     NO_AVAILABILITY,
@@ -57,7 +57,7 @@ def find_eligible_copies(
         seen.add(name.lower())
         if name.lower() in SYSTEM_DATABASES:
             raise SqlError(35249, name)
-        copy = checks.copy_named(world, server, name)
+        copy = configuration.copy_named(world, server, name)
         if copy is None:
             raise SqlError(35238, name, group)
         _check_fit(copy, group, guid)
@@ -108,7 +108,7 @@ def enter(world: World, server: str, guid: int, copies: Sequence[DatabaseCopy]) 
 
 def add(world: World, server: str, name: str, databases: Sequence[str]) -> list[Message]:
     """Execute ADD DATABASE: the primary's copy joins at once, each secondary joins on its own."""
-    group = checks.primary(world, server, name, "add", "database")
+    group = configuration.primary(world, server, name, "add", "database")
     held = len(group.databases)
     enter(
         world,
@@ -121,7 +121,7 @@ def add(world: World, server: str, name: str, databases: Sequence[str]) -> list[
 
 def remove(world: World, server: str, name: str, databases: Sequence[str]) -> list[Message]:
     """REMOVE DATABASE: the primary's copy stays online, those of the secondaries are left RESTORING. 41073."""
-    group = checks.primary(world, server, name, "remove", "database")
+    group = configuration.primary(world, server, name, "remove", "database")
     spelled = {one.lower(): one for one in group.databases}
     for database in databases:
         if database.lower() not in spelled:
@@ -146,13 +146,13 @@ def join(world: World, server: str, database: str, name: str) -> list[Message]:
     15151 no such group here, 911 no such database, 35240 at the primary, 41132 not one of the group's, 41145 joined
     already, 35244 in another group, 35250 no connection to the primary, 1464 not RESTORING, 1412 or 1478 log missing.
     """
-    checks.node(world, server)
+    configuration.node(world, server)
     if database.lower() in SYSTEM_DATABASES:
         raise SqlError(35249, database)
-    copy = checks.copy_named(world, server, database)
+    copy = configuration.copy_named(world, server, database)
     if copy is None:
         raise SqlError(911, database)
-    group = checks.find_group(world, server, name, "find")
+    group = configuration.find_group(world, server, name, "find")
     state = world.replicas[server, group.guid]
     if state.role is ReplicaRole.PRIMARY:
         raise SqlError(35240, copy.database, group.name)
@@ -176,7 +176,7 @@ def leave(world: World, server: str, database: str) -> list[Message]:
     copy leaves locally, and the cluster learns of it later. Derived.
     """
     if not replicas.enabled(world, server):
-        checks.node(world, server)
+        configuration.node(world, server)
     copy = _find_copy(world, server, database)
     guid = copy.availability.guid
     group = replicas.group_of(world, server, guid) if guid is not None else None
@@ -187,7 +187,7 @@ def leave(world: World, server: str, database: str) -> list[Message]:
     place = (copy.database, server)
     replicas.change(world, server, guid, lambda old: movement.remove_places(old, lambda one: one == place))
     movement.watch_removals(world)
-    if copy.group_kind and not checks.can_write(world, server):
+    if copy.group_kind and not configuration.can_write(world, server):
         movement.unjoin(world, server, copy.database, guid)
         world.touch(guid)
     return []
@@ -200,7 +200,7 @@ def _find_copy(world: World, server: str, database: str) -> DatabaseCopy:
     """Return the copy of a user database. 35261 a system database, 911 none of that name."""
     if database.lower() in SYSTEM_DATABASES:
         raise SqlError(35261, database)
-    copy = checks.copy_named(world, server, database)
+    copy = configuration.copy_named(world, server, database)
     if copy is None:
         raise SqlError(911, database)
     return copy
@@ -208,7 +208,7 @@ def _find_copy(world: World, server: str, database: str) -> DatabaseCopy:
 
 def _joined(world: World, server: str, database: str) -> tuple[DatabaseCopy, int]:
     """Return the copy of *database* on *server* and the number of its group; 35239 if it has no role in one."""
-    checks.node(world, server)
+    configuration.node(world, server)
     copy = _find_copy(world, server, database)
     guid = copy.availability.guid
     group = replicas.group_of(world, server, guid) if guid is not None else None

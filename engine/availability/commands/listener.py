@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.availability import failover, replicas
-from engine.availability.commands import checks, configuration
+from engine.availability.commands import configuration
 from engine.availability.commands.configuration import Options
 from engine.availability.role import role_of
 from engine.cluster import config, roles
@@ -173,7 +173,7 @@ def _find_listener(
     world: World, server: str, name: str, verb: str, listener: str
 ) -> tuple[AvailabilityGroup, AvailabilityListener]:
     """Return the group at its primary, and its listener. Raise 19469 if it has no listener with that name."""
-    group = checks.primary(world, server, name, verb, "listener")
+    group = configuration.primary(world, server, name, verb, "listener")
     if group.listener is None or group.listener.name.lower() != listener.lower():
         raise SqlError(19469, listener, group.name)
     return group, group.listener
@@ -182,7 +182,7 @@ def _find_listener(
 def add(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
     """Execute ADD LISTENER; the listener is online at once. Raise 19477 if there is one."""
     check_syntax("ADD", options)
-    group = checks.primary(world, server, name, "add", "listener")
+    group = configuration.primary(world, server, name, "add", "listener")
     if group.listener is not None:
         raise SqlError(19477, group.name, group.listener.name)
     configure(world, server, group, plan(world, server, group, listener, options))

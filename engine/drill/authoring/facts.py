@@ -14,7 +14,7 @@ from engine.cluster import config
 from engine.drill.team.calls import Calls
 from engine.events import Event
 from engine.flow import NOWHERE, Place
-from engine.mirroring import settings
+from engine.mirroring import prerequisites
 from engine.model import (
     DatabaseCopy,
     DbState,
@@ -214,13 +214,13 @@ def serves(facts: Facts, database: str, server: str | None) -> bool:
 def witness_is(facts: Facts, database: str, state: str) -> bool:
     """Evaluate `Sales witness is CONNECTED`, as the principal knows it."""
     copy = facts.principal(database)
-    return state == ((settings.witness_word(copy) if copy is not None else "") or NO_SESSION)
+    return state == ((prerequisites.witness_word(copy) if copy is not None else "") or NO_SESSION)
 
 
 def safety_is(facts: Facts, database: str, level: str) -> bool:
     """Evaluate `Sales safety is FULL`, as the principal knows it."""
     copy = facts.principal(database)
-    return level == ((settings.safety_word(copy) if copy is not None else "") or NO_SESSION)
+    return level == ((prerequisites.safety_word(copy) if copy is not None else "") or NO_SESSION)
 
 
 def runs_on(world: World, instance: str, computer: str) -> bool:

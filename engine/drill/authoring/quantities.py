@@ -13,7 +13,7 @@ from engine.constants import TICKS_PER_S, VERSIONS
 from engine.drill.authoring.facts import Facts, Kind
 from engine.drill.team.calls import count_closed_orders, count_true_statuses
 from engine.flow.setup import worker_threads
-from engine.mirroring import monitor, settings
+from engine.mirroring import monitor, prerequisites
 from engine.model import (
     Availability,
     AvailabilityGroup,
@@ -89,7 +89,7 @@ def _failovers(kind: str | None) -> Callable[[Facts, str], float]:
 
 def _timeout_s(facts: Facts, database: str) -> float:
     copy = facts.principal(database)
-    return float(settings.timeout_s(copy)) if copy is not None else 0.0
+    return float(prerequisites.timeout_s(copy)) if copy is not None else 0.0
 
 
 def _operations_kb(facts: Facts, database: str) -> float:

@@ -21,7 +21,7 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference
 from engine.inputs import Input, InputError
 from engine.localization import say
-from engine.mirroring import settings
+from engine.mirroring import prerequisites
 from engine.model import World
 from engine.protocol import groups
 from engine.verbs import REMARKS, VERBS
@@ -239,7 +239,7 @@ def _facts(world: World) -> Iterator[tuple[str, str]]:
             yield f"{database} serves on {lead.server}", f"{database} serves on {lead.server}"
             if lead.group is not None:
                 yield f"{database} is SYNCHRONIZED", f"{database} is protected by a synchronized copy"
-            if settings.witness(lead) is not None:
+            if prerequisites.witness(lead) is not None:
                 yield f"witness of {database} is CONNECTED", f"The witness of {database} is connected"
         for copy in world.copies_of(database):
             if not groups.policy(copy).is_follower(copy):

@@ -21,7 +21,7 @@ from engine.drill.time.cooperative_tasks import Slices, advance_in_slices
 from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
 from engine.protocol import availability
-from engine.tsql.language.read_only import only_reads
+from engine.tsql.language.lexer import only_reads
 from engine.verbs import REMARKS
 from engine.verbs.lines import describe_input
 

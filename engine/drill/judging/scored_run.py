@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.drill.authoring.schema import Scenario
-from engine.drill.running.goals import GoalState, OpenedHint
-from engine.drill.running.questions import InquiryAnswer
+from engine.drill.running.questions import GoalState, InquiryAnswer, OpenedHint
 from engine.drill.team.calls import Calls
 from engine.events import Event
 from engine.inputs import Input

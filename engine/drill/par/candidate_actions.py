@@ -16,7 +16,7 @@ from engine.drill.judging.review import is_same_action
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.inputs import Input, InputError
-from engine.mirroring import settings
+from engine.mirroring import prerequisites
 from engine.model import DbState, World
 from engine.protocol import availability, groups
 from engine.verbs import VERBS, fault_log
@@ -96,13 +96,13 @@ def list_setup_statements(world: World, session: SessionSpec) -> list[str]:
         return []
     statements = []
     if not lead.group_kind and not follow.group_kind:
-        if settings.partner_address(follow) is None:
+        if prerequisites.partner_address(follow) is None:
             statements.append((follow.server, "PARTNER", lead.server))
         statements.append((lead.server, "PARTNER", follow.server))
     if (
         session.witness is not None
         and lead.group_kind in ("", "mirroring")
-        and settings.witness(lead) is None
+        and prerequisites.witness(lead) is None
     ):
         statements.append((lead.server, "WITNESS", session.witness))
     ports = {name: endpoint.port for name, each in world.instances.items() if (endpoint := each.endpoint)}
@@ -182,7 +182,7 @@ def _list_session_statements(world: World, server: str, database: str) -> Iterat
     clauses = ["OFF"]
     if groups.policy(copy).is_leader(copy):
         clauses += ["FAILOVER", "SUSPEND", "RESUME", "SAFETY FULL", "SAFETY OFF"]
-        if settings.witness(copy) is not None:
+        if prerequisites.witness(copy) is not None:
             yield f"sql {server} ALTER DATABASE [{database}] SET WITNESS OFF"
     else:
         clauses += ["FORCE_SERVICE_ALLOW_DATA_LOSS", "RESUME"]

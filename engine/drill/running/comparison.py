@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from engine.cluster.instances import NO_GROUP
 from engine.localization import say
-from engine.mirroring import settings
+from engine.mirroring import prerequisites
 from engine.model import Failover, World
 from engine.protocol import network
 from engine.published.whitepaper_failover import FAILOVER_S, REFERENCE
@@ -54,9 +54,9 @@ def explain_difference(world: World, failover: Failover) -> str:
         return say("the published table has no row for this cause ({cause})", cause=failover.cause)
     if failover.kind != ("manual" if failover.cause == "manual" else "automatic"):
         return NO_ROW[failover.kind]
-    if copy is None or settings.safety_word(copy) != "FULL":
+    if copy is None or prerequisites.safety_word(copy) != "FULL":
         return say("the paper measured with SAFETY FULL")
-    witness = settings.witness(copy)
+    witness = prerequisites.witness(copy)
     if witness is None:
         return say("the paper measured with a witness")
     if sum(other.server == failover.to_server for other in world.copies.values()) > 1:

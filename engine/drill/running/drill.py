@@ -21,9 +21,8 @@ from engine.drill.judging import report
 from engine.drill.judging.shapes import Report
 from engine.drill.running import comparison, modes, questions, rewind
 from engine.drill.running.condition_polling import ConditionPoller
-from engine.drill.running.goals import OpenedHint, format_goal_news, update_goal
 from engine.drill.running.modes import DrillMode
-from engine.drill.running.questions import Inquiry, InquiryAnswer
+from engine.drill.running.questions import Inquiry, InquiryAnswer, OpenedHint, format_goal_news, update_goal
 from engine.drill.running.state import HASH_EVERY, DrillEnd, SampledState, StateHash
 from engine.drill.team import rights
 from engine.drill.team.calls import HEARS, Calls, update_calls
@@ -34,7 +33,7 @@ from engine.inputs import Input, InputError
 from engine.localization import join_messages, mark, say
 from engine.model import FieldOf, Tick, ticks
 from engine.protocol import streams
-from engine.tsql.language.read_only import only_reads
+from engine.tsql.language.lexer import only_reads
 from engine.verbs.lines import parse_line, parse_script
 
 __all__ = ["Drill", "DrillEnd", "DrillMode", "play_inputs", "replay"]

@@ -20,9 +20,8 @@ from engine.drill.judging.score import Score
 from engine.drill.judging.scored_run import ScoredRun
 from engine.drill.running import questions
 from engine.drill.running.build import build_world
-from engine.drill.running.goals import NOT_SO, GoalState, OpenedHint
 from engine.drill.running.modes import TERMS, DrillMode, Terms
-from engine.drill.running.questions import Inquiry, InquiryAnswer, OpenQuestion
+from engine.drill.running.questions import NOT_SO, GoalState, Inquiry, InquiryAnswer, OpenedHint, OpenQuestion
 from engine.drill.team.calls import Calls
 from engine.drill.time.event_log import EventLog
 from engine.events import Event

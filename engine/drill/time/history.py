@@ -20,7 +20,7 @@ from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
 from engine.localization import say
 from engine.model import Tick
-from engine.tsql.language.read_only import only_reads
+from engine.tsql.language.lexer import only_reads
 from engine.verbs.lines import parse_line
 
 KEEP_EVERY: Final = 15 * TICKS_PER_S

@@ -9,16 +9,7 @@ from typing import Any, Final
 
 from engine.availability import replicas
 from engine.messages import SqlError
-from engine.protocol import (
-    accounts,
-    database_files,
-    databases,
-    encryption,
-    endpoints,
-    logspace,
-    statements,
-    volumes,
-)
+from engine.protocol import accounts, database_files, databases, endpoints, logspace, statements, volumes
 from engine.protocol import options as database_options
 from engine.tsql import catalog
 from engine.tsql.batches import access, backup_restore, constraints, objects, permissions, schema_binding
@@ -524,7 +515,7 @@ def _create_key(machine: Machine, statement: s.CreateEncryptionKey) -> Outcome:
         raise SqlError(33102)
     if statement.algorithm != "AES_256":
         raise UnsimulatedFeatureError(f"an encryption key of the algorithm {statement.algorithm}")
-    return encryption.create_key(machine.world, machine.session.server, database, statement.certificate)
+    return database_options.create_key(machine.world, machine.session.server, database, statement.certificate)
 
 
 COMMANDS: Final[dict[type[s.Statement], Command]] = {

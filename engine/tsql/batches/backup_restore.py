@@ -12,7 +12,7 @@ from engine.constants import PRODUCT
 from engine.identifiers import unique_id
 from engine.messages import Message, SqlError, fill_message
 from engine.model import DatabaseCopy, DbFile, ticks
-from engine.protocol import backup, clock, encryption, logspace, restore, statements, volumes
+from engine.protocol import backup, clock, logspace, options, restore, statements, volumes
 from engine.protocol.lineage import lsn
 from engine.protocol.restore import list_backup_files
 from engine.tsql.batches import access
@@ -183,7 +183,7 @@ def _restore_info(machine: Machine, statement: s.RestoreInfo) -> Outcome:
         raise SqlError(4038, number, path, also=(3013,), title=statement.title)
     chosen = found[number - 1]
     if statement.what in ("VERIFYONLY", "FILELISTONLY"):  # only the header is not encrypted
-        encryption.need_key(machine.context.server, chosen.encryption_key, statement.title)
+        options.need_key(machine.context.server, chosen.encryption_key, statement.title)
     if statement.what == "VERIFYONLY":
         return [Message(3262, 0, 1, 0, fill_message(3262, number)[1])]
     if statement.what == "HEADERONLY":
@@ -286,7 +286,7 @@ def _file(image: DatabaseCopy, file: DbFile, number: int) -> dict[str, Scalar]:
         "FileGroupId": 0 if file.log else 1,
         "IsReadOnly": 0,
         "IsPresent": 1,
-        "TDEThumbprint": encryption.thumbprint(image.encryption_key) if image.encryption_key else None,
+        "TDEThumbprint": options.thumbprint(image.encryption_key) if image.encryption_key else None,
     }
 
 

@@ -34,7 +34,6 @@ from engine.tsql.batches.data import Caught, ConnectionLostError
 from engine.tsql.batches.machine import Machine
 from engine.tsql.clients import linked_servers
 from engine.tsql.language import group_statements as gs
-from engine.tsql.language import mirroring_statements as ms
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.query import planner
@@ -101,7 +100,7 @@ def _on_database(function: Callable[..., Outcome], *fields: str) -> Callable[[Ma
     return run
 
 
-def _partner_set(machine: Machine, statement: ms.PartnerSet) -> Outcome:
+def _partner_set(machine: Machine, statement: gs.PartnerSet) -> Outcome:
     """Execute SET PARTNER; 1488 for a database in single-user mode."""
     world, server, database = machine.world, machine.session.server, statement.database
     if access.mode_of(world, server, database) == "SINGLE_USER":
@@ -230,17 +229,17 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
     gs.HadrOff: _on_database(group_commands.databases.leave),
     gs.HadrSuspend: _on_database(group_commands.suspend),
     gs.HadrResume: _on_database(group_commands.resume),
-    ms.PartnerSet: _partner_set,
-    ms.PartnerFailover: _on_database(commands.partner_failover),
-    ms.PartnerForce: _on_database(commands.partner_force),
-    ms.PartnerOff: _on_database(commands.partner_off),
-    ms.PartnerSuspend: _on_database(commands.partner_suspend),
-    ms.PartnerResume: _on_database(commands.partner_resume),
-    ms.PartnerSafety: _on_database(commands.partner_safety, "level"),
-    ms.PartnerTimeout: _on_database(commands.partner_timeout, "seconds"),
-    ms.RedoQueue: _on_database(commands.redo_queue, "limit_mb"),
-    ms.WitnessSet: _on_database(commands.witness_set, "address"),
-    ms.WitnessOff: _on_database(commands.witness_off),
+    gs.PartnerSet: _partner_set,
+    gs.PartnerFailover: _on_database(commands.partner_failover),
+    gs.PartnerForce: _on_database(commands.partner_force),
+    gs.PartnerOff: _on_database(commands.partner_off),
+    gs.PartnerSuspend: _on_database(commands.partner_suspend),
+    gs.PartnerResume: _on_database(commands.partner_resume),
+    gs.PartnerSafety: _on_database(commands.partner_safety, "level"),
+    gs.PartnerTimeout: _on_database(commands.partner_timeout, "seconds"),
+    gs.RedoQueue: _on_database(commands.redo_queue, "limit_mb"),
+    gs.WitnessSet: _on_database(commands.witness_set, "address"),
+    gs.WitnessOff: _on_database(commands.witness_off),
     s.SetOption: _set_option,
     s.Shutdown: _shutdown,
     s.UseDatabase: _use,

@@ -16,7 +16,6 @@ from engine.protocol import groups, options, statements
 from engine.tsql.batches import access
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.language import group_statements as gs
-from engine.tsql.language import mirroring_statements as ms
 from engine.tsql.language import statements as s
 from engine.tsql.scalars.values import to_text
 
@@ -334,8 +333,8 @@ RULES: Final[dict[type[s.Statement], Callable[[Machine, Any], list[Where]]]] = {
     s.CreateDatabase: _picture,
     **dict.fromkeys(
         (
-            ms.PartnerSet, ms.PartnerFailover, ms.PartnerForce, ms.PartnerOff, ms.PartnerSuspend, ms.PartnerResume,
-            ms.PartnerSafety, ms.PartnerTimeout, ms.RedoQueue, ms.WitnessSet, ms.WitnessOff, gs.HadrJoin, gs.HadrOff,
+            gs.PartnerSet, gs.PartnerFailover, gs.PartnerForce, gs.PartnerOff, gs.PartnerSuspend, gs.PartnerResume,
+            gs.PartnerSafety, gs.PartnerTimeout, gs.RedoQueue, gs.WitnessSet, gs.WitnessOff, gs.HadrJoin, gs.HadrOff,
             gs.HadrSuspend, gs.HadrResume,
         ),
         _session,

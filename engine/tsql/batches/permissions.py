@@ -14,7 +14,6 @@ from engine.tsql import catalog
 from engine.tsql.batches import gate, objects, rights
 from engine.tsql.batches.context import Context
 from engine.tsql.language import group_statements as gs
-from engine.tsql.language import mirroring_statements as ms
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import to_text
@@ -389,4 +388,4 @@ def admit(machine: Machine, statement: s.Statement) -> None:
     rule(machine, statement)
 
 
-assert ms.PartnerSet in NEEDS, "statements on databases are in the gate"
+assert gs.PartnerSet in NEEDS, "statements on databases are in the gate"

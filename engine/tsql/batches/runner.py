@@ -54,9 +54,9 @@ from engine.tsql.language.lexer import (
     SqlSyntaxError,
     double_quotes_as_strings,
     name_of,
+    selects_only,
     tokens_of,
 )
-from engine.tsql.language.read_only import selects_only
 from engine.tsql.query import planner
 from engine.tsql.query.names import BindingContext, Columns
 from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError

@@ -8,7 +8,7 @@ from typing import Final
 
 from engine.availability import replicas
 from engine.model import User
-from engine.protocol import accounts, commits, encryption, security
+from engine.protocol import accounts, commits, options, security
 from engine.protocol.security import FIRST_USER_ID
 from engine.tsql.batches import objects, rights
 from engine.tsql.batches.context import Context
@@ -266,7 +266,7 @@ def _certificates(context: Context) -> Iterable[Record]:
             "subject": item.subject,
             "expiry_date": context.datetime_value(item.expires_tick),
             "start_date": context.datetime_value(item.valid_from_tick),
-            "thumbprint": encryption.thumbprint(item.thumbprint),
+            "thumbprint": options.thumbprint(item.thumbprint),
         }
 
 
@@ -281,7 +281,7 @@ def _encryption_keys(context: Context) -> Iterable[Record]:
                 "database_id": copy.database_id,
                 "encryption_state": 3 if copy.encrypted else 1,
                 **literals("security._encryption_keys"),
-                "encryptor_thumbprint": encryption.thumbprint(copy.encryption_key),
+                "encryptor_thumbprint": options.thumbprint(copy.encryption_key),
             }
 
 

@@ -14,7 +14,6 @@ from lark.lexer import PatternStr
 
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import lexer
-from engine.tsql.language import mirroring_statements as ms
 from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import SqlSyntaxError, make_near_error, without_comments
 from engine.tsql.language.permissions import COLUMNS, ON_SERVER
@@ -444,19 +443,19 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "hadr_suspend": lambda c: gs.HadrSuspend(*c),
     "hadr_resume": lambda c: gs.HadrResume(*c),
     # ALTER DATABASE
-    "partner_set": lambda c: ms.PartnerSet(*c),
-    "partner_failover": lambda c: ms.PartnerFailover(*c),
-    "partner_force": lambda c: ms.PartnerForce(*c),
-    "partner_off": lambda c: ms.PartnerOff(*c),
-    "partner_suspend": lambda c: ms.PartnerSuspend(*c),
-    "partner_resume": lambda c: ms.PartnerResume(*c),
-    "partner_safety": lambda c: ms.PartnerSafety(c[0], _upper(c[1])),
-    "partner_timeout": lambda c: ms.PartnerTimeout(c[0], int(c[1])),
+    "partner_set": lambda c: gs.PartnerSet(*c),
+    "partner_failover": lambda c: gs.PartnerFailover(*c),
+    "partner_force": lambda c: gs.PartnerForce(*c),
+    "partner_off": lambda c: gs.PartnerOff(*c),
+    "partner_suspend": lambda c: gs.PartnerSuspend(*c),
+    "partner_resume": lambda c: gs.PartnerResume(*c),
+    "partner_safety": lambda c: gs.PartnerSafety(c[0], _upper(c[1])),
+    "partner_timeout": lambda c: gs.PartnerTimeout(c[0], int(c[1])),
     "unlimited": lambda c: None,
     "limit": _limit,
-    "redo_queue": lambda c: ms.RedoQueue(*c),
-    "witness_set": lambda c: ms.WitnessSet(*c),
-    "witness_off": lambda c: ms.WitnessOff(*c),
+    "redo_queue": lambda c: gs.RedoQueue(*c),
+    "witness_set": lambda c: gs.WitnessSet(*c),
+    "witness_off": lambda c: gs.WitnessOff(*c),
     "option_value": _flat,
     "option_tail": _flat,
     "set_option": lambda c: (_upper(c[0]), _upper(c[1]) if len(c) > 1 else ""),

@@ -25,7 +25,6 @@ from engine.tsql.procedures import (
     mirroring_monitor,
     object_help,
     odbc,
-    rename,
     sp_who,
 )
 from engine.tsql.procedures.call import (
@@ -244,7 +243,7 @@ _RUN: Final[Procedures] = {
     **object_help.PROCEDURES,
     **odbc.PROCEDURES,
     **information.PROCEDURES,
-    **rename.PROCEDURES,
+    **object_help.PROCEDURES,
     **jobs.PROCEDURES,
     **job_help.PROCEDURES,
     **messages.PROCEDURES,

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from engine.messages import SqlError
-from engine.tsql.scalars import date_values, dates, formats, json_values, operators, time_zones, xpath
+from engine.tsql.scalars import date_values, dates, formats, json_values, operators, xpath
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.like_patterns import like_exact, patindex, patindex_exact
 from engine.tsql.scalars.types import DECIMALS, FIXED_LENGTHS, INT, SCALED, WIDE, nvarchar, type_of
@@ -483,7 +483,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
 
 CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
     **dates.CULTURED,
-    "at_time_zone": time_zones.at_time_zone,
+    "at_time_zone": dates.at_time_zone,
     "convert": _convert,
     "try_convert": _try_convert,
     "parse": formats.parse,

@@ -7,7 +7,7 @@ from typing import Final
 
 from engine import arithmetic
 from engine.messages import SqlError
-from engine.tsql.scalars import time_zones
+from engine.tsql.scalars import dates
 from engine.tsql.scalars.types import (
     BIGINT,
     DATETIME,
@@ -237,7 +237,7 @@ RULES: Final[dict[str, Rule]] = {
     "decimal_text": lambda types: varchar(40),
     "newid": lambda types: GUID,
     "text": lambda types: nvarchar(4000),
-    "at_time_zone": lambda types: time_zones.type_of_result(types[0] if types else None),
+    "at_time_zone": lambda types: dates.type_of_result(types[0] if types else None),
     "isnull": _same_type,
 }
 """Function -> rule for its result type from the types of its arguments; others have an unknown type."""

@@ -16,7 +16,7 @@ from app.files.accepted_files import ACCEPTED
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.quarantine import Quarantine
-from engine.drill.authoring.contents import escape_invisible, sha256
+from engine.drill.authoring.scenario import escape_invisible, sha256
 from engine.drill.running.drill import Drill
 from tests import painted
 from tests.app.main_window.conftest import Hands, show_window

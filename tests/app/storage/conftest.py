@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.storage import Profile, RunId, open_profile
-from engine.drill.authoring.contents import sha256
+from engine.drill.authoring.scenario import sha256
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from app.views.briefing.panel import QuestionCard
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Goal, Scenario
 from engine.drill.running.drill import Drill, DrillMode
-from engine.drill.running.goals import GoalState
+from engine.drill.running.questions import GoalState
 from tests.shipped_scenarios import load_shipped_scenario
 
 

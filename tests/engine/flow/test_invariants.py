@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.flow import Flow, Pair, SafetyMode, add_pair, run
 from engine.flow import kernel as k
-from engine.flow.operations import bulk_load, index_build
+from engine.flow.setup import bulk_load, index_build
 from engine.flow.sites import IDLE, WORKLOAD1, WORKLOAD2
 from tests.engine.flow.pairs import change, positions, reading, setup
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.flow import Crossing, Flow, Operation, SafetyMode, run
-from engine.flow.operations import bulk_load, index_build
+from engine.flow.setup import bulk_load, index_build
 from tests.engine.flow.pairs import W1, build_flow, change, means, positions, reading, run_s, setup
 
 QUIET = replace(W1, connections=0)

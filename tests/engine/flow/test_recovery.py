@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.flow import SafetyMode, Workload, warm_start
-from engine.flow.operations import index_build
 from engine.flow.recovery import Cause, FailoverTimes, closing_s, failover_times, open_log_kb, undo_s
+from engine.flow.setup import index_build
 from engine.flow.sites import IDLE
 from tests.engine.flow.pairs import W1, W2, build_flow, change, run_s, setup
 

@@ -4,7 +4,6 @@ Tables that may occur several times have a singular name in the file (`[[server]
 code. Durations are seconds (30) or a number with its unit ("30s", "2min", "1h").
 """
 
-from engine.drill.authoring.schema.scenario_file import Scenario, schema
 from engine.drill.authoring.schema.story import (
     AlternativeAnswer,
     AnyRule,
@@ -29,36 +28,31 @@ from engine.drill.authoring.schema.story import (
     Price,
     Question,
     Rule,
+    Scenario,
     Sight,
     SolutionStep,
     StatusRule,
     StoryRole,
+    schema,
 )
-from engine.drill.authoring.schema.values import (
+from engine.drill.authoring.schema.world import (
     BLANK_LETTERS,
     DURATION_MAX_S,
     PACE_MIN_S,
-    Condition,
-    Duration,
-    Line,
-    Name,
-    Points,
-    Pools,
-    Port,
-    SizeMb,
-    Slug,
-    Text,
-    TraceFlag,
-    Words,
-)
-from engine.drill.authoring.schema.world import (
     AvailabilityGroupSpec,
     ClientSpec,
     ClusterInstanceSpec,
     ClusterSpec,
+    Condition,
     DatabaseSpec,
+    Duration,
     EndpointSpec,
+    Line,
     LinkSpec,
+    Name,
+    Points,
+    Pools,
+    Port,
     Preparation,
     Publication,
     ReplicaSpec,
@@ -66,6 +60,11 @@ from engine.drill.authoring.schema.world import (
     ServerSpec,
     SessionSpec,
     SettingsSpec,
+    SizeMb,
+    Slug,
+    Text,
+    TraceFlag,
+    Words,
 )
 
 __all__ = [

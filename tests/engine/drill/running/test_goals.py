@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.drill.authoring.schema import Goal
-from engine.drill.running.goals import GoalState, update_goal
+from engine.drill.running.questions import GoalState, update_goal
 
 
 def course(goal: Goal, truth: str) -> list[str | None]:

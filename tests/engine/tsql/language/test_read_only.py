@@ -10,7 +10,7 @@ from engine.drill.time import history as history_module
 from engine.drill.time.history import History
 from engine.drill.time.snapshots import RunSnapshot, take_snapshot
 from engine.inputs import Input
-from engine.tsql.language.read_only import only_reads
+from engine.tsql.language.lexer import only_reads
 from engine.verbs.lines import parse_line
 from tests.engine.drill.texts import drill
 

@@ -1,0 +1,377 @@
+"""Tables 1 to 3, figures 6 to 15 and table 7 of the 2005 white paper."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Final
+
+from engine.constants import TICKS_PER_S
+from engine.flow import Crossing, Flow, SafetyMode, Workload, add_pair, run
+from engine.flow.setup import GB_KB, bulk_load, index_build
+from engine.flow.sites import WORKLOAD1, WORKLOAD2
+from engine.planning import NETWORKS
+from engine.published.measure import (
+    Means,
+    means,
+    measured,
+    operation_run,
+    queue_growth,
+    run_s,
+    setup_of,
+    steady,
+)
+from engine.published.rows import FigureRow, number, statement
+
+# --- tables 1 to 3 of the 2005 white paper ----------------------------------------------------------------
+# two workloads without mirroring, with safety OFF and FULL.
+
+WP: Final = "Database Mirroring Best Practices and Performance Considerations (2006)"
+
+MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
+
+MEASURES: Final = ("cpu", "writes", "log", "tps", "response")
+
+
+def whitepaper_load_rows() -> list[FigureRow]:
+    """Return the rows of this section."""
+    return [*_table_1(), *_tables_2_and_3(), *_text()]
+
+
+def _value(means: Means, measure: str, mirror: bool, workload: Workload) -> float:
+    values = {
+        "cpu": means.mirror_cpu_percent if mirror else means.cpu_percent,
+        "writes": means.mirror_writes_kb_per_s if mirror else means.writes_kb_per_s,
+        "log": means.sent_kb_per_s if mirror else means.log_kb_per_s,
+        "tps": means.transactions_per_s,
+        "response": means.response_s * workload.transactions_per_business_transaction,
+    }
+    return values[measure]
+
+
+def _table_1() -> list[FigureRow]:
+    found = []
+    for workload in (WORKLOAD1, WORKLOAD2):
+        means, name = measured(setup_of(workload, SafetyMode.NONE)), f"T1.{workload.name}"
+        found += [
+            number(f"{name}.connections", workload.connections),
+            number(f"{name}.think", workload.think_s),
+        ]
+        found += [number(f"{name}.{key}", _value(means, key, False, workload)) for key in MEASURES[:4]]
+    return found
+
+
+def _tables_2_and_3() -> list[FigureRow]:
+    return [
+        number(
+            f"T{table}.{key}.{mode.name}", _value(measured(setup_of(workload, mode)), key, mirror, workload)
+        )
+        for mirror, tables in ((False, ("2a", "3a")), (True, ("2b", "3b")))
+        for table, workload in zip(tables, (WORKLOAD1, WORKLOAD2), strict=True)
+        for key in (MEASURES[:3] if mirror else MEASURES)
+        for mode in (MODES[1:] if mirror else MODES)
+    ]
+
+
+def _text() -> list[FigureRow]:
+    """Return rows for statements of the text about these tables."""
+    w1 = {mode: measured(setup_of(WORKLOAD1, mode)) for mode in MODES}
+    w2 = {mode: measured(setup_of(WORKLOAD2, mode)) for mode in MODES}
+    loss = {
+        mode: 100 * (1 - w2[mode].transactions_per_s / w2[SafetyMode.NONE].transactions_per_s) for mode in w2
+    }
+    slower = {mode: w2[mode].response_s - w2[SafetyMode.NONE].response_s for mode in w2}
+    factor = WORKLOAD2.transactions_per_business_transaction
+    w1_loss = 100 * (1 - w1[SafetyMode.FULL].transactions_per_s / w1[SafetyMode.NONE].transactions_per_s)
+    return [
+        statement(
+            "text.OFF.W1",
+            abs(w1[SafetyMode.OFF].transactions_per_s / w1[SafetyMode.NONE].transactions_per_s - 1) < 0.005
+            and abs(w1[SafetyMode.OFF].response_s - w1[SafetyMode.NONE].response_s) < 0.005,
+            f"{w1[SafetyMode.OFF].transactions_per_s:.1f} against {w1[SafetyMode.NONE].transactions_per_s:.1f} per s, "
+            f"{w1[SafetyMode.OFF].response_s:.4f} against {w1[SafetyMode.NONE].response_s:.4f} s",
+        ),
+        statement("text.FULL.W1", 0 < w1_loss < 3, f"{w1_loss:.1f} % fewer transactions"),
+        statement("text.OFF.W2", abs(loss[SafetyMode.OFF] - 2.0) <= 0.5, f"{loss[SafetyMode.OFF]:.1f} %"),
+        number("text.FULL.W2.loss", loss[SafetyMode.FULL]),
+        number("text.FULL.W2.response", slower[SafetyMode.FULL] * factor),
+        statement(
+            "text.mirror.writes",
+            w1[SafetyMode.FULL].mirror_writes_kb_per_s > 3 * w1[SafetyMode.FULL].writes_kb_per_s
+            and w2[SafetyMode.FULL].mirror_writes_kb_per_s > 3 * w2[SafetyMode.FULL].writes_kb_per_s,
+            f"{w1[SafetyMode.FULL].mirror_writes_kb_per_s:.0f} against {w1[SafetyMode.FULL].writes_kb_per_s:.0f} KB/s",
+        ),
+        statement(
+            "text.connections",
+            w1_loss < loss[SafetyMode.FULL],
+            f"{w1_loss:.1f} % with 1,000 connections, {loss[SafetyMode.FULL]:.1f} % with 20",
+        ),
+    ]
+
+
+# --- figures 6 to 15 and table 7 of the 2005 white paper --------------------------------------------------
+# encryption, round trips, bandwidth.  The figures are pictures without values, so the rows compare the
+# statements of the text.
+
+RTTS_MS: Final = (0.2, 2.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0)
+"""Round trips of table 7: local to wide area network."""
+
+MBPS: Final = (1000.0, 100.0, 10.0, 5.0, 1.0)
+THIN_MBPS: Final = (1000.0, 100.0, 10.0, 1.0, 0.056)
+
+LITTLE_KB_PER_S: Final = 1.0
+"""Growth below which a queue counts as stable."""
+
+
+def whitepaper_network_rows() -> list[FigureRow]:
+    """Return the rows of this section."""
+    return [*_encryption(), *_networks(), *_full_by_rtt(), *_off_by_rtt(), *_by_bandwidth()]
+
+
+def _at_rtt(workload: Workload, mode: SafetyMode, rtt_ms: float) -> Means:
+    return measured(setup_of(workload, mode, rtt_ms=rtt_ms), 60.0)
+
+
+def _at_mbps(workload: Workload, mode: SafetyMode, mbps: float) -> Means:
+    return measured(setup_of(workload, mode, bandwidth_mbps=mbps), 60.0)
+
+
+def _list(values: list[float], places: int = 0) -> str:
+    return " / ".join(f"{value:.{places}f}" for value in values)
+
+
+def _encryption() -> list[FigureRow]:
+    found = []
+    for mode in (SafetyMode.OFF, SafetyMode.FULL):
+        plain, secret = (measured(setup_of(WORKLOAD1, mode, encryption=on)) for on in (False, True))
+        loss = 100 * (1 - secret.transactions_per_s / plain.transactions_per_s)
+        longer_ms = 1000 * (secret.response_s - plain.response_s)
+        found += [
+            statement(f"F6.{mode.name}", -0.1 < loss < 1.0, f"{loss:.3f} % fewer transactions"),
+            statement(f"F7.{mode.name}", -0.001 < longer_ms < 2.0, f"{longer_ms:.3f} ms longer"),
+        ]
+    return found
+
+
+def _networks() -> list[FigureRow]:
+    return [number(f"T7.{name}", longest_ms) for name, _, longest_ms in NETWORKS]
+
+
+def _full_by_rtt() -> list[FigureRow]:
+    w1 = {rtt: _at_rtt(WORKLOAD1, SafetyMode.FULL, rtt) for rtt in RTTS_MS}
+    w2 = {rtt: _at_rtt(WORKLOAD2, SafetyMode.FULL, rtt) for rtt in RTTS_MS}
+    tps = [m.transactions_per_s for m in w2.values()]
+    cpu = [m.cpu_percent for m in w2.values()]
+    loss_20 = 100 * (1 - w1[20.0].transactions_per_s / w1[0.2].transactions_per_s)
+    longer_20_ms = 1000 * (w1[20.0].response_s - w1[0.2].response_s)
+    far = [w1[rtt] for rtt in (50.0, 100.0, 200.0)]
+    return [
+        statement(
+            "F8.below20",
+            loss_20 < 2.0 and longer_20_ms < 30.0,
+            f"at 20 ms {loss_20:.1f} % fewer transactions, {longer_20_ms:.0f} ms longer",
+        ),
+        statement(
+            "F8.above20",
+            far[2].transactions_per_s < 0.95 * w1[20.0].transactions_per_s
+            and w1[20.0].response_s < far[0].response_s < far[1].response_s < far[2].response_s,
+            f"50/100/200 ms: {_list([m.transactions_per_s for m in far])} per s, "
+            f"{_list([m.response_s for m in far], 2)} s",
+        ),
+        statement(
+            "F9.tps",
+            all(later < earlier for earlier, later in pairwise(tps)),
+            f"{_list(tps)} per s at {_list(list(RTTS_MS), 1)} ms",
+        ),
+        statement("F9.cpu", all(later < earlier for earlier, later in pairwise(cpu)), f"{_list(cpu, 1)} %"),
+    ]
+
+
+def _off_by_rtt() -> list[FigureRow]:
+    w1 = {rtt: _at_rtt(WORKLOAD1, SafetyMode.OFF, rtt) for rtt in RTTS_MS}
+    w2 = {rtt: _at_rtt(WORKLOAD2, SafetyMode.OFF, rtt) for rtt in RTTS_MS}
+    base, far = w1[0.2], [w1[150.0], w1[200.0]]
+    near = [w1[rtt].transactions_per_s for rtt in RTTS_MS if rtt <= 100.0]
+    responses = [m.response_s for m in w1.values()]
+    loss = 100 * (1 - min(m.transactions_per_s for m in far) / base.transactions_per_s)
+    growth = {rtt: queue_growth(setup_of(WORKLOAD1, SafetyMode.OFF, rtt_ms=rtt))[1] for rtt in RTTS_MS}
+    growth2 = {rtt: queue_growth(setup_of(WORKLOAD2, SafetyMode.OFF, rtt_ms=rtt))[1] for rtt in (0.2, 2.0)}
+    w2_tps = [m.transactions_per_s for m in w2.values()]
+    return [
+        statement("F10.same", max(near) - min(near) < 0.005 * max(near), f"{_list(near, 1)} per s"),
+        statement("F10.marginal", 0.0 <= round(loss, 2) < 2.0, f"{loss:.2f} % fewer transactions"),
+        statement("F10.response", max(responses) - min(responses) < 0.005, f"{_list(responses, 3)} s"),
+        statement(
+            "F11.low",
+            max(growth[rtt] for rtt in RTTS_MS if rtt <= 50.0) < LITTLE_KB_PER_S,
+            f"grows {growth[50.0]:.1f} KB/s at 50 ms",
+        ),
+        statement(
+            "F11.builds",
+            LITTLE_KB_PER_S < growth[100.0] < growth[150.0] < growth[200.0],
+            f"grows {_list([growth[r] for r in (100.0, 150.0, 200.0)])} KB/s at 100/150/200 ms",
+        ),
+        statement("F12.tps", max(w2_tps) - min(w2_tps) < 0.01 * max(w2_tps), f"{_list(w2_tps, 1)} per s"),
+        statement(
+            "F12.queue",
+            growth2[0.2] < LITTLE_KB_PER_S < growth2[2.0],
+            f"grows {growth2[0.2]:.0f} KB/s on the LAN, {growth2[2.0]:.0f} at 2 ms",
+        ),
+    ]
+
+
+def _by_bandwidth() -> list[FigureRow]:
+    full = {mbps: _at_mbps(WORKLOAD1, SafetyMode.FULL, mbps) for mbps in MBPS}
+    off = {mbps: _at_mbps(WORKLOAD1, SafetyMode.OFF, mbps) for mbps in THIN_MBPS}
+    good = [full[mbps] for mbps in (1000.0, 100.0, 10.0)]
+    off_tps = [m.transactions_per_s for m in off.values()]
+    rise_ms = 1000 * (off[0.056].response_s - off[1000.0].response_s)
+    queue_kb, growth = queue_growth(setup_of(WORKLOAD1, SafetyMode.OFF, bandwidth_mbps=1.0), 3600.0)
+    first_kb, first = queue_growth(setup_of(WORKLOAD1, SafetyMode.OFF, bandwidth_mbps=1.0), 600.0)
+    log = measured(setup_of(WORKLOAD1, SafetyMode.NONE)).log_kb_per_s
+    return [
+        statement(
+            "F13.good",
+            min(m.transactions_per_s for m in good) > 0.98 * good[0].transactions_per_s
+            and max(m.response_s for m in good) < 1.1 * good[0].response_s,
+            f"1000/100/10 Mbps: {_list([m.transactions_per_s for m in good], 1)} per s, "
+            f"{_list([m.response_s for m in good], 3)} s",
+        ),
+        statement(
+            "F13.bad",
+            full[1.0].transactions_per_s < 0.3 * good[0].transactions_per_s
+            and full[5.0].transactions_per_s < 0.9 * good[0].transactions_per_s,
+            f"5/1 Mbps: {full[5.0].transactions_per_s:.0f} / {full[1.0].transactions_per_s:.0f} per s, "
+            f"{full[5.0].response_s:.1f} / {full[1.0].response_s:.1f} s",
+        ),
+        statement(
+            "F14.tps", max(off_tps) - min(off_tps) < 0.005 * max(off_tps), f"{_list(off_tps, 1)} per s"
+        ),
+        statement(
+            "F14.response", -0.1 < rise_ms < 10.0, f"{rise_ms:.2f} ms longer at 56 kbps than at 1 Gbps"
+        ),
+        statement(
+            "F15.queue",
+            queue_kb > 5 * first_kb and abs(growth / first - 1) < 0.05,
+            f"{growth:.0f} KB/s, {queue_kb / 1024**2:.1f} GB after an hour",
+        ),
+        number("text.mbps", log * 8 / 1024),
+    ]
+
+
+# --- figures 1 to 4 of the 2005 white paper and its suspended bulk loads ----------------------------------
+# long operations and a full log disk.
+
+OPERATION_MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
+BATCHES: Final = (100.0, 1000.0, 1e6)
+LOADED_ROWS: Final = 93e6
+LOG_DISK_KB: Final = 40 * GB_KB
+
+
+def whitepaper_operations_rows() -> list[FigureRow]:
+    """Return the rows of this section."""
+    return [*_indexes(), *_rebuild(), *_bulk(), *_suspended()]
+
+
+def _times(clustered: bool, online: bool) -> dict[SafetyMode, float]:
+    operation = index_build(1.0, clustered, online)
+    return {mode: operation_run(operation, mode, WORKLOAD1).took_s for mode in OPERATION_MODES}
+
+
+def _format_times(times: dict[SafetyMode, float]) -> str:
+    return " / ".join(f"{times[mode]:.0f}" for mode in OPERATION_MODES) + " s with none / OFF / FULL"
+
+
+def _indexes() -> list[FigureRow]:
+    found = []
+    for id, online in (("F1", False), ("F2", False), ("F2.online", True)):
+        clustered, other = _times(True, online), _times(False, online)
+        penalty = {
+            "clustered": clustered[SafetyMode.FULL] / clustered[SafetyMode.OFF],
+            "nonclustered": other[SafetyMode.FULL] / other[SafetyMode.OFF],
+        }
+        found += [
+            statement(f"{id}.slower", penalty["clustered"] > 1.05, _format_times(clustered)),
+            statement(
+                f"{id}.clustered",
+                penalty["clustered"] > penalty["nonclustered"] >= 1.0,
+                f"x{penalty['clustered']:.2f} against x{penalty['nonclustered']:.2f}; "
+                f"nonclustered {_format_times(other)}",
+            ),
+        ]
+    return found
+
+
+def _rebuild() -> list[FigureRow]:
+    online = operation_run(index_build(1.0, True, online=True), SafetyMode.OFF, WORKLOAD1)
+    return [
+        statement(
+            "F3.builds",
+            online.send_queue_kb > GB_KB and online.redo_queue_kb > GB_KB,
+            f"{online.send_queue_kb / GB_KB:.1f} and {online.redo_queue_kb / GB_KB:.1f} GB "
+            f"after {online.took_s:.0f} s",
+        ),
+        number("F3.drain", online.send_drain_s),
+        statement("F3.redo", online.redo_drain_s > 1.5 * online.send_drain_s, f"{online.redo_drain_s:.0f} s"),
+    ]
+
+
+def _bulk() -> list[FigureRow]:
+    hours = {
+        (batch, mode): operation_run(bulk_load(LOADED_ROWS, batch), mode, WORKLOAD1).took_s / 3600.0
+        for batch in BATCHES
+        for mode in OPERATION_MODES
+    }
+    found = []
+    for mode in OPERATION_MODES:
+        times = [hours[batch, mode] for batch in BATCHES]
+        found.append(
+            statement(
+                f"F4.batch.{mode.name}",
+                times[0] > times[1] > times[2],
+                " / ".join(f"{time:.2f}" for time in times) + " h for 100 / 1,000 / 1,000,000",
+            )
+        )
+    penalty = [hours[batch, SafetyMode.FULL] / hours[batch, SafetyMode.NONE] for batch in BATCHES]
+    found.append(
+        statement(
+            "F4.full",
+            penalty[0] > penalty[1] > penalty[2] >= 1.0,
+            " / ".join(f"x{factor:.2f}" for factor in penalty),
+        )
+    )
+    return found
+
+
+def _suspended() -> list[FigureRow]:
+    suspended = setup_of(WORKLOAD1, SafetyMode.FULL, sending=False)
+    flow = steady(suspended)
+    before_kb = flow.stream_reading(0).send_queue_kb
+    kept = means(flow, 60.0)
+    queue = flow.stream_reading(0).send_queue_kb - before_kb
+    alone = measured(setup_of(WORKLOAD1, SafetyMode.NONE))
+    hours, halted = _fill_log_disk()
+    return [
+        statement(
+            "suspend.rate",
+            abs(kept.transactions_per_s / alone.transactions_per_s - 1) < 0.005 and queue > 40_000,
+            f"{kept.transactions_per_s:.0f} transactions/s, {queue:.0f} KB unsent after a minute",
+        ),
+        number("suspend.40GB", hours),
+        statement("suspend.halt", halted, "no transaction commits" if halted else "transactions go on"),
+    ]
+
+
+def _fill_log_disk() -> tuple[float, bool]:
+    """Return (hours until 40 GB are full, whether clients stop then)."""
+    flow = Flow.empty()
+    load = bulk_load(1e9)
+    setup = setup_of(WORKLOAD1, SafetyMode.FULL, sending=False, operation=load, log_max_kb=LOG_DISK_KB)
+    add_pair(flow, setup.changed(scale=0.0))
+    flow.watch(0, Crossing.LOG_FULL)
+    ticks, _, _ = run(flow, 24 * 3600 * TICKS_PER_S)
+    flow.watch(0, Crossing(0))
+    flow.update_setups({0: setup.source})
+    run_s(flow, 5.0)
+    before = flow.totals(0).transactions
+    run_s(flow, 60.0)
+    return ticks / TICKS_PER_S / 3600.0, flow.totals(0).transactions - before < 1.0
