@@ -34,7 +34,7 @@ def assign_names(table: str, constraints: Iterable[Constraint]) -> tuple[Constra
     for item in constraints:
         made = item if item.name else replace(item, name=_generate_name(table, item))
         if any(other.name.lower() == made.name.lower() for other in found):
-            raise SqlError(2714, made.name, state=5)
+            raise SqlError(2714, made.name, state=5, also=(1750,))
         found.append(made)
     if sum(1 for item in found if isinstance(item, Key) and item.kind == "PRIMARY KEY") > 1:
         raise SqlError(8110, table)

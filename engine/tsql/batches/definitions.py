@@ -218,11 +218,18 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
     elif statement.altered:
         made = _alter_column(machine, table, statement.altered, ref)
     elif statement.constraint:
-        made = _drop_constraint(table, statement.constraint, ref)
+        try:
+            made = _drop_constraint(table, statement.constraint, ref)
+        except SqlError as problem:
+            if problem.number != 3728 or not statement.if_exists:
+                raise
+            made = table
     else:
-        for name in statement.dropped:
+        known = {column.name.lower() for column in table.columns}
+        dropped = tuple(one for one in statement.dropped if not statement.if_exists or one.lower() in known)
+        for name in dropped:
             schema_binding.check_column(machine.context, "DROP COLUMN", ref.parts, name)
-        made = _drop_columns(table, statement.dropped, ref)
+        made = _drop_columns(table, dropped, ref) if dropped else table
     _store_checked(machine, ref, table, made)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -51,9 +52,15 @@ def perform(machine: Machine, statement: s.Statement) -> None:
     kind = type(statement)
     if isinstance(statement, _BEGINS) and not machine.session.transactions:
         transactions.begin_implicitly(machine, statement)
+    statement = _name_current_database(machine, statement)
     if isinstance(statement, s.SetOption):
         _check_options(machine, statement)
-    _admit(machine, statement)
+    try:
+        _admit(machine, statement)
+    except SqlError as problem:
+        if getattr(statement, "if_exists", False) and problem.number in administer.ABSENT:
+            return
+        raise
     if kind in LANGUAGE:
         LANGUAGE[kind](machine, statement)
     elif kind in COMMANDS:
@@ -68,6 +75,19 @@ def perform(machine: Machine, statement: s.Statement) -> None:
             raise
     else:
         raise UnsimulatedFeatureError(type(statement).__name__)
+
+
+CURRENT_DATABASE: Final = 2012
+"""First version with ALTER DATABASE CURRENT. Documented [DOC: ALTER DATABASE]."""
+
+
+def _name_current_database(machine: Machine, statement: s.Statement) -> s.Statement:
+    """Return the statement with the name of the database that ALTER DATABASE CURRENT means."""
+    known = getattr(statement, "database", None) == "CURRENT" and machine.context.version >= CURRENT_DATABASE
+    if not known or isinstance(statement, s.UseDatabase | s.Backup | s.Restore):
+        return statement
+    made: s.Statement = dataclasses.replace(statement, **{"database": machine.session.database})  # noqa: PIE804
+    return made
 
 
 def _admit(machine: Machine, statement: s.Statement) -> None:

@@ -205,6 +205,10 @@ class Definitions(TokenReader):
             raise make_near_error(self.tokens[first - 1])
         word = self.tokens[first].upper
         default = next((at for at, token in enumerate(inside) if token.upper == "DEFAULT"), None)
+        optional = action == "DROP" and [token.upper for token in inside[1:3]] == ["IF", "EXISTS"]
+        if optional and self.version < version_gates.IF_EXISTS:
+            raise make_near_error(inside[1])
+        inside = (inside[0], *inside[3:]) if optional else tuple(inside)
         if action == "ADD" and default in (0, 2) and len(inside) > 3 and inside[-2].upper == "FOR":
             value = self.text_between(first + default + 1, self.place - 2)
             named = name_of(inside[1]) if default == 2 else ""
@@ -214,9 +218,9 @@ class Definitions(TokenReader):
             self.do(line, s.AlterTable(name, f"({text})", unchecked=unchecked))
         elif action == "DROP" and word == "COLUMN":
             names = tuple(name_of(t) for t in inside[1:] if not t.is_op(","))
-            self.do(line, s.AlterTable(name, dropped=names))
+            self.do(line, s.AlterTable(name, dropped=names, if_exists=optional))
         elif action == "DROP" and word == "CONSTRAINT" and len(inside) == 2:
-            self.do(line, s.AlterTable(name, constraint=name_of(inside[1])))
+            self.do(line, s.AlterTable(name, constraint=name_of(inside[1]), if_exists=optional))
         elif (
             action == "ALTER"
             and word == "COLUMN"

@@ -227,7 +227,7 @@ def _permission(c: Children) -> s.Statement:
 def _role(c: Children) -> s.Statement:
     verb, *rest = (_upper(part) for part in c if isinstance(part, Token))
     names = [str(part) for part in c if isinstance(part, str) and not isinstance(part, Token)]
-    return s.ChangeRole(verb, names[0], server="SERVER" in rest, **_merge_parts(c))
+    return s.ChangeRole(verb, names[0], server="SERVER" in rest, if_exists=True in c, **_merge_parts(c))
 
 
 def _backup_kind(token: object) -> str:

@@ -516,6 +516,7 @@ class AlterTable(Statement):
     """ALTER COLUMN: the new column, in brackets."""
     unchecked: bool = False
     """True for WITH NOCHECK: existing rows may violate the new constraint."""
+    if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
