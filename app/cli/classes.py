@@ -118,6 +118,10 @@ def add_to(command: SubcommandFactory) -> None:
         "--speed", type=float, default=1.0, metavar="X", help="simulated seconds per second (default: 1)"
     )
     team.add_argument("--listen", metavar="ADDRESS:PORT", help="address for members (default: any free port)")
+    team.add_argument(
+        "--wait", action="store_true", help="start when all roles are taken, or when a member starts it"
+    )
+    team.add_argument("--end-with-input", action="store_true", help="end the team when standard input ends")
     team.add_argument("--json", metavar="FILE", help="write the report; - is standard output")
 
     console = add(
@@ -261,13 +265,15 @@ def _team(options: argparse.Namespace) -> int:
 
     if not SPEED_MIN <= options.speed <= SPEED_MAX:
         raise UsageError(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
+    if options.end_with_input:
+        team_server.end_with(sys.stdin)
     try:
         if "@" in options.what:
             if options.mode is not None or options.seed is not None:
                 raise UsageError("mode and seed are those of the class; leave them out beside its code")
             invited, name = invitation(options.what), options.name or "Team"
             folder = folder_of(invited) / f"team-{name.encode().hex()}"
-            world = worlds.TeamWorld(worlds.RoleTable(folder / "roles.json"))
+            world = worlds.TeamWorld(worlds.RoleTable(folder / "roles.json"), options.wait)
             attended = team_server.hold(
                 folder, world, lambda: worlds.in_class(invited, name, world, options.speed), options.listen,
                 partial(print, flush=True),
@@ -280,7 +286,7 @@ def _team(options: argparse.Namespace) -> int:
             seed = scenario.seed if options.seed is None else options.seed
             given = SeatAssignment(1, name, scenario.name, scenario.text, seed, options.mode or "practice")
             folder = default_folder() / "teams" / scenario.name / name.encode().hex()
-            world = worlds.TeamWorld(worlds.RoleTable(folder / "roles.json"))
+            world = worlds.TeamWorld(worlds.RoleTable(folder / "roles.json"), options.wait)
             kept = SeatLog(folder, name)
             attended = team_server.hold(
                 folder, world, lambda: worlds.play_without_class(kept, given, world, options.speed), options.listen,

@@ -488,7 +488,7 @@ class Assembly(QObject):
         if self._teams is None:
             from app.main_window.teams import Teams
 
-            self._teams = Teams(self._library, self._notice, self._store, self._window)
+            self._teams = Teams(self._library, self._irrevocable, self._notice, self._store, self._window)
             self._window.closing.connect(self._teams.stop)
         return self._teams
 

@@ -14,9 +14,10 @@ from app.classroom.code import InvalidJoinCodeError, invitation
 from app.classroom.team.member import TeamMember
 from app.classroom.team.server_messages import ToMember
 from app.main_window import signature
+from app.main_window.confirmations import Confirmations
 from app.main_window.library import Library
 from app.settings import WindowSettings
-from app.views.team import HoldTeam, TakeRole, TeamSeat
+from app.views.team import HoldTeam, TakeRole, TeamCode, TeamSeat
 from app.widgets.notice import NoticeBar
 from app.words.language import tr
 
@@ -29,10 +30,20 @@ END_MS: Final = 4_000
 class Teams(QObject):
     """The team that this window hosts, and its role in a team."""
 
-    def __init__(self, library: Library, notice: NoticeBar, store: WindowSettings, parent: QWidget) -> None:
+    def __init__(
+        self,
+        library: Library,
+        irrevocable: Confirmations,
+        notice: NoticeBar,
+        store: WindowSettings,
+        parent: QWidget,
+    ) -> None:
         super().__init__(parent)
+        self._irrevocable = irrevocable
         self._library, self._notice, self._store, self._parent = library, notice, store, parent
         self._process: QProcess | None = None
+        self._code: TeamCode | None = None
+        """Code of the team that this window holds."""
         self._asking: tuple[TeamMember, TakeRole] | None = None
         self._member: TeamMember | None = None
         self.seat: TeamSeat | None = None
@@ -41,8 +52,11 @@ class Teams(QObject):
 
     # --- holding one
 
-    def ask_to_hold(self) -> HoldTeam:
-        """Show the dialog that starts a team."""
+    def ask_to_hold(self) -> HoldTeam | TeamCode:
+        """Show the dialog that starts a team, or the code of the team that this window holds."""
+        if self._code is not None:
+            self._code.show()
+            return self._code
         drills = [
             (one.name, one.title) for one in self._library.summaries.values() if one.name.startswith("team-")
         ]
@@ -58,19 +72,28 @@ class Teams(QObject):
         process.setWorkingDirectory(str(Path(__file__).parents[2]))
         process.readyReadStandardOutput.connect(lambda: self._read_output(process))
         process.finished.connect(lambda *_: self._on_process_finished(process))
-        words = ["--name", name] if "@" in source else []  # without a class each start is a new run
+        words = ["--wait", "--end-with-input"]
+        words += ["--name", name] if "@" in source else []  # without a class each start is a new run
         process.start(sys.executable, ["-m", "app", "class", "team", source, *words])
         self._notice.show_info(tr("Starting the team…"))
 
     def _read_output(self, process: QProcess) -> None:
         text = bytes(process.readAllStandardOutput().data()).decode("utf-8", errors="replace").strip()
         if "@" in text.partition("\n")[0]:
-            self._notice.show_info(tr("Team code: {code}").format(code=text))
+            self._code = TeamCode(text.strip(), self._parent)
+            self._code.end_wanted.connect(lambda: self._irrevocable.confirm("end_team", self._end_team))
+            self._code.show()
             self.ask_for_role(text)
         elif text:
             self._notice.show_info(text)
 
+    def _end_team(self) -> None:
+        """End the team for all its members."""
+        self._stop_process()
+        self._notice.show_info(tr("The team has ended. Its inputs are saved."))
+
     def _on_process_finished(self, process: QProcess) -> None:
+        self._forget_code()
         said = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
         if said:
             self._notice.warn(said)
@@ -126,6 +149,7 @@ class Teams(QObject):
                     self.seat = seat = TeamSeat(message, self._parent)
                     seat.said.connect(self._member.do)
                     seat.asked.connect(self._member.ask)
+                    seat.start_wanted.connect(self._member.start_team)
                     seat.left.connect(self._leave)
                     seat.show()
             case "view":
@@ -152,7 +176,13 @@ class Teams(QObject):
             self.seat.deleteLater()
             self.seat = None
 
+    def _forget_code(self) -> None:
+        if self._code is not None:
+            self._code.deleteLater()
+            self._code = None
+
     def _stop_process(self) -> None:
+        self._forget_code()
         if self._process is not None:
             self._process.blockSignals(True)
             self._process.terminate()

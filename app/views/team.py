@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -23,12 +24,17 @@ from PySide6.QtWidgets import (
 from app.classroom.team.server_messages import MemberWelcome, RoleView, TeamRole
 from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row
+from app.widgets.prose import Prose
+from app.widgets.qr import QrCode
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
 
 Row = Mapping[str, Any]
+CODE_POINTS: Final = 2.0
+"""Size of the code, in sizes of the other text."""
+QR_LINES: Final = 12
 LINES_MAX: Final = 2_000
 """Maximum lines of events. Assumed: a drill of an hour has fewer."""
 
@@ -59,6 +65,35 @@ class HoldTeam(QDialog):
                 self.code.text().strip() or self.drill.currentData(), self.name.text().strip()
             )
         )
+
+
+class TeamCode(QDialog):
+    """Code of the team that this window holds, in large type and as a QR code, and the end of the team."""
+
+    end_wanted = Signal()
+
+    def __init__(self, code: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Team code"))
+        secret, _, address = code.partition("@")
+        self.code, self.address = QLabel(secret), QLabel(f"@{address}")
+        self.code.setFont(theme.fixed_font(CODE_POINTS))
+        self.address.setFont(theme.fixed_font())
+        how = QLabel(tr("On each computer: Class ▸ Take a role in a team, and this code."))
+        self.qr = QrCode()
+        self.qr.show_text(code)
+        self.qr.setMinimumHeight(self.fontMetrics().height() * QR_LINES)
+        for label in (how, self.code, self.address):
+            label.setWordWrap(True)
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self.end = buttons.addButton(tr("&End the team"), QDialogButtonBox.ButtonRole.DestructiveRole)
+        self.copy = buttons.addButton(tr("&Copy the code"), QDialogButtonBox.ButtonRole.ActionRole)
+        self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(code))
+        self.end.clicked.connect(self.end_wanted)
+        buttons.rejected.connect(self.reject)
+        lay_column(how, self.code, self.address, (self.qr, 1), buttons, on=self)
 
 
 class TakeRole(QDialog):
@@ -191,11 +226,11 @@ SHOWN: Final[Mapping[str, Callable[[Row], tuple[str, str, str]]]] = {
 """Part of a view -> its rows as kind, name and state."""
 
 SEEN: Final = (
-    TableColumn(title=mark("Mistake"), text=lambda row: row[0], sample="Computer"),
+    TableColumn(title=mark("Kind"), text=lambda row: row[0], sample="Computer"),
     TableColumn(
         title=mark("Name"),
         text=lambda row: row[1],
-        sample="PAY1 is the mirror of Payments, synchronized",
+        sample="Payments @ PAY2 – PAY1",
         tip=lambda row: row[1],
     ),
     TableColumn(
@@ -246,6 +281,8 @@ class TeamSeat(QDialog):
     """Signal: an input line, without the role."""
     asked = Signal(object)
     """Signal: the question with a raised hand; None: the hand is lowered."""
+    start_wanted = Signal()
+    """Signal: the world starts, although some roles are vacant."""
     left = Signal()
 
     def __init__(self, welcome: MemberWelcome, parent: QWidget | None = None) -> None:
@@ -254,18 +291,27 @@ class TeamSeat(QDialog):
         self._role = welcome["role"]
         self.state = QLabel(f"{welcome['role_name']}: {welcome['role_text']}", wordWrap=True)
         self.now = QLabel()
-        self.brief = QPlainTextEdit(welcome["brief"])
+        self.brief = Prose()
+        self.brief.show_text(welcome["brief"])
         self.seen = TableView(TableModel(SEEN), tr("Information for your role"))
+        self.seen.set_empty_text(tr("Your role sees no servers. Ask the others: ask-status, and a role."))
         self.calls = TableView(TableModel(CALLS), tr("Orders and questions"))
         for table, columns in ((self.seen, SEEN), (self.calls, CALLS)):
             table.horizontalHeader().setSectionResizeMode(len(columns) - 1, QHeaderView.ResizeMode.Stretch)
         self.news = QPlainTextEdit()
         self.news.setMaximumBlockCount(LINES_MAX)
         self.news.setFont(theme.fixed_font())
-        for text, name in ((self.brief, tr("Briefing")), (self.news, tr("Events"))):
-            text.setReadOnly(True)
-            text.setAccessibleName(name)
+        self.news.setReadOnly(True)
+        self.news.setAccessibleName(tr("Events"))
+        self.brief.setAccessibleName(tr("Briefing"))
+        self.waiting = QLabel(wordWrap=True)
+        self.start = QPushButton(tr("&Start for all"))
+        self.start.setProperty("primary", "true")
+        self.start.clicked.connect(self.start_wanted)
+        for part in (self.waiting, self.start):
+            part.hide()
         self.line, self.begin = QLineEdit(), QComboBox()
+        self.begin.addItem(tr("Insert…"))
         self.line.setPlaceholderText(
             tr("An input of your role, such as: call room plug in the cable of SERVER_A")
         )
@@ -283,7 +329,7 @@ class TeamSeat(QDialog):
         self.read_back.clicked.connect(self._read_back)
         self.confirm.clicked.connect(self._confirm)
         self.hand.clicked.connect(self._hand)
-        for button in (self.send, self.read_back, self.confirm, self.hand):
+        for button in (self.send, self.read_back, self.confirm, self.hand, self.start):
             button.setAutoDefault(False)
         self._lay_out()
         self._show_calls([])
@@ -293,9 +339,11 @@ class TeamSeat(QDialog):
         for splitter, parts in ((left, (self.seen, self.brief)), (right, (self.calls, self.news))):
             for part in parts:
                 splitter.addWidget(part)
-            splitter.setStretchFactor(0, 1)
-            splitter.setStretchFactor(1, 1)
-        layout = lay_column(self.state, self.now, (left, 1), (right, 1), on=self)
+            splitter.setChildrenCollapsible(False)
+            splitter.setSizes([3_000, 2_000])
+        layout = lay_column(
+            self.state, self.now, lay_row((self.waiting, 1), self.start), (left, 1), (right, 1), on=self
+        )
         row = lay_row(self.begin, (self.line, 1), self.send, self.read_back, self.confirm, self.hand)
         layout.addLayout(row)
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 140, self.fontMetrics().height() * 34)
@@ -312,7 +360,17 @@ class TeamSeat(QDialog):
             self.append_line(f"{formatting.run_time(row['t_s'])}  {row['text']}")
             for line in _answers(row):
                 self.append_line(line)
-        how = tr("The class is frozen.") if message["frozen"] else tr("Finished.") if view["over"] else ""
+        vacant = message.get("waits_for", [])
+        self.waiting.setText(
+            tr("Waiting for: {roles}. The scenario plays roles without a person.").format(
+                roles=", ".join(vacant)
+            )
+        )
+        for part in (self.waiting, self.start):
+            part.setVisible(bool(vacant))
+        how = ""
+        if not vacant and (message["frozen"] or view["over"]):
+            how = tr("Finished.") if view["over"] else tr("The class is frozen.")
         self.now.setText(f"{formatting.run_time(view['t_s'])}  {how}")
 
     def append_line(self, text: str) -> None:
@@ -339,7 +397,9 @@ class TeamSeat(QDialog):
         return next((call for call in orders if holds(call)), None)
 
     def _begin(self) -> None:
-        self.line.setText(f"{self.begin.currentText()} ")
+        if self.begin.currentIndex() > 0:
+            self.line.setText(f"{self.begin.currentText()} ")
+            self.begin.setCurrentIndex(0)
         self.line.setFocus()
 
     def _send(self) -> None:

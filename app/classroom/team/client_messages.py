@@ -39,12 +39,17 @@ class Ask(WireMessage):
     question: Annotated[str, Field(max_length=HAND_MAX)] | None
 
 
-_SAID: Final[TypeAdapter[ClaimRole | SubmitInput | Ask]] = TypeAdapter(
-    Annotated[ClaimRole | SubmitInput | Ask, Field(discriminator="kind")]
-)
+class StartTeam(WireMessage):
+    """The world starts, although some roles are vacant."""
+
+    kind: Literal["start"] = "start"
 
 
-def read(raw: str | bytes) -> ClaimRole | SubmitInput | Ask:
+TeamRequest = ClaimRole | SubmitInput | Ask | StartTeam
+_SAID: Final[TypeAdapter[TeamRequest]] = TypeAdapter(Annotated[TeamRequest, Field(discriminator="kind")])
+
+
+def read(raw: str | bytes) -> TeamRequest:
     """Parse a message. Raises ProtocolError."""
     try:
         return _SAID.validate_json(raw)

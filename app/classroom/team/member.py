@@ -21,7 +21,7 @@ from app.classroom.join import JoinFailedError
 from app.classroom.link import AGAIN_S, OTHER_VERSION
 from app.classroom.seat_log import folder_of, token_of
 from app.classroom.server_messages import LogVerdict
-from app.classroom.team.client_messages import Ask, ClaimRole, SubmitInput
+from app.classroom.team.client_messages import Ask, ClaimRole, StartTeam, SubmitInput
 from app.classroom.team.server_messages import TeamRole, ToMember
 from app.words import localization
 from app.words.language import tr
@@ -59,7 +59,7 @@ class TeamMember(threading.Thread):
         self._sent_count = 0
         """Number under which the first one was sent; 0: it was not."""
         self._done_count = 0
-        self._question: Ask | None = None
+        self._question: Ask | StartTeam | None = None
         self._loop = asyncio.new_event_loop()
         self._news = asyncio.Event()
         self._has_ended = False
@@ -72,6 +72,11 @@ class TeamMember(threading.Thread):
     def ask(self, question: str | None) -> None:
         """Raise a hand for the team; None lowers it."""
         self._question = Ask(question=question)
+        self._wake()
+
+    def start_team(self) -> None:
+        """Start the world, although some roles are vacant."""
+        self._question = StartTeam()
         self._wake()
 
     def end(self) -> None:

@@ -6,7 +6,7 @@ own language.
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from app.classroom.server_messages import LogVerdict
 from engine.drill.team.view import RoleObservation
@@ -53,6 +53,8 @@ class RoleView(TypedDict):
     frozen: bool
     done: int
     view: RoleObservation
+    waits_for: NotRequired[list[str]]
+    """Vacant roles for which the world waits; empty: it has started."""
 
 
 class InputDone(TypedDict):

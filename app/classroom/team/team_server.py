@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
@@ -27,7 +27,7 @@ from app.classroom.join import Participation
 from app.classroom.rate_limit import RateLimiter
 from app.classroom.service import open_socket, server_of
 from app.classroom.team import client_messages
-from app.classroom.team.client_messages import Ask, ClaimRole, SubmitInput
+from app.classroom.team.client_messages import Ask, ClaimRole, StartTeam, SubmitInput, TeamRequest
 from app.classroom.team.server_messages import ToMember
 from app.classroom.team.world import InputRejectedError, TeamWorld, Viewer
 from app.files import atomic_write
@@ -73,7 +73,7 @@ class TeamServer:
             with suppress(WebSocketDisconnect, RuntimeError):
                 await connection.close(why[0], why[1].encode()[:123].decode(errors="ignore"))
 
-    async def _attend(self, connection: WebSocket, request: ClaimRole | SubmitInput | Ask) -> None:
+    async def _attend(self, connection: WebSocket, request: TeamRequest) -> None:
         address = connection.client.host if connection.client else ""
         if not isinstance(request, ClaimRole):
             raise InputRejectedError(tr("sign in first"))
@@ -119,6 +119,8 @@ class TeamServer:
                     tell(await self._apply_input(member.role, said))
                 elif isinstance(said, Ask):
                     self._world.ask(member.name, said.question)
+                elif isinstance(said, StartTeam):
+                    self._world.waits = False
                 else:
                     raise InputRejectedError(tr("you already have a role"))
         finally:
@@ -134,7 +136,7 @@ class TeamServer:
         return {"kind": "done", "number": message.number}
 
 
-async def _hear(connection: WebSocket) -> ClaimRole | SubmitInput | Ask:
+async def _hear(connection: WebSocket) -> TeamRequest:
     message = await connection.receive()
     if message["type"] != "websocket.receive":
         raise WebSocketDisconnect(message.get("code", 1006))
@@ -199,6 +201,17 @@ async def _run_team(
     finally:
         server.stop()
         await serving
+
+
+def end_with(owner_pipe: TextIO) -> None:
+    """End this process when *owner_pipe* ends, however its other end has gone. All accepted inputs are on disk."""
+
+    def follow() -> None:
+        for _ in owner_pipe:
+            pass
+        os._exit(0)
+
+    threading.Thread(target=follow, daemon=True).start()
 
 
 def _settle(

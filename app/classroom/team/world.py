@@ -88,8 +88,10 @@ class Viewer:
 class TeamWorld:
     """Run of a seat for a team: the members' inputs are applied in the order of arrival."""
 
-    def __init__(self, table: RoleTable) -> None:
+    def __init__(self, table: RoleTable, waits: bool = False) -> None:
+        """Create the world; *waits*: it starts when all roles are taken, or a member starts it."""
         self.table = table
+        self.waits = waits
         self.viewers: set[Viewer] = set()
         self._run: SeatRun | None = None
         self._wishes: SimpleQueue[tuple[str, int, str, Future[None]]] = SimpleQueue()
@@ -107,7 +109,7 @@ class TeamWorld:
     def do(self, role: str, number: int, line: str) -> Future[None]:
         """Request an input; the future completes when it is applied and logged, or raises NotDone."""
         answer: Future[None] = Future()
-        if self._run is not None and self._run.frozen:
+        if self._run is not None and (self._run.frozen or self.waits):
             answer.set_exception(InputRejectedError(say("the class is frozen")))
         else:
             self._wishes.put((role, number, line, answer))
@@ -167,8 +169,12 @@ class TeamWorld:
         try:
             while not run.drill.finished:
                 run.obey()
-                if not self.table:
+                vacant = self._list_vacant_roles() if self.waits and not run.drill.journal else []
+                self.waits = bool(vacant)
+                if not self.table or self.waits:
                     run.sleep_frozen()
+                    if time.monotonic() - self._last_view_s >= SHOW_S:
+                        self._show(run)
                 elif not (self._granted(run) or self._play_vacant_role(run)):
                     run.advance_to(run.drill.tick + LOOK_TICKS)
                     if time.monotonic() - self._last_view_s >= SHOW_S:
@@ -208,6 +214,9 @@ class TeamWorld:
         self._show(run)
         return True
 
+    def _list_vacant_roles(self) -> list[str]:
+        return [seat["name"] for seat in self.roles() if seat["taken_by"] is None]
+
     def _count_inputs(self, role: str) -> int:
         return sum(item.by == role for item in self._playing.drill.journal)
 
@@ -228,6 +237,7 @@ class TeamWorld:
                 "frozen": run.frozen,
                 "done": self._count_inputs(viewer.role),
                 "view": seen,
+                "waits_for": self._list_vacant_roles() if self.waits else [],
             }
             viewer.tell(told)
 

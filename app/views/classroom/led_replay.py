@@ -10,20 +10,19 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import (
     QComboBox,
-    QHBoxLayout,
     QInputDialog,
     QLabel,
     QPlainTextEdit,
     QPushButton,
     QSlider,
     QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.view_models.course import RunTimeline, TimelineMarker, asynchronous, find_synchronized_databases
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.strip import TimeStrip
 from app.words import formatting
 from app.words.language import tr
@@ -80,12 +79,7 @@ class RunPane(QWidget):
         self.commands.setAccessibleName(tr("Commands"))
         self.commands.setFont(theme.fixed_font())
         self.commands.setMaximumHeight(self.fontMetrics().lineSpacing() * (COMMAND_LINES + 1))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        for part in (self.title, self.strip):
-            column.addWidget(part)
-        column.addWidget(picture, 1)
-        column.addWidget(self.commands)
+        lay_column(self.title, self.strip, (picture, 1), self.commands, on=self, margins=0)
 
     @property
     def end_tick(self) -> Tick:
@@ -141,9 +135,7 @@ class RunPair(QWidget):
             pane.moment_chosen.connect(self.moment_chosen)
             split.addWidget(pane)
         split.setSizes([1_000, 1_000])
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(split)
+        lay_column(split, on=self, margins=0)
 
     @property
     def end_tick(self) -> Tick:
@@ -184,12 +176,7 @@ class SeatReplay(QWidget):
         self.leave.setToolTip(tr("The connection to the class is lost"))
         self.leave.clicked.connect(self.left)
         self.leave.hide()
-        row = QHBoxLayout()
-        row.addWidget(self.time, 1)
-        row.addWidget(self.leave)
-        column = QVBoxLayout(self)
-        column.addLayout(row)
-        column.addWidget(self.pair, 1)
+        lay_column(lay_row((self.time, 1), self.leave), (self.pair, 1), on=self)
 
     def show_time(self, tick: Tick) -> None:
         """Show the position of the instructor."""
@@ -249,17 +236,11 @@ class ReplayPage(QWidget):
         self.share.toggled.connect(self._toggle_share)
         self.back = _button(tr("&Back to the roster"))
         self.back.clicked.connect(self.closed)
-        top, below = FlowLayout(6), QHBoxLayout()
+        top = FlowLayout(6)
         for chooser in (self.back, *self.seats, self.jumps, self.find_partings, self.mark, self.share):
             top.addWidget(chooser)
-        for part in (self.play, self.speed, self.slider, self.time):
-            below.addWidget(part)
-        below.setStretchFactor(self.slider, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addLayout(top)
-        column.addWidget(self.pair, 1)
-        column.addLayout(below)
+        below = lay_row(self.play, self.speed, (self.slider, 1), self.time)
+        lay_column(top, (self.pair, 1), below, on=self, margins=0)
         self._player = QTimer(self, interval=FRAME_MS)
         self._player.timeout.connect(self._advance)
         self._sharer = QTimer(self, interval=SHARE_MS, singleShot=True)

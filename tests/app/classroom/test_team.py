@@ -171,3 +171,27 @@ def test_a_role_stays_with_its_member_after_a_restart(tmp_path: Path) -> None:
 def test_a_team_input_needs_a_number() -> None:
     with pytest.raises(ProtocolError):
         client_messages.read('{"kind": "do", "line": "note x"}')
+
+
+@pytest.mark.parametrize("is_full", [True, False])
+def test_world_of_a_team_waits_for_all_roles_or_the_start(tmp_path: Path, is_full: bool) -> None:
+    team = TeamProcess("team-cable", "--wait", "--name", f"waits {is_full}")
+    ann = Person(team.invited, "Ann", "dba")
+    seen = ann.until("view")
+    assert seen["view"]["t_s"] == 0.0
+    assert len(seen["waits_for"]) == len(roles(team.invited, "Ann")) - 1
+    ann.do("note too early")
+    assert ann.until("not_done")
+    others = []
+    if is_full:
+        others = [
+            Person(team.invited, "Bob", role["key"])
+            for role in roles(team.invited, "Ann")
+            if role["taken_by"] is None
+        ]
+    else:
+        ann.start_team()
+    assert ann.until("view", lambda said: said["view"]["t_s"] > 0.0)["waits_for"] == []
+    for one in (ann, *others):
+        one.end()
+    team.kill()

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.views.team import TakeRole, TeamSeat
+from app.views.team import TakeRole, TeamCode, TeamSeat
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
 from engine.drill.team.rights import find_role
@@ -91,3 +91,30 @@ def test_dialog_of_a_role_has_one_button_that_takes_it(qtbot: QtBot) -> None:
     assert sorted(one.text() for one in dialog.findChildren(QPushButton)) == texts
     dialog.take.click()
     assert taken == [("CODE", "Ann", "dba", False)]
+
+
+def test_lobby_names_vacant_roles_until_somebody_starts(qtbot: QtBot) -> None:
+    seat = TeamSeat(welcome("dba"))
+    qtbot.addWidget(seat)
+    started: list[bool] = []
+    seat.start_wanted.connect(lambda: started.append(True))
+    drill = Drill(CABLE)
+    seat.show_view(seen(drill, "dba") | {"waits_for": ["Manager"]})
+    assert "Manager" in seat.waiting.text()
+    assert not seat.start.isHidden()
+    seat.start.click()
+    assert started == [True]
+    seat.show_view(seen(drill, "dba") | {"waits_for": []})
+    assert seat.start.isHidden()
+    assert "`" not in seat.brief.toPlainText(), "the brief is formatted"
+    seat.begin.setCurrentIndex(1)
+    seat.begin.activated.emit(1)
+    assert (seat.line.text(), seat.begin.currentIndex()) == (f"{seat.begin.itemText(1)} ", 0)
+
+
+def test_code_of_a_team_is_large_and_ends_it(qtbot: QtBot) -> None:
+    code = TeamCode("ABCDE-FGHJK-MNPQR-STVWX@10.0.0.5:40123")
+    qtbot.addWidget(code)
+    assert code.code.text() == "ABCDE-FGHJK-MNPQR-STVWX"
+    with qtbot.waitSignal(code.end_wanted):
+        code.end.click()
