@@ -99,12 +99,12 @@ def test_lobby_names_vacant_roles_until_somebody_starts(qtbot: QtBot) -> None:
     started: list[bool] = []
     seat.start_wanted.connect(lambda: started.append(True))
     drill = Drill(CABLE)
-    seat.show_view(seen(drill, "dba") | {"waits_for": ["Manager"]})
+    seat.show_view(build_view_message(drill, "dba") | {"waits_for": ["Manager"]})
     assert "Manager" in seat.waiting.text()
     assert not seat.start.isHidden()
     seat.start.click()
     assert started == [True]
-    seat.show_view(seen(drill, "dba") | {"waits_for": []})
+    seat.show_view(build_view_message(drill, "dba") | {"waits_for": []})
     assert seat.start.isHidden()
     assert "`" not in seat.brief.toPlainText(), "the brief is formatted"
     seat.begin.setCurrentIndex(1)
