@@ -346,7 +346,7 @@ class TeamSeat(QDialog):
         )
         row = lay_row(self.begin, (self.line, 1), self.send, self.read_back, self.confirm, self.hand)
         layout.addLayout(row)
-        fit_on_screen(self, self.fontMetrics().averageCharWidth() * 140, self.fontMetrics().height() * 34)
+        fit_on_screen(self, self.fontMetrics().averageCharWidth() * 190, self.fontMetrics().height() * 40)
         self.line.setFocus()
 
     # --- what comes

@@ -177,11 +177,11 @@ def test_a_team_input_needs_a_number() -> None:
 def test_world_of_a_team_waits_for_all_roles_or_the_start(tmp_path: Path, is_full: bool) -> None:
     team = TeamProcess("team-cable", "--wait", "--name", f"waits {is_full}")
     ann = Person(team.invited, "Ann", "dba")
-    seen = ann.until("view")
+    seen = ann.wait_for("view")
     assert seen["view"]["t_s"] == 0.0
     assert len(seen["waits_for"]) == len(roles(team.invited, "Ann")) - 1
     ann.do("note too early")
-    assert ann.until("not_done")
+    assert ann.wait_for("not_done")
     others = []
     if is_full:
         others = [
@@ -191,7 +191,7 @@ def test_world_of_a_team_waits_for_all_roles_or_the_start(tmp_path: Path, is_ful
         ]
     else:
         ann.start_team()
-    assert ann.until("view", lambda said: said["view"]["t_s"] > 0.0)["waits_for"] == []
+    assert ann.wait_for("view", lambda said: said["view"]["t_s"] > 0.0)["waits_for"] == []
     for one in (ann, *others):
         one.end()
     team.kill()
