@@ -194,11 +194,11 @@ def picture() -> str:
         f'<text x="{EDGE_PX + 32}" y="{notes + 29}">knows Qt</text>',
         f'<text class="title" x="{EDGE_PX}" y="{notes + 62}">The life of an input</text>',
     ]
-    for number, (room, said) in enumerate(LIFE.items(), 1):
+    for number, (room, description) in enumerate(LIFE.items(), 1):
         y = notes + 62 + number * 21
         legend += dot(number, EDGE_PX + 10, y)
         name = f'<tspan class="name">{room.partition(".")[2]}</tspan>'
-        legend.append(f'<text x="{EDGE_PX + 28}" y="{y + 4:.0f}">{name}: {escape(said)}</text>')
+        legend.append(f'<text x="{EDGE_PX + 28}" y="{y + 4:.0f}">{name}: {escape(description)}</text>')
     width, height = EDGE_PX * 5 + PANEL_PX * 2, max(engine_end, notes + 90 + len(LIFE) * 21)
     style = (
         "text{font:11px Helvetica,Arial,sans-serif;fill:#22303c}.name{font-weight:bold;font-size:12px}"

@@ -8,7 +8,7 @@ import pytest
 
 
 def sample_cases(step: int, cases: Iterable[object]) -> list[object]:
-    """The first of *step* so many cases as it is, the others marked slow."""
+    """Mark all cases but each *step*-th one as slow."""
     return [case if number % step == 0 else _slow(case) for number, case in enumerate(cases)]
 
 

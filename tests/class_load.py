@@ -50,15 +50,15 @@ def reference_log() -> list[tuple[int, str, str]]:
     """Tick, line and hash of the reference solution, with a mark every MARK_S."""
     scenario = scenario_files.find(SCENARIO).load()
     drill = play_reference(scenario)
-    again, found = Drill(scenario, drill.seed, drill.mode), []
+    again, entries = Drill(scenario, drill.seed, drill.mode), []
     todo = [(item.tick, item.line_without_time) for item in drill.journal]
     todo += [(tick, "") for tick in range(MARK_S * 100, drill.tick, MARK_S * 100)]
     for tick, line in sorted(todo):
         again.advance_to(tick)
         if line:
             again.do(line)
-        found.append((tick, line, again.state_hash()))
-    return found
+        entries.append((tick, line, again.state_hash()))
+    return entries
 
 
 class Load:
@@ -121,14 +121,14 @@ class Load:
 
     async def hear(self, socket: ClientConnection, number: int, state: dict[str, Any]) -> None:
         async for raw in socket:
-            said = json.loads(raw)
-            if said["kind"] == "state":
-                state["frozen"] = said["state"] == "frozen"
+            message = json.loads(raw)
+            if message["kind"] == "state":
+                state["frozen"] = message["state"] == "frozen"
                 if state["frozen"]:
                     self.frozen_s.append(time.monotonic() - self.froze_at)
                     await socket.send(json.dumps({"kind": "at", "tick": 0, "frozen": True}))
-            elif said["kind"] == "acknowledged":
-                sent = self.sent.get((number, said["number"]))
+            elif message["kind"] == "acknowledged":
+                sent = self.sent.get((number, message["number"]))
                 if sent is not None:
                     self.acknowledged_s.append(time.monotonic() - sent)
 
@@ -148,12 +148,12 @@ class Load:
         async with console.connect_to_host(the_class) as socket:
             freezing = asyncio.create_task(self.freeze(socket))
             async for raw in socket:
-                said, now = json.loads(raw), time.monotonic()
-                if said["kind"] != "board":
+                message, now = json.loads(raw), time.monotonic()
+                if message["kind"] != "board":
                     continue
-                if said["state"] == "frozen" and not said["not_frozen"] and self.froze_at:
+                if message["state"] == "frozen" and not message["not_frozen"] and self.froze_at:
                     self.board_frozen_s.append(now - self.froze_at)
-                for tile in said["tiles"]:
+                for tile in message["tiles"]:
                     self.note(seen, tile["seat"], tile["acknowledged"], now, self.board_s)
                     if tile["verdict"] is not None:
                         self.note(judged, tile["seat"], tile["verdict"]["acts"], now, self.judged_s)
@@ -185,14 +185,14 @@ class Load:
 
         async def try_again_and_again() -> None:
             for number in tries:
-                said = (
+                message = (
                     json.dumps({"kind": "join", "secret": "AAAAAA", "name": "x", "token": f"{number:x>32}"}),
                     json.dumps({"kind": "resume", "seat": 1 + number % 30, "token": f"{number:x>32}"}),
                     os.urandom(200),
                 )[number % 3]
                 try:
                     async with self.dialling(invited) as socket:
-                        await socket.send(said)
+                        await socket.send(message)
                         while True:
                             heard = json.loads(await socket.recv())
                             assert heard["kind"] != "welcome", "a stranger got in"
@@ -269,15 +269,15 @@ def real_seats(host: HostProcess, count: int, folder: Path) -> Iterator[list[sub
     starting.start()
     yield running
     starting.join()
-    for one in running:
-        one.wait(timeout=600)
+    for process in running:
+        process.wait(timeout=600)
 
 
 def seats_in(database: Path) -> int:
     record = ClassRecord(str(database), new=False)
-    found = len(record.seats())
+    count = len(record.seats())
     record.close()
-    return found
+    return count
 
 
 def percentiles(values: list[float]) -> dict[str, float | int]:
@@ -300,8 +300,8 @@ def main() -> None:
     parser.add_argument("--real", type=int, default=0)
     parser.add_argument("--joins", type=int, default=0)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
+    with tempfile.TemporaryDirectory() as folder_name:
+        folder = Path(folder_name)
         with run_host(folder / "class.sqlite", SCENARIO, began=own_process) as host:
             load = Load(options.seats, options.seconds)
             with real_seats(host, options.real, folder / "profile") as real:

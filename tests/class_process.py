@@ -107,9 +107,9 @@ class Stranger:
     def hears(self, kind: str = "") -> dict[str, Any]:
         """The next thing that the host says, of that kind."""
         while True:
-            said: dict[str, Any] = json.loads(self._loop.run(self._receive()))
-            if said["kind"] == kind or not kind:
-                return said
+            message: dict[str, Any] = json.loads(self._loop.run(self._receive()))
+            if message["kind"] == kind or not kind:
+                return message
 
     def asks(self, message: object, kind: str = "") -> dict[str, Any]:
         self.says(message)

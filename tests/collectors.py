@@ -41,16 +41,16 @@ def schema(file: BinaryIO, keywords: Any, comments: Any, options: Any) -> Iterat
 def notes() -> set[str]:
     from app.views.editor import form_schema
 
-    found = set[str]()
+    texts = set[str]()
 
     def read(model: type[BaseModel]) -> None:
         for field in form_schema.fields(model):
-            found.add(field.about)
+            texts.add(field.about)
             if field.inner is not None:
                 read(field.inner)
 
     for section in form_schema.sections():
-        found |= {form_schema.get_section_help(section, model) for model in section.models or (None,)}
+        texts |= {form_schema.get_section_help(section, model) for model in section.models or (None,)}
         for model in section.models:
             read(model)
-    return found - {""}
+    return texts - {""}

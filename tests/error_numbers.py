@@ -18,10 +18,10 @@ FILE = Path(__file__).parents[1] / "assets" / "error_numbers.json"
 def error_numbers(scenario: Scenario) -> list[int]:
     """Return the numbers in the error logs and in the answers to batches, in ascending order."""
     drill = play_reference(scenario)
-    found = {event.get("number") for event in drill.events if event.kind == "errorlog"}
+    numbers = {event.get("number") for event in drill.events if event.kind == "errorlog"}
     for batch in drill.report()["sql"]:
-        found |= {message["number"] for message in batch["messages"]}
-    return sorted(number for number in found if number)
+        numbers |= {message["number"] for message in batch["messages"]}
+    return sorted(number for number in numbers if number)
 
 
 def main() -> None:

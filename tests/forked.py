@@ -68,11 +68,11 @@ class Program:
 
     def __init__(self, *arguments: object, environment: Mapping[str, str] = os.environ) -> None:
         read, written = _forks.Pipe(duplex=False)
-        heard, told = _forks.Pipe(duplex=False)
-        self._process = _start_process(arguments, environment, {0: read, 1: told})
-        for theirs in (read, told):
+        output, output_pipe = _forks.Pipe(duplex=False)
+        self._process = _start_process(arguments, environment, {0: read, 1: output_pipe})
+        for theirs in (read, output_pipe):
             theirs.close()
-        self.stdin, self.stdout = _text(written, "w"), _text(heard, "r")
+        self.stdin, self.stdout = _text(written, "w"), _text(output, "r")
 
     @property
     def pid(self) -> int:
@@ -115,8 +115,8 @@ def run(
         if process.exitcode is None:
             process.kill()
             raise subprocess.TimeoutExpired(list(map(str, arguments)), timeout_s)
-        _, told, wrong = (place.read_text() for place in places)
-    return subprocess.CompletedProcess([*map(str, arguments)], process.exitcode, told, wrong)
+        _, output, errors = (place.read_text() for place in places)
+    return subprocess.CompletedProcess([*map(str, arguments)], process.exitcode, output, errors)
 
 
 def _start_process(

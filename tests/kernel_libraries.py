@@ -38,22 +38,22 @@ def build(system: str, machine: str, folder: Path) -> Path:
     target, *flags = TARGETS[system, machine]
     text = folder / "kernel.c"
     text.write_text(translate(source(), vars(kernel)), encoding="utf-8")
-    made = folder / library_name(system, machine)
-    command = [str(ZIG), "cc", "-target", target, *FLAGS, *flags, "-s", "-o", made.name, text.name]
+    library = folder / library_name(system, machine)
+    command = [str(ZIG), "cc", "-target", target, *FLAGS, *flags, "-s", "-o", library.name, text.name]
     subprocess.run(command, check=True, cwd=folder)
-    return made
+    return library
 
 
 def main() -> None:
     for system, machine in TARGETS:
         with tempfile.TemporaryDirectory() as folder:
-            made = build(system, machine, Path(folder))
-            same = (LIBRARIES / made.name).exists() and (
-                LIBRARIES / made.name
-            ).read_bytes() == made.read_bytes()
-            (LIBRARIES / made.name).write_bytes(made.read_bytes())
-            os.chmod(LIBRARIES / made.name, 0o644)
-            print(f"{made.name}: {made.stat().st_size} bytes{', as before' if same else ''}")
+            library = build(system, machine, Path(folder))
+            same = (LIBRARIES / library.name).exists() and (
+                LIBRARIES / library.name
+            ).read_bytes() == library.read_bytes()
+            (LIBRARIES / library.name).write_bytes(library.read_bytes())
+            os.chmod(LIBRARIES / library.name, 0o644)
+            print(f"{library.name}: {library.stat().st_size} bytes{', as before' if same else ''}")
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ def learn(
     """One learner: what each schedule foresaw before each run but the first, whether it went well, and when."""
     able = math.exp(chance.gauss(0.0, 0.7))
     schedules = {name: make() for name, make in SCHEDULES.items()}
-    day, well, failed, found = 0.0, 1, 0, []
+    day, well, failed, forecasts = 0.0, 1, 0, []
     for schedule in schedules.values():
         schedule.ran(0.0, True)
     for _ in range(RUNS):
@@ -109,13 +109,13 @@ def learn(
         )
         days = max(1.0, round(days))
         day += days
-        told = {name: schedule.foreseen(day) for name, schedule in schedules.items()}
+        recall = {name: schedule.foreseen(day) for name, schedule in schedules.items()}
         went_well = chance.random() < memory(days, well, failed, able)
-        found.append((told, went_well, day))
+        forecasts.append((recall, went_well, day))
         well, failed = well + went_well, failed + (not went_well)
         for schedule in schedules.values():
             schedule.ran(day, went_well)
-    return found
+    return forecasts
 
 
 def log_loss(forecasts: Sequence[tuple[float, bool]]) -> float:
@@ -139,10 +139,10 @@ def main() -> None:
             share = sum(well for _, well, _ in all_runs) / len(all_runs)
             covered = sum(learner[-1][2] for learner in runs) / len(runs)
             for name in SCHEDULES:
-                said = [(told[name], well) for told, well, _ in all_runs]
-                bias = sum(p for p, _ in said) / len(said) - share
+                pairs = [(told[name], well) for told, well, _ in all_runs]
+                bias = sum(p for p, _ in pairs) / len(pairs) - share
                 print(
-                    f"| {kind} | {by} | {name} | {log_loss(said):.3f} | {bias:+.2f} | {share:.2f} | {covered:.0f} |"
+                    f"| {kind} | {by} | {name} | {log_loss(pairs):.3f} | {bias:+.2f} | {share:.2f} | {covered:.0f} |"
                 )
 
 

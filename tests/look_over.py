@@ -41,14 +41,14 @@ def settle() -> None:
 def faults(window: QWidget, colors: bool) -> Iterator[str]:
     """Yield the problems of the visible widgets."""
     yield from painted.out_of_sight(window)
-    found = list(painted.texts(window))
-    for text in found:
+    texts = list(painted.texts(window))
+    for text in texts:
         how = painted.describe_clipping(text, window)
         if how:
             yield f"{text.words!r} {how}: {text.location}"
     if colors:
         picture = window.grab().toImage()
-        for text in found:
+        for text in texts:
             faint = painted.too_faint(text, picture, window)
             if faint is not None:
                 yield f"{text.words!r} has {faint:.1f}:1 ({text.color.name()}): {text.location}"
@@ -72,7 +72,7 @@ def main() -> int:
     themes = asked.themes.replace("contrast", theme.CONTRAST).replace("high high", "high").split(",")
     only = set(asked.scenes.split(",")) - {""}
     language.use(asked.words)
-    found: dict[str, list[str]] = defaultdict(list)
+    problems: dict[str, list[str]] = defaultdict(list)
     with (
         tempfile.TemporaryDirectory() as folder,
         open_screenshot_window(Path(folder), theme.LIGHT, BETWEEN, scales[0]) as window,
@@ -92,17 +92,17 @@ def main() -> int:
                         label = f"{scene} {choice} {width}x{height} {scale:.0%} {asked.words}"
                         print(label, file=sys.stderr, flush=True)
                         for fault in set(faults(shown, not asked.no_colors)):
-                            found[fault].append(label)
+                            problems[fault].append(label)
                         if asked.pictures:
                             asked.pictures.mkdir(parents=True, exist_ok=True)
                             shown.grab().save(str(asked.pictures / f"{label.replace(' ', '-')}.png"))
             _look(window, theme.LIGHT, scales[0])
             window.resize(*BETWEEN)
             settle()
-    for fault, places in sorted(found.items()):
+    for fault, places in sorted(problems.items()):
         print(f"{fault}\n    {len(places)}: {', '.join(places[:6])}{' …' if len(places) > 6 else ''}")
-    print(f"{len(found)} faults")
-    return 1 if found else 0
+    print(f"{len(problems)} faults")
+    return 1 if problems else 0
 
 
 def _look(window: OpenWindow, choice: str, scale: float) -> None:

@@ -97,8 +97,8 @@ def _play(options: argparse.Namespace) -> None:
         locale.setlocale(locale.LC_ALL, options.locale)  # as Qt does for the window
     import sqlite3
 
-    told = {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
-    print(json.dumps({**told, "hashes": play(options.until, options.sample)}))
+    result = {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
+    print(json.dumps({**result, "hashes": play(options.until, options.sample)}))
 
 
 def _take_sqlite(name: str) -> None:
@@ -123,11 +123,11 @@ def _take_sqlite(name: str) -> None:
 
 def combine_variants() -> list[Variant]:
     """The same traits in as few runs as there are Pythons, to see whether all is well at all."""
-    found = list(variants())
-    locales = [variant for variant in found if "--locale" in variant.options]
-    second = [variant for variant in found if "--sqlite" in variant.options]
-    pythons = [variant for variant in found[1:] if variant not in locales + second]
-    own, joined = found[0], []
+    all_variants = list(variants())
+    locales = [variant for variant in all_variants if "--locale" in variant.options]
+    second = [variant for variant in all_variants if "--sqlite" in variant.options]
+    pythons = [variant for variant in all_variants[1:] if variant not in locales + second]
+    own, joined = all_variants[0], []
     for place in range(max(len(pythons), len(locales), len(second))):
         of_each = [list_[place] for list_ in (pythons, locales, second) if place < len(list_)]
         python = next((v.python for v in of_each if "--sqlite" in v.options), of_each[0].python)
@@ -144,8 +144,8 @@ def variants() -> Iterator[Variant]:
     yield Variant(f"Python {own}, plain kernel", sys.executable, PLAIN)
     with ThreadPoolExecutor() as pool:
         environments = list(pool.map(environment_if_any, find_pythons()))
-    for made in filter(None, environments):
-        yield Variant(f"Python {Path(made).parents[1].name}", made)
+    for environment in filter(None, environments):
+        yield Variant(f"Python {Path(environment).parents[1].name}", environment)
     there = _with_second_sqlite()
     if there is not None:
         yield Variant("another SQLite", there, options=("--sqlite", SECOND_SQLITE))
@@ -164,8 +164,8 @@ def find_pythons() -> Iterator[str]:
     places += [str(path) for path in sorted(pyenv.glob("3.*/bin/python"))]
     for place in filter(None, places):
         code = "import sys, venv, sqlite3; print(*sys.version_info[:2])"
-        told = subprocess.run([place, "-c", code], capture_output=True, text=True, check=False)
-        major, minor = map(int, told.stdout.split()) if told.returncode == 0 else (0, 0)
+        process = subprocess.run([place, "-c", code], capture_output=True, text=True, check=False)
+        major, minor = map(int, process.stdout.split()) if process.returncode == 0 else (0, 0)
         version = (major, minor)
         if version >= (3, 11) and version not in seen:
             seen.add(version)
@@ -184,14 +184,14 @@ def _environment(python: str) -> str:
     """An interpreter like *python* that has what the engine needs, as locked."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     name = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-    made = MADE / name
-    inside = made / "bin" / "python"
+    folder = MADE / name
+    inside = folder / "bin" / "python"
     lock = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
     wanted = "".join(entry for entry in _entries(lock) if entry.split("==")[0] in NEEDED)
-    listed = made / "needed.txt"
+    listed = folder / "needed.txt"
     if not listed.exists() or listed.read_text(encoding="utf-8") != wanted:
-        subprocess.run([python, "-m", "venv", "--clear", made], check=True, capture_output=True)
-        fresh = made / "asked.txt"
+        subprocess.run([python, "-m", "venv", "--clear", folder], check=True, capture_output=True)
+        fresh = folder / "asked.txt"
         fresh.write_text(wanted, encoding="utf-8")
         install = [str(inside), *PIP, "--require-hashes", "--no-deps", "-r", str(fresh)]
         subprocess.run(install, check=True, capture_output=True, timeout=INSTALL_S_MAX)
@@ -213,14 +213,14 @@ def _entries(lock: str) -> Iterator[str]:
 
 def _with_second_sqlite() -> str | None:
     """An interpreter like this one, with its packages and a second SQLite; None, told, where there is none."""
-    made = MADE / "sqlite"
-    inside = made / "bin" / "python"
+    folder = MADE / "sqlite"
+    inside = folder / "bin" / "python"
     look = [str(inside), "-c", f"import numpy, {SECOND_SQLITE}"]
     try:
         if not inside.exists() or subprocess.run(look, capture_output=True, check=False).returncode != 0:
-            subprocess.run([sys.executable, "-m", "venv", "--clear", made], check=True, capture_output=True)
+            subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True, capture_output=True)
             packages = Path(sysconfig.get_path("purelib"))
-            there = made / "lib" / packages.parent.name / "site-packages"
+            there = folder / "lib" / packages.parent.name / "site-packages"
             (there / "packages.pth").write_text(f"{packages}\n", encoding="utf-8")
             install = [str(inside), *PIP, "--no-deps", "--only-binary=:all:", SECOND_SQLITE_FROM]
             subprocess.run(install, check=True, capture_output=True, timeout=INSTALL_S_MAX)
@@ -248,10 +248,10 @@ def _run(variant: Variant, until_s: float | None, sample: bool) -> dict[str, obj
     if sample:
         asked.append("--sample")
     surroundings = {**os.environ, **variant.environment}
-    told = subprocess.run(asked, capture_output=True, text=True, cwd=ROOT, env=surroundings, check=False)
-    if told.returncode != 0:
-        raise SystemExit(f"{variant.name}: {told.stderr[-2000:]}")
-    answer: dict[str, object] = json.loads(told.stdout.splitlines()[-1])
+    process = subprocess.run(asked, capture_output=True, text=True, cwd=ROOT, env=surroundings, check=False)
+    if process.returncode != 0:
+        raise SystemExit(f"{variant.name}: {process.stderr[-2000:]}")
+    answer: dict[str, object] = json.loads(process.stdout.splitlines()[-1])
     return answer
 
 
@@ -267,8 +267,8 @@ def compare(until_s: float | None, sample: bool, selected: list[Variant]) -> int
         assert isinstance(there, dict)
         other = [name for name in first if there.get(name) != first[name]]
         parted += len(other)
-        told = f"{len(first)} drills the same" if not other else f"other hashes: {', '.join(other)}"
-        print(f"{variant.name} (Python {answer['python']}, SQLite {answer['sqlite']}): {told}")
+        verdict = f"{len(first)} drills the same" if not other else f"other hashes: {', '.join(other)}"
+        print(f"{variant.name} (Python {answer['python']}, SQLite {answer['sqlite']}): {verdict}")
     return int(bool(parted))
 
 

@@ -54,8 +54,8 @@ def _fields(owner: Type) -> dict[str, Type]:
     proper = get_proper_type(owner)
     if not isinstance(proper, Instance):
         return dict(getattr(proper, "items", {}))
-    made = proper.type.get_method("__init__")
-    signature = get_proper_type(made.type) if made is not None else None
+    constructor = proper.type.get_method("__init__")
+    signature = get_proper_type(constructor.type) if constructor is not None else None
     if not isinstance(signature, CallableType):
         return {}
     pairs = zip(signature.arg_names, signature.arg_types, strict=True)

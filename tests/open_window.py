@@ -74,7 +74,7 @@ def build_window(
     use_timer: bool = True,
     clock: Callable[[], float] = time.perf_counter,
 ) -> OpenWindow:
-    """A window in which everything is there. *use_timer* and *clock*: as the session has them."""
+    """Build a window with all of its parts. *use_timer* and *clock*: as the session has them."""
     from app.main_window.assembly import steps
 
     window = OpenWindow(store)

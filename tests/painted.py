@@ -68,9 +68,9 @@ class Text:
 
 def picture(widget: QWidget) -> QImage:
     """*widget* with a pixel for each of its own, however many the screen has for it."""
-    found = QImage(widget.size(), QImage.Format.Format_RGB32)
-    widget.render(found)
-    return found
+    image = QImage(widget.size(), QImage.Format.Format_RGB32)
+    widget.render(image)
+    return image
 
 
 def texts(window: QWidget) -> Iterator[Text]:
@@ -165,10 +165,10 @@ def contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
 
 def too_faint(text: Text, picture: QImage, window: QWidget) -> float | None:
     """Its contrast, if that is less than people need."""
-    found = contrast(text, picture, window) if text.widget.isEnabled() else None
+    ratio = contrast(text, picture, window) if text.widget.isEnabled() else None
     mark = not any(letter.isalnum() for letter in text.words)
     needed = LARGE_CONTRAST if text.large or mark else TEXT_CONTRAST
-    return found if found is not None and found < needed else None
+    return ratio if ratio is not None and ratio < needed else None
 
 
 def _blend(color: QColor, ground: QColor) -> QColor:
@@ -215,9 +215,9 @@ def is_intended_ellipsis(text: Text) -> bool:
 
 def _list_texts(widget: QWidget) -> Iterator[str]:
     for name in ("text", "placeholderText", "title"):
-        said = getattr(widget, name, None)
-        if callable(said):
-            yield str(said()).replace("&", "")
+        value = getattr(widget, name, None)
+        if callable(value):
+            yield str(value()).replace("&", "")
     for action in widget.actions():
         yield action.text().replace("&", "")
 
@@ -271,5 +271,5 @@ def _measure_overflow(inner: QRect, outer: QRect) -> int:
 
 
 def _name(widget: QWidget) -> str:
-    said = next((words for words in _list_texts(widget) if words), "") or widget.accessibleName()
-    return f"{type(widget).__name__} {said[:40]!r}" if said else widget.objectName() or type(widget).__name__
+    text = next((words for words in _list_texts(widget) if words), "") or widget.accessibleName()
+    return f"{type(widget).__name__} {text[:40]!r}" if text else widget.objectName() or type(widget).__name__

@@ -128,25 +128,29 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after this time")
     parser.add_argument("--hostile", action="store_true", help="players who break things, in other drills")
     options = parser.parse_args()
-    begun, done, told, known, broken, worked_s = time.monotonic(), 0, 0, 0, 0, 0.0
+    begun, done, told_count, known, broken, worked_s = time.monotonic(), 0, 0, 0, 0, 0.0
     played_by = hostile_runs if options.hostile else runs
     for name, player, drill in itertools.islice(played_by(options.after), options.runs):
         if time.monotonic() - begun > options.seconds:
             break
         before_s = time.process_time()
         try:
-            found = run_to_completion(build_account(drill, certificates.plans(drill)))
+            account = run_to_completion(build_account(drill, certificates.plans(drill)))
         except (KeyError, AssertionError) as error:
             print(f"{name}, {player}: {error!r}", flush=True)
             broken += 1
             continue
         worked_s += time.process_time() - before_s
-        done, told, known = done + 1, told + (rise(found) > RISE_MAX), known + (found.risen > RISE_MAX)
-        if max(rise(found), found.risen) > RISE_MAX:
-            print(f"{name}, {player}: told {rise(found):.1f}, known {found.risen:.1f}", flush=True)
+        done, told_count, known = (
+            done + 1,
+            told_count + (rise(account) > RISE_MAX),
+            known + (account.risen > RISE_MAX),
+        )
+        if max(rise(account), account.risen) > RISE_MAX:
+            print(f"{name}, {player}: told {rise(account):.1f}, known {account.risen:.1f}", flush=True)
     print(
         f"{done} runs in {time.monotonic() - begun:.0f} s, accounts in {worked_s:.0f} s of processor time:"
-        f" V as told rose in {told}, by what was known in {known}; {broken} broke the engine"
+        f" V as told rose in {told_count}, by what was known in {known}; {broken} broke the engine"
     )
 
 

@@ -87,18 +87,18 @@ def acts_at(file: Path) -> list[tuple[Tick, list[str]]]:
     search = ParSearch(scenario, 1)
     search.run(2)  # the reference, and doing nothing
     idle = next(plan for plan in search.plans if not plan.acts)
-    run, known, found = SearchDrill(scenario, 1), list_scenario_lines(select_variant(scenario, 1)), []
+    run, known, moments = SearchDrill(scenario, 1), list_scenario_lines(select_variant(scenario, 1)), []
     for tick in idle.points:
         run.advance_to(tick)
         lines = list_candidates(run, known)
-        found.append((tick, lines[:: -(-len(lines) // LINES_MAX)]))
-    return found
+        moments.append((tick, lines[:: -(-len(lines) // LINES_MAX)]))
+    return moments
 
 
 def rate(tree: Path, file: Path, acts: str) -> float:
     """Nodes in a second of processor time by the program in *tree*."""
     environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"}
-    made = subprocess.run(  # this interpreter, and the text above
+    process = subprocess.run(  # this interpreter, and the text above
         [sys.executable, "-c", MEASURED, str(file), str(ticks(NODE_S)), str(LEAST_S)],
         input=acts,
         cwd=tree,
@@ -107,7 +107,7 @@ def rate(tree: Path, file: Path, acts: str) -> float:
         text=True,
         check=True,
     )
-    return float(made.stdout)
+    return float(process.stdout)
 
 
 def rate_of_all(tree: Path, file: Path, acts: str) -> float:

@@ -40,8 +40,8 @@ FOLDER: Final = Path(__file__).parents[1] / "assets" / "par"
 
 def certificate_of(name: str) -> dict[str, Any]:
     """The certificate of a shipped drill, also of an earlier text of the drill."""
-    found: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    return found
+    certificate_data: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return certificate_data
 
 
 def text_hash(name: str) -> str:
@@ -51,10 +51,10 @@ def text_hash(name: str) -> str:
 def replay_plans(name: str) -> dict[str, tuple[float, str]]:
     """Total and state hash of each plan of *name*, played by complete drills."""
     scenario = scenario_files.find(name).load()
-    found = certificate_of(name)
+    data = certificate_of(name)
     again = {}
     for plan in PLANS:
-        drill = replay(scenario, found["seed"], "practice", found[plan]["plan"])
+        drill = replay(scenario, data["seed"], "practice", data[plan]["plan"])
         drill.advance_to(default_end(drill, drill.tick))
         again[plan] = drill.score().total, drill.state_hash()
     return again
@@ -63,14 +63,14 @@ def replay_plans(name: str) -> dict[str, tuple[float, str]]:
 def compute_waiting(name: str) -> dict[str, Any]:
     """Compute the costs of waiting in *name*, by the plans of its certificate; its last chance is played, too."""
     scenario = scenario_files.find(name).load()
-    found = certificate_of(name)
-    plans = [found["par"]["plan"], found["shortest"], found.get("last_chance")]
+    data = certificate_of(name)
+    plans = [data["par"]["plan"], data["shortest"], data.get("last_chance")]
     par, shortest, _ = known = [parse_script("\n".join(lines or ()))[0] for lines in plans]
-    seed, last_chance = found["seed"], list[Input]()
+    seed, last_chance = data["seed"], list[Input]()
     if not reaches(scenario, seed, ()):
         whole = [plan for plan in known if plan and reaches(scenario, seed, [item.line for item in plan])]
         last_chance = max(whole, key=lambda plan: plan[0].tick, default=[])
-    points = found["par"]["score"], found["idle"]["score"]
+    points = data["par"]["score"], data["idle"]["score"]
     work = WaitingCost(scenario, seed, [par, shortest], *points, last_chance)
     run_to_completion(work.steps())
     return work.certificate_fields()
@@ -86,9 +86,9 @@ def reaches(scenario: Scenario, seed: int, lines: Sequence[str]) -> bool:
 def compute_blunders(name: str) -> dict[str, Any]:
     """The share of blunders in *name*; the plans of its certificate are ways to go on."""
     scenario = scenario_files.find(name).load()
-    found = certificate_of(name)
-    search = ParSearch(scenario, found["seed"])
-    for _ in search.steps(certificate.read_fair_plans(found)):
+    data = certificate_of(name)
+    search = ParSearch(scenario, data["seed"])
+    for _ in search.steps(certificate.read_fair_plans(data)):
         if search.begun_with_all:
             break
     blunders = search.blunders()
@@ -118,26 +118,26 @@ def main() -> int:
     chances = []
     for name, again in zip(names, found_again, strict=True):
         file = FOLDER / f"{name}.json"
-        found = certificate_of(name)
+        data = certificate_of(name)
         plans, measures = again
-        same_totals = all(total == found[plan]["score"] for plan, (total, _) in plans.items())
-        if found["hashes"]["scenario"] != text_hash(name):
+        same_totals = all(total == data[plan]["score"] for plan, (total, _) in plans.items())
+        if data["hashes"]["scenario"] != text_hash(name):
             stale += 1
             print(f"{name}: the certificate is of another text", flush=True)
             if same_totals:
-                found["hashes"]["scenario"] = text_hash(name)
-        other += measures != {key: found.get(key) for key in measures}
-        found.update(measures)
-        chances.append(proof.chance(found) or 0.0)
+                data["hashes"]["scenario"] = text_hash(name)
+        other += measures != {key: data.get(key) for key in measures}
+        data.update(measures)
+        chances.append(proof.chance(data) or 0.0)
         for plan, (total, state) in plans.items():
-            if total != found[plan]["score"]:
+            if total != data[plan]["score"]:
                 totals += 1
-                print(f"{name}, {plan}: {total:g} points, certified {found[plan]['score']:g}", flush=True)
-            elif state != found["hashes"][plan]:
+                print(f"{name}, {plan}: {total:g} points, certified {data[plan]['score']:g}", flush=True)
+            elif state != data["hashes"][plan]:
                 hashes += 1
-                found["hashes"][plan] = state
+                data["hashes"][plan] = state
         if options.renew:
-            write_json(found, str(file))
+            write_json(data, str(file))
     print(
         f"{len(names)} certificates: {stale} of another text, {totals} other totals, {hashes} other hashes, "
         f"{other} other curves or shares"

@@ -44,9 +44,9 @@ def problems() -> Iterator[str]:
     checks = {name: on and name not in OFF for name, on in DEFAULT["checks"].items()}
     for name, text in texts():
         lines = text.splitlines()
-        for found in LintFile(name, text).lint({**DEFAULT, "checks": checks}):
-            line, column = found.pos
-            message = found.check_result.message
+        for finding in LintFile(name, text).lint({**DEFAULT, "checks": checks}):
+            line, column = finding.pos
+            message = finding.check_result.message
             if not any(part in message for part in ALLOWED):
                 yield f"{name}:{line}:{column}: {message}\n    {lines[line - 1].strip()[:120]}"
 

@@ -21,10 +21,10 @@ SUPPORTED: Final = ((3, 11), (3, 12), (3, 13))
 
 def make_environment(python: str) -> Path:
     """Environment that lists the packages of *python* before those of the developers; mypy reads both."""
-    made = MADE / f"types-{Path(python).parents[1].name}"
-    inside = made / "bin" / "python"
+    folder = MADE / f"types-{Path(python).parents[1].name}"
+    inside = folder / "bin" / "python"
     if not inside.exists():
-        subprocess.run([python, "-m", "venv", "--without-pip", "--clear", made], check=True)
+        subprocess.run([python, "-m", "venv", "--without-pip", "--clear", folder], check=True)
     code = "import sysconfig; print(sysconfig.get_path('purelib'))"
     folders = [
         subprocess.run([interpreter, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
@@ -55,11 +55,11 @@ def check_types(python: str, name: str) -> bool:
 def main() -> int:
     correct, checked = True, {sys.version_info[:2]}  # `make types` checks this one
     for python in find_pythons():
-        made = environment_if_any(python)
-        if made is not None:
-            name = Path(made).parents[1].name
+        environment = environment_if_any(python)
+        if environment is not None:
+            name = Path(environment).parents[1].name
             checked.add((int(name.split(".")[0]), int(name.split(".")[1])))
-            correct = check_types(made, name) and correct
+            correct = check_types(environment, name) and correct
     for major, minor in sorted(set(SUPPORTED) - checked):
         print(f"types on Python {major}.{minor}: not checked, this machine does not have it")
     return int(not correct)

@@ -34,10 +34,10 @@ class Relay:
 
     def _close_all(self) -> None:
         while self._open:
-            one = self._open.pop()
+            connection = self._open.pop()
             with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-            one.close()
+                connection.shutdown(socket.SHUT_RDWR)
+            connection.close()
 
     def _accept(self) -> None:
         while True:
@@ -63,10 +63,10 @@ class Relay:
             while data := source.recv(CHUNK):
                 self._is_whole.wait()
                 target.sendall(data)
-        for one in (source, target):
+        for stream in (source, target):
             with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-                one.close()
+                stream.shutdown(socket.SHUT_RDWR)
+                stream.close()
 
     def __enter__(self) -> Relay:
         return self

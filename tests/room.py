@@ -19,12 +19,12 @@ def room(roots: Iterable[Any], visited: set[int] | None = None) -> int:
     visited = set() if visited is None else visited
     waiting, taken = list(roots), 0
     while waiting:
-        one = waiting.pop()
-        if id(one) in visited or isinstance(one, NOT_COUNTED):
+        item = waiting.pop()
+        if id(item) in visited or isinstance(item, NOT_COUNTED):
             continue
-        visited.add(id(one))
-        taken += sys.getsizeof(one)
-        waiting += gc.get_referents(one)
-        if isinstance(one, np.ndarray) and one.base is not None:  # what it is a view of
-            waiting.append(one.base)
+        visited.add(id(item))
+        taken += sys.getsizeof(item)
+        waiting += gc.get_referents(item)
+        if isinstance(item, np.ndarray) and item.base is not None:  # what it is a view of
+            waiting.append(item.base)
     return taken

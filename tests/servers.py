@@ -17,17 +17,17 @@ START_S: Final = 60.0
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as made:
-        return int(made.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
 
 
 def program(name: str) -> str:
     """Debian keeps PostgreSQL's programs by version, and servers where only root looks."""
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     path = os.pathsep.join([*map(str, places), "/usr/sbin", os.environ["PATH"]])
-    found = shutil.which(name, path=path)
-    assert found is not None, f"{name} is missing: run .ci/prepare test"
-    return found
+    program_path = shutil.which(name, path=path)
+    assert program_path is not None, f"{name} is missing: run .ci/prepare test"
+    return program_path
 
 
 class Server:
@@ -83,10 +83,10 @@ class Postgres(Server):
         if os.geteuid() == 0:  # it refuses to run as root
             shutil.chown(self.folder, "postgres", "postgres")
         self._data = self.folder / "data"
-        made = [
+        command = [
             program("initdb"), "-D", str(self._data), "-U", "mirrordrill", "-A", "trust", "--no-sync", "-E", "UTF8",
         ]  # fmt: skip
-        subprocess.run(made, check=True, capture_output=True, cwd=self.folder, **self.options())
+        subprocess.run(command, check=True, capture_output=True, cwd=self.folder, **self.options())
         self.url = f"postgresql+psycopg://mirrordrill@127.0.0.1:{self.port}/postgres"
 
     def options(self) -> dict[str, Any]:
@@ -125,9 +125,9 @@ class Postgres(Server):
 
 def _of_folder(data: Path) -> bool:
     """Return whether a process still works there."""
-    for one in Path("/proc").glob("[0-9]*/cwd"):
+    for link in Path("/proc").glob("[0-9]*/cwd"):
         with suppress(OSError):
-            if one.readlink() == data:
+            if link.readlink() == data:
                 return True
     return False
 

@@ -64,14 +64,14 @@ def simpy_model(
             "SimPy is not installed; it comes with the development dependencies"
         ) from error
     env = simpy.Environment()
-    made = [
+    model = [
         _Database(simpy, env, Chance.from_seed(seed + n), site, workload, links) for n in range(databases)
     ]
 
     def play(seconds: float) -> DatabaseMeans:
-        before = [(database.done, database.inside_s, *database.hardened_kb) for database in made]
+        before = [(database.done, database.inside_s, *database.hardened_kb) for database in model]
         env.run(until=env.now + seconds)
-        after = [(database.done, database.inside_s, *database.hardened_kb) for database in made]
+        after = [(database.done, database.inside_s, *database.hardened_kb) for database in model]
         done, inside_s, *hardened_kb = (
             arithmetic.total(now) - arithmetic.total(was)
             for was, now in zip(zip(*before, strict=True), zip(*after, strict=True), strict=True)

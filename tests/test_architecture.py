@@ -105,11 +105,11 @@ MEMORY_ALONE = {"io.BytesIO"}
 
 def modules(*packages: str) -> dict[str, Path]:
     """File of every module of the *packages*, by dotted name."""
-    found = {}
+    paths = {}
     for file in sorted(path for package in packages for path in (ROOT / package).rglob("*.py")):
         parts = file.relative_to(ROOT).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
-    return found
+        paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return paths
 
 
 def parse_file(file: Path) -> ast.Module:

@@ -171,9 +171,9 @@ def facts(text: str) -> list[str]:
 
 @pytest.mark.parametrize("folder", [*CITING, *PAGES])
 def test_every_cited_fact_exists(folder: str) -> None:
-    said = texts(folder).items()
-    problems = [f"{path}: facts {n}" for path, text in said for n in facts(text) if n not in FACTS]
-    problems += [f"{path}: fact sheet" for path, text in said if "fact sheet" in text.casefold()]
+    sources = texts(folder).items()
+    problems = [f"{path}: facts {n}" for path, text in sources for n in facts(text) if n not in FACTS]
+    problems += [f"{path}: fact sheet" for path, text in sources if "fact sheet" in text.casefold()]
     assert not problems, "\n".join(problems)
 
 
@@ -197,12 +197,12 @@ ELSEWHERE = {"design.md", "style.md", "model.md", "mirroring-facts.md", "house-r
 @cache
 def everything() -> frozenset[str]:
     """Every path in the repository, and each of its ends: `a/b/c.py`, `b/c.py`."""
-    found = set()
+    names = set()
     for name in (*CITING, "assets", "docs", "examples", ".ci"):
         for path in (ROOT / name).rglob("*"):
             parts = path.relative_to(ROOT).parts
-            found |= {"/".join(parts[n:]) for n in range(len(parts))}
-    return frozenset(found | {path.name for path in ROOT.iterdir()})
+            names |= {"/".join(parts[n:]) for n in range(len(parts))}
+    return frozenset(names | {path.name for path in ROOT.iterdir()})
 
 
 def spoken(path: str, text: str) -> str:
@@ -239,8 +239,8 @@ def test_every_named_file_exists(folder: str) -> None:
 
 
 def test_a_missing_file_is_found() -> None:
-    said = "# as design.md says; see engine/nowhere.py, flow/sites.py and flow/cities.py\nopen('tests/none.toml')"
-    assert missing_files("x.py", said) == ["design.md", "engine/nowhere.py", "flow/cities.py"]
+    text = "# as design.md says; see engine/nowhere.py, flow/sites.py and flow/cities.py\nopen('tests/none.toml')"
+    assert missing_files("x.py", text) == ["design.md", "engine/nowhere.py", "flow/cities.py"]
 
 
 @pytest.mark.parametrize("page", [path for path in texts(*PAGES) if path.endswith(".md")])

@@ -20,8 +20,8 @@ BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(s
 
 
 def files(folder: Path) -> set[str]:
-    found = (path for package in PACKAGES for path in (folder / package).rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix() for path in found if "__pycache__" not in path.parts}
+    paths = (path for package in PACKAGES for path in (folder / package).rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix() for path in paths if "__pycache__" not in path.parts}
 
 
 def test_the_wheel_holds_every_file_of_the_program(tmp_path: Path) -> None:

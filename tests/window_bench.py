@@ -288,11 +288,11 @@ def starts_s(*codes: str) -> list[list[float]]:
         environment = {**os.environ, FOLDER_VARIABLE: folder, "PYTHONPYCACHEPREFIX": folder}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         for _ in range(5):
-            for code, said in zip(codes, runs, strict=True):
+            for code, output in zip(codes, runs, strict=True):
                 done = subprocess.run(
                     [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
                 )
-                said.append([float(moment) for moment in done.stdout.split()])
+                output.append([float(moment) for moment in done.stdout.split()])
     return [[min(moments) for moments in zip(*said, strict=True)] for said in runs]
 
 

@@ -126,7 +126,7 @@ class ClassReview:
     """Of all answers of all seats."""
     marks: tuple[ClassMark, ...] = ()
     """Times that the instructor has marked."""
-    held_at: float | None = None
+    class_time_s: float | None = None
     """UTC in seconds since 1970 at which the class was steered last; None: unknown."""
 
 
@@ -279,7 +279,7 @@ def review_class(
     seat_logs: Sequence[Log],
     seats: Iterable[SeatReview],
     marks: tuple[ClassMark, ...] = (),
-    held_at: float | None = None,
+    class_time_s: float | None = None,
 ) -> ClassReview:
     """Combine the reviews of *seats* into that of the class. Raises ValueError without seats."""
     if not seat_logs:
@@ -308,7 +308,7 @@ def review_class(
         tuple(_find_common_mistakes(reviews)),
         calibration(row for seat in reviews for row in seat.answers),
         marks,
-        held_at,
+        class_time_s,
     )
 
 

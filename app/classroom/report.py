@@ -179,7 +179,7 @@ def _facts(review: ClassReview) -> str:
         trn("{n} seat", "{n} seats", count).format(n=count),
         tr("{mode}, seed {seed}").format(mode=review.mode, seed=review.seed),
     ]
-    cut_off = sum(map(_is_cut_off, review.seats))
+    cut_off = sum(map(_is_truncated, review.seats))
     if cut_off:
         said.append(trn("{n} was cut off", "{n} were cut off", cut_off).format(n=cut_off))
     scores = [one for seat in review.seats if (one := seat.verdict["score"]) is not None]
@@ -192,7 +192,7 @@ def _facts(review: ClassReview) -> str:
     return ", ".join(said) + "."
 
 
-def _is_cut_off(seat: SeatReview) -> bool:
+def _is_truncated(seat: SeatReview) -> bool:
     """Return True for a run that has not ended."""
     return seat.verdict["ended_by"] is None
 
@@ -202,9 +202,9 @@ def _origin(review: ClassReview) -> str:
     made = tr("Report of {date}, Mirrordrill {version}.").format(
         date=f"{datetime.now():%Y-%m-%d}", version=program_version()
     )
-    if review.held_at is None:
+    if review.class_time_s is None:
         return made
-    held = tr("Class of {date}.").format(date=f"{datetime.fromtimestamp(review.held_at):%Y-%m-%d %H:%M}")
+    held = tr("Class of {date}.").format(date=f"{datetime.fromtimestamp(review.class_time_s):%Y-%m-%d %H:%M}")
     return f"{held} {made}"
 
 
@@ -286,7 +286,7 @@ def _curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
 def _accuracy(seat: SeatReview, account: Account) -> str:
     """Format the accuracy; that of a run that has not ended says how far it reaches."""
     said = formatting.percent(account.accuracy / 100.0)
-    if not _is_cut_off(seat):
+    if not _is_truncated(seat):
         return said
     return tr("{accuracy} until {t}").format(accuracy=said, t=formatting.run_time(seat.verdict["t_s"]))
 

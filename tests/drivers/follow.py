@@ -78,7 +78,7 @@ DRIVERS: Final[Mapping[str, Callable[[Asked], Any]]] = {
 
 def follow(connect: Callable[[], Any], ready: Callable[[], object], should_stop: Callable[[], bool]) -> str:
     """Ask for the server's name, and log in anew after each failure, until another server answers: its name.
-    Empty if it is *should_stop* before."""
+    Empty if *should_stop* is true before."""
     connection, first = connect(), ""
     while not should_stop():
         try:

@@ -136,9 +136,9 @@ def play(
         try:
             return _watch(fault, cases, heard, serve.stdin)
         finally:
-            for one in (*programs, serve):
-                one.kill()
-                one.wait()
+            for process in (*programs, serve):
+                process.kill()
+                process.wait()
 
 
 def _watch(
@@ -207,10 +207,10 @@ def main() -> int:
                 one, other = real.get((name, string), ""), simulated.get(client_name(played.profile, string))
                 same = alike(one, other)
                 failed |= not same
-                told = f"{one} s" if one else "never"
+                delay = f"{one} s" if one else "never"
                 profile = f"{other:.1f} s" if other is not None else "never"
                 print(
-                    f"| {name} | {string} | {fault.split()[0]} | {told} | {profile} | {'yes' if same else 'NO'} |",
+                    f"| {name} | {string} | {fault.split()[0]} | {delay} | {profile} | {'yes' if same else 'NO'} |",
                     flush=True,
                 )
     return int(failed)

@@ -273,12 +273,12 @@ def verdict(results: dict[str, str], check: str, exact: tuple[str, ...]) -> str:
 
 def same_values(value: str, exact: tuple[str, ...]) -> str:
     """Each value against its own; a number may be written in any way, a time of day with or without its zeros."""
-    told = value.split("|")
-    if len(told) != len(VALUES):
+    shown_values = value.split("|")
+    if len(shown_values) != len(VALUES):
         return value[:200]
     wrong = [
         f"{asked}: {one[:40]}"
-        for one, (asked, wanted) in zip(told, VALUES, strict=True)
+        for one, (asked, wanted) in zip(shown_values, VALUES, strict=True)
         if not is_equal(one, wanted, any(kind in asked for kind in exact))
     ]
     return "yes" if not wrong else "; ".join(wrong)
@@ -321,11 +321,13 @@ def main() -> int:
         for tls in client.tls:
             with tempfile.TemporaryDirectory() as folder:
                 shown = play(client, tls, Path(folder))
-            told = [verdict(shown, check, client.exact) for check in (*EXPECTED, "replay")]
+            verdicts = [verdict(shown, check, client.exact) for check in (*EXPECTED, "replay")]
             failed += shown.get("wire") != tls
-            failed += sum(not one.startswith(("yes", "SERVER_B after")) and one != NOT_TRIED for one in told)
+            failed += sum(
+                not one.startswith(("yes", "SERVER_B after")) and one != NOT_TRIED for one in verdicts
+            )
             wire = shown.get("wire", NOT_TRIED)
-            print(f"| {name} | {tls} | {wire} | " + " | ".join(told) + " |", flush=True)
+            print(f"| {name} | {tls} | {wire} | " + " | ".join(verdicts) + " |", flush=True)
     return min(failed, 1)
 
 

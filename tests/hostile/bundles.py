@@ -49,11 +49,11 @@ def archive(
         size = len(entry.content) if entry.size is None else entry.size
         packed_size = len(packed) if entry.packed_size is None else entry.packed_size
         local = entry.name if entry.local_name is None else entry.local_name
-        said = (entry.flags, entry.method, 0, 33, crc, packed_size, size)
+        header = (entry.flags, entry.method, 0, 33, crc, packed_size, size)
         place = len(body) if entry.place is None else entry.place
-        body += struct.pack("<4s5H3L2H", b"PK\3\4", 20, *said, len(local), 0) + local + packed
+        body += struct.pack("<4s5H3L2H", b"PK\3\4", 20, *header, len(local), 0) + local + packed
         directory += struct.pack(
-            "<4s6H3L5H2L", b"PK\1\2", 0x314, 20, *said, len(entry.name), len(entry.extra), 0, 0, 0,
+            "<4s6H3L5H2L", b"PK\1\2", 0x314, 20, *header, len(entry.name), len(entry.extra), 0, 0, 0,
             entry.mode << 16, place,
         )  # fmt: skip
         directory += entry.name + entry.extra

@@ -56,8 +56,8 @@ def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres
     names: list[str] = []
     while killed.total() < kills:
         if all(one.poll() is not None for one in running.values()):  # another lesson
-            for name, one in running.items():
-                _finish(one, hosts[0].code, name, profile)
+            for name, process in running.items():
+                _finish(process, hosts[0].code, name, profile)
             lesson = len(names) // seats
             running = {
                 name: seat(chance.choice(hosts).code, name, profile)
@@ -88,8 +88,8 @@ def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres
         now = _read_acknowledged(database)
         lost = [name for name, number in acknowledged.items() if now[name] < number]
         assert not lost, f"acknowledged acts are lost: {lost}"
-    for name, one in running.items():
-        _finish(one, hosts[0].code, name, profile)
+    for name, process in running.items():
+        _finish(process, hosts[0].code, name, profile)
     assert [host.end() for host in hosts] == [0] * len(hosts)
     _compare(database, profile, names, seed)
     counts = ", ".join(f"{killed[kind]} {kind}s" for kind in killed)
@@ -124,9 +124,9 @@ def _finish(process: subprocess.Popen[str], code: str, name: str, profile: Path)
 
 def _read_acknowledged(database: str) -> dict[str, int]:
     record = ClassRecord(database, new=False)
-    found = {one.name: one.acknowledged for one in record.seats()}
+    counts = {one.name: one.acknowledged for one in record.seats()}
     record.close()
-    return found
+    return counts
 
 
 def _compare(database: str, profile: Path, names: list[str], seed: int) -> None:
@@ -137,8 +137,8 @@ def _compare(database: str, profile: Path, names: list[str], seed: int) -> None:
     scenario = loaded(the_class.scenario_text, the_class.scenario_name)
     there = {one.name: one for one in record.seats()}
     assert sorted(there) == sorted(names), "no seat twice"
-    for name, one in there.items():
-        acts = record.acts(one.id)
+    for name, entry in there.items():
+        acts = record.acts(entry.id)
         assert [act.number for act in acts] == list(range(1, len(acts) + 1)), (seed, name)
         again = verdict(scenario, the_class.seed, the_class.mode, acts)
         report = json.loads((profile / f"{name}.json").read_text())

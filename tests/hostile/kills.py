@@ -96,7 +96,7 @@ def _end(report: dict[str, object]) -> End:
 def live(folder: Path, script: Script, descriptor: int) -> None:
     """One life of the program: take up the run or begin one, and play *script* to its end.
 
-    Each line that the session has accepted is told on the descriptor *descriptor* by one byte.
+    Each line that the session has accepted is acknowledged on *descriptor* by one byte.
     """
     app = QCoreApplication.instance() or QCoreApplication([])
     session = HostSession(use_timer=False)
@@ -125,13 +125,13 @@ def live(folder: Path, script: Script, descriptor: int) -> None:
 
 def kill_at(folder: Path, script: Script, after_s: float) -> tuple[bool, int]:
     """A life that is killed after *after_s*: whether it was still going, and how many lines it had accepted."""
-    reading, told = os.pipe()
+    reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
-        live(folder, script, told)
+        live(folder, script, writing)
         os._exit(0)
-    os.close(told)
+    os.close(writing)
     accepted, until = 0, time.perf_counter() + after_s
     while (left := until - time.perf_counter()) > 0:
         if select.select([reading], [], [], left)[0]:
@@ -219,15 +219,15 @@ def _measure_run(folder: Path, script: Script) -> float:
 def main() -> None:
     kills = int(sys.argv[1])
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    counts, told, began = Counter[str](), 0, time.perf_counter()
+    counts, shown_count, began = Counter[str](), 0, time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         for done, counts in run(kills, seed, Path(folder)):
-            if done - told >= TOLD_EVERY:  # a series that is broken off is a result, too
-                told = done
+            if done - shown_count >= TOLD_EVERY:  # a series that is broken off is a result, too
+                shown_count = done
                 equal = sum(count for how, count in counts.items() if ": equal, " in how)
                 after_s = time.perf_counter() - began
-                said = f"{done} kills after {after_s:.0f} s, {counts.total()} runs, {equal} of them equal"
-                print(said, file=sys.stderr, flush=True)
+                summary = f"{done} kills after {after_s:.0f} s, {counts.total()} runs, {equal} of them equal"
+                print(summary, file=sys.stderr, flush=True)
     for how, count in sorted(counts.items()):
         print(f"{count:5d} runs  {how}")
     print(f"{kills} kills, seed {seed}, {time.perf_counter() - began:.0f} s")

@@ -53,9 +53,9 @@ def batch(name: str) -> str:
     drill.do("cancel SERVER_A")
     cancelled_s = time.process_time() - before
     done = [event for event in drill.events if event.kind == "sql_done"]
-    said = str(done[-1].get("messages")[-1:])[-90:] if done else "nothing"
+    last_message = str(done[-1].get("messages")[-1:])[-90:] if done else "nothing"
     figures = f"first {steps[0] * 1e3:.0f} ms, then {max(steps[1:]) * 1e3:.0f} ms, cancel {cancelled_s * 1e3:.0f} ms"
-    return f"{figures}: {said}"
+    return f"{figures}: {last_message}"
 
 
 KINDS: Final[Mapping[str, tuple[Callable[[str], str], list[str]]]] = {

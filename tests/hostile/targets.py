@@ -68,17 +68,17 @@ def batch(text: str) -> None:
 
 def archive(raw: bytes) -> None:
     """A file that says to be a bundle."""
-    found, problems = None, tuple[Problem, ...]()
+    parsed, problems = None, tuple[Problem, ...]()
     try:
-        found = bundle.parse(raw, "fuzzed.mirrordrill")
+        parsed = bundle.parse(raw, "fuzzed.mirrordrill")
     except BundleError as refused:
         problems = refused.problems
     assert len(problems) <= bundle.PROBLEMS_MAX + 1
     assert all("\n" not in problem.text and "\0" not in str(problem) for problem in problems)
-    assert (found is None) == bool(problems)
-    if found is not None:
-        assert len(found.scenarios) + len(found.runs) == len(found.manifest.members)
-        for text in found.scenarios.values():
+    assert (parsed is None) == bool(problems)
+    if parsed is not None:
+        assert len(parsed.scenarios) + len(parsed.runs) == len(parsed.manifest.members)
+        for text in parsed.scenarios.values():
             with suppress(ScenarioError):
                 load_scenario(text, "fuzzed.toml")
 

@@ -110,8 +110,8 @@ def test_each_limit_is_reported(text: str, message: str) -> None:
 def test_results_do_not_accumulate() -> None:
     tracemalloc.start()
     try:
-        said = _read_messages("SELECT REPLICATE('x',8000) FROM sys.messages " * 12)
-        assert "characters in them" in said or "results of more than" in said
+        messages = _read_messages("SELECT REPLICATE('x',8000) FROM sys.messages " * 12)
+        assert "characters in them" in messages or "results of more than" in messages
         assert tracemalloc.get_traced_memory()[1] < 100_000_000
     finally:
         tracemalloc.stop()

@@ -33,27 +33,27 @@ def command(*arguments: object) -> int:
 
 
 def test_an_imported_bundle_is_found_with_its_origin() -> None:
-    found = build_bundle(small=DRILL, other=OTHER)
-    (file,) = bundle_store.import_bundle(found, ["small"])
-    assert file == scenario_files.bundles_folder() / found.sha256[:16] / "small.toml"
+    imported = build_bundle(small=DRILL, other=OTHER)
+    (file,) = bundle_store.import_bundle(imported, ["small"])
+    assert file == scenario_files.bundles_folder() / imported.sha256[:16] / "small.toml"
     listed = {one.name: one.origin for one in scenario_files.all_files()[0] if not one.shipped}
     assert listed == {"small": "A course"}
     assert load_shipped_scenario("small").title == "Small"
-    assert [one.here for one in bundle_store.offers(found)] == [False, True]
+    assert [one.here for one in bundle_store.offers(imported)] == [False, True]
     (kept,) = bundle_store.list_imported_bundles()
     assert (kept.title, kept.author, kept.licence, kept.sha256) == (
         "A course",
         "Ada L.",
         "CC0-1.0",
-        found.sha256,
+        imported.sha256,
     )
 
 
 def test_a_second_import_adds_only_new_files() -> None:
-    found = build_bundle(small=DRILL, other=OTHER)
-    bundle_store.import_bundle(found, ["small"])
-    assert [file.stem for file in bundle_store.import_bundle(found, ["small", "other"])] == ["other"]
-    assert bundle_store.import_bundle(found, ["small", "other"]) == []
+    imported = build_bundle(small=DRILL, other=OTHER)
+    bundle_store.import_bundle(imported, ["small"])
+    assert [file.stem for file in bundle_store.import_bundle(imported, ["small", "other"])] == ["other"]
+    assert bundle_store.import_bundle(imported, ["small", "other"]) == []
 
 
 def test_an_import_never_replaces_a_file() -> None:
@@ -61,14 +61,14 @@ def test_an_import_never_replaces_a_file() -> None:
     own.mkdir(parents=True)
     (own / "small.toml").write_text(OTHER, encoding="utf-8")
     lab = scenario_files.find("lab").text.replace("Database mirroring lab", "My lab", 1)
-    found = build_bundle(small=DRILL, lab=lab, broken=BROKEN)
-    why = {offer.name: offer.hindrance for offer in bundle_store.offers(found)}
+    imported = build_bundle(small=DRILL, lab=lab, broken=BROKEN)
+    why = {offer.name: offer.hindrance for offer in bundle_store.offers(imported)}
     assert "You already have" in why["small"]
     assert "shipped" in why["lab"]
     assert "Not playable" in why["broken"]
     for name in why:
         with pytest.raises(ValueError, match=name):
-            bundle_store.import_bundle(found, [name])
+            bundle_store.import_bundle(imported, [name])
     assert (own / "small.toml").read_text(encoding="utf-8") == OTHER
     assert not scenario_files.bundles_folder().exists()
 
@@ -114,11 +114,11 @@ def test_a_link_instead_of_a_bundle_is_not_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("raw", [b"", b"\xff", b"title = 3", b"a." * 30_000, b"title = [" * 5000, b"x = 'y'"])
 def test_a_damaged_label_loses_only_the_title(raw: bytes) -> None:
-    found = build_bundle(small=DRILL)
-    bundle_store.import_bundle(found, ["small"])
-    (scenario_files.bundles_folder() / found.sha256[:16] / scenario_files.LABEL).write_bytes(raw)
-    assert [one.title for one in bundle_store.list_imported_bundles()] == [found.sha256[:16]]
-    assert scenario_files.find("small").origin == found.sha256[:16]
+    imported = build_bundle(small=DRILL)
+    bundle_store.import_bundle(imported, ["small"])
+    (scenario_files.bundles_folder() / imported.sha256[:16] / scenario_files.LABEL).write_bytes(raw)
+    assert [one.title for one in bundle_store.list_imported_bundles()] == [imported.sha256[:16]]
+    assert scenario_files.find("small").origin == imported.sha256[:16]
 
 
 def test_an_unwritable_folder_is_reported() -> None:
@@ -143,9 +143,9 @@ def test_a_course_is_passed_on_as_a_bundle(tmp_path: Path, capsys: pytest.Captur
     assert command("make", out, tmp_path / "small.toml") == 2  # it is there
     assert command("show", out) == 0
     assert not scenario_files.own_folder().exists()
-    said = capsys.readouterr().out
-    assert "power-off × 1" in said
-    assert bundle.read(out).sha256 in said
+    output = capsys.readouterr().out
+    assert "power-off × 1" in output
+    assert bundle.read(out).sha256 in output
     assert cli.main(["check", str(out)], lambda scenario: 9) in (0, 1)
     assert command("add", out) == 0
     assert command("add", out) == 0
@@ -168,9 +168,9 @@ def test_a_refused_file_is_reported_and_the_rest_imported(
     assert [one.drills for one in bundle_store.list_imported_bundles()] == [("small",)]
     capsys.readouterr()
     assert cli.main(["check", str(out)], lambda scenario: 9) == 1
-    said = capsys.readouterr().out
-    assert f"{out}/scenarios/broken.toml:" in said
-    assert "runs/bad.json" in said
+    output = capsys.readouterr().out
+    assert f"{out}/scenarios/broken.toml:" in output
+    assert "runs/bad.json" in output
 
 
 def test_a_hostile_bundle_is_refused_with_every_reason(
@@ -180,9 +180,9 @@ def test_a_hostile_bundle_is_refused_with_every_reason(
     out.write_bytes(archive([manifest([drill()]), drill(mode=0o120777), Entry(b"../../.bashrc", b"x")]))
     for doing in ("show", "add"):
         assert command(doing, out) == 2
-        said = capsys.readouterr().err
-        assert "a link" in said
-        assert "path outside" in said
+        errors = capsys.readouterr().err
+        assert "a link" in errors
+        assert "path outside" in errors
     assert not scenario_files.own_folder().exists()
 
 

@@ -22,9 +22,9 @@ def get_refusal(raw: bytes) -> str:
 
 
 def test_a_valid_bundle_is_read() -> None:
-    found = bundle.parse(pack(drill()), "x.mirrordrill")
-    assert found.manifest.title == "A course"
-    assert dict(found.scenarios) == {"small": DRILL}
+    parsed = bundle.parse(pack(drill()), "x.mirrordrill")
+    assert parsed.manifest.title == "A course"
+    assert dict(parsed.scenarios) == {"small": DRILL}
 
 
 @pytest.mark.parametrize(
@@ -106,11 +106,11 @@ def test_an_unreadable_list_is_refused(head: str, reason: str) -> None:
 
 
 def test_all_problems_are_reported_at_once() -> None:
-    said = get_refusal(
+    refusal = get_refusal(
         archive([Entry(b"../a"), Entry(b"b.exe"), drill(flags=1), drill(b"runs/x.json", mode=0o120777)])
     )
     for why in ("path outside", "not allowed in a bundle", "encrypted", "a link", "missing"):
-        assert why in said
+        assert why in refusal
 
 
 @pytest.mark.parametrize(
@@ -172,14 +172,14 @@ def test_a_written_bundle_is_readable_and_reproducible(tmp_path: Path) -> None:
         tmp_path / "b.mirrordrill", "Über “x”\\", {"small": DRILL}, runs, author="Ada", licence="CC0-1.0"
     )
     assert first.sha256 == again.sha256
-    found = bundle.read(tmp_path / "a.mirrordrill")
-    assert (found.manifest.title, found.manifest.author, found.manifest.licence) == (
+    parsed = bundle.read(tmp_path / "a.mirrordrill")
+    assert (parsed.manifest.title, parsed.manifest.author, parsed.manifest.licence) == (
         "Über “x”\\",
         "Ada",
         "CC0-1.0",
     )
-    assert (dict(found.scenarios), dict(found.runs)) == ({"small": DRILL}, runs)
-    load_scenario(found.scenarios["small"], "small.toml")
+    assert (dict(parsed.scenarios), dict(parsed.runs)) == ({"small": DRILL}, runs)
+    load_scenario(parsed.scenarios["small"], "small.toml")
 
 
 @pytest.mark.parametrize("title", ["", "a\u202eb", "\x7f", "\ud800", "x" * 201])

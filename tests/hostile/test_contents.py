@@ -16,17 +16,17 @@ def test_the_summary_lists_the_contents_of_the_file(monkeypatch: pytest.MonkeyPa
     text = WORLD + COURSE + "\n[[before]]\ndo = 'sql SERVER_A SELECT 1'\n"
     scenario = load_scenario(text, "foreign.toml")
     monkeypatch.setattr("engine.simulator.apply_input", lambda *_: pytest.fail("something was done"))
-    found = contents(scenario)
-    assert (found.name, found.title, found.author) == ("foreign", "Small", None)
-    assert found.sources == ("Nobody's, None",)
-    assert found.images == 0
-    assert not found.links
-    assert dict(found.texts)["brief"] == len(scenario.brief)
-    assert found.sha256 == hashlib.sha256(text.encode()).hexdigest()
-    assert found.verbs == (("power-off", 1), ("sql", 1))
-    assert dict(found.counts)["servers"] == 3
-    assert "questions" not in dict(found.counts)
-    assert found.length_s == 300
+    summary = contents(scenario)
+    assert (summary.name, summary.title, summary.author) == ("foreign", "Small", None)
+    assert summary.sources == ("Nobody's, None",)
+    assert summary.images == 0
+    assert not summary.links
+    assert dict(summary.texts)["brief"] == len(scenario.brief)
+    assert summary.sha256 == hashlib.sha256(text.encode()).hexdigest()
+    assert summary.verbs == (("power-off", 1), ("sql", 1))
+    assert dict(summary.counts)["servers"] == 3
+    assert "questions" not in dict(summary.counts)
+    assert summary.length_s == 300
 
 
 def test_every_shipped_scenario_has_a_summary() -> None:
@@ -40,10 +40,10 @@ def test_every_shipped_scenario_has_a_summary() -> None:
 def test_author_links_and_pictures_are_named_and_invisible_text_is_revealed() -> None:
     brief = "will lose ![x](http://example.com/x.png) and www.example.org or \\\\\\\\host\\\\share"
     text = 'author = "Ada"\n' + WORLD.replace("will lose", brief)
-    found = contents(load_scenario(text, "foreign.toml"))
-    assert found.author == "Ada"
-    assert found.images == 1
-    assert {link.rstrip("/") for link in found.links} >= {"http://example.com/x.png", "www.example.org"}
+    summary = contents(load_scenario(text, "foreign.toml"))
+    assert summary.author == "Ada"
+    assert summary.images == 1
+    assert {link.rstrip("/") for link in summary.links} >= {"http://example.com/x.png", "www.example.org"}
     assert escape_invisible("a\u202eb\x00\nc\u2066") == "a⟨U+202E⟩b⟨U+0000⟩\nc⟨U+2066⟩"
 
 

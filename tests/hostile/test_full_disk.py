@@ -226,9 +226,9 @@ def test_serve_on_a_full_disk_ends_with_a_message(tmp_path: Path) -> None:
                 served.stdin.flush()
             except BrokenPipeError:
                 break
-        _, said = served.communicate(timeout=60)
-    assert served.returncode == 2, said
-    assert "cannot be recorded: File too large" in said
-    assert "Traceback" not in said
+        _, errors = served.communicate(timeout=60)
+    assert served.returncode == 2, errors
+    assert "cannot be recorded: File too large" in errors
+    assert "Traceback" not in errors
     report, _ = run_files.read(file)
     assert len(report["inputs"]) > 50

@@ -83,10 +83,10 @@ def test_an_unplayable_line_is_reported_for_its_seat(scenario: Scenario, line: s
         LogEntry(2, 300, "power-off SERVER_B", "", 0),
         LogEntry(3, 400, "", "", 0),
     ]
-    found = verdict(scenario, 1, "lab", acts)
-    assert (found["acts"], found["t_s"]) == (3, 4.0)
-    assert bool(found["parted"]) == bool(line) or line.startswith("sql "), "T-SQL answers with an error"
-    assert found["last_act"] == "power-off SERVER_B", "what came after it was played"
+    result = verdict(scenario, 1, "lab", acts)
+    assert (result["acts"], result["t_s"]) == (3, 4.0)
+    assert bool(result["parted"]) == bool(line) or line.startswith("sql "), "T-SQL answers with an error"
+    assert result["last_act"] == "power-off SERVER_B", "what came after it was played"
     run = debrief.Log(1, "Ann", "", NAME, scenario.text, 1, "lab", tuple(acts))
     assert debrief.review_seat(run, pdf=False, curve_s=0.0, language_code="en").verdict["acts"] == 3
 
@@ -98,16 +98,16 @@ def test_an_engine_error_restores_the_state_before_the_input(scenario: Scenario)
     assert run.drill.world.computers["SERVER_B"].powered
     assert "KeyError" in run.verdict()["parted"]
     run.play(LogEntry(number, 200 + number, "power-off SERVER_W", "", 0) for number in range(3, 9))
-    found = run.verdict()
-    assert (found["acts"], found["parted_t_s"]) == (8, 1.0)
+    result = run.verdict()
+    assert (result["acts"], result["parted_t_s"]) == (8, 1.0)
     assert run.drill.tick < 208, "after some errors the run is not played further"
 
 
 def test_a_run_that_takes_too_much_work_is_stopped(scenario: Scenario) -> None:
     acts = [LogEntry(1, 100, "sql SERVER_A WHILE 1=1 PRINT 1", "", 0), LogEntry(2, 2_000_000, "", "", 0)]
-    found = verdict(scenario, 1, "lab", acts, Budget(3_000_000, 0.3, 0.0, 0.3))
-    assert "processor time" in found["parted"]
-    assert found["t_s"] < 1000
+    result = verdict(scenario, 1, "lab", acts, Budget(3_000_000, 0.3, 0.0, 0.3))
+    assert "processor time" in result["parted"]
+    assert result["t_s"] < 1000
     few = verdict(scenario, 1, "lab", acts, Budget(1_000, 60.0, 0.0, 60.0))
     assert "simulated time" in few["parted"]
     small = verdict(scenario, 1, "lab", acts, Budget(3_000_000, 60.0, 0.0, 60.0, events_max=0))
@@ -121,15 +121,15 @@ def judge_logs(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[
     """The verdicts of a judge with one worker; *end*: the seat whose run ends its worker."""
 
     async def judge_all() -> dict[int, LogVerdict]:
-        found: dict[int, LogVerdict] = {}
+        verdicts: dict[int, LogVerdict] = {}
         over = asyncio.Event()
 
         async def log_of(number: int) -> list[LogEntry]:
             return logs[number]
 
         async def take(number: int, verdict: LogVerdict) -> None:
-            found[number] = verdict
-            if len(found) == len(logs):
+            verdicts[number] = verdict
+            if len(verdicts) == len(logs):
                 over.set()
             if verdict["parted"]:
                 raise ValueError("a finding that nobody takes")
@@ -152,7 +152,7 @@ def judge_logs(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[
         task = asyncio.create_task(judge.run(0))
         try:
             await asyncio.wait_for(over.wait(), 120)
-            return found
+            return verdicts
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
@@ -166,17 +166,17 @@ def judge_logs(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[
 def test_one_seat_never_ends_the_judging_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     good = [LogEntry(1, 500, "power-off SERVER_B", "", 0)]
-    found = judge_logs({1: [LogEntry(1, 100, " ", "", 0)], 2: good, 3: []})
-    assert found[1]["parted"]
-    assert (found[2]["parted"], found[2]["acts"], found[3]["acts"]) == ("", 1, 0)
+    verdicts = judge_logs({1: [LogEntry(1, 100, " ", "", 0)], 2: good, 3: []})
+    assert verdicts[1]["parted"]
+    assert (verdicts[2]["parted"], verdicts[2]["acts"], verdicts[3]["acts"]) == ("", 1, 0)
 
 
 def test_a_seat_that_ends_its_worker_is_abandoned_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     good = [LogEntry(1, 500, "power-off SERVER_B", "", 0)]
-    found = judge_logs({1: good, 2: good, 3: good}, end=2)
-    assert found[2]["parted"] == "the simulation did not come to an end"
-    assert (found[1]["parted"], found[3]["parted"]) == ("", "")
+    verdicts = judge_logs({1: good, 2: good, 3: good}, end=2)
+    assert verdicts[2]["parted"] == "the simulation did not come to an end"
+    assert (verdicts[1]["parted"], verdicts[3]["parted"]) == ("", "")
 
 
 # --- a class that was handed in, and its export
@@ -207,9 +207,9 @@ def test_export_and_report_of_a_class_survive_one_seat(
 def good_archive(tmp_path: Path, scenario: Scenario) -> dict[str, bytes]:
     record = class_of(tmp_path, scenario, [[LogEntry(1, 500, "power-off SERVER_B", "", 0)]] * 2)
     with zipfile.ZipFile(io.BytesIO(class_files.archive(record))) as archive:
-        found = {name: archive.read(name) for name in archive.namelist()}
+        members = {name: archive.read(name) for name in archive.namelist()}
     record.close()
-    return found
+    return members
 
 
 def write_archive(tmp_path: Path, members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
@@ -244,10 +244,10 @@ def test_a_bad_log_of_an_archive_is_reported_for_that_log(
     members = good_archive(tmp_path, scenario) | {"seats/0002.jsonl": member}
     file = write_archive(tmp_path, members)
     assert cli.main(["class", "verify", str(file)], lambda _: 9) == ANSWER_IS_NO
-    said = capsys.readouterr()
-    assert "Seat 1: follows from its inputs" in said.out
-    assert said.err == ""
-    said.out.encode()
+    output = capsys.readouterr()
+    assert "Seat 1: follows from its inputs" in output.out
+    assert output.err == ""
+    output.out.encode()
 
 
 def test_a_member_is_expanded_within_limits(
@@ -257,8 +257,8 @@ def test_a_member_is_expanded_within_limits(
     monkeypatch.setattr(class_files, "MEMBER_BYTES_MAX", 1_000_000)
     members = good_archive(tmp_path, scenario)
     for bomb in (b"\n" * 3_000_000, b"x" * 3_000_000):
-        found = list(check_file(write_archive(tmp_path, members | {"seats/0002.jsonl": bomb})))
-        assert next(one.problem for one in found if one.file.endswith("0002.jsonl")).endswith("is too large")
+        checks = list(check_file(write_archive(tmp_path, members | {"seats/0002.jsonl": bomb})))
+        assert next(one.problem for one in checks if one.file.endswith("0002.jsonl")).endswith("is too large")
     for shared in ("class.json", "board.json"):
         with pytest.raises(InvalidSeatLogError, match="too large"):
             list(check_file(write_archive(tmp_path, members | {shared: b" " * 3_000_000})))
@@ -293,8 +293,8 @@ def test_a_damaged_archive_is_refused_with_a_message(tmp_path: Path, scenario: S
 def test_hostile_class_data_is_reported(tmp_path: Path, scenario: Scenario, change: dict[str, Any]) -> None:
     members = good_archive(tmp_path, scenario)
     shared = json.loads(members["class.json"]) | change
-    found = outcome(write_archive(tmp_path, members | {"class.json": json.dumps(shared).encode()}))
-    assert isinstance(found, str) or all(one.problem for one in found)
+    result = outcome(write_archive(tmp_path, members | {"class.json": json.dumps(shared).encode()}))
+    assert isinstance(result, str) or all(one.problem for one in result)
 
 
 # --- runs that were cut off
@@ -362,8 +362,8 @@ def test_a_replay_has_a_budget(
     file.write_bytes(build_truncated_log(scenario.text, line))
     assert cli.main(["replay", str(file)], lambda _: 9) == UNUSABLE
     assert "processor time" in capsys.readouterr().err
-    (found,) = check_file(file)
-    assert "processor time" in found.problem
+    (check,) = check_file(file)
+    assert "processor time" in check.problem
 
 
 # --- names

@@ -111,16 +111,16 @@ def test_the_cached_list_of_drills_is_rebuilt(
 ) -> None:
     put(profile_folder / name)
     (lab,) = (file for file in scenario_files.all_files()[0] if file.name == "lab")
-    found, problems = summaries.read([lab], profile_folder)
-    assert ([one.name for one in found], problems) == (["lab"], [])
+    drills, problems = summaries.read([lab], profile_folder)
+    assert ([one.name for one in drills], problems) == (["lab"], [])
 
 
 def test_entries_that_are_not_files_are_ignored(put: Callable[[Path], None]) -> None:
     put(scenario_files.own_folder() / "mine.toml")
     folder = scenario_files.bundles_folder() / "0123456789abcdef"
     put(folder / scenario_files.LABEL)
-    found, problems = scenario_files.all_files()
-    assert all(file.shipped for file in found)
+    files, problems = scenario_files.all_files()
+    assert all(file.shipped for file in files)
     assert len(problems) == 1
     assert scenario_files.label(folder) == {"title": folder.name}
 

@@ -27,8 +27,8 @@ def _find_outcome(folder: Path) -> str:
     """Return the report of the next start: "whole", or that it is told."""
     try:
         with open_profile(folder) as profile:
-            told = profile.find_lost_runs() + [run.problem for run in profile.unfinished() if run.problem]
-            if told:
+            problems = profile.find_lost_runs() + [run.problem for run in profile.unfinished() if run.problem]
+            if problems:
                 return "told"
             (run,) = profile.unfinished()
             return "whole" if len(run.lines) == LINES else f"{len(run.lines)} lines in silence"
@@ -46,9 +46,9 @@ def test_a_journal_torn_at_any_byte_is_detected(profile_folder: Path, tmp_path: 
         shutil.rmtree(torn, ignore_errors=True)
         shutil.copytree(left, torn)
         (torn / FILES[1]).write_bytes(whole[:end])
-        found = _find_outcome(torn)
-        assert found in ("whole", "told"), f"cut at byte {end} of {len(whole)}: {found}"
-        assert ends[end] in ("", found)
+        outcome = _find_outcome(torn)
+        assert outcome in ("whole", "told"), f"cut at byte {end} of {len(whole)}: {outcome}"
+        assert ends[end] in ("", outcome)
 
 
 def test_a_missing_log_is_reported(profile_folder: Path, tmp_path: Path) -> None:

@@ -78,11 +78,11 @@ def patterns(path: str) -> Iterator[tuple[int, str, int, frozenset[str]]]:
 
 def _uses(sources: Iterable[str]) -> defaultdict[str, set[str]]:
     """Functions of CALLS that are called on each name."""
-    found = defaultdict(set)
+    uses = defaultdict(set)
     for source in sources:
         for name, function in re.findall(rf"\b(\w+)\.({'|'.join(CALLS)})\(", source):
-            found[name].add(function)
-    return found
+            uses[name].add(function)
+    return uses
 
 
 def _literal(node: ast.expr) -> str | None:
@@ -171,12 +171,12 @@ def test_slow_patterns_are_found(pattern: str) -> None:
 
 @pytest.mark.parametrize("path", WITH_PATTERNS)
 def test_every_pattern_runs_in_linear_time(path: str) -> None:
-    found = [
+    problems = [
         (line, text)
         for line, pattern, flags, functions in patterns(path)
         if pattern not in OWN_TEXT and (text := slow(re.compile(pattern, flags), functions))
     ]
-    assert not found
+    assert not problems
 
 
 def test_most_modules_with_patterns_write_them_as_literals() -> None:

@@ -48,8 +48,8 @@ def valid_report() -> dict[str, Any]:
     drill.do("power-off SERVER_B")
     drill.advance_to(600)
     drill.do("finish")
-    found: dict[str, Any] = json.loads(json.dumps(drill.report()))
-    return found | {"scenario_text": drill.scenario.text}
+    data: dict[str, Any] = json.loads(json.dumps(drill.report()))
+    return data | {"scenario_text": drill.scenario.text}
 
 
 def _spoilt(valid_report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -74,10 +74,10 @@ def test_replay_reports_a_refusal_in_one_line(
     for what, report in _spoilt(valid_report):
         file.write_text(json.dumps(report))
         code = cli.main(["replay", str(file)], lambda scenario: 9)
-        said = capsys.readouterr()
+        output = capsys.readouterr()
         assert code in (AS_ASKED, ANSWER_IS_NO, UNUSABLE), what
-        assert bool(said.err) == (code == UNUSABLE), what
-        assert len(said.out + said.err) < 4_000, what
+        assert bool(output.err) == (code == UNUSABLE), what
+        assert len(output.out + output.err) < 4_000, what
 
 
 @pytest.mark.parametrize("table", ["hashes", "events"])

@@ -145,25 +145,25 @@ IN_FINDINGS = (
 @settings(max_examples=300, deadline=None)
 def test_no_secret_is_included_from_any_place(secret: str, script: str, line: str, finding: str) -> None:
     names = NameMasks()
-    said = [
+    texts = [
         sql(script.replace("{}", secret), names),
         act(f"1 sql {secret} {script.replace('{}', secret)}", names),
         act(f"1 {line.replace('{}', secret)}", names),
         act(f"{secret} {line.replace('{}', secret)}", names),
         sentence(finding.replace("{}", secret)),
     ]
-    assert not [text for text in said if secret.casefold() in text.casefold()]
+    assert not [text for text in texts if secret.casefold() in text.casefold()]
 
 
 @pytest.mark.parametrize("name", WORST)
 def test_a_name_that_is_a_common_word_is_masked(name: str) -> None:
-    said = [
+    texts = [
         act(f"1 power-off {name}", NameMasks()),
         act(f"1 set-service-account SERVER_A {name}", NameMasks()),
         sql(f":setvar Password {name}\nPRINT '{name}' -- {name}\nSELECT 1 FROM [{name}]", NameMasks()),
         sentence(f"C:\\My {name} x\\file is sound"),
     ]
-    assert not [text for text in said if name in text]
+    assert not [text for text in texts if name in text]
 
 
 def test_complete_bundles_contain_no_secret(

@@ -208,8 +208,8 @@ def _watch_writes(script: str, home: Path) -> dict[str, list[str]]:
     command = [sys.executable, "-c", TRACE + script, *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
-    found: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    writes: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])
+    return writes
 
 
 def _outside(paths: list[str], *allowed: Path) -> list[str]:
@@ -227,33 +227,33 @@ def _outside(paths: list[str], *allowed: Path) -> list[str]:
 def test_a_window_session_writes_only_into_the_profile_folder(tmp_path: Path) -> None:
     """Every path that was opened to write, and every file below a home folder of its own afterwards."""
     home = tmp_path / "home"
-    found = _watch_writes(SESSION, home)
-    inside = {Path(name).name for name in found["there"] if Path(name).is_relative_to(home / "profile")}
+    writes = _watch_writes(SESSION, home)
+    inside = {Path(name).name for name in writes["there"] if Path(name).is_relative_to(home / "profile")}
     assert {"profile.sqlite", "window.ini", "small.toml"} <= inside
-    chosen = {Path(name).name for name in found["there"] if Path(name).parent == home / "chosen"}
+    chosen = {Path(name).name for name in writes["there"] if Path(name).parent == home / "chosen"}
     assert {"SERVER_A.sql", "SERVER_A.txt", "b.zip"} <= chosen
     assert any(name.endswith(".toml") for name in chosen)
     ours, given = (
         (home / "profile", home / "chosen", home / ".cache"),
         (home / "foreign.toml", home / "course.mirrordrill"),
     )
-    assert _outside(found["there"], *ours, *given) == []  # .cache: fonts
-    assert str(home / "profile" / "journal.mark") in found["opened"]
-    assert _outside(found["opened"], *ours) == []
+    assert _outside(writes["there"], *ours, *given) == []  # .cache: fonts
+    assert str(home / "profile" / "journal.mark") in writes["opened"]
+    assert _outside(writes["opened"], *ours) == []
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="an open folder has no name there")
 def test_commands_write_only_the_requested_files_and_the_profile_folder(tmp_path: Path) -> None:
     """The doctor makes a profile in the temporary folder, and leaves nothing there."""
     home = tmp_path / "home"
-    found = _watch_writes(COMMANDS, home)
-    assert set(found["codes"]) <= {0}, found["codes"]
-    chosen = {Path(name).name for name in found["there"] if Path(name).parent == home / "chosen"}
+    writes = _watch_writes(COMMANDS, home)
+    assert set(writes["codes"]) <= {0}, writes["codes"]
+    chosen = {Path(name).name for name in writes["there"] if Path(name).parent == home / "chosen"}
     assert chosen == {"in.txt", "run.json", "made.mirrordrill", "support.zip", "export.json"}
     ours, given = (
         (home / "profile", home / "chosen", home / ".cache"),
         (home / "foreign.toml", home / "course.mirrordrill"),
     )
-    assert _outside(found["there"], *ours, *given) == []
-    assert any("bundles" in path for path in found["opened"])
-    assert _outside(found["opened"], *ours, home / "tmp") == []
+    assert _outside(writes["there"], *ours, *given) == []
+    assert any("bundles" in path for path in writes["opened"])
+    assert _outside(writes["opened"], *ours, home / "tmp") == []

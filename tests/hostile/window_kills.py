@@ -71,9 +71,9 @@ def run(folder: Path, kills: int, seed: int, victim: str = "window") -> str:
 
 def _count_acknowledged(database: Path | str) -> int:
     record = ClassRecord(str(database), new=False)
-    found = sum(seat.acknowledged for seat in record.seats())
+    count = sum(seat.acknowledged for seat in record.seats())
     record.close()
-    return found
+    return count
 
 
 def _kill_hosts(
@@ -137,8 +137,8 @@ class SeatWindow:
     @property
     def is_live(self) -> bool:
         """Return whether the window said last that the seat is in the class."""
-        said = [line for line in self._said if line.startswith(STATUS)]
-        return bool(said) and LIVE in said[-1]
+        lines = [line for line in self._said if line.startswith(STATUS)]
+        return bool(lines) and LIVE in lines[-1]
 
     def wait_for(self, live: bool) -> None:
         """Wait until the window says so."""
@@ -156,9 +156,9 @@ class SeatWindow:
     def end(self) -> list[str]:
         """Let the window end after everything was delivered, and return the inputs that it took."""
         self._stop.touch()
-        found = self._list_inputs()
+        inputs = self._list_inputs()
         assert self._process.returncode == 0, self._said[-3:]
-        return found
+        return inputs
 
     def _list_inputs(self) -> list[str]:
         self._process.wait(START_S)

@@ -152,11 +152,11 @@ def plan(
     )
 
 
-def configure(world: World, server: str, group: AvailabilityGroup, made: AvailabilityListener) -> None:
+def configure(world: World, server: str, group: AvailabilityGroup, listener: AvailabilityListener) -> None:
     """Create the listener of the group: its name and its resources."""
-    replicas.change(world, server, group.guid, lambda old: replace(old, listener=made))
-    world.listeners[made.name] = None
-    _fit_resources(world, replace(group, listener=made))
+    replicas.change(world, server, group.guid, lambda old: replace(old, listener=listener))
+    world.listeners[listener.name] = None
+    _fit_resources(world, replace(group, listener=listener))
 
 
 def _fit_resources(world: World, group: AvailabilityGroup) -> None:

@@ -568,12 +568,12 @@ def _merge_part(
     return replace(_plan("select", sql, query), branches=tuple(branches))
 
 
-def _check_merge_action(when: exp.Expr) -> None:
+def _check_merge_action(branch: exp.Expr) -> None:
     """Raise 10710 or 10711 for an action that its WHEN does not allow."""
-    action, has_target = when.args["then"], bool(when.args.get("matched") or when.args.get("source"))
+    action, has_target = branch.args["then"], bool(branch.args.get("matched") or branch.args.get("source"))
     name = type(action).__name__.upper() if isinstance(action, exp.Update | exp.Insert) else "DELETE"
     if has_target and name == "INSERT":
-        raise SqlError(10711, "WHEN NOT MATCHED BY SOURCE" if when.args.get("source") else "WHEN MATCHED")
+        raise SqlError(10711, "WHEN NOT MATCHED BY SOURCE" if branch.args.get("source") else "WHEN MATCHED")
     if not has_target and name != "INSERT":
         raise SqlError(10710, name)
 

@@ -206,10 +206,10 @@ def _concat(first_value: Scalar, second_value: Scalar, *values: Scalar) -> Scala
     return within_limit("".join(to_text(value) for value in (first_value, second_value, *values)))
 
 
-def _concat_ws(separator: Scalar, first: Scalar, second: Scalar, *others: Scalar) -> Scalar:
+def _concat_ws(separator: Scalar, first_value: Scalar, second_value: Scalar, *others: Scalar) -> Scalar:
     """Join values that are not NULL [DOC: CONCAT_WS]."""
     between = to_text(separator) if separator is not None else ""
-    values = (first, second, *others)
+    values = (first_value, second_value, *others)
     return within_limit(between.join(to_text(value) for value in values if value is not None))
 
 

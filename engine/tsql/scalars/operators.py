@@ -335,9 +335,9 @@ def _read_bits(value: Scalar, kind: Scalar) -> tuple[int, int]:
     return to_integer(value) % 2**width, width
 
 
-def _write_bits(bits: int, width: int, like: Scalar) -> Scalar:
-    """Return *bits* in the form of the value *like*."""
-    if isinstance(like, bytes):
+def _write_bits(bits: int, width: int, template: Scalar) -> Scalar:
+    """Return *bits* in the form of the value *template*."""
+    if isinstance(template, bytes):
         return bits.to_bytes(width // 8, "big")
     return bits - 2**width if width > 8 and bits >> (width - 1) else bits
 
@@ -354,26 +354,26 @@ def _shift(sign: int) -> Callable[..., Scalar]:
     return shift
 
 
-def _check_offset(place: int, width: int) -> None:
-    if not 0 <= place < width:
+def _check_offset(offset: int, width: int) -> None:
+    if not 0 <= offset < width:
         raise UnsimulatedFeatureError("a bit offset outside of the value")
 
 
-def get_bit(value: Scalar, place: Scalar, kind: Scalar = "") -> Scalar:
+def get_bit(value: Scalar, offset: Scalar, kind: Scalar = "") -> Scalar:
     """Evaluate GET_BIT."""
     bits, width = _read_bits(value, kind)
-    _check_offset(to_integer(place), width)
-    return bits >> to_integer(place) & 1
+    _check_offset(to_integer(offset), width)
+    return bits >> to_integer(offset) & 1
 
 
-def set_bit(value: Scalar, place: Scalar, state: Scalar = 1, kind: Scalar = "") -> Scalar:
+def set_bit(value: Scalar, offset: Scalar, state: Scalar = 1, kind: Scalar = "") -> Scalar:
     """Evaluate SET_BIT."""
     bits, width = _read_bits(value, kind)
-    _check_offset(to_integer(place), width)
+    _check_offset(to_integer(offset), width)
     if state not in (0, 1):
         raise UnsimulatedFeatureError("a bit value other than 0 and 1")
-    cleared = bits & ~(1 << to_integer(place))
-    return _write_bits(cleared | to_integer(state) << to_integer(place), width, value)
+    cleared = bits & ~(1 << to_integer(offset))
+    return _write_bits(cleared | to_integer(state) << to_integer(offset), width, value)
 
 
 BIT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {

@@ -77,10 +77,10 @@ class Hands:
 
     def press(self, key: Qt.Key, *modifiers: Qt.KeyboardModifier, target: QWidget | None = None) -> None:
         widget = target or QApplication.focusWidget() or self.window
-        found = Qt.KeyboardModifier.NoModifier
+        modifier_keys = Qt.KeyboardModifier.NoModifier
         for modifier in modifiers:
-            found |= modifier
-        self.qtbot.keyClick(widget, key, found)
+            modifier_keys |= modifier
+        self.qtbot.keyClick(widget, key, modifier_keys)
 
     def click(self, widget: QWidget) -> None:
         assert widget.isVisible(), f"{widget} cannot be clicked"
@@ -120,10 +120,10 @@ def open_menus() -> list[QMenu]:
 @pytest.fixture
 def store(tmp_path: Path) -> WindowSettings:
     """Settings of a user who has seen the introduction."""
-    made = WindowSettings(QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat))
-    made.set(settings.INTRODUCTION_SEEN, True)
-    made.set(settings.FAILOVER_MOMENT, settings.NEVER)  # tests of the stage turn it on
-    return made
+    settings_store = WindowSettings(QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat))
+    settings_store.set(settings.INTRODUCTION_SEEN, True)
+    settings_store.set(settings.FAILOVER_MOMENT, settings.NEVER)  # tests of the stage turn it on
+    return settings_store
 
 
 @pytest.fixture(scope="session")
@@ -176,8 +176,8 @@ def _no_style_sheet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
 @pytest.fixture
 def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[OpenWindow]:
     theme.apply(qapp, theme.LIGHT)
-    made = show_window(qtbot, profile, store)
-    yield made
+    shown_window = show_window(qtbot, profile, store)
+    yield shown_window
     for menu in open_menus():
         menu.close()
 

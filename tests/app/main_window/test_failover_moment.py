@@ -212,7 +212,7 @@ def locale(request: pytest.FixtureRequest) -> Iterator[None]:
     language.use(language.ENGLISH)
 
 
-class Bare(QWidget):
+class StageWidget(QWidget):
     """One state of the stage, drawn as text without the cached picture."""
 
     def __init__(self, size: QSize, large_text: bool) -> None:
@@ -266,7 +266,7 @@ def test_text_of_the_stage_is_read_from_the_back_row(
     small: dict[str, float] = {}
     cut: set[str] = set()
     for size, large_text, least in ((QSize(1920, 930), True, 24.0), (QSize(1366, 640), False, 11.0)):
-        bare = Bare(size, large_text)
+        bare = StageWidget(size, large_text)
         qtbot.addWidget(bare)
         bare.show()
         for bare.view in views:

@@ -13,15 +13,15 @@ from tests.app.views.fakes import Run, mirrored_copy
 @pytest.fixture
 def world() -> World:
     """The lab's servers and copies at 12 s, without flow."""
-    made = World(seed=1, chance=Chance.from_seed(1), flow=Flow.empty(), tick=1200)
+    new_world = World(seed=1, chance=Chance.from_seed(1), flow=Flow.empty(), tick=1200)
     for host, name in enumerate(("SERVER_A", "SERVER_B", "SERVER_W")):
-        made.computers[name] = Computer(name=name)
-        made.instances[name] = Instance(
+        new_world.computers[name] = Computer(name=name)
+        new_world.instances[name] = Instance(
             name=name, computer=name, host=host, version=2005 if host < 2 else 2008
         )
-    made.copies["SERVER_A", "Sales"] = mirrored_copy("SERVER_A", "SERVER_B", Role.PRINCIPAL)
-    made.copies["SERVER_B", "Sales"] = mirrored_copy("SERVER_B", "SERVER_A", Role.MIRROR)
-    return made
+    new_world.copies["SERVER_A", "Sales"] = mirrored_copy("SERVER_A", "SERVER_B", Role.PRINCIPAL)
+    new_world.copies["SERVER_B", "Sales"] = mirrored_copy("SERVER_B", "SERVER_A", Role.MIRROR)
+    return new_world
 
 
 @pytest.fixture

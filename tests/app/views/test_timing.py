@@ -22,7 +22,7 @@ PHASES = PHASES_OF["mirroring"][:-1]
 def failover(
     kind: str, cause: str, failed_tick: int, *ticks: int, load: bool = True, reason: str = ""
 ) -> Failover:
-    """One that failed at tick *failed_tick*; each of its steps came *ticks* after the one before."""
+    """Return a failover after a failure at *failed_tick*; each of its steps is *ticks* after the step before."""
     steps, tick = {}, failed_tick
     for name, took in zip(STEPS, ticks, strict=False):
         tick += took

@@ -116,7 +116,7 @@ def test_trials_in_other_processes_give_the_same_search() -> None:
 def _scores(
     run: SearchDrill, moments: Sequence[Tick], lines: Sequence[str], actions_left: int
 ) -> list[float]:
-    """The totals of all plans of *actions_left* acts at most from here on."""
+    """Return the totals of all plans of at most *actions_left* actions from here on."""
     end = run.fork()
     end.advance_to(default_end(end, end.tick))
     scores = [end.score().total]
