@@ -243,7 +243,9 @@ def move_group(world: World, node: str, call: CmdletCall, piped: PipelineTable |
         target = next((n for n in roles.KINDS[role.kind].targets(world, role) if n != role.owner), "")
     if not target:
         raise ShellError(call.name, f"There is no node to which '{role.name}' could move.")
-    commands.move(world, role.name, lookup.member(world, node, target, call).name)
+    target = lookup.member(world, node, target, call).name
+    if role.owner != target or role.state is not ResourceState.ONLINE:
+        commands.move(world, role.name, target)
     return get_group(world, node, CmdletCall("Get-ClusterGroup", {"name": (role.name,)}), None)
 
 
@@ -251,8 +253,10 @@ def set_group(act: Callable[[World, str], None]) -> Cmdlet:
     """Build Start-ClusterGroup or Stop-ClusterGroup, which apply *act* to a role."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-        name = lookup.role(world, node, lookup.name(call, piped, "group"), call).name
-        act(world, name)
+        role = lookup.role(world, node, lookup.name(call, piped, "group"), call)
+        name = role.name
+        if act is not commands.start_role or role.state is not ResourceState.ONLINE:
+            act(world, name)
         return get_group(world, node, CmdletCall("Get-ClusterGroup", {"name": (name,)}), None)
 
     return cmdlet

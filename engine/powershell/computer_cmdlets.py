@@ -8,10 +8,11 @@ from typing import Final
 from engine.availability import replicas
 from engine.cluster import commands, config, instances
 from engine.flow.recovery import Cause
-from engine.model import Service, World
+from engine.model import AvailabilityGroup, EndpointState, Service, World
 from engine.powershell.lookup import NOTHING, Cmdlet
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, PipelineTable, Row, ShellError
 from engine.protocol import network, service
+from engine.protocol.startup import SQL_PORT
 
 
 def _server(world: World, node: str, call: CmdletCall) -> str:
@@ -82,18 +83,51 @@ def _target(world: World, name: str) -> str | None:
 def test_connection(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Test-NetConnection."""
     name, port = call.value("computername", 0), call.value("port") or "0"
+    if port.isdigit() and int(port) > PORT_MAX:
+        text = (
+            f"Cannot validate argument on parameter 'Port'. The {port} argument is greater than the maximum allowed "
+            f"range of {PORT_MAX}. Supply an argument that is less than or equal to {PORT_MAX} and then try the "
+            "command again."
+        )
+        raise ShellError(call.name, text, "InvalidData", f"ParameterArgumentValidationError,{call.name}")
     online = {record.online: key for key, record in world.records.items() if world.listeners.get(key)}
     target = _target(world, online.get(name, name))
     there = target is not None and world.computers[target].powered and network.is_passing(world, node, target)
     row = {"ComputerName": name, "PingSucceeded": str(there)}
     said = there
     if port != "0":
-        answering = there and any(world.instances[one].answering for one in world.instances_on(target or ""))
-        said = answering and port in ("1433", "5022")
+        said = there and target is not None and _listens(world, target, int(port) if port.isdigit() else 0)
         row |= {"RemotePort": port, "TcpTestSucceeded": str(said)}
     if call.value("informationlevel").lower() == "quiet":
         return PipelineTable("text", text=str(said))
     return PipelineTable("connection", tuple(row), (row,), as_list=True)
+
+
+PORT_MAX: Final = 65_535
+
+
+def _listens(world: World, computer: str, port: int) -> bool:
+    """Return whether an instance on the computer listens on a port that the firewall lets through."""
+    if port in world.computers[computer].blocked_ports:
+        return False
+    local = [
+        world.instances[name] for name in world.instances_on(computer) if world.instances[name].answering
+    ]
+    listening = {one.listener.port for one in _groups(world) if one.listener is not None
+                 and world.listeners.get(one.listener.name) in world.instances_on(computer)}  # fmt: skip
+    return port in listening or any(
+        (port == SQL_PORT and one.tcp_listening)
+        or (
+            one.endpoint is not None
+            and one.endpoint.state is EndpointState.STARTED
+            and one.endpoint.port == port
+        )
+        for one in local
+    )
+
+
+def _groups(world: World) -> list[AvailabilityGroup]:
+    return [group for node in world.nodes.values() for group in node.config.groups]
 
 
 def _names(world: World) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from engine.cluster import commands
@@ -139,6 +140,36 @@ def _member_of(table: PipelineTable, name: str, line: str) -> str:
     return "\n".join(values)
 
 
+FOR_EACH: Final = frozenset([
+    "move-clustergroup", "start-clustergroup", "stop-clustergroup", "start-clusterresource", "stop-clusterresource",
+    "start-clusternode", "stop-clusternode", "suspend-clusternode", "resume-clusternode", "remove-clusternode",
+    "set-clusterparameter",
+])  # fmt: skip
+"""Cmdlets that act on each object of a list or a pipeline in turn."""
+
+
+def _run_for_each(
+    cmdlet: Cmdlet, world: World, node: str, call: CmdletCall, table: PipelineTable | None
+) -> PipelineTable:
+    """Run the cmdlet, for several objects one after another, and return all rows."""
+    if call.name.lower() not in FOR_EACH:
+        return cmdlet(world, node, call, table)
+    names = call.values("name", 0) if table is None else ()
+    if table is not None and len(table.rows) > 1:
+        made = [cmdlet(world, node, call, replace(table, rows=(row,))) for row in table.rows]
+    elif len(names) > 1:
+        plain = () if "name" in call.named else call.plain[1:]
+        made = [
+            cmdlet(
+                world, node, CmdletCall(call.name, {**call.named, "name": (name,)}, ((name,), *plain)), None
+            )
+            for name in names
+        ]
+    else:
+        return cmdlet(world, node, call, table)
+    return replace(made[-1], rows=tuple(row for one in made for row in one.rows))
+
+
 def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:
     """Return the output of a pipeline."""
     calls, table = parse_pipeline(line), None
@@ -155,7 +186,7 @@ def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:
         if call.named:
             _check_parameters(world, node, call, table)
         try:
-            table = cmdlet(world, node, call, table)
+            table = _run_for_each(cmdlet, world, node, call, table)
         except InputError as problem:
             raise ShellError(call.name, str(problem)) from None
     return table if table is not None else NOTHING
@@ -198,7 +229,8 @@ KNOWN_PARAMETERS: Final = frozenset([
     "cluster", "inputobject", "wait", "nowait", "force", "confirm", "passthru", "clearquarantine", "cq",
     "ignorelocked", "ignorestickynode", "choosedestinationnode", "cause", "timespan", "usepassthru",
     "drain", "targetnode", "forcedrain", "failback", "credential", "computername", "displayname",
-    "include", "exclude", "count", "delay", "quiet", "timetolive",
+    "include", "exclude", "count", "delay", "quiet", "timetolive", "destination", "uselocaltime",
+    "skipclusterstate",
 ])  # fmt: skip
 """Parameters that the product has and this prompt has not for some cmdlet."""
 

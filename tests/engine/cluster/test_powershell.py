@@ -306,3 +306,50 @@ def test_the_name_of_a_cluster_is_checked(line: str) -> None:
     for name in ("CLU1", "clu1", "NODE_2", "."):
         assert "spelling" not in ask(world, line.format(name))
     assert "Check the spelling of the cluster name" in ask(world, line.format("CLU9"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Get-ClusterNode NODE_2,NODE_3 | Suspend-ClusterNode", "Suspend-ClusterNode -Name NODE_2,NODE_3",
+     "Suspend-ClusterNode NODE_2, NODE_3"],
+)  # fmt: skip
+def test_a_cmdlet_acts_on_every_object_of_a_list_or_pipeline(line: str) -> None:
+    world = ag_lab()
+    until(world, 5)
+    shown = ask(world, line)
+    assert "NODE_2" in shown
+    assert "NODE_3" in shown
+    assert [world.nodes[f"NODE_{number}"].paused for number in (1, 2, 3)] == [False, True, True]
+
+
+@pytest.mark.parametrize("line", ["Start-ClusterGroup AG1", "Move-ClusterGroup AG1 -Node NODE_1"])
+def test_a_group_that_is_there_already_is_returned(line: str) -> None:
+    world = ag_lab()
+    until(world, 5)
+    assert lines(ask(world, line))[2:] == [["AG1", "NODE_1", "Online"]]
+
+
+@pytest.mark.parametrize(
+    ("act", "port", "open_"),
+    [
+        ("note nothing", 5022, "True"),
+        ("note nothing", 1433, "True"),
+        ("note nothing", 3389, "False"),
+        ("close-firewall NODE_2 5022", 5022, "False"),
+        ("disable-tcp NODE_2", 1433, "False"),
+        ("sql NODE_2 ALTER ENDPOINT Hadr_endpoint STATE = STOPPED", 5022, "False"),
+    ],
+)
+def test_a_port_is_open_only_if_something_listens_behind_the_firewall(
+    act: str, port: int, open_: str
+) -> None:
+    world = ag_lab()
+    until(world, 5)
+    do(world, act)
+    do(world, "restart-service NODE_2" if act.startswith("disable") else "note waiting")
+    until(world, 90)
+    assert f"TcpTestSucceeded : {open_}" in ask(world, f"Test-NetConnection NODE_2 -Port {port}")
+
+
+def test_a_port_beyond_the_range_is_no_argument() -> None:
+    assert "greater than the maximum allowed range" in ask(ag_lab(), "Test-NetConnection NODE_2 -Port 99999")
