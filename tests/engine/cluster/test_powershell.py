@@ -315,7 +315,7 @@ def test_the_name_of_a_cluster_is_checked(line: str) -> None:
 )  # fmt: skip
 def test_a_cmdlet_acts_on_every_object_of_a_list_or_pipeline(line: str) -> None:
     world = ag_lab()
-    until(world, 5)
+    run_until(world, 5)
     shown = ask(world, line)
     assert "NODE_2" in shown
     assert "NODE_3" in shown
@@ -325,7 +325,7 @@ def test_a_cmdlet_acts_on_every_object_of_a_list_or_pipeline(line: str) -> None:
 @pytest.mark.parametrize("line", ["Start-ClusterGroup AG1", "Move-ClusterGroup AG1 -Node NODE_1"])
 def test_a_group_that_is_there_already_is_returned(line: str) -> None:
     world = ag_lab()
-    until(world, 5)
+    run_until(world, 5)
     assert lines(ask(world, line))[2:] == [["AG1", "NODE_1", "Online"]]
 
 
@@ -344,10 +344,10 @@ def test_a_port_is_open_only_if_something_listens_behind_the_firewall(
     act: str, port: int, open_: str
 ) -> None:
     world = ag_lab()
-    until(world, 5)
+    run_until(world, 5)
     do(world, act)
     do(world, "restart-service NODE_2" if act.startswith("disable") else "note waiting")
-    until(world, 90)
+    run_until(world, 90)
     assert f"TcpTestSucceeded : {open_}" in ask(world, f"Test-NetConnection NODE_2 -Port {port}")
 
 
