@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypedDict, cast
+from typing import Any, ClassVar, Final, Literal, TypeVar, cast
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from engine.constants import TICKS_PER_S
 from engine.tables import read_table
@@ -46,255 +47,357 @@ KINDS: Final[Mapping[EventKind, KindInfo]] = MappingProxyType(
 """All kinds: filters, labels and searches derive from this table."""
 
 
-class AlertData(TypedDict, total=False):
+Row = dict[str, Any]
+"""Message or result set of a batch, as the report lists it."""
+
+
+class EventData(Struct, frozen=True, gc=False, kw_only=True):
+    """Base of the fields of each kind of event. An optional field that is None is absent from reports."""
+
+    kind: ClassVar[EventKind]
+    by: str | None = None
+    """Key of the role of a team whose action caused the event."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the fields that have a value, in their order, and `by` at the end."""
+        given = ((name, getattr(self, name), required) for name, required in _list_fields(type(self)))
+        return {name: value for name, value, required in given if required or value is not None}
+
+
+@cache
+def _list_fields(kind: type[EventData]) -> tuple[tuple[str, bool], ...]:
+    """List the fields and whether each is required; `by` comes last."""
+    found = sorted(structs.fields(kind), key=lambda each: each.name == "by")
+    return tuple((each.name, each.required) for each in found)
+
+
+class AlertData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a threshold that was exceeded."""
+
+    kind: ClassVar[EventKind] = "alert"
     number: int
     alert_id: int
     value: float
     threshold: float
 
 
-class AnswerData(TypedDict, total=False):
+class AnswerData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a question that was answered, or missed."""
+
+    kind: ClassVar[EventKind] = "answer"
     question: str
-    choice: str
-    right: bool
-    sure_percent: float
-    missed: bool
+    choice: int | str | None = None
+    right: int | bool | None = None
+    sure_percent: float | None = None
+    missed: bool | None = None
 
 
-class AvailabilityData(TypedDict, total=False):
-    serving: bool
-    servers: list[str]
-    lost_transactions: float
-    lost_kb: float
+class AvailabilityData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a databases that serve, or data that was lost."""
+
+    kind: ClassVar[EventKind] = "availability"
+    serving: bool | None = None
+    servers: Sequence[str] | None = None
+    lost_transactions: float | None = None
+    lost_kb: float | None = None
 
 
-class ChoreData(TypedDict, total=False):
-    path: str
-    to: str
-    jobs: list[str]
-    logins: list[str]
-    linked_servers: list[str]
-    drive: str
-    failed: bool
+class ChoreData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a result of a manual step."""
+
+    kind: ClassVar[EventKind] = "chore"
+    path: str | None = None
+    to: str | None = None
+    jobs: Sequence[str] | None = None
+    logins: Sequence[str] | None = None
+    linked_servers: Sequence[str] | None = None
+    drive: str | None = None
+    failed: bool | None = None
 
 
-class ClientData(TypedDict, total=False):
+class ClientData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a change of a client application."""
+
+    kind: ClassVar[EventKind] = "client"
     client: str
     what: str
-    number: int
-    spid: int
-    without_service_s: float
+    number: int | None = None
+    spid: int | None = None
+    without_service_s: float | None = None
 
 
-class ClusterData(TypedDict, total=False):
+class ClusterData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a change of a failover cluster."""
+
+    kind: ClassVar[EventKind] = "cluster"
+    role: str | None = None
     what: str
-    role: str
-    node: str
-    there: object
-    level: int
-    instance: str
-    why: str
-    to: str
+    node: str | None = None
+    there: bool | None = None
+    level: int | None = None
+    instance: str | None = None
+    why: str | None = None
+    to: str | None = None
 
 
-class ClusterLogData(TypedDict, total=False):
+class ClusterLogData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a line of a cluster log."""
+
+    kind: ClassVar[EventKind] = "clusterlog"
     level: str
     component: str
 
 
-class DetectedData(TypedDict, total=False):
+class DetectedData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a connection that was lost or restored."""
+
+    kind: ClassVar[EventKind] = "detected"
     peer: str
     how: str
 
 
-class ErrorLogData(TypedDict, total=False):
+class ErrorLogData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a line of an ERRORLOG."""
+
+    kind: ClassVar[EventKind] = "errorlog"
     number: int
     severity: int
     state: int
 
 
-class FailoverData(TypedDict, total=False):
+class FailoverData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a step of a failover."""
+
+    kind: ClassVar[EventKind] = "failover"
     step: str
     failover_kind: str
     cause: str
-    why: object
+    why: str | None = None
 
 
-class FaultData(TypedDict, total=False):
+class FaultData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a fault or repair."""
+
+    kind: ClassVar[EventKind] = "fault"
     verb: str
-    args: list[str]
-    no_effect: bool
+    args: Sequence[str]
+    no_effect: bool | None = None
 
 
-class GoalData(TypedDict, total=False):
+class GoalData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a goal that was met or missed."""
+
+    kind: ClassVar[EventKind] = "goal"
     goal: str
     news: str
 
 
-class HintData(TypedDict, total=False):
+class HintData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a hint that was opened."""
+
+    kind: ClassVar[EventKind] = "hint"
+    goal: str | None = None
     layer: int
-    cost: float
+    cost: float | None = None
 
 
-class LogData(TypedDict, total=False):
+class LogData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a change of log space."""
+
+    kind: ClassVar[EventKind] = "log"
     what: str
-    reuse_wait: str
-    log_size_kb: float
+    reuse_wait: str | None = None
+    log_size_kb: float | None = None
 
 
-class NoteData(TypedDict, total=False):
-    what: str
-    ended_by: str
-    log_kb: float
-    refused: bool
-    rewound_from_s: str
+class NoteData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a remark about the run."""
+
+    kind: ClassVar[EventKind] = "note"
+    what: str | None = None
+    ended_by: str | None = None
+    log_kb: float | None = None
+    refused: bool | None = None
+    rewound_from_s: str | None = None
 
 
-class PowerShellData(TypedDict, total=False):
+class PowerShellData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a line at a PowerShell prompt."""
+
+    kind: ClassVar[EventKind] = "powershell"
     node: str
     command: str
-    output: object
+    output: str
     refused: bool
 
 
-class ProtectionData(TypedDict, total=False):
+class ProtectionData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a change of protection."""
+
+    kind: ClassVar[EventKind] = "protection"
     exposed: bool
 
 
-class QuestionData(TypedDict, total=False):
+class QuestionData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a question of the drill."""
+
+    kind: ClassVar[EventKind] = "question"
     question: str
-    choices: tuple[str, ...]
+    choices: Sequence[str]
     pause: bool
     prediction: bool
     within_s: float | None
 
 
-class ReplicaData(TypedDict, total=False):
+class ReplicaData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a change of a replica's role."""
+
+    kind: ClassVar[EventKind] = "replica"
     group: str
     old: str
     new: str
 
 
-class RoleData(TypedDict, total=False):
+class RoleData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a change of a copy's role."""
+
+    kind: ClassVar[EventKind] = "role"
+    reason: str | None = None
     new: str
-    reason: str
 
 
-class ScoreData(TypedDict, total=False):
-    name: str
-    points: float
-    max: float
-    rule: str
+class ScoreData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a change of the score."""
+
+    kind: ClassVar[EventKind] = "score"
+    name: str | None = None
+    points: float | None = None
+    max: float | None = None
+    rule: str | None = None
 
 
-class SessionData(TypedDict, total=False):
+class ServiceData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a change of an instance's service."""
+
+    kind: ClassVar[EventKind] = "service"
+
+
+class SessionData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a change of a session."""
+
+    kind: ClassVar[EventKind] = "session"
     window: str
     what: str
-    program: str
-    messages: object
-    to: str
+    program: str | None = None
+    to: str | None = None
+    messages: Sequence[Row] | None = None
 
 
-class SqlData(TypedDict, total=False):
+class SqlData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a batch that was sent."""
+
+    kind: ClassVar[EventKind] = "sql"
     window: str
     batch: int
 
 
-class SqlDoneData(TypedDict, total=False):
+class SqlDoneData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a batch that ended."""
+
+    kind: ClassVar[EventKind] = "sql_done"
     window: str
     batch: str
     run: int
-    messages: object
-    results: object
+    messages: Sequence[Row]
+    results: Sequence[Row]
     started_tick: int
     elapsed_ticks: int
-    program: str
+    program: str | None = None
 
 
-class StateData(TypedDict, total=False):
-    old: str
+class StateData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a change of a state."""
+
+    kind: ClassVar[EventKind] = "state"
+    why: str | None = None
+    old: str | None = None
     new: str
-    group: str
-    why: str
+    group: str | None = None
 
 
-class TeamMessageData(TypedDict, total=False):
-    by: str
-    to: str
+class TraceData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a Database Mirroring State Change event."""
 
-
-class TraceData(TypedDict, total=False):
+    kind: ClassVar[EventKind] = "trace"
     state: int
     integer_data: int
 
 
-class WitnessData(TypedDict, total=False):
+class WitnessData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a change of a witness state."""
+
+    kind: ClassVar[EventKind] = "witness"
     new: str
 
 
-class NoData(TypedDict):
-    """A kind without fields of its own."""
+class TeamMessageData(EventData, frozen=True, gc=False, kw_only=True):
+    """Fields of a message between two roles of a team; *said* is its text without its sender."""
+
+    to: str
+    said: str | None = None
 
 
-EventData = TypedDict("EventData", {
-    "alert": AlertData,
-    "answer": AnswerData,
-    "ask-status": TeamMessageData,
-    "availability": AvailabilityData,
-    "call": TeamMessageData,
-    "chore": ChoreData,
-    "client": ClientData,
-    "cluster": ClusterData,
-    "clusterlog": ClusterLogData,
-    "confirm": TeamMessageData,
-    "detected": DetectedData,
-    "errorlog": ErrorLogData,
-    "failover": FailoverData,
-    "fault": FaultData,
-    "goal": GoalData,
-    "hint": HintData,
-    "log": LogData,
-    "note": NoteData,
-    "powershell": PowerShellData,
-    "protection": ProtectionData,
-    "question": QuestionData,
-    "read-back": TeamMessageData,
-    "replica": ReplicaData,
-    "role": RoleData,
-    "score": ScoreData,
-    "service": NoData,
-    "session": SessionData,
-    "sql": SqlData,
-    "sql_done": SqlDoneData,
-    "state": StateData,
-    "status": TeamMessageData,
-    "trace": TraceData,
-    "witness": WitnessData,
-})  # fmt: skip
-"""Kind of event -> its fields: the mypy plugin checks what is emitted and read against it."""
+class CallData(TeamMessageData, frozen=True, gc=False, kw_only=True):
+    """Fields of a call."""
+
+    kind: ClassVar[EventKind] = "call"
+
+
+class ReadBackData(TeamMessageData, frozen=True, gc=False, kw_only=True):
+    """Fields of a read-back."""
+
+    kind: ClassVar[EventKind] = "read-back"
+
+
+class ConfirmationData(TeamMessageData, frozen=True, gc=False, kw_only=True):
+    """Fields of a confirmation."""
+
+    kind: ClassVar[EventKind] = "confirm"
+
+
+class StatusRequestData(TeamMessageData, frozen=True, gc=False, kw_only=True):
+    """Fields of a status request."""
+
+    kind: ClassVar[EventKind] = "ask-status"
+
+
+class StatusReportData(TeamMessageData, frozen=True, gc=False, kw_only=True):
+    """Fields of a status report."""
+
+    kind: ClassVar[EventKind] = "status"
+
+
+AnyData = TypeVar("AnyData", bound=EventData)
 
 
 class Event(Struct, frozen=True, gc=False):
     """Event at *tick*; *data* holds the fields of its kind."""
 
     tick: int
-    kind: EventKind
-    server: str | None
-    database: str | None
+    data: EventData
     text: str
-    data: tuple[tuple[str, object], ...] = ()
+    server: str | None = None
+    database: str | None = None
+
+    @property
+    def kind(self) -> EventKind:
+        """Return the kind of the event."""
+        return self.data.kind
 
     @property
     def t_s(self) -> float:
         """Return the time in seconds since the start of the run."""
         return self.tick / TICKS_PER_S
-
-    def get(self, name: str, default: object = None) -> Any:
-        """Return a field of the event's data, or *default*."""
-        for key, value in self.data:
-            if key == name:
-                return value
-        return default
 
     def as_json(self) -> dict[str, object]:
         """Return the event in the form of the report of `run --json`."""
@@ -303,4 +406,16 @@ class Event(Struct, frozen=True, gc=False):
             out["server"] = self.server
         if self.database is not None:
             out["database"] = self.database
-        return {**out, "text": self.text, **dict(self.data)}
+        return {**out, "text": self.text, **self.data.as_json()}
+
+
+def data_of(event: Event, kind: type[AnyData]) -> AnyData | None:
+    """Return the fields of *event* if it is of this kind, else None."""
+    return event.data if isinstance(event.data, kind) else None
+
+
+def select_data(events: Iterable[Event], kind: type[AnyData]) -> Iterator[tuple[Event, AnyData]]:
+    """Yield the events of this kind with their fields."""
+    for event in events:
+        if isinstance(event.data, kind):
+            yield event, event.data

@@ -38,7 +38,7 @@ from engine.availability import movement, seeding, threads
 from engine.availability import redo as group_redo
 from engine.availability import role as group_role
 from engine.cluster import instances, membership, roles, setup
-from engine.events import Event
+from engine.events import Event, NoteData
 from engine.flow import Crossing, Samples
 from engine.inputs import Input, InputError, but_there_are
 from engine.localization import mark, say
@@ -221,7 +221,7 @@ def advance(
                 apply_input(world, item)
             except InputError as problem:
                 text = say("{input}: {why}", input=item.command_text, why=str(problem))
-                world.emit("note", text, refused=True)
+                world.emit(NoteData(refused=True), text)
             _run_due(world)
         changed = to_change and (world.settlings != before or world.flow.passed)
         if changed or world.tick >= end_tick or (to_event and world.outbox):

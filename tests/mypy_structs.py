@@ -1,7 +1,7 @@
-"""Plugin of mypy: keyword arguments that are fields of a struct or of an event have its names and types.
+"""Plugin of mypy: keyword arguments that are fields of a struct have its names and types.
 
 `msgspec.structs.replace` takes the fields of the struct that it is given. A parameter `**changes: FieldOf[Struct]`
-takes the fields of that struct, `**data: FieldOf[EventData]` those of the kind of event that the argument *kind* names.
+takes the fields of that struct.
 """
 
 from __future__ import annotations
@@ -9,18 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from mypy.nodes import ARG_NAMED_OPT, ARG_STAR2, CallExpr, Expression, StrExpr, TypeInfo
+from mypy.nodes import ARG_NAMED_OPT, ARG_STAR2, CallExpr
 from mypy.plugin import FunctionSigContext, MethodSigContext, Plugin
-from mypy.types import AnyType, CallableType, FunctionLike, Instance, Type, TypeOfAny, get_proper_type
+from mypy.types import (
+    AnyType,
+    CallableType,
+    FunctionLike,
+    Instance,
+    Type,
+    TypeOfAny,
+    UnionType,
+    get_proper_type,
+)
 
-MARKER: Final = "engine.model.times.FieldOf"
-READING: Final = "engine.events.Event.get"
-EVENT_DATA: Final = "engine.events.EventData"
+MARKER: Final = "engine.field_types.FieldOf"
 Context = FunctionSigContext | MethodSigContext
 
 
 class StructPlugin(Plugin):
-    """Checks `replace`, `FieldOf` and the names that are read from an event."""
+    """Checks `replace` and `FieldOf`."""
 
     def get_function_signature_hook(
         self, fullname: str
@@ -30,19 +37,7 @@ class StructPlugin(Plugin):
         return _check_marked if fullname.startswith(("engine.", "app.")) else None
 
     def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
-        if fullname == READING:
-            return self._check_reading
         return _check_marked if fullname.startswith("engine.") else None
-
-    def _check_reading(self, context: MethodSigContext) -> FunctionLike:
-        """Reject a name that no kind of event has."""
-        known = self.lookup_fully_qualified(EVENT_DATA)
-        name = context.args[0][0] if context.args and context.args[0] else None
-        if known is not None and isinstance(known.node, TypeInfo) and isinstance(name, StrExpr):
-            kinds = known.node.typeddict_type
-            if kinds is not None and not any(name.value in _fields(kind) for kind in kinds.items.values()):
-                context.api.fail(f'No kind of event has the field "{name.value}"', name)
-        return context.default_signature
 
 
 def plugin(version: str) -> type[Plugin]:
@@ -50,8 +45,10 @@ def plugin(version: str) -> type[Plugin]:
 
 
 def _fields(owner: Type) -> dict[str, Type]:
-    """Names and types of the fields of a struct or of a typed dictionary."""
+    """Names and types of the fields of a struct, of a typed dictionary, or of any of several."""
     proper = get_proper_type(owner)
+    if isinstance(proper, UnionType):
+        return {name: of for part in proper.items for name, of in _fields(part).items()}
     if not isinstance(proper, Instance):
         return dict(getattr(proper, "items", {}))
     constructor = proper.type.get_method("__init__")
@@ -75,17 +72,7 @@ def _check_marked(context: Context) -> FunctionLike:
     marker = get_proper_type(signature.arg_types[-1]) if signature.arg_types else None
     if not isinstance(marker, Instance) or marker.type.fullname != MARKER:
         return signature
-    fields = _fields(marker.args[0])
-    if "kind" in signature.arg_names and fields:
-        kind = context.args[signature.arg_names.index("kind")]
-        fields = _fields_of_kind(kind[0] if kind else None, fields)
-    return _with_fields(context, fields)
-
-
-def _fields_of_kind(kind: Expression | None, kinds: dict[str, Type]) -> dict[str, Type]:
-    if isinstance(kind, StrExpr):
-        return _fields(kinds[kind.value]) if kind.value in kinds else {}
-    return {name: of for each in kinds.values() for name, of in _fields(each).items()}
+    return _with_fields(context, _fields(marker.args[0]))
 
 
 def _with_fields(context: Context, fields: dict[str, Type]) -> CallableType:

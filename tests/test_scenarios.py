@@ -12,6 +12,7 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference, play_solution
 from engine.protocol import serving
 from tests.cases import sample_cases
+from tests.events import read_field
 from tests.shipped_scenarios import DRILLS, LABS, NAMES, load_shipped_scenario
 
 
@@ -110,5 +111,5 @@ def test_forgetting_resume_does_not_finish_the_drill() -> None:
 
 def test_the_log_fills_up_without_action() -> None:
     taken = play_idle(load_shipped_scenario("mirror-lost"))
-    assert any(event.kind == "log" and event.get("what") == "full" for event in taken.events)
+    assert any(event.kind == "log" and read_field(event, "what") == "full" for event in taken.events)
     assert taken.report()["availability"]["downtime_s"] > 60.0

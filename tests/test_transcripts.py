@@ -14,6 +14,7 @@ from engine.events import Event
 from engine.model import Safety, World
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.worlds import do, lab
+from tests.events import read_field
 
 FOLDER = Path(__file__).parent / "transcripts"
 SHOWN = ("detected", "state", "role", "witness", "trace", "errorlog", "service", "client", "availability", "failover",
@@ -46,10 +47,10 @@ def line_of(event: Event) -> list[str]:
         return [f"{event.t_s:.2f}{where} > {line}" for line in event.text.splitlines()]
     if event.kind == "sql_done":
         lines = []
-        for message in event.get("messages", []):
+        for message in read_field(event, "messages"):
             head = f"Msg {message['number']}, Level {message['severity']}, State {message['state']}: "
             lines.append((head if message["severity"] > 10 else "") + message["text"])
-        for result in event.get("results", []):
+        for result in read_field(event, "results"):
             lines.append(" | ".join(result["columns"]))
             lines += [
                 " | ".join("NULL" if cell is None else str(cell) for cell in row) for row in result["rows"]

@@ -32,7 +32,7 @@ from engine.drill.judging.agents import list_candidate_lines
 from engine.drill.par.observability import is_observable
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.solution import SETTLE_S, default_end
-from engine.events import Event
+from engine.events import Event, SqlDoneData, data_of
 from engine.inputs import InputError
 from engine.model import Tick, ticks
 from engine.verbs.lines import parse_line
@@ -185,16 +185,22 @@ class DrillEnv(gymnasium.Env[Observation, str]):
 
 
 def _answers(event: Event) -> list[str]:
-    """Return the output of a batch in a window: its messages and its result rows, with tabs between columns."""
+    """Return the output of a batch in a window: its results and its messages.
+
+    A row is one line, with tabs between its columns.
+    """
+    batch = data_of(event, SqlDoneData)
+    if batch is None:
+        return [event.text]
     shown: list[tuple[int, int, str]] = []
-    for place, said in enumerate(event.get("messages") or ()):
+    for place, said in enumerate(batch.messages):
         head = (
             "Msg {number}, Level {severity}, State {state}, Line {line}: ".format(**said)
             if said["number"]
             else ""
         )
         shown.append((place, 1, head + said["text"]))
-    for found in event.get("results") or ():
+    for found in batch.results:
         rows = (map(_cell, row) for row in (found["columns"], *found["rows"]))
         shown.append((found["after_messages"], 0, "\n".join(map("\t".join, rows))))
     return [text for _, _, text in sorted(shown, key=lambda part: part[:2])] or [event.text]

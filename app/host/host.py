@@ -35,7 +35,7 @@ from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.time.branches import BranchError
 from engine.drill.time.cooperative_tasks import Slices, replay_inputs
 from engine.drill.time.history import History
-from engine.events import Event
+from engine.events import Event, QuestionData
 from engine.inputs import Input, InputError
 from engine.model import Tick, World
 
@@ -463,7 +463,7 @@ class Host:
             stride = min(slice_ticks, SQL_TICKS) if busy else slice_ticks
             new = run.advance_to(min(start + ticks, drill.tick + stride, second), to_event)
             events += new
-            if self._playback is None and any(e.kind == "question" and e.get("pause") for e in new):
+            if self._playback is None and any(isinstance(e.data, QuestionData) and e.data.pause for e in new):
                 ran = self._running
                 self._halt()
                 self._is_held = ran  # a running clock continues with the answer

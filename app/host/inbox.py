@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from typing import Final, Generic, TypeVar
 
 from app.words.language import mark
-from engine.events import Event
+from engine.events import Event, SessionData, SqlDoneData
 from engine.inputs import Input
 from engine.verbs import VERBS
 
@@ -63,8 +63,8 @@ class RequestResult:
 
     item: Input | None = None
     """Input in the journal; None if it was refused."""
-    done: Event | None = None
-    """Event in ENDS: for T-SQL its `sql_done` with messages and results. None if the batch was lost."""
+    done: SqlDoneData | SessionData | None = None
+    """Fields of the event in ENDS: for T-SQL its `sql_done` with messages and results. None if the batch was lost."""
     refused: str = ""
     """Reason, as one sentence, for which the request was refused."""
 
@@ -117,11 +117,14 @@ class Inbox:
     def happened(self, events: list[Event]) -> None:
         """Answer the requests that are over."""
         for event in events:
-            waiting = self._waiting.get((event.kind, str(event.get("window"))))
-            if waiting:
+            end = event.data
+            if isinstance(end, SqlDoneData | SessionData) and (
+                waiting := self._waiting.get((end.kind, end.window))
+            ):
                 # an event without a run (0) is sent at once; the others wait for their run
-                request, item = waiting.popleft() if event.get("run") else waiting.pop()
-                request.answer.set_result(RequestResult(item, event))
+                in_turn = isinstance(end, SqlDoneData) and end.run
+                request, item = waiting.popleft() if in_turn else waiting.pop()
+                request.answer.set_result(RequestResult(item, end))
 
     def drop(self, reason: str) -> None:
         """Refuse every waiting request like a broken connection, because the run is gone."""

@@ -10,7 +10,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
 from engine.drill.time.cooperative_tasks import Slices
 from engine.drill.time.history import History
-from engine.events import KINDS, Event
+from engine.events import KINDS, AlertData, ErrorLogData, Event
 from engine.model import Tick
 
 
@@ -162,7 +162,9 @@ ALARM_SEVERITY: Final = 16
 
 def is_alarm(event: Event) -> bool:
     """Return whether a threshold of the monitor was crossed, or a server wrote an error into its log."""
-    return event.kind == "alert" or int(event.get("severity", 0)) >= ALARM_SEVERITY
+    return isinstance(event.data, AlertData) or (
+        isinstance(event.data, ErrorLogData) and event.data.severity >= ALARM_SEVERITY
+    )
 
 
 @dataclass

@@ -37,7 +37,7 @@ from app.words import formatting
 from app.words.language import tr
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
-from engine.events import Event
+from engine.events import Event, QuestionData
 from engine.overrides import override
 
 TIMELINE_UNITS: Final = 14
@@ -251,7 +251,7 @@ class DeskConnection(QObject):
 
     def _show_questions(self, events: list[Event]) -> None:
         """Show a question that stops the time in front."""
-        if any(event.kind == "question" and event.get("pause") for event in events):
+        if any(isinstance(event.data, QuestionData) and event.data.pause for event in events):
             brief = self._page.desk.docks["brief"]
             brief.show()
             brief.raise_()

@@ -34,7 +34,7 @@ from app.words import formatting
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
-from engine.events import Event
+from engine.events import AvailabilityData, Event, FailoverData
 from engine.model import Failover, Tick
 
 if TYPE_CHECKING:
@@ -185,7 +185,8 @@ class FailoverMoment(QObject):
         began = [
             e
             for e in events
-            if e.kind == "failover" or (e.kind == "availability" and e.get("serving") is False)
+            if isinstance(e.data, FailoverData)
+            or (isinstance(e.data, AvailabilityData) and e.data.serving is False)
         ]
         if not began or not self._page.isVisible() or not self._is_wanted(drill):
             return

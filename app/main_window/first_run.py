@@ -22,7 +22,7 @@ from app.view_models.first_run import CAPTIONS, PRINCIPAL, RunCaption, make_capt
 from app.views.coach_mark import CoachMark
 from app.words.language import tr
 from engine.drill.running.drill import Drill
-from engine.events import Event
+from engine.events import Event, FaultData, select_data
 from engine.verbs import VERBS
 
 SLOW: Final = 0.25
@@ -128,7 +128,7 @@ class FirstRun(QObject):
         drill = self._drill
         if drill is None or self._session.live is not drill:
             return
-        if any(event.kind == "fault" and event.get("verb") == "power-on" for event in events):
+        if any(fault.verb == "power-on" for _, fault in select_data(events, FaultData)):
             self._watch_return()
         elif any(map(first_run.is_protected, events)) and self._shown_count == CAPTIONS:
             self._show_end()

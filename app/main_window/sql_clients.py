@@ -18,7 +18,7 @@ from app.widgets.notice import NoticeBar
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.time.history import History
-from engine.events import Event
+from engine.events import Event, SessionData, SqlData, SqlDoneData
 
 TURN_MS: Final = 10
 """Interval at which the ports are looked at: a tick."""
@@ -191,15 +191,13 @@ def _read_client_input(event: Event) -> ClientInput | None:
 
     Error responses are included.
     """
-    name, t_s = str(event.get("window", "")), event.tick / TICKS_PER_S
-    if CLIENT not in name:
-        return None
-    if event.kind == "session":
-        return ClientInput(t_s, name, event.text, failed=event.get("what") in ("refused", "lost"))
-    if event.kind == "sql":
-        return ClientInput(t_s, name, " ".join(event.text.split()))
-    if event.kind == "sql_done" and event.text != "ok":
-        return ClientInput(t_s, name, event.text, failed=True)
+    match event.data:
+        case SessionData(window=name, what=what) if CLIENT in name:
+            return ClientInput(event.t_s, name, event.text, failed=what in ("refused", "lost"))
+        case SqlData(window=name) if CLIENT in name:
+            return ClientInput(event.t_s, name, " ".join(event.text.split()))
+        case SqlDoneData(window=name) if CLIENT in name and event.text != "ok":
+            return ClientInput(event.t_s, name, event.text, failed=True)
     return None
 
 

@@ -16,7 +16,7 @@ from app.serve.browser import Browser, Known
 from app.serve.session import TdsSession
 from app.serve.wire import Pipe, tls
 from engine.constants import PRODUCT
-from engine.events import Event
+from engine.events import Event, SessionData, select_data
 from engine.model import Role, World
 from engine.tsql.query import planner
 
@@ -230,12 +230,10 @@ class Listener:
         task.add_done_callback(remove_session)
 
     def _hear(self, events: list[Event]) -> None:
-        for event in events:
-            if event.kind != "session":
-                continue
-            session = self._sessions.get(str(event.get("window")).partition("#")[2])
-            if session is not None and event.get("what") in ("lost", "ended by the server"):
-                session.end(event.get("what"))
+        for _, change in select_data(events, SessionData):
+            session = self._sessions.get(change.window.partition("#")[2])
+            if session is not None and change.what in ("lost", "ended by the server"):
+                session.end(change.what)
 
     # --- what a connection needs
 

@@ -19,7 +19,7 @@ from app.serve.browser import PORT
 from app.serve.listener import HOST, Listener, PortUnavailableError
 from engine.drill.judging.report import to_json_types
 from engine.drill.running.drill import Drill
-from engine.events import Event
+from engine.events import Event, SqlDoneData
 
 FRAME_S: Final = 0.01
 """Wall time between two frames without requests: one tick."""
@@ -146,8 +146,8 @@ def _read(
 def _line(event: Event) -> str:
     """Return an event as the report has it; the rows of a batch are in the record alone."""
     told = event.as_json()
-    if event.kind == "sql_done":
-        told["results"] = [{**one, "rows": len(one["rows"])} for one in event.get("results")]
+    if isinstance(event.data, SqlDoneData):
+        told["results"] = [{**one, "rows": len(one["rows"])} for one in event.data.results]
     return _ENCODER.encode(told)
 
 

@@ -36,6 +36,7 @@ from app.serve.requests import (
 from app.serve.wire import CLIENT_HELLO, Pipe, Tls, Wire
 from engine.constants import PRODUCT
 from engine.drill.judging.shapes import Row
+from engine.events import SessionData, SqlDoneData
 from engine.messages import fill_message, wording
 from engine.model import World
 from engine.protocol.security import login_of
@@ -345,16 +346,18 @@ class TdsSession:
             await self._send(self._failed(17809, text, severity))
             return False
         done = await self.door.ask(f"connect {self.window} {self._as_line(login)}")
-        if done.done is None:
+        change = done.done
+        if not isinstance(change, SessionData):
             raise ConnectionClosedError
-        if done.done.get("what") == "routed":
+        if change.what == "routed":
             out = self._acknowledged(login, build)
-            out += tokens.encode_routing(*self.door.address(str(done.done.get("to"))))
+            out += tokens.encode_routing(*self.door.address(change.to or ""))
             await self._send(out + tokens.encode_done(tds=self._tds))
             return False
-        if done.done.get("what") != "connected":
-            said = done.done.get("messages")
-            out = b"".join(tokens.encode_message(one, self.server, self._tds) for one in said)
+        if change.what != "connected":
+            out = b"".join(
+                tokens.encode_message(one, self.server, self._tds) for one in change.messages or ()
+            )
             await self._send(out + tokens.encode_done(status=tokens.ERROR, tds=self._tds))
             return False
         await self._welcome(login, build)
@@ -497,13 +500,13 @@ class TdsSession:
         running = self.door.ask(f"batch {self.window} {json.dumps(request.text)}")
         stopped = not running.done() and await self._wait_for_batch(running)
         done = (await running).done
-        if self.ended == "lost" or done is None:
+        if self.ended == "lost" or not isinstance(done, SqlDoneData):
             await self._fade()
             raise ConnectionClosedError
         if stopped:
             return None
         changes = b"" if self.ended else self._changes(request.text)
-        messages, results = done.get("messages"), done.get("results")
+        messages, results = done.messages, done.results
         if request.opening is not None and results:
             return changes + open_cursor(self._cursors, request.opening, results[0], self._tds, more_results)
         return encode_answer(request, messages, results, self.server, self._tds, changes, more_results)

@@ -8,7 +8,7 @@ from typing import Final
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import localize
-from engine.events import Event
+from engine.events import ClientData, Event, select_data
 from engine.model import Client
 
 CATALOG: Final = "Initial Catalog"
@@ -65,8 +65,8 @@ def read_driver_log(events: Iterable[Event], client: str) -> list[str]:
     """Return the lines of the driver of *client*, the oldest first."""
     return [
         f"{formatting.run_time(event.t_s, 2)}  {localize(event.text)}"
-        for event in events
-        if event.kind == "client" and event.get("client") == client
+        for event, change in select_data(events, ClientData)
+        if change.client == client
     ]
 
 

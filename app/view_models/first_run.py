@@ -9,7 +9,7 @@ from typing import Final
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.judging.shapes import Report
-from engine.events import Event
+from engine.events import ClientData, Event, FailoverData, FaultData, StateData, data_of
 from engine.model import Tick, ticks
 
 SCENARIO: Final = "lab"
@@ -78,7 +78,8 @@ def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterato
         return RunCaption(target, title, tr(text).format(**names, **figures))
 
     for event in events:
-        if event.kind == "fault" and event.get("verb") == "power-off":
+        change = event.data
+        if isinstance(change, FaultData) and change.verb == "power-off":
             failed_s = event.t_s
         elif failed_s is None:
             continue
@@ -87,13 +88,13 @@ def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterato
                 MIRROR, tr("Who detected the failure?"), NOTICED, seconds=_seconds(event.t_s - failed_s)
             )
             detected_s = event.t_s
-        elif event.kind == "failover" and event.get("step") == "redo done":
+        elif isinstance(change, FailoverData) and change.step == "redo done":
             yield caption(MIRROR, tr("What was redone?"), REDONE, seconds=_seconds(event.t_s - detected_s))
-        elif event.kind == "failover" and event.get("step") == "decided":
+        elif isinstance(change, FailoverData) and change.step == "decided":
             yield caption(WITNESS, tr("Who voted?"), VOTED, seconds=_seconds(event.t_s - failed_s))
-        elif event.kind == "failover" and event.get("step") == "online":
+        elif isinstance(change, FailoverData) and change.step == "online":
             online_s = event.t_s - failed_s
-        elif event.kind == "client" and event.get("what") == "connected" and report is not None:
+        elif isinstance(change, ClientData) and change.what == "connected" and report is not None:
             failover = report["failovers"][0]
             figures = {"online": _seconds(online_s), "lost": str(failover["lost_transactions"])}
             seconds = _seconds(event.t_s - failed_s)
@@ -110,12 +111,14 @@ def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterato
 
 def is_client_back(event: Event) -> bool:
     """Return whether the client has connected to the new principal."""
-    return event.kind == "client" and event.get("what") == "connected" and event.server == MIRROR
+    change = data_of(event, ClientData)
+    return change is not None and change.what == "connected" and event.server == MIRROR
 
 
 def is_protected(event: Event) -> bool:
     """Return whether the old principal is a synchronized mirror again."""
-    return event.kind == "state" and event.server == PRINCIPAL and event.get("new") == "SYNCHRONIZED"
+    change = data_of(event, StateData)
+    return change is not None and change.new == "SYNCHRONIZED" and event.server == PRINCIPAL
 
 
 def _seconds(value: float) -> str:

@@ -13,6 +13,7 @@ from typing import Final
 from app.words.language import tr
 from engine import simulator
 from engine.cluster import roles
+from engine.events import FaultData
 from engine.inputs import InputError
 from engine.model import World
 from engine.verbs import VERBS, fault_log
@@ -115,7 +116,7 @@ def _works(world: World, line: str) -> bool:
         fault_log.apply_input(copy, item)  # no notes for this copy: they take long with 200 databases
     except InputError:
         return False
-    return not any(event.get("no_effect") for event in copy.outbox)
+    return not any(isinstance(event.data, FaultData) and event.data.no_effect for event in copy.outbox)
 
 
 # --- what the verbs may be given ----------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from app.widgets.event_table import EventTable
 from app.widgets.tables import TableColumn
 from app.words import formatting
 from app.words.language import mark, tr
-from engine.events import Event
+from engine.events import ErrorLogData, Event, data_of
 from engine.model import World
 from engine.protocol.errorlog import source_of
 
@@ -42,9 +42,10 @@ class ErrorLogLine:
 
 def lines_of(event: Event, world: World) -> Iterator[ErrorLogLine]:
     """Yield the lines that an event of kind "errorlog" wrote: one, or the pair of an error."""
-    if event.kind != "errorlog":
+    error = data_of(event, ErrorLogData)
+    if error is None:
         return
-    number, severity, state = event.get("number", 0), event.get("severity", 0), event.get("state", 0)
+    number, severity, state = error.number, error.severity, error.state
     date = formatting.server_time(world.settings.start_time, event.tick)
     source = source_of(number, event.text)
     tone = "bad" if severity >= SEVERITY_OF_ERRORS else None
@@ -70,10 +71,6 @@ SHORT: Final = (
 )
 
 
-FIELDS: Final = ("number", "severity", "state")
-"""Fields of an ERRORLOG event in addition to its text."""
-
-
 class ErrorLog(EventTable):
     """Tab for each server."""
 
@@ -92,8 +89,8 @@ class ErrorLog(EventTable):
     def events_of(self, drill: Drill) -> Iterable[Event]:
         """Return the ERRORLOG lines from before the run, such as the startup, and the lines since then."""
         before = [
-            Event(tick, "errorlog", server, None, text, tuple(zip(FIELDS, fields, strict=True)))
+            Event(tick, ErrorLogData(number=number, severity=severity, state=state), text, server)
             for server, lines in drill.errorlog_before.items()
-            for tick, *fields, text in lines
+            for tick, number, severity, state, text in lines
         ]
         return drill.events.prepend(before) if before else drill.events

@@ -14,7 +14,7 @@ from app.widgets.tables import TableColumn
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize
-from engine.events import KINDS, Event, EventKind
+from engine.events import KINDS, Event, EventKind, SqlData, SqlDoneData, data_of
 from engine.model import World
 from engine.overrides import override
 
@@ -67,10 +67,11 @@ def _format_text(row: EventRow) -> str:
 def rows_of(event: Event, world: World) -> Iterator[EventRow]:
     """Yield the row of an event; a batch is shown by its first line."""
     text = event.text
-    if event.kind in ("sql", "sql_done"):
-        lines = (text if event.kind == "sql" else event.get("batch")).strip().splitlines()
+    if isinstance(event.data, SqlData | SqlDoneData):
+        done = data_of(event, SqlDoneData)
+        lines = (text if done is None else done.batch).strip().splitlines()
         text = (lines[0] if lines else "") + (" …" if len(lines) > 1 else "")
-        errors = [m for m in event.get("messages", ()) if m["severity"] > 10]
+        errors = [m for m in done.messages if m["severity"] > 10] if done is not None else []
         text += f"  →  Msg {errors[0]['number']}: {errors[0]['text']}" if errors else ""
     yield EventRow(event.t_s, event.kind, event.server, event.database, text)
 

@@ -12,7 +12,7 @@ from app.widgets.event_table import EventTable
 from app.widgets.tables import TableColumn
 from app.words import formatting
 from app.words.language import tr
-from engine.events import Event
+from engine.events import Event, TraceData, data_of
 from engine.model import World
 
 TONES: Final = {1: "ok", 2: "ok", 3: "ok", 4: "ok", 5: "bad", 6: "bad", 10: "bad", 9: "warn", 12: "warn"}
@@ -39,10 +39,11 @@ class TraceRow:
 
 def rows_of(event: Event, world: World) -> Iterator[TraceRow]:
     """Yield the row of an event of kind "trace"."""
-    if event.kind == "trace":
+    if (change := data_of(event, TraceData)) is not None:
         start_time = formatting.server_time(world.settings.start_time, event.tick, decimals=3)
-        state, before = event.get("state"), event.get("integer_data")
-        yield TraceRow(event.t_s, start_time, event.text, state, before, event.server, event.database)
+        yield TraceRow(
+            event.t_s, start_time, event.text, change.state, change.integer_data, event.server, event.database
+        )
 
 
 COLUMNS: Final = (

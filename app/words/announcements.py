@@ -8,7 +8,7 @@ from typing import Final
 from app.words.language import mark, tr
 from app.words.localization import localize as said_of
 from engine.drill.running.modes import Terms
-from engine.events import Event
+from engine.events import Event, ReplicaData, RoleData, StateData, WitnessData
 from engine.localization import LocalizableMessage
 
 RANK: Final = (
@@ -81,10 +81,14 @@ def _grouped(events: list[Event]) -> list[list[Event]]:
     return sorted(found, key=lambda group: place[id(group[0])])
 
 
+CHANGES: Final = (StateData, RoleData, ReplicaData, WitnessData)
+"""Fields of events that name a new state."""
+
+
 def _change(event: Event) -> object:
     """Return the change that the event reports of its database, without the database's name."""
-    if event.get("new"):
-        return event.get("new")
+    if isinstance(event.data, CHANGES):
+        return event.data.new
     text = event.text
     if not isinstance(text, LocalizableMessage):
         return text
@@ -93,7 +97,7 @@ def _change(event: Event) -> object:
 
 def _sentence(group: list[Event]) -> str:
     event = group[0]
-    new = str(event.get("new", "")).replace("_", " ")
+    new = event.data.new.replace("_", " ") if isinstance(event.data, CHANGES) else ""
     database = event.database or ""
     if len(group) > 1:
         database = tr("{count} databases").format(count=len(group))

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from engine.availability import movement, replicas
 from engine.cluster import config, roles
+from engine.events import FailoverData
 from engine.flow.recovery import undo_s
 from engine.localization import LocalizableMessage, mark, say
 from engine.model import (
@@ -111,9 +112,12 @@ FAILED: Final = {
 def _step(world: World, failover: Failover, step: str) -> None:
     template = FAILED[failover.kind] if failover.why else STEPS[failover.kind]
     text = say(template, server=failover.from_server, other=failover.to_server, step=step, why=failover.why)
-    why = {"why": failover.why} if failover.why else {}
-    world.emit("failover", text, server=failover.to_server, database=failover.database, step=step,
-               failover_kind=failover.kind, cause=failover.cause, **why)  # fmt: skip
+    world.emit(
+        FailoverData(step=step, failover_kind=failover.kind, cause=failover.cause, why=failover.why or None),
+        text,
+        server=failover.to_server,
+        database=failover.database,
+    )
 
 
 def _update(world: World, failover: Failover, **changes: FieldOf[Failover]) -> Failover:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from engine.availability import replicas
 from engine.cluster import config
 from engine.constants import BACKUP_KB_PER_S
+from engine.events import DetectedData
 from engine.identifiers import replica_id
 from engine.localization import say
 from engine.model import (
@@ -112,7 +113,7 @@ def on_connection_lost(world: World, guid: int, me: str, peer: str, epoch: int, 
     world.contacts[guid, me, peer] = replace(contact, lost_by=reason, lost_tick=world.tick)
     if reason == "silent":
         errorlog.write(world, me, 35206, peer, replica_id(guid, peer))
-    world.emit("detected", say("lost {server}", server=peer), server=me, peer=peer, how=reason)
+    world.emit(DetectedData(peer=peer, how=reason), say("lost {server}", server=peer), server=me)
     lead = world.replicas[me, guid].word is ReplicaWord.PRIMARY_NORMAL
     for copy in replicas.copies(world, me, guid):
         key = (me, copy.database)
@@ -271,7 +272,7 @@ def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) 
         _retry_connection(world, guid, me, peer, contact)
         return
     network.open_contact(world, guid, me, peer)
-    world.emit("detected", say("connected to {server}", server=peer), server=me, peer=peer, how="connected")
+    world.emit(DetectedData(peer=peer, how="connected"), say("connected to {server}", server=peer), server=me)
     primary, secondary = (me, peer) if words[me] is ReplicaWord.PRIMARY_NORMAL else (peer, me)
     group = replicas.group_of(world, primary, guid)
     name = group.name if group is not None else ""

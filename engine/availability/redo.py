@@ -10,6 +10,7 @@ from typing import Final
 
 from engine.availability import movement, replicas
 from engine.constants import REPLAY_LOOK_S
+from engine.events import NoteData
 from engine.localization import say
 from engine.mirroring.redo import files_of, trouble_with_files
 from engine.model import Client, Handlers, Key, SuspendReason, SyncState, World
@@ -80,7 +81,7 @@ def lock_schema(world: World, server: str, database: str, upto_kb: float) -> Non
         if not reader:
             text = say("redo of {database} continues", database=database)
         what = "redo blocked" if reader else "redo released"
-        world.emit("note", text, server=server, database=database, what=what)
+        world.emit(NoteData(what=what), text, server=server, database=database)
     if reader:
         world.call_after(REPLAY_LOOK_S, "availability.schema", server, database, upto_kb)
 

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.cluster import config
+from engine.events import ReplicaData, RoleData, StateData
 from engine.localization import mark, say
 from engine.messages import fill_placeholders, wording
 from engine.model import (
@@ -163,7 +164,7 @@ def set_state_word(
     if old.word is state_word:
         return
     text = say(CHANGED, group=name, old=old.word.value, new=state_word.value)
-    world.emit("replica", text, server=server, group=name, old=old.word.value, new=state_word.value)
+    world.emit(ReplicaData(group=name, old=old.word.value, new=state_word.value), text, server=server)
     world.all_dirty()
 
 
@@ -188,7 +189,7 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
         )
         errorlog.write_line(world, key[0], 1480, 10, 1, told)
     text = say("{old} -> {new}", old=old.name, new=role.name)
-    world.emit("role", text, server=key[0], database=key[1], new=role.name)
+    world.emit(RoleData(new=role.name), text, server=key[0], database=key[1])
 
 
 def doors(world: World, key: Key) -> dict[str, str]:
@@ -217,7 +218,7 @@ def set_state(world: World, key: Key, new_state: SyncState) -> None:
         name = group.name if group is not None else str(mine.guid)
         text = say("{old} -> {new}", old=old.name, new=new_state.name)
         world.emit(
-            "state", text, server=key[0], database=key[1], old=old.name, new=new_state.name, group=name
+            StateData(old=old.name, new=new_state.name, group=name), text, server=key[0], database=key[1]
         )
 
 

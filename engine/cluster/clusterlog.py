@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.events import ClusterLogData
 from engine.model import World
 
 LINES_KEPT: Final = 1_000
@@ -25,5 +26,5 @@ def write(world: World, node: str, level: str, component: str, text: str) -> Non
     line = (world.tick, level, component, text)
     world.clusterlog[node] = (*world.clusterlog.get(node, ())[1 - LINES_KEPT :], line)
     world.emit(
-        "clusterlog", f"{level:<4} [{component}] {text}", server=node, level=level, component=component
+        ClusterLogData(level=level, component=component), f"{level:<4} [{component}] {text}", server=node
     )

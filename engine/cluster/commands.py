@@ -11,6 +11,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from engine.cluster import config, membership, quarantine, roles, setup
+from engine.events import ClusterData
 from engine.inputs import InputError, but_there_are
 from engine.localization import say
 from engine.model import ClusterRole, Node, Resource, ResourceState, Witness, World
@@ -30,14 +31,13 @@ def start(world: World, name: str, prevent: bool = False) -> None:
     node = world.nodes[name]
     if not world.computers[name].powered or world.computers[name].shutting_down:
         text = say("{node} is off; the cluster service starts when you power it on", node=name)
-        world.emit("cluster", text, server=name, what="off")
+        world.emit(ClusterData(what="off"), text, server=name)
         return
     if node.service in ("off", "starting"):  # "off": it was switched on in this tick
         world.emit(
-            "cluster",
+            ClusterData(what="off"),
             say("{node} is booting; then the cluster service starts", node=name),
             server=name,
-            what="off",
         )
         return
     if quarantine.is_quarantined(world, name):

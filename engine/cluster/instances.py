@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.cluster import clusterlog, config, roles
+from engine.events import FailoverData
 from engine.flow.recovery import Cause
 from engine.localization import mark, say
 from engine.model import ClusterRole, Failover, Handlers, Instance, Resource, Service, World
@@ -38,8 +39,7 @@ def _emit_move_step(world: World, server: str, move: Failover, step: str) -> Non
     template = (FAILED if move.why else STEPS)[move.kind]
     text = say(template, server=move.from_server, other=move.to_server, step=step, why=move.why)
     why = {"why": move.why} if move.why else {}
-    world.emit("failover", text, server=server, database=move.database, step=step,
-               failover_kind=move.kind, cause=move.cause, **why)  # fmt: skip
+    world.emit(FailoverData(step=step, failover_kind=move.kind, cause=move.cause, **why), text, server=server, database=move.database)  # fmt: skip
 
 
 def begin(world: World, server: str, node: str, transition: str) -> None:

@@ -11,6 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.cluster import clusterlog, config, quarantine, quorum, roles
+from engine.events import ClusterData
 from engine.localization import say
 from engine.model import Cluster, ClusterConfig, Handlers, Node, World, ticks
 
@@ -121,7 +122,7 @@ def _note_witness(world: World, cluster: Cluster) -> None:
             text = say("the witness of {cluster} has failed", cluster=cluster.name)
             if there:
                 text = say("the witness of {cluster} is available again", cluster=cluster.name)
-            world.emit("cluster", text, what="witness", there=there)
+            world.emit(ClusterData(what="witness", there=there), text)
             if not there:
                 world.call_after(world.chance.uniform(*REGROUP_S), "cluster.regroup", cluster.name)
         world.call_after(COUNT_AGAIN_S, "cluster.count", cluster.name)
@@ -207,7 +208,7 @@ def _leave(world: World, name: str, winner: list[str] | None) -> None:
         clusterlog.write(world, name, "WARN", "RHS", "lost quorum (status = 5925), executing OnStop")
         terminated = "Cluster service has terminated. Cluster.Service.Running.Event got signaled."
         clusterlog.write(world, name, "WARN", "RHS", terminated)
-        world.emit("cluster", say("{node} has lost quorum", node=name), server=name, what="quorum lost")
+        world.emit(ClusterData(what="quorum lost"), say("{node} has lost quorum", node=name), server=name)
         roles.node_left(world, name)
 
 
@@ -232,7 +233,7 @@ def _continue_partition(world: World, side_nodes: list[str], lost_nodes: list[st
         for node in side_nodes:
             _log_unreachable(world, node, lost)
         text = say("{node} was removed from the active cluster membership", node=lost)
-        world.emit("cluster", text, server=first, what="node removed", node=lost)
+        world.emit(ClusterData(what="node removed", node=lost), text, server=first)
         quarantine.note_exit(world, first, lost)
     world.call_after(COUNT_AGAIN_S, "cluster.count", world.nodes[first].cluster)
     roles.owners_lost(world, first, lost_nodes)
@@ -291,7 +292,7 @@ def leave(world: World, name: str, members: list[str]) -> None:
     count(world, first.cluster)
     schedule_regroup(world, living)
     world.emit(
-        "cluster", say("{node} has left the cluster", node=name), server=first.name, what="left", node=name
+        ClusterData(what="left", node=name), say("{node} has left the cluster", node=name), server=first.name
     )
     roles.owners_lost(world, first.name, [name])
 
@@ -363,7 +364,7 @@ def _note_outdated(world: World, cluster: Cluster) -> None:
             if newer and not node.outdated:
                 clusterlog.write(world, name, "ERR", "QUORUM", BETTER_EPOCH)
                 text = say("{node} cannot form the cluster: the witness has a newer Paxos tag", node=name)
-                world.emit("cluster", text, server=name, what="outdated")
+                world.emit(ClusterData(what="outdated"), text, server=name)
             if newer != node.outdated:
                 world.nodes[name] = replace(world.nodes[name], outdated=newer)
 
@@ -394,7 +395,7 @@ def gather(world: World, name: str) -> None:
     for node in _find_reunited_members(world, world.clusters[name]):
         world.nodes[node] = replace(world.nodes[node], partition=0)
         text = say("{node} leaves its partition and joins the cluster with forced quorum", node=node)
-        world.emit("cluster", text, server=node, what="gave way")
+        world.emit(ClusterData(what="gave way"), text, server=node)
         roles.node_left(world, node)
     while formable := _formable(world, world.clusters[name]):
         form(world, *formable[0])
@@ -410,7 +411,7 @@ def form(world: World, side_nodes: list[str], cluster_config: ClusterConfig) -> 
         world.nodes[node] = replace(
             world.nodes[node], partition=partition, config=cluster_config, outdated=False
         )
-    world.emit("cluster", say("{node} has formed the cluster", node=newest), server=newest, what="formed")
+    world.emit(ClusterData(what="formed"), say("{node} has formed the cluster", node=newest), server=newest)
     config.update(world, side_nodes[0])
     world.call_after(COUNT_AGAIN_S, "cluster.count", world.nodes[side_nodes[0]].cluster)
     for node in side_nodes:
@@ -423,7 +424,7 @@ def _join(world: World, node: str, partition: int) -> None:
     assert there is not None
     world.nodes[node] = replace(world.nodes[node], partition=partition, config=there.config, outdated=False)
     config.update(world, node)
-    world.emit("cluster", say("{node} has joined the cluster", node=node), server=node, what="joined")
+    world.emit(ClusterData(what="joined"), say("{node} has joined the cluster", node=node), server=node)
     world.call_after(COUNT_AGAIN_S, "cluster.count", there.cluster)
     roles.node_joined(world, node)
 

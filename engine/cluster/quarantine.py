@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.cluster import clusterlog, quorum
+from engine.events import ClusterData
 from engine.localization import say
 from engine.model import Handlers, UngracefulExits, World, ticks
 
@@ -47,14 +48,16 @@ def note_exit(world: World, observer: str, node: str) -> None:
     text = f"Node {world.nodes[node].number} has been quarantined after {len(recent)} ungraceful exits"
     clusterlog.write(world, observer, "WARN", "NODE", text)
     text = say("{node} is quarantined: {n} unexpected exits within an hour", node=node, n=len(recent))
-    world.emit("cluster", text, server=observer, what="quarantined", node=node)
+    world.emit(ClusterData(what="quarantined", node=node), text, server=observer)
 
 
 def clear(world: World, node: str) -> None:
     """Forget the exits of *node*: it may join again."""
     if is_quarantined(world, node):
         world.cancel_calls("cluster.quarantine_end", node)
-        world.emit("cluster", say("{node} is no longer quarantined", node=node), server=node, what="released")
+        world.emit(
+            ClusterData(what="released"), say("{node} is no longer quarantined", node=node), server=node
+        )
     world.exits.pop(node, None)
     world.all_dirty()
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from engine.cluster import clusterlog, config
-from engine.events import ClusterData, Event
+from engine.events import ClusterData
 from engine.localization import LocalizableMessage, say
 from engine.model import ClusterRole, FieldOf, Handlers, Node, ResourceState, World, ticks
 
@@ -124,12 +124,11 @@ def emit_role_event(
     role: ClusterRole,
     text: LocalizableMessage,
     change: str,
-    **data: FieldOf[ClusterData],
+    why: str | None = None,
+    to: str | None = None,
 ) -> None:
     """Emit a cluster event about the role; *change* is its kind."""
-    world.outbox.append(
-        Event(world.tick, "cluster", node, None, text, (("role", role.name), ("what", change), *data.items()))
-    )
+    world.emit(ClusterData(role=role.name, what=change, why=why, to=to), text, server=node)
 
 
 # --- health -----------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.cluster import config, instances, roles
+from engine.events import ClusterData
 from engine.inputs import InputError
 from engine.localization import say
 from engine.model import (
@@ -58,7 +59,7 @@ def patch(world: World, name: str) -> None:
     _idle(world, name)
     _start_setup(world, name, instances.PATCH, "setup.patched", PATCH_S)
     text = say("Setup installs a service pack on {node}", node=name)
-    world.emit("cluster", text, server=name, what="patch")
+    world.emit(ClusterData(what="patch"), text, server=name)
     for node, role in list(roles.iterate_roles(world)):
         running = role.state is ResourceState.ONLINE and role.owner == name and role.kind == "instance"
         if running and node.partition == world.nodes[name].partition:
@@ -73,11 +74,11 @@ def complete_patch(world: World, name: str) -> None:
     if not config.is_running(world, node):
         world.nodes[name] = replace(node, setup="")
         text = say("Setup was interrupted on {node}: the service pack is not installed", node=name)
-        world.emit("cluster", text, server=name, what="patch failed")
+        world.emit(ClusterData(what="patch failed"), text, server=name)
         return
     world.nodes[name] = replace(node, setup="", level=node.level + 1)
     text = say("the service pack is installed on {node}", node=name)
-    world.emit("cluster", text, server=name, what="patched", level=node.level + 1)
+    world.emit(ClusterData(what="patched", level=node.level + 1), text, server=name)
     for other, role in list(roles.iterate_roles(world)):
         offline = role.state is ResourceState.OFFLINE and role.owner == name and role.kind == "instance"
         if offline and world.instances[instances.instance_of(role)].service is Service.STOPPED:
@@ -101,7 +102,7 @@ def add_node(world: World, instance: str, name: str) -> None:
     _idle(world, name)
     _start_setup(world, name, instance, "setup.added", ADD_NODE_S, instance)
     text = say("Setup adds {node} to {server}", node=name, server=instance)
-    world.emit("cluster", text, server=name, what="add node", instance=instance)
+    world.emit(ClusterData(what="add node", instance=instance), text, server=name)
 
 
 def _join(world: World, existing_node: Node, name: str) -> None:
@@ -127,7 +128,7 @@ def _join(world: World, existing_node: Node, name: str) -> None:
         roles=owned,
     )
     text = say("{node} was added to the cluster {cluster}", node=name, cluster=cluster.name)
-    world.emit("cluster", text, server=name, what="node added", node=name)
+    world.emit(ClusterData(what="node added", node=name), text, server=name)
     world.call_after(0.0, "cluster.count", cluster.name)
 
 
@@ -163,7 +164,7 @@ def remove_node(world: World, instance: str, name: str) -> None:
     else:
         world.call_after(REMOVE_NODE_S, "setup.removed", name, instance)
     text = say("Setup removes {node} from {server}", node=name, server=instance)
-    world.emit("cluster", text, server=name, what="remove node", instance=instance)
+    world.emit(ClusterData(what="remove node", instance=instance), text, server=name)
 
 
 def complete_remove_node(world: World, name: str, instance: str) -> None:
@@ -173,14 +174,14 @@ def complete_remove_node(world: World, name: str, instance: str) -> None:
         world.nodes[name] = replace(node, setup="")
     if found is None or not world.computers[name].powered or world.instances[instance].computer == name:
         text = say("Setup was interrupted on {node}", node=name)
-        world.emit("cluster", text, server=name, what="remove node failed", instance=instance)
+        world.emit(ClusterData(what="remove node failed", instance=instance), text, server=name)
         return
     left = remove_node_from_roles([found[1]], name)[0]
     config.update_role(world, found[0].name, left.name, resources=left.resources, preferred=left.preferred)
     installed = tuple(one for one in world.instances[instance].installed if one != name)
     world.update_instance(instance, installed=installed)
     text = say("{server} is no longer installed on {node}", server=instance, node=name)
-    world.emit("cluster", text, server=name, what="removed", instance=instance)
+    world.emit(ClusterData(what="removed", instance=instance), text, server=name)
 
 
 def share_disk(world: World, instance: str, letter: str) -> tuple[str, ...]:
@@ -226,13 +227,13 @@ def complete_add_node(world: World, name: str, instance: str) -> None:
     found = roles.find(world, instance)
     if found is None or not config.is_running(world, node):
         text = say("Setup was interrupted on {node}", node=name)
-        world.emit("cluster", text, server=name, what="add node failed", instance=instance)
+        world.emit(ClusterData(what="add node failed", instance=instance), text, server=name)
         return
     owned = _owned(found[1], name, True)
     config.update_role(world, found[0].name, found[1].name, resources=owned.resources)
     world.update_instance(instance, installed=(*world.instances[instance].installed, name))
     text = say("{server} is installed on {node}", server=instance, node=name)
-    world.emit("cluster", text, server=name, what="installed", instance=instance)
+    world.emit(ClusterData(what="installed", instance=instance), text, server=name)
 
 
 HANDLERS: Final[Handlers] = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
 
 from msgspec.structs import replace
 
+from engine.field_types import FieldOf
 from engine.flow.flow import Flow
 from engine.flow.setup import Site, SourceSetup, StreamSetup, Workload
 
@@ -38,11 +38,8 @@ class Pair:
             else SafetyMode.OFF
         )
 
-    def changed(self, **changes: Any) -> Pair:
-        """Return a pair with changed fields of either part; *site* in *changes* applies to both servers.
-
-        Raises TypeError.
-        """
+    def changed(self, **changes: FieldOf[SourceSetup | StreamSetup]) -> Pair:
+        """Return a pair with other values of fields of either part; *site* applies to both servers. Raise TypeError."""
         known = SourceSetup.__struct_fields__
         ours = {name: value for name, value in changes.items() if name in known}
         rest = {name: value for name, value in changes.items() if name not in known or name == "site"}
@@ -50,7 +47,9 @@ class Pair:
         return Pair(replace(self.source, **ours), stream if self.stream is not None else None)
 
 
-def pair(site: Site, workload: Workload, mode: SafetyMode, **changes: object) -> Pair:
+def pair(
+    site: Site, workload: Workload, mode: SafetyMode, **changes: FieldOf[SourceSetup | StreamSetup]
+) -> Pair:
     """Return the database on instance 0 and, unless *mode* is NONE, its synchronized mirror on instance 1.
 
     *changes*: other fields by name.

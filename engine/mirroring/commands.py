@@ -13,6 +13,7 @@ from engine.constants import (
     PARTNER_TIMEOUT_S_MAX,
     PARTNER_TIMEOUT_S_MIN,
 )
+from engine.events import StateData
 from engine.localization import say
 from engine.messages import Message, SqlError
 from engine.mirroring import failover, prerequisites, quorum, redo, roles, session
@@ -220,12 +221,10 @@ def partner_safety(world: World, server: str, database: str, level: str) -> stat
                 roles.trace_steady(world, key)
     _update_witness(world, copy)
     world.emit(
-        "state",
+        StateData(why="safety", new=wanted.name),
         say("safety {state}", state=wanted.name),
         server=server,
         database=copy.database,
-        why="safety",
-        new=wanted.name,
     )
     return []
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from engine.events import FailoverData
 from engine.flow.recovery import undo_s
 from engine.localization import mark, say
 from engine.mirroring import quorum, redo, roles
@@ -37,9 +38,12 @@ FAILED: Final = {
 def _step(world: World, failover: Failover, step: str, server: str | None = None) -> None:
     template = FAILED[failover.kind] if failover.why else DONE[failover.kind]
     text = say(template, server=failover.from_server, other=failover.to_server, step=step, why=failover.why)
-    world.emit("failover", text, server=server or failover.to_server, database=failover.database,
-               step=step, failover_kind=failover.kind, cause=failover.cause,
-               **({"why": failover.why} if failover.why else {}))  # fmt: skip
+    world.emit(
+        FailoverData(step=step, failover_kind=failover.kind, cause=failover.cause, why=failover.why or None),
+        text,
+        server=server or failover.to_server,
+        database=failover.database,
+    )
 
 
 def _begin(world: World, mirror: DatabaseCopy, kind: str, agreed_tick: int | None = None) -> Failover:

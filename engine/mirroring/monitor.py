@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import astuple, replace
 
 from engine.constants import TICKS_PER_S
+from engine.events import AlertData
 from engine.flow import Array
 from engine.messages import Message, SqlError, fill_message
 from engine.mirroring import quorum
@@ -475,8 +476,12 @@ def _raise_alerts(world: World, key: Key, row: MonitorRow) -> None:
         number = EVENTS[alert.alert_id]
         shown = (round(value), round(alert.threshold))
         errorlog.write(world, key[0], number, *shown)
-        world.emit("alert", fill_message(number, *shown)[1], server=key[0], database=key[1], number=number,
-                   alert_id=alert.alert_id, value=value, threshold=alert.threshold)  # fmt: skip
+        world.emit(
+            AlertData(number=number, alert_id=alert.alert_id, value=value, threshold=alert.threshold),
+            fill_message(number, *shown)[1],
+            server=key[0],
+            database=key[1],
+        )
 
 
 HANDLERS: Final[Handlers] = {"monitor.run": run_job}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from engine.events import RoleData, StateData, TraceData, WitnessData
 from engine.localization import say
 from engine.model import DatabaseCopy, Key, MirrorState, Role, WitnessState, World
 from engine.protocol import errorlog
@@ -84,7 +85,7 @@ def set_state(world: World, key: Key, new_state: MirrorState, reason: str) -> No
     if old is not None:
         text = say("{old} -> {new}", old=old.name, new=new_state.name)
     was = old.name if old is not None else "NONE"
-    world.emit("state", text, server=key[0], database=key[1], why=reason, old=was, new=new_state.name)
+    world.emit(StateData(why=reason, old=was, new=new_state.name), text, server=key[0], database=key[1])
 
 
 def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int) -> None:
@@ -100,7 +101,7 @@ def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int)
     world.update_mirroring(key, role=role, role_sequence=sequence)
     errorlog.write(world, key[0], 1480, key[1], old.name, role.name, reason)
     text = say("{old} -> {new}", old=old.name, new=role.name)
-    world.emit("role", text, server=key[0], database=key[1], reason=reason, new=role.name)
+    world.emit(RoleData(reason=reason, new=role.name), text, server=key[0], database=key[1])
 
 
 def set_witness_state(world: World, key: Key, new_state: WitnessState) -> None:
@@ -109,7 +110,7 @@ def set_witness_state(world: World, key: Key, new_state: WitnessState) -> None:
     if old is not new_state:
         world.update_mirroring(key, witness_state=new_state)
         text = say("witness {state}", state=new_state.name)
-        world.emit("witness", text, server=key[0], database=key[1], new=new_state.name)
+        world.emit(WitnessData(new=new_state.name), text, server=key[0], database=key[1])
 
 
 STEADY_TRACE: Final[dict[tuple[Role, MirrorState, bool], int]] = {
@@ -171,4 +172,4 @@ def note(world: World, key: Key, new_state_id: int) -> None:
         return
     world.update_mirroring(key, trace=new_state_id)
     text = f"DBM: {STATES[old]} -> DBM: {STATES[new_state_id]}"
-    world.emit("trace", text, server=key[0], database=key[1], state=new_state_id, integer_data=old)
+    world.emit(TraceData(state=new_state_id, integer_data=old), text, server=key[0], database=key[1])

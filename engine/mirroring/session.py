@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from engine.events import DetectedData, StateData
 from engine.localization import say
 from engine.mirroring import failover, prerequisites, quorum, redo, roles
 from engine.mirroring.roles import StateChangeCause
@@ -42,7 +43,7 @@ def on_connection_lost(world: World, guid: int, me: str, peer: str, epoch: int, 
     else:
         errorlog.write(world, me, 1474, 4, "64(The specified network name is no longer available.)", where)
     world.emit(
-        "detected", say("lost {server}", server=peer), server=me, database=database, peer=peer, how=reason
+        DetectedData(peer=peer, how=reason), say("lost {server}", server=peer), server=me, database=database
     )
     if copy is not None:
         _partner_lost(world, copy, peer)
@@ -154,7 +155,7 @@ def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) 
         return
     network.open_contact(world, guid, me, peer)
     text = say("connected to {server}", server=peer)
-    world.emit("detected", text, server=me, peer=peer, how="connected")
+    world.emit(DetectedData(peer=peer, how="connected"), text, server=me)
     mine, theirs = world.copy_in_session(guid, me), world.copy_in_session(guid, peer)
     if mine is not None and theirs is not None:
         _partners_meet(world, mine, theirs)
@@ -234,7 +235,7 @@ def leave_session(world: World, key: Key) -> None:
     if copy.mirroring.state is not None:
         was = copy.mirroring.state.name
         text = say("{state} -> no session", state=was)
-    world.emit("state", text, server=key[0], database=key[1], why="mirroring removed", old=was, new="NONE")
+    world.emit(StateData(why="mirroring removed", old=was, new="NONE"), text, server=key[0], database=key[1])
     if copy.disk_failed:
         world.update_copy(key, db_state=DbState.RECOVERY_PENDING)
     elif was_serving_principal and not copy.recovering:

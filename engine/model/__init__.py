@@ -1,5 +1,6 @@
 """The world as plain data: computers, instances, copies of databases, groups, clients, and all of them together."""
 
+from engine.field_types import FieldOf
 from engine.model.availability import (
     NO_AVAILABILITY,
     AvailabilityGroup,
@@ -65,7 +66,7 @@ from engine.model.states import (
     Service,
     WitnessState,
 )
-from engine.model.times import FieldOf, Handlers, Key, Tick, TimerName, ticks
+from engine.model.times import Handlers, Key, Tick, TimerName, ticks
 from engine.model.world import ClusterLine, LogLine, Settings, Timer, World
 
 __all__ = [

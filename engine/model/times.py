@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, Literal, TypeVar
+from typing import Literal
 
 from engine.constants import TICKS_PER_S
-
-Owner = TypeVar("Owner")
 
 Tick = int
 """Simulated time in steps of 10 ms since the start."""
@@ -40,7 +38,3 @@ Handlers = dict[TimerName, Callable[..., None]]
 def ticks(seconds: float) -> Tick:
     """Return the nearest whole number of ticks."""
     return round(seconds * TICKS_PER_S)
-
-
-class FieldOf(Generic[Owner]):
-    """Value of a field of *Owner*, as a keyword argument; a plugin of mypy checks its name and its type."""

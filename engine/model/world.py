@@ -20,14 +20,15 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.commits import Commit
 from engine.constants import TICKS_PER_S
-from engine.events import Event, EventData, EventKind
+from engine.events import Event, EventData
+from engine.field_types import FieldOf
 from engine.flow import Flow
 from engine.model.availability import AvailabilityMembership, ReplicaState
 from engine.model.clients import Availability, Client, Fault, NameRecord, Program
 from engine.model.clusters import Cluster, ClusterConfig, Node, UngracefulExits
 from engine.model.databases import Contact, DatabaseCopy, Failover, Group, Membership, WitnessRecord
 from engine.model.instances import Computer, Instance, Link
-from engine.model.times import FieldOf, Key, Tick, TimerName, ticks
+from engine.model.times import Key, Tick, TimerName, ticks
 
 # --- cache of `repr()` for immutable parts of a world -----------------------------------------------------
 
@@ -307,15 +308,13 @@ class World:
 
     def emit(
         self,
-        kind: EventKind,
+        data: EventData,
         text: str,
-        *,
         server: str | None = None,
         database: str | None = None,
-        **data: FieldOf[EventData],
     ) -> None:
         """Append an event at the current tick."""
-        self.outbox.append(Event(self.tick, kind, server, database, text, tuple(data.items())))
+        self.outbox.append(Event(self.tick, data, text, server, database))
 
     # --- look -------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from engine.cluster import commands
+from engine.events import PowerShellData
 from engine.inputs import InputError
 from engine.localization import say
 from engine.model import World
@@ -50,7 +51,9 @@ def run(world: World, node: str, line: str) -> None:
             said.append(str(problem))
             refused = True
     output = "\n".join(text for text in said if text)
-    world.emit("powershell", output, server=node, node=node, command=command, output=output, refused=refused)
+    world.emit(
+        PowerShellData(node=node, command=command, output=output, refused=refused), output, server=node
+    )
 
 
 STATEMENT: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|\{[^{}]*\}|[^;])+""")

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from engine.commits import USER
 from engine.constants import CERTIFICATE_LIFE_S
 from engine.messages import Message, SqlError
-from engine.model import Certificate, Client, Login, User, World, ticks
+from engine.model import Certificate, Client, FieldOf, Login, User, World, ticks
 from engine.protocol import (
     clock,
     commits,
@@ -136,11 +136,11 @@ def windows_sid(account: str) -> int:
 
 
 def alter_login(
-    world: World, server: str, name: str, *, state: str | None = None, **changes: object
+    world: World, server: str, name: str, *, state: str | None = None, **changes: FieldOf[Login]
 ) -> list[Message]:
     """Enable, disable or change a login; *changes* are fields of Login, None leaves a field as it is."""
     login = _login(world, server, name, "alter")
-    said = {key: value for key, value in changes.items() if value is not None}
+    said: dict[str, object] = {key: value for key, value in changes.items() if value is not None}
     if state is not None:
         said["disabled"] = state.upper() == "DISABLE"
     changed = replace(login, **said)

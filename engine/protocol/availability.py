@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from engine.events import AvailabilityData, ProtectionData
 from engine.localization import say
 from engine.model import Availability, DatabaseCopy, FieldOf, World
 from engine.protocol import groups, network, serving
@@ -74,14 +75,18 @@ def update_accounts(world: World) -> None:
             elif len(servers) > 1:
                 text = say("copies of {database} accept connections on {servers}", database=database,
                            servers=", ".join(servers))  # fmt: skip
-            world.emit("availability", text, server=where, database=database, serving=serving,
-                       servers=list(servers))  # fmt: skip
+            world.emit(
+                AvailabilityData(serving=serving, servers=list(servers)),
+                text,
+                server=where,
+                database=database,
+            )
         grouped = any(copy.group_kind == "availability" for copy in serving_now)
         if exposed != old.exposed and grouped:  # for a mirror its states decide
             text = say("{database} has no synchronized copy", database=database)
             if not exposed:
                 text = say("{database} has a synchronized copy", database=database)
-            world.emit("protection", text, server=serving_now[0].server, database=database, exposed=exposed)
+            world.emit(ProtectionData(exposed=exposed), text, server=serving_now[0].server, database=database)
 
 
 def _is_protected(world: World, copy: DatabaseCopy) -> bool:

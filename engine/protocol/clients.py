@@ -11,6 +11,7 @@ from engine.constants import (
     CLIENT_PAUSE_S,
     TICKS_PER_S,
 )
+from engine.events import ClientData, NoteData
 from engine.flow.setup import Operation
 from engine.localization import say
 from engine.messages import SqlError, fill_message
@@ -130,7 +131,7 @@ def disconnect(world: World, client: Client) -> None:
         epoch=epoch + 1,
     )
     text = say("{client} lost its connections to {server}", client=name, server=server)
-    world.emit("client", text, server=server, client=name, what="cut")
+    world.emit(ClientData(client=name, what="cut"), text, server=server)
     world.all_dirty()
     if client.reconnects:
         world.call_after(0.0, "client.try", name, epoch + 1)
@@ -141,7 +142,7 @@ def disconnect(world: World, client: Client) -> None:
 def _give_up(world: World, client: Client) -> None:
     """Show the error to the users of an application without retry, until it is restarted."""
     text = say("{client} does not reconnect: it has no retry logic", client=client.name)
-    world.emit("client", text, client=client.name, what="gave up")
+    world.emit(ClientData(client=client.name, what="gave up"), text)
 
 
 def attempt(world: World, name: str, epoch: int) -> None:
@@ -223,7 +224,7 @@ def _refuse_partner(world: World, client: Client, server: str) -> None:
             server=server,
             database=client.databases[0],
         )
-        world.emit("client", text, server=server, client=client.name, what="partner refused")
+        world.emit(ClientData(client=client.name, what="partner refused"), text, server=server)
     _begin_again(world, replace(client, no_partner_at=server))
 
 
@@ -234,7 +235,9 @@ def _note_refused_login(world: World, client: Client, server: str, refusal: SqlE
     errorlog.write(world, server, 18456, client.login, reason, f" [CLIENT: {address(world, client.name)}]")
     message = fill_message(refusal.number, *refusal.parameters, version=version)[1]
     text = say("{client}: {message}", client=client.name, message=message)
-    world.emit("client", text, server=server, client=client.name, what="login failed", number=refusal.number)
+    world.emit(
+        ClientData(client=client.name, what="login failed", number=refusal.number), text, server=server
+    )
 
 
 def timed_out(world: World, name: str, epoch: int) -> None:
@@ -242,7 +245,7 @@ def timed_out(world: World, name: str, epoch: int) -> None:
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is not None:
         return
-    world.emit("client", say("{client}: login timeout expired", client=name), client=name, what="timeout")
+    world.emit(ClientData(client=name, what="timeout"), say("{client}: login timeout expired", client=name))
     _begin_again(world, client)
 
 
@@ -279,7 +282,9 @@ def _connected(world: World, client: Client, server: str) -> None:
         epoch=client.epoch + 1,
     )
     text = say("{client} connected to {server}", client=client.name, server=server)
-    world.emit("client", text, server=server, client=client.name, what="connected", without_service_s=lost_s)
+    world.emit(
+        ClientData(client=client.name, what="connected", without_service_s=lost_s), text, server=server
+    )
     world.all_dirty()
 
 
@@ -298,7 +303,7 @@ def stop(world: World, name: str) -> None:
     world.clients[name] = replace(
         client, connected_to=None, query=None, attempt=0, epoch=client.epoch + 1, lost_since=None
     )
-    world.emit("client", say("{client} was stopped", client=name), client=name, what="stopped")
+    world.emit(ClientData(client=name, what="stopped"), say("{client} was stopped", client=name))
     world.all_dirty()
 
 
@@ -316,7 +321,7 @@ def begin_query(world: World, name: str, minutes: float) -> bool:
     world.clients[name] = replace(client, query=query)
     world.call_at(end, "client.query_end", name, world.tick)
     text = say("{client} runs a long query on {server}", client=name, server=server)
-    world.emit("client", text, server=server, client=name, what="query begins")
+    world.emit(ClientData(client=name, what="query begins"), text, server=server)
     return True
 
 
@@ -327,7 +332,7 @@ def end_query(world: World, name: str, since_tick: int) -> None:
         return
     world.clients[name] = replace(client, query=None)
     text = say("the long query of {client} is finished", client=name)
-    world.emit("client", text, server=client.query.server, client=name, what="query ends")
+    world.emit(ClientData(client=name, what="query ends"), text, server=client.query.server)
 
 
 # --- load of the clients on a database --------------------------------------------------------------------
@@ -340,7 +345,7 @@ def begin(world: World, key: Key, operation: Operation) -> None:
     world.update_copy(key, operation=operation, bulk_changes=minimal)
     if not operation.batch_kb and copy.source is not None and copy.active_from_kb is None:
         world.update_copy(key, active_from_kb=world.flow.positions(copy.source).generated_kb)
-    world.emit("note", say("{what} started", what=operation.name), server=key[0], database=key[1])
+    world.emit(NoteData(), say("{what} started", what=operation.name), server=key[0], database=key[1])
 
 
 def operation_done(world: World, source: int) -> None:
@@ -350,8 +355,7 @@ def operation_done(world: World, source: int) -> None:
     if operation is not None:
         still = {} if operation.batch_kb else {"active_from_kb": None}
         world.update_copy(key, operation=None, **still)
-        world.emit("note", say("{what} finished", what=operation.name), server=key[0], database=key[1],
-                   what="operation done", log_kb=operation.log_kb)  # fmt: skip
+        world.emit(NoteData(what="operation done", log_kb=operation.log_kb), say("{what} finished", what=operation.name), server=key[0], database=key[1])  # fmt: skip
         if not operation.batch_kb:  # an index build or rebuild ends with a Sch-M lock
             groups.policy(world.copies[key]).schema_changed(world, key)
 

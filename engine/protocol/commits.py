@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.commits import Commit
+from engine.events import AvailabilityData
 from engine.localization import LocalizableMessage, say
 from engine.model import DatabaseCopy, Key, User, World
 from engine.protocol import lineage, streams
@@ -130,7 +131,7 @@ def record_loss(
         where=location,
     )
     world.emit(
-        "availability", text, server=server, database=database, lost_transactions=count, lost_kb=lost_kb
+        AvailabilityData(lost_transactions=count, lost_kb=lost_kb), text, server=server, database=database
     )
 
 

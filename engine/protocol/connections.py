@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from engine.events import ClientData
 from engine.localization import say
 from engine.model import Client, DatabaseCopy, Tick, World
 
@@ -115,5 +116,5 @@ def kill(world: World, server: str, spid: int) -> bool:
         spid=spid,
         server=server,
     )
-    world.emit("client", text, server=server, client=client.name, what="killed", spid=spid)
+    world.emit(ClientData(client=client.name, what="killed", spid=spid), text, server=server)
     return True

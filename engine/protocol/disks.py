@@ -12,6 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.constants import CHECKPOINT_S, RECOVERY_AT_START_S
+from engine.events import ClientData, ServiceData
 from engine.inputs import InputError
 from engine.localization import say
 from engine.messages import SqlError, fill_message
@@ -97,7 +98,7 @@ def _lose_data(world: World, key: Key) -> None:
             if client.connected_to == key[0] and key[1] in client.databases:
                 said = say("{client}: {message}", client=client.name, message=text)
                 world.emit(
-                    "client", said, server=key[0], client=client.name, what="data volume lost", number=823
+                    ClientData(client=client.name, what="data volume lost", number=823), said, server=key[0]
                 )
         world.call_after(CHECKPOINT_S, "disk.checkpoint", *key, world.tick)
 
@@ -262,7 +263,7 @@ def _letter(world: World, server: str, drive: str) -> str:
 
 
 def _announce(world: World, server: str, text: str) -> None:
-    world.emit("service", text, server=server)
+    world.emit(ServiceData(), text, server=server)
 
 
 def _note(world: World, server: str, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.events import ErrorLogData
 from engine.messages import fill_message
 from engine.model import LogLine, World
 
@@ -29,7 +30,7 @@ def write_line(world: World, server: str, number: int, severity: int, state: int
     line = (world.tick, number, severity, state, text)
     before = world.errorlog.get(server, ())
     world.errorlog[server] = (*(before if len(before) < LINES_KEPT else before[1 - LINES_KEPT :]), line)
-    world.emit("errorlog", text, server=server, number=number, severity=severity, state=state)
+    world.emit(ErrorLogData(number=number, severity=severity, state=state), text, server=server)
 
 
 SOURCES: Final = (

@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from engine.events import ClientData, LogData
 from engine.localization import mark, say
 from engine.messages import Message, SqlError, fill_message
 from engine.model import DatabaseCopy, DbFile, FileOptions, FilePath, Key, Tick, World
@@ -73,11 +74,11 @@ def file_full(world: World, source: int) -> None:
     reason = reuse_wait(world, source)
     errorlog.write(world, key[0], 9002, key[1], reason)
     text = fill_message(9002, key[1], reason, version=world.instances[key[0]].version)[1]
-    world.emit("log", text, server=key[0], database=key[1], what="full", reuse_wait=reason)
+    world.emit(LogData(what="full", reuse_wait=reason), text, server=key[0], database=key[1])
     for client in world.clients.values():
         if client.connected_to == key[0] and key[1] in client.databases:
             said = say("{client}: {message}", client=client.name, message=text)
-            world.emit("client", said, server=key[0], client=client.name, what="log full", number=9002)
+            world.emit(ClientData(client=client.name, what="log full", number=9002), said, server=key[0])
 
 
 class LogTakenOverError(Exception):
@@ -116,7 +117,7 @@ def _resize(world: World, key: Key, size_kb: float) -> None:
         else mark("the log file of {database} shrinks from {size_mb:.0f} to {to_mb:.0f} MB")
     )
     text = say(template, database=key[1], size_mb=old / 1024, to_mb=size_kb / 1024)
-    world.emit("log", text, server=key[0], database=key[1], what=word, log_size_kb=size_kb)
+    world.emit(LogData(what=word, log_size_kb=size_kb), text, server=key[0], database=key[1])
     groups.policy(world.copies[key]).catalog_changed(world, key)
 
 
@@ -131,7 +132,7 @@ def check_room(world: World) -> None:
         if freed or volumes.next_log_size_kb(world, copy) > copy.log_size_kb + SMALL_KB:
             world.update_copy(key, log_full=False)
             text = say("the log of {database} has free space again", database=key[1])
-            world.emit("log", text, server=key[0], database=key[1], what="room")
+            world.emit(LogData(what="room"), text, server=key[0], database=key[1])
 
 
 def fill(world: World, database: str) -> None:
@@ -250,7 +251,7 @@ def add_file(
     text = say(
         "file {name} added to {database} on drive {drive}", name=name, database=copy.database, drive=drive
     )
-    world.emit("log", text, server=server, database=copy.database, what="file added")
+    world.emit(LogData(what="file added"), text, server=server, database=copy.database)
     groups.policy(world.copies[(server, copy.database)]).catalog_changed(world, (server, copy.database))
     check_room(world)
     return []

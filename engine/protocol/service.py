@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
+from engine.events import ServiceData
 from engine.flow.recovery import Cause, closing_s
 from engine.localization import say
 from engine.model import DbState, Service, World, ticks
@@ -15,7 +16,7 @@ STARTING: Final = say("SQL Server is starting")
 
 
 def _announce(world: World, server: str, text: str) -> None:
-    world.emit("service", text, server=server)
+    world.emit(ServiceData(), text, server=server)
 
 
 PRESS_AGAIN_S: Final = 1.0

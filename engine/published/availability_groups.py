@@ -10,7 +10,7 @@ from typing import Final, TypedDict
 
 from engine import arithmetic, simulator
 from engine.constants import PAGE_KB, TICKS_PER_S
-from engine.events import Event
+from engine.events import Event, ReplicaData, select_data
 from engine.flow import SafetyMode, Samples, run
 from engine.flow.sites import SSD, USERS
 from engine.model import ReplicaWord, World
@@ -114,7 +114,7 @@ def _play_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World,
 
 def _became_s(events: list[Event], state_word: ReplicaWord, server: str | None = None) -> float:
     """Return the time at which a replica entered the state, in seconds after the lines."""
-    found = (event for event in events if event.kind == "replica" and event.get("new") == state_word)
+    found = (event for event, change in select_data(events, ReplicaData) if change.new == state_word)
     return next(event.tick for event in found if server in (None, event.server)) / TICKS_PER_S - 5.0
 
 

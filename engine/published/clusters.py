@@ -13,7 +13,7 @@ from engine.availability.role import role_of
 from engine.chance import Chance
 from engine.cluster import config, instances, quorum
 from engine.constants import TICKS_PER_S
-from engine.events import Event, EventData, EventKind
+from engine.events import ClientData, ClusterData, Event, SqlDoneData, select_data
 from engine.flow import Flow
 from engine.flow.sites import IDLE, SSD
 from engine.model import (
@@ -30,7 +30,6 @@ from engine.model import (
     DatabaseCopy,
     DbState,
     FailoverMode,
-    FieldOf,
     Group,
     Instance,
     Link,
@@ -301,18 +300,22 @@ def primary(world: World) -> str:
     return found[0] if found is not None else ""
 
 
-def first_s(events: Sequence[Event], kind: EventKind, **data: FieldOf[EventData]) -> float | None:
-    """Return the time of the first such event, s."""
+def first_s(
+    events: Sequence[Event], kind: type[ClientData | ClusterData], what: str, node: str | None = None
+) -> float | None:
+    """Return the time of the first event of this kind with this change, of this node if one is named, s."""
     found = (
-        e for e in events if e.kind == kind and all(e.get(name) == value for name, value in data.items())
+        event
+        for event, change in select_data(events, kind)
+        if change.what == what and node in (None, getattr(change, "node", None))
     )
     return next((event.tick / TICKS_PER_S for event in found), None)
 
 
 def errors(events: Sequence[Event]) -> list[int]:
     """Return the numbers of the errors of T-SQL."""
-    answers: list[Any] = [event.as_json()["messages"] for event in events if event.kind == "sql_done"]
-    return [message["number"] for messages in answers for message in messages if message["number"]]
+    done = (batch for _, batch in select_data(events, SqlDoneData))
+    return [message["number"] for batch in done for message in batch.messages if message["number"]]
 
 
 def say_sql(world: World, server: str, text: str) -> list[int]:

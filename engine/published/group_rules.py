@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, Final
 
 from engine.constants import TICKS_PER_S, VERSIONS
-from engine.events import Event
+from engine.events import ClientData, ClusterData, Event, ReplicaData, select_data
 from engine.flow.sites import USERS, WORKLOAD1
 from engine.model import AvailabilityListener, ReplicaWord, World
 from engine.published import group_arithmetic
@@ -60,7 +60,7 @@ LONG_LEASE: Final = f"1 ps NODE_1 Get-ClusterResource {GROUP} | Set-ClusterParam
 def _noticed_s(fault: str, setup_lines: str = "") -> float | None:
     """Return the time from *fault* at the primary until the cluster knows that its role failed; None after 120 s."""
     world = group_world(AUTO, witness=True)
-    at = first_s(play(world, f"{setup_lines}5 {fault} NODE_1\n", 125.0), "cluster", what="role-failed")
+    at = first_s(play(world, f"{setup_lines}5 {fault} NODE_1\n", 125.0), ClusterData, what="role-failed")
     return None if at is None else at - FIVE
 
 
@@ -102,8 +102,11 @@ def _handover(windows: str) -> tuple[float, float]:
 
 
 def _became_s(events: Sequence[Event], state_word: ReplicaWord, server: str) -> float:
-    found = (event.tick for event in events if event.kind == "replica" and event.server == server
-             and event.get("new") == state_word)  # fmt: skip
+    found = (
+        event.tick
+        for event, change in select_data(events, ReplicaData)
+        if event.server == server and change.new == state_word
+    )
     return next(found, 10**9) / TICKS_PER_S - FIVE
 
 
@@ -403,7 +406,7 @@ def _reconnected_s(register_all: bool, ttl_s: int, multi_subnet: bool) -> float:
     subnets = ("10.0.1", "10.0.2")
     world = group_world(("auto", "auto"), listener=listener, client=client, witness=True, subnets=subnets)
     events = play(world, f"5 sql NODE_2 ALTER AVAILABILITY GROUP {GROUP} FAILOVER\n", ttl_s + 60.0)
-    return first_s(events, "client", what="connected") or 10**9
+    return first_s(events, ClientData, what="connected") or 10**9
 
 
 def _listener() -> list[FigureRow]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
+from engine.events import ClusterData
 from engine.model import Computer, World
 from engine.published.clusters import NODES, first_s, instance_world, primary, role
 from engine.published.measure import play
@@ -27,7 +28,7 @@ def _outage_s(act: str, seed: int = 1) -> float:
 
 @cache
 def _noticed_s(act: str) -> float:
-    at = first_s(play(instance_world(), f"{AT_S} {act}\n", 100.0), "cluster", what="role-failed")
+    at = first_s(play(instance_world(), f"{AT_S} {act}\n", 100.0), ClusterData, what="role-failed")
     return (at or 10**9) - AT_S
 
 

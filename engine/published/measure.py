@@ -12,6 +12,7 @@ from engine import simulator
 from engine.chance import Chance
 from engine.constants import TICKS_PER_S
 from engine.events import Event
+from engine.field_types import FieldOf
 from engine.flow import (
     Crossing,
     Flow,
@@ -26,6 +27,7 @@ from engine.flow import (
     run,
     warm_start,
 )
+from engine.flow.setup import SourceSetup, StreamSetup
 from engine.flow.sites import NEC
 from engine.mirroring import redo, roles
 from engine.model import (
@@ -70,7 +72,9 @@ class Means:
     messages_per_s: float
 
 
-def setup_of(workload: Workload, mode: SafetyMode, site: Site = NEC, **changes: object) -> Pair:
+def setup_of(
+    workload: Workload, mode: SafetyMode, site: Site = NEC, **changes: FieldOf[SourceSetup | StreamSetup]
+) -> Pair:
     """Return a single database with an unlimited log file and, unless *mode* is NONE, a mirror."""
     return pair(site, workload, mode, **({"log_max_kb": NO_LIMIT_KB} | changes))
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from engine.events import NoteData
 from engine.constants import ENTERPRISE
 from engine.flow.setup import bulk_load, index_build
 from engine.flow.sites import WORKLOADS
@@ -31,7 +32,7 @@ def _set_workload(world: World, item: Input) -> None:
     for copy in world.copies_of(database):
         scale = item.option("scale", 1.0 if copy.scale == 0.0 else copy.scale)
         world.update_copy((copy.server, database), workload=name, scale=scale)
-    world.emit("note", item.command_text, database=database)
+    world.emit(NoteData(), item.command_text, database=database)
 
 
 # --- long operations --------------------------------------------------------------------------------------
@@ -124,7 +125,7 @@ def _change_schema(world: World, item: Input) -> None:
     if key is None:
         raise InputError(say("{database} is not available", database=item.args[0]))
     text = say("a table of {database} was changed (ALTER TABLE)", database=key[1])
-    world.emit("note", text, server=key[0], database=key[1], what="schema changed")
+    world.emit(NoteData(what="schema changed"), text, server=key[0], database=key[1])
     groups.policy(world.copies[key]).schema_changed(world, key)
 
 

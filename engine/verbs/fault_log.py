@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from engine.events import FaultData
 from engine.inputs import Input
 from engine.localization import say
 from engine.model import Fault, Tick, World
@@ -40,7 +41,7 @@ def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
     pointless = verb.pointless(world, item)
     if pointless:
         text = say("{input}: {why}", input=item.command_text, why=pointless)
-        world.emit("fault", text, server=server, verb=verb.name, args=list(item.args), no_effect=True)
+        world.emit(FaultData(verb=verb.name, args=list(item.args), no_effect=True), text, server=server)
         return
     place, computer = len(world.outbox), _computer_meant(world, item, verb)
     before = do(world, item)
@@ -55,7 +56,7 @@ def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
                   before=before or ())
         )  # fmt: skip
     _close(world, item, verb, own)
-    world.emit("fault", item.command_text, server=server, verb=verb.name, args=list(item.args))
+    world.emit(FaultData(verb=verb.name, args=list(item.args)), item.command_text, server=server)
     world.outbox.insert(place, world.outbox.pop())  # the action must precede its effects
 
 

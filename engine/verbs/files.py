@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from engine.cluster import setup
+from engine.events import ChoreData
 from engine.inputs import Input, InputError, but_there_are
 from engine.localization import format_duration, mark, say
 from engine.model import Volume, World
 from engine.protocol import database_files, files, logspace, network, volumes
-from engine.verbs.verb import SERVER, SERVERS, Args, Doing, VerbParameter, emit_maintenance_event, verb
+from engine.verbs.verb import SERVER, SERVERS, Args, Doing, VerbParameter, verb
 
 _TWO_PATHS: Final = re.compile(r"([A-Za-z]:\\.*?)\s+([A-Za-z]:\\.*)")
 """Pattern of the old and the new path of a file copied on its own server."""
@@ -49,9 +50,8 @@ def _copy(world: World, item: Input) -> None:
             )
         )
     seconds = files.transfer_s(world, a, b, found.size_kb)
-    emit_maintenance_event(
-        world,
-        b,
+    world.emit(
+        ChoreData(path=path),
         say(
             "copying {path} from {server}: {size_mb:.1f} MB, about {time}",
             path=path,
@@ -59,7 +59,7 @@ def _copy(world: World, item: Input) -> None:
             size_mb=found.size_kb / 1024,
             time=format_duration(seconds, ".0f"),
         ),
-        path=path,
+        server=b,
     )
     number = world.next_id()
     world.transfers[number] = (a, b, found.size_kb / max(seconds, 0.01))
@@ -117,7 +117,7 @@ def _moved(world: World, server: str, database: str, file: str, path: str, conte
         database_files.place_file(world, (server, database), file, path)
     else:
         world.files[server, path] = content
-    emit_maintenance_event(world, server, say("{path} is on {server}", path=path, server=server), path=path)
+    world.emit(ChoreData(path=path), say("{path} is on {server}", path=path, server=server), server=server)
 
 
 def _copied(world: World, a: str, b: str, path: str, content: object, number: int) -> None:
@@ -127,16 +127,14 @@ def _copied(world: World, a: str, b: str, path: str, content: object, number: in
     if not (
         world.computer_of(a).powered and world.computer_of(b).powered and network.is_passing(world, a, b)
     ):
-        emit_maintenance_event(
-            world,
-            b,
+        world.emit(
+            ChoreData(path=path, failed=True),
             say("copying {path} from {server} to {other} failed", path=path, server=a, other=b),
-            path=path,
-            failed=True,
+            server=b,
         )
         return
     world.files[b, path] = content
-    emit_maintenance_event(world, b, say("{path} is on {server}", path=path, server=b), path=path)
+    world.emit(ChoreData(path=path), say("{path} is on {server}", path=path, server=b), server=b)
 
 
 def _delete(world: World, item: Input) -> None:
@@ -144,7 +142,7 @@ def _delete(world: World, item: Input) -> None:
     path = files.spelled(world, server, path.strip())
     if world.files.pop((server, path), None) is None:
         raise InputError(say("{server} has no file {path}", server=server, path=path))
-    emit_maintenance_event(world, server, say("{path} deleted", path=path), path=path)
+    world.emit(ChoreData(path=path), say("{path} deleted", path=path), server=server)
     logspace.check_room(world)
 
 
@@ -190,7 +188,7 @@ def _set_drive(adds_drive: bool) -> Doing:
             kept = tuple(one for one in world.computers[name].volumes if one.letter.upper() != letter)
             world.update_computer(name, volumes=(*kept, Volume(letter=letter, size_kb=size_kb)))
         text = say("drive {drive}: has {size_gb:g} GB", drive=letter, size_gb=size_kb / KB_PER_GB)
-        emit_maintenance_event(world, server, text, drive=letter)
+        world.emit(ChoreData(drive=letter), text, server=server)
         logspace.check_room(world)
 
     return do

@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 from engine.constants import EDITIONS, PATCH_S, UPGRADE_S, VERSIONS
+from engine.events import ChoreData
 from engine.inputs import Input, InputError
 from engine.localization import mark, say
 from engine.model import Fault, Service, World
 from engine.protocol import options, service
 from engine.verbs.servers import stop_service
-from engine.verbs.verb import SERVER, VerbParameter, emit_maintenance_event, verb
+from engine.verbs.verb import SERVER, VerbParameter, verb
 
 
 def _set_account(world: World, item: Input) -> None:
     """Change the account as Configuration Manager does, with a restart of the service."""
     server, account = item.args[0], item.args[1].strip()
     world.update_instance(server, service_account=account)
-    emit_maintenance_event(
-        world, server, say("SQL Server now runs as {name}; the service restarts", name=account)
+    world.emit(
+        ChoreData(), say("SQL Server now runs as {name}; the service restarts", name=account), server=server
     )
     if world.instances[server].service is Service.RUNNING:
         _stop_service(world, server, "restart")
@@ -65,7 +66,7 @@ def _upgrade(world: World, item: Input) -> None:
             name=f"{version} {edition}",
             time_min=seconds / 60,
         )
-    emit_maintenance_event(world, server, text)
+    world.emit(ChoreData(), text, server=server)
     if state.service is Service.RUNNING:
         _stop_service(world, server, "")
     world.call_after(seconds, "chore.upgraded", server, version, edition)
@@ -76,11 +77,11 @@ def _upgraded(world: World, server: str, version: int, edition: str) -> None:
     state = world.instances[server]
     if not world.computers[state.computer].powered or state.service is not Service.STOPPED:
         text = say("the upgrade failed: the server was powered off or the service started")
-        emit_maintenance_event(world, server, text, failed=True)
+        world.emit(ChoreData(failed=True), text, server=server)
         return
     options.keep_levels(world, server, version)
     world.update_instance(server, version=version, edition=edition, installs=state.installs + 1)
-    emit_maintenance_event(world, server, say("SQL Server {name} is installed", name=f"{version} {edition}"))
+    world.emit(ChoreData(), say("SQL Server {name} is installed", name=f"{version} {edition}"), server=server)
     service.start(world, server)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.events import ChoreData
 from engine.inputs import Input, InputError, but_there_are
 from engine.localization import mark, say
 from engine.messages import SqlError
@@ -14,7 +15,6 @@ from engine.verbs.verb import (
     Args,
     Doing,
     VerbParameter,
-    emit_maintenance_event,
     need_running,
     of_server,
     other_servers,
@@ -48,7 +48,7 @@ def _set_jobs(enabled: bool) -> Doing:
         for name in names:
             jobs.update(world, server, name, enabled=enabled)
         template = mark("jobs enabled ({n}): {names}") if enabled else mark("jobs disabled ({n}): {names}")
-        emit_maintenance_event(world, server, say(template, n=len(names), names=", ".join(names)), jobs=names)
+        world.emit(ChoreData(jobs=names), say(template, n=len(names), names=", ".join(names)), server=server)
 
     return do
 
@@ -58,8 +58,10 @@ def _copy_jobs(world: World, item: Input) -> None:
     a, b = item.args
     need_running(world, a, b)
     names = jobs.copy_all(world, a, b)
-    emit_maintenance_event(
-        world, b, say("jobs copied from {server}, disabled: {n}", n=len(names), server=a), jobs=names
+    world.emit(
+        ChoreData(jobs=names),
+        say("jobs copied from {server}, disabled: {n}", n=len(names), server=a),
+        server=b,
     )
 
 
@@ -88,7 +90,7 @@ def _transfer_logins(world: World, item: Input) -> None:
     if other_sid:
         names = ", ".join(other_sid)
         text = say("{what}; not changed because the SID differs: {names}", what=text, names=names)
-    emit_maintenance_event(world, b, text, logins=[login.name for login in new])
+    world.emit(ChoreData(logins=[login.name for login in new]), text, server=b)
     network.reassess(world)
 
 
@@ -109,7 +111,7 @@ def _create_linked_server(world: World, item: Input) -> None:
         raise InputError(
             say("{server} already has a linked server {name}", server=server, name=name)
         ) from None
-    emit_maintenance_event(world, server, say("linked server {name} created", name=name))
+    world.emit(ChoreData(), say("linked server {name} created", name=name), server=server)
 
 
 def _copy_linked_servers(world: World, item: Input) -> None:
@@ -118,8 +120,10 @@ def _copy_linked_servers(world: World, item: Input) -> None:
     known = world.instances[b].linked_servers
     new = [name for name in world.instances[a].linked_servers if name not in known]
     world.update_instance(b, linked_servers=(*known, *new))
-    emit_maintenance_event(
-        world, b, say("linked servers copied from {server}: {n}", n=len(new), server=a), linked_servers=new
+    world.emit(
+        ChoreData(linked_servers=new),
+        say("linked servers copied from {server}: {n}", n=len(new), server=a),
+        server=b,
     )
 
 

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final, cast
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
 
 from engine.constants import TIME_MAX_S
-from engine.events import EventKind
+from engine.events import (
+    AnswerData,
+    CallData,
+    ConfirmationData,
+    HintData,
+    NoteData,
+    ReadBackData,
+    StatusReportData,
+    StatusRequestData,
+    TeamMessageData,
+)
 from engine.inputs import Input
 from engine.localization import mark, say
 from engine.model import World
@@ -16,14 +28,23 @@ def _answer(world: World, item: Input) -> None:
     question, choice = item.args
     if item.options:
         sure_percent = item.option("sure_percent", 0.0)
-        world.emit("answer", item.command_text, question=question, choice=choice, sure_percent=sure_percent)
+        world.emit(AnswerData(question=question, choice=choice, sure_percent=sure_percent), item.command_text)
     else:
-        world.emit("answer", item.command_text, question=question, choice=choice)
+        world.emit(AnswerData(question=question, choice=choice), item.command_text)
+
+
+TEAM_MESSAGES: Final[Mapping[str, type[TeamMessageData]]] = MappingProxyType(
+    {
+        each.kind: each
+        for each in (CallData, ReadBackData, ConfirmationData, StatusRequestData, StatusReportData)
+    }
+)
+"""Verb -> the event that it causes."""
 
 
 def _emit_team_message(world: World, item: Input) -> None:
     """Send a message from one role of a team to another; `Drill` has checked that it is permitted."""
-    world.emit(cast(EventKind, item.verb), item.args[-1], by=item.by, to=item.args[0])
+    world.emit(TEAM_MESSAGES[item.verb](by=item.by, to=item.args[0]), item.args[-1])
 
 
 ROLE: Final = VerbParameter(mark("role"))
@@ -31,10 +52,10 @@ ROLE: Final = VerbParameter(mark("role"))
 
 VERBS: Final = (
     verb("revert-all", None),
-    verb("note", lambda world, item: world.emit("note", item.args[0])),
+    verb("note", lambda world, item: world.emit(NoteData(), item.args[0])),
     verb(
         "hint",
-        lambda world, item: world.emit("hint", say("a hint was opened"), layer=int(item.args[0])),
+        lambda world, item: world.emit(HintData(layer=int(item.args[0])), say("a hint was opened")),
         parameters=(VerbParameter("layer", choices=("1", "2", "3")),),
     ),
     verb("answer", _answer, parameters=(VerbParameter("question"), VerbParameter("choice", "number"))),
@@ -45,11 +66,11 @@ VERBS: Final = (
     verb("status", _emit_team_message, parameters=(ROLE, VerbParameter("fact", "rest"))),
     verb(
         "rewind",
-        lambda world, item: world.emit("note", say("rewound to this time"), rewound_from_s=item.args[0]),
+        lambda world, item: world.emit(NoteData(rewound_from_s=item.args[0]), say("rewound to this time")),
         parameters=(
             VerbParameter("from_s", "number", bounds=(0.0, TIME_MAX_S)),
             VerbParameter("known", "rest", optional=True),
         ),
     ),
-    verb("finish", lambda world, item: world.emit("note", say("drill ended by you"))),
+    verb("finish", lambda world, item: world.emit(NoteData(), say("drill ended by you"))),
 )

@@ -10,11 +10,10 @@ from typing import Any, Final, Literal, TypedDict, Unpack, cast
 
 from msgspec import Struct
 
-from engine.events import ChoreData
 from engine.flow.recovery import Cause
 from engine.inputs import Input, InputError
 from engine.localization import mark, say
-from engine.model import Client, Computer, Fault, FieldOf, Instance, TimerName, World
+from engine.model import Client, Computer, Fault, Instance, TimerName, World
 from engine.tables import read_table
 
 Args = tuple[str, ...]
@@ -297,15 +296,7 @@ def _feels(client: Client, fault: Fault, names: set[str], link: bool) -> bool:
     return (client.name if link else client.data_source) in names
 
 
-# --- common parts of chores -------------------------------------------------------------------------------
-# they report their result and refuse if SQL Server does not answer.
-
-
-def emit_maintenance_event(
-    world: World, server: str, text: str, *, database: str | None = None, **data: FieldOf[ChoreData]
-) -> None:
-    """Emit an event of maintenance on a server."""
-    world.emit("chore", text, server=server, database=database, **data)
+# --- common check of chores: SQL Server must answer --------------------------------------------------------
 
 
 def need_running(world: World, *names: str) -> None:

@@ -13,6 +13,7 @@ from engine.tsql.language import option_table
 from engine.tsql.language.option_table import EFFECT, REFUSED, OptionRule
 from tests.engine.availability.worlds import ag_lab, do
 from tests.engine.tsql.console import Answer, ask, run_on
+from tests.events import read_field
 
 SERVER: Final = "NODE_1"
 PREPARED: Final = r"""CREATE TABLE t (a int NOT NULL, b int); CREATE INDEX i ON t (b)
@@ -240,7 +241,7 @@ def run(base: World, statement: str) -> tuple[Answer, World]:
 def test_each_line_of_the_option_table_is_true(base: World, rule: OptionRule) -> None:
     answer, world = run(base, statement_of(rule))
     refused = [text for text in answer.texts if text.startswith("Not simulated: ")]
-    errors = [m for m in answer.event.get("messages") if m["severity"] > 10]
+    errors = [m for m in read_field(answer.event, "messages") if m["severity"] > 10]
     if rule.treatment == REFUSED:
         assert refused, (statement_of(rule), answer.texts)
         assert errors

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, get_args, get_type_hints
+from typing import Final, get_args
 
 import pytest
 from mypy import api
 
 from engine import simulator, tsql
-from engine.events import KINDS, EventData, EventKind
+from engine.events import KINDS, EventKind
 from engine.model import TimerName
+from tests.events import DATA
 
 ROOT: Final = Path(__file__).parents[2]
 IMPORTS: Final = """
 from msgspec.structs import replace
 from engine.cluster import config
-from engine.events import Event
+from engine.events import Event, FaultData, WitnessData
 from engine.model import DatabaseCopy, World
 from engine.protocol.groups import GroupPolicy
 
@@ -28,8 +29,9 @@ def change(world: World, copy: DatabaseCopy, event: Event) -> None:
 RIGHT: Final = (
     "world.update_copy(copy.key, disk_failed=True)",
     'world.call_after(1.0, "client.try", "APP", 1)',
-    'world.emit("fault", "text", verb="power-off", args=["SERVER_A"])',
-    'print(replace(copy, disk_failed=True), event.get("verb"), event.kind == "fault")',
+    'world.emit(FaultData(verb="power-off", args=["SERVER_A"]), "text")',
+    "print(replace(copy, disk_failed=True), isinstance(event.data, FaultData) and event.data.verb)",
+    'print(event.kind == "fault")',
 )
 WRONG: Final = (
     ('world.update_copy(copy.key, disk_fialed=True)', "disk_fialed"),
@@ -40,10 +42,10 @@ WRONG: Final = (
     ('print(replace(copy, disk_fialed=True))', "disk_fialed"),
     ('world.call_after(1.0, "client.tyr", "APP", 1)', "client.tyr"),
     ('world.cancel_calls("client.tyr")', "client.tyr"),
-    ('world.emit("falut", "text")', "falut"),
-    ('world.emit("fault", "text", vreb="power-off")', "vreb"),
-    ('world.emit("fault", "text", window="of another kind")', "window"),
-    ('event.get("vreb")', "vreb"),
+    ('world.emit(FalutData(), "text")', "FalutData"),
+    ('world.emit(FaultData(vreb="power-off", args=[]), "text")', "vreb"),
+    ('world.emit(WitnessData(new="CONNECTED", window="of another kind"), "text")', "window"),
+    ('print(isinstance(event.data, FaultData) and event.data.vreb)', "vreb"),
     ('print(event.kind == "falut")', "falut"),
     ('Incomplete()', "Incomplete"),
 )  # fmt: skip
@@ -81,4 +83,4 @@ def test_type_checker_rejects_a_wrong_line(
 
 def test_every_timer_and_every_kind_has_one_record() -> None:
     assert {*simulator.HANDLERS, *tsql.HANDLERS} == {*get_args(TimerName)}
-    assert {*KINDS} == {*get_args(EventKind)} == {*get_type_hints(EventData)}
+    assert {*KINDS} == {*get_args(EventKind)} == {*DATA}

@@ -20,6 +20,7 @@ from engine.published.measure import MIRROR, PRINCIPAL, WITNESS, lab
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line
 from tests.engine.protocol.invariants import check
+from tests.events import read_field
 
 HOUR_S: Final = 3600
 LOOK_S: Final = 5
@@ -89,7 +90,7 @@ def main() -> None:
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     asked = {line.verb for line in lines if VERBS[line.verb].group == "fault"}
     felt = sum(fault.effective_tick is not None for fault in world.faults)
-    refused = [event.text for event in events if event.get("refused")]
+    refused = [event.text for event in events if read_field(event, "refused")]
     print(f"{count} databases, {HOUR_S} simulated seconds: {took:.1f} s, peak {peak_mb:.0f} MB")
     print(f"{len(world.faults)} faults of {len(asked)} kinds, {felt} felt; {len(events)} events; "
           f"{sum(f.online_tick is not None for f in world.failovers)} failovers")  # fmt: skip

@@ -14,6 +14,7 @@ from engine.tsql.batches import work
 from engine.tsql.language import definition_reader
 from engine.tsql.language.reader import STATEMENT_TOKENS_MAX
 from tests.engine.worlds import lab
+from tests.events import read_field
 from tests.hostile.batches import BATCHES
 
 QUICK = [
@@ -40,7 +41,7 @@ def _run_batch(text: str, ticks: int = 100) -> Event:
 
 @pytest.mark.parametrize("name", QUICK)
 def test_hostile_batches_end_or_can_be_stopped(name: str) -> None:
-    assert _run_batch(BATCHES[name]()).get("messages")
+    assert read_field(_run_batch(BATCHES[name]()), "messages")
     assert not list(Path("/tmp").glob("mirrordrill-escaped*"))
 
 
@@ -65,7 +66,7 @@ STATEMENT_READ_MAX: Final = definition_reader.STATEMENT_WORK + definition_reader
 
 
 def _read_messages(text: str) -> str:
-    return " ".join(message["text"] for message in _run_batch(text, ticks=20_000).get("messages"))
+    return " ".join(message["text"] for message in read_field(_run_batch(text, ticks=20_000), "messages"))
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ def test_format_allocates_no_more_than_its_result(value: str, expected: str | No
     world.update_instance("SERVER_A", version=2012)
     tsql.submit(world, "SERVER_A", f"SELECT {value}")
     (done,) = [event for event in simulator.advance(world, 500) if event.kind == "sql_done"]
-    assert done.get("results")[0]["rows"] == [[expected]]
+    assert read_field(done, "results")[0]["rows"] == [[expected]]
 
 
 def test_the_agent_reports_that_it_cannot_keep_up() -> None:

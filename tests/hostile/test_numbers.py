@@ -9,6 +9,7 @@ import pytest
 
 from engine import simulator, tsql
 from tests.engine.worlds import lab
+from tests.events import read_field
 
 VALUES: Final = (
     "1e308*10",
@@ -55,8 +56,8 @@ def test_infinite_numbers_are_refused(value: str) -> None:
         world = lab(workload="none")
         tsql.submit(world, "SERVER_A", place.format(value))
         (done,) = [event for event in simulator.advance(world, 100) if event.kind == "sql_done"]
-        assert done.get("messages"), place
-        cells = [cell for grid in done.get("results") for row in grid["rows"] for cell in row]
+        assert read_field(done, "messages"), place
+        cells = [cell for grid in read_field(done, "results") for row in grid["rows"] for cell in row]
         assert all(math.isfinite(cell) for cell in cells if isinstance(cell, float)), (place, cells)
 
 
@@ -73,4 +74,4 @@ def test_valid_numbers_are_accepted(value: str, expected: object) -> None:
     world = lab(workload="none")
     tsql.submit(world, "SERVER_A", f"SELECT {value}")
     (done,) = [event for event in simulator.advance(world, 100) if event.kind == "sql_done"]
-    assert done.get("results")[0]["rows"] == [[expected]]
+    assert read_field(done, "results")[0]["rows"] == [[expected]]

@@ -11,7 +11,7 @@ from engine.cluster.instances import NAME_S
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.report import DISCONNECTED
 from engine.drill.running.comparison import INSTANCE, find_technology
-from engine.events import Event
+from engine.events import ClientData, ClusterData, DetectedData, Event, select_data
 from engine.model import Failover, Tick, World, ticks
 from engine.protocol.service import STARTING
 
@@ -127,12 +127,12 @@ def _assemble(
 ) -> Moment:
     names = list(clients)
     found = find_milestones(failover, technology, events, names, start_due_tick) if noticed else {}
-    cut = next((e.tick for e in events if e.kind == "client" and e.get("what") in DISCONNECTED), None)
+    cut = next((e.tick for e, change in select_data(events, ClientData) if change.what in DISCONNECTED), None)
     phases = list_phases(technology, failover.failed_tick, found, bool(names))
     lost: dict[str, Tick] = {}
-    for event in events:
-        gone = event.kind == "detected" and event.get("peer") == failover.from_server
-        if gone and event.get("how") != "connected" and event.server is not None:
+    for event, detected in select_data(events, DetectedData):
+        gone = detected.peer == failover.from_server and detected.how != "connected"
+        if gone and event.server is not None:
             lost.setdefault(event.server, event.tick)
     return Moment(technology, failover, noticed, phases, published, unlike, cut, lost)
 
@@ -169,7 +169,9 @@ def find_milestones(
     if technology == INSTANCE:
         after = [e for e in events if e.tick >= failover.detected_tick]
         start = next((e.tick for e in after if e.kind == "service" and e.text == STARTING), start_due_tick)
-        started = next((e.tick for e in after if e.kind == "cluster" and e.get("what") == "online"), None)
+        started = next(
+            (e.tick for e, change in select_data(after, ClusterData) if change.what == "online"), None
+        )
         if failover.online_tick is not None:
             started = min(started or failover.online_tick, failover.online_tick)
             start = min(start or started, started)
@@ -193,14 +195,13 @@ def _find_return(failover: Failover, events: Sequence[Event], clients: Sequence[
     if failover.online_tick is None:
         return None
     back: dict[str, Tick | None] = {}
-    for event in events:
-        name = str(event.get("client", ""))
-        if event.kind != "client" or name not in clients:
+    for event, change in select_data(events, ClientData):
+        if change.client not in clients:
             continue
-        if event.get("what") in DISCONNECTED:
-            back[name] = None
-        elif event.get("what") == "connected":
-            back[name] = event.tick
+        if change.what in DISCONNECTED:
+            back[change.client] = None
+        elif change.what == "connected":
+            back[change.client] = event.tick
         if back and None not in back.values() and event.tick >= failover.online_tick:
             return event.tick
     return failover.online_tick if not back else None

@@ -32,7 +32,7 @@ from engine.drill.authoring.schema import Goal
 from engine.drill.running.questions import GoalState, OpenQuestion
 from engine.drill.running.state import PendingKind
 from engine.drill.time.event_log import select_events
-from engine.events import Event
+from engine.events import AnswerData, Event, HintData, select_data
 from engine.model import World
 from engine.overrides import override
 
@@ -353,8 +353,8 @@ class Briefing(QScrollArea):
     def add_events(self, events: Sequence[Event]) -> None:
         """Add new events."""
         for event in events:
-            if event.kind == "answer":
-                self._ends[str(event.get("question"))] = localize(event.text)
+            if isinstance(event.data, AnswerData):
+                self._ends[event.data.question] = localize(event.text)
         if any(event.kind in ("goal", "hint", "question", "answer") for event in events):
             self._refresh()
 
@@ -424,8 +424,8 @@ class Briefing(QScrollArea):
             button.show_text(f"{title}{price}" if there else f"✓  {title}", spoken="" if there else title)
             button.setEnabled(there)  # an open one stays: otherwise the next would slide under the pointer
             button.setVisible(hint is not None and not drill.finished)
-        lines = list(select_events(drill.events, "hint")) if drill.hints else []
-        said = [f"{tr(HINT_LAYERS[int(event.get('layer')) - 1])}: {event.text}" for event in lines]
+        lines = select_data(select_events(drill.events, "hint"), HintData) if drill.hints else ()
+        said = [f"{tr(HINT_LAYERS[hint.layer - 1])}: {event.text}" for event, hint in lines]
         self._opened.setText("\n\n".join(said))
         self._opened.setVisible(bool(said))
 

@@ -16,7 +16,7 @@ from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize
 from engine.drill.running.state import SampledState
-from engine.events import Event
+from engine.events import ClusterData, Event, StateData
 from engine.flow import Array
 from engine.model import World
 from engine.overrides import override
@@ -220,8 +220,8 @@ SAFETY: Final = "safety"
 """Reason of "state" events that report a setting instead of a state."""
 
 
-def _state(name: str) -> str:
-    return NO_SESSION if name == "NONE" else name
+def _state(name: str | None) -> str:
+    return NO_SESSION if name in (None, "NONE") else name
 
 
 class States:
@@ -263,13 +263,14 @@ class States:
     def add(self, events: Iterable[Event]) -> None:
         """Add the states in events."""
         for event in events:
-            if event.kind == "cluster" and event.get("role") in self._clustered:
-                word = ROLE_WORDS.get(str(event.get("what")))
+            change = event.data
+            if isinstance(change, ClusterData) and change.role in self._clustered:
+                word = ROLE_WORDS.get(change.what)
                 if word is not None:
-                    self._changes[str(event.get("role"))].append((event.t_s, word))
-            if event.kind != "state" or event.database != self.database or event.get("why") == SAFETY:
+                    self._changes[change.role].append((event.t_s, word))
+            if not isinstance(change, StateData) or event.database != self.database or change.why == SAFETY:
                 continue
-            before, after = (_state(event.get(name)) for name in ("old", "new"))
+            before, after = (_state(name) for name in (change.old, change.new))
             lane = self._changes.setdefault(str(event.server), [(0.0, before)])
             lane.append((event.t_s, after))
 

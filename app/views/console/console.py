@@ -29,7 +29,7 @@ from app.widgets.layouts import lay_column
 from app.words.language import tr
 from engine import tsql
 from engine.drill.time.event_log import select_events
-from engine.events import Event
+from engine.events import Event, SqlData, SqlDoneData
 from engine.inputs import Input, InputError
 from engine.model import World
 from engine.overrides import override
@@ -145,13 +145,13 @@ class Console(QWidget):
         outcomes: dict[str, BatchOutcome] = {}
         running: dict[str, int] = {}
         for event in events:
-            if event.kind == "sql":
-                started = self._batches.started(event)
+            if isinstance(event.data, SqlData):
+                started = self._batches.started(event, event.data)
                 if started is not None:
                     self.history.append(started)
                     running[started.window] = started.tick
-            else:
-                ended = self._batches.finish_batch(event)
+            elif isinstance(event.data, SqlDoneData):
+                ended = self._batches.finish_batch(event, event.data)
                 if ended is not None and ended.outcome is not None:
                     running.pop(ended.window, None)
                     outcomes[ended.window] = ended.outcome

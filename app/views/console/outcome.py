@@ -11,7 +11,7 @@ from typing import Final
 
 from app.words import formatting
 from app.words.language import tr, trn
-from engine.events import Event
+from engine.events import Event, SqlData, SqlDoneData
 from engine.inputs import Input
 from engine.messages import Message
 
@@ -78,23 +78,23 @@ def summarize_outcome(outcome: BatchOutcome) -> BatchOutcome:
     return replace(outcome, messages=told, results=(), counted=outcome.row_count)
 
 
-def from_event(event: Event) -> BatchOutcome:
-    """Return the outcome in an event of kind "sql_done"."""
+def from_event(event: Event, done: SqlDoneData) -> BatchOutcome:
+    """Return the outcome of a batch that has ended."""
     return BatchOutcome(
         server=event.server or "",
-        window=event.get("window"),
-        batch=event.get("batch"),
-        messages=tuple(Message(**message) for message in event.get("messages", ())),
+        window=done.window,
+        batch=done.batch,
+        messages=tuple(Message(**message) for message in done.messages),
         results=tuple(
             Rowset(
                 tuple(result["columns"]),
                 tuple(tuple(row) for row in result["rows"]),
                 result.get("after_messages", 0),
             )
-            for result in event.get("results", ())
+            for result in done.results
         ),
-        started_tick=event.get("started_tick"),
-        elapsed_ticks=event.get("elapsed_ticks"),
+        started_tick=done.started_tick,
+        elapsed_ticks=done.elapsed_ticks,
     )
 
 
@@ -186,24 +186,24 @@ class Batches:
         self._awaited: Counter[tuple[str, ...]] = Counter()
         self._running: dict[str, QueryBatch] = {}
 
-    def started(self, event: Event) -> QueryBatch | None:
-        """Return the batch that an event of kind "sql" starts; None for a batch of another view."""
+    def started(self, event: Event, sent: SqlData) -> QueryBatch | None:
+        """Return the batch that begins; None if it is nobody's here."""
         for item in self._journal[self._read :]:
             if item.verb == "sql" and QUERY_WINDOW.fullmatch(item.args[0]):
                 self._awaited[item.args] += 1
         self._read = len(self._journal)
-        window = event.get("window")
+        window = sent.window
         if not self._awaited[window, event.text]:
             return None
         self._awaited[window, event.text] -= 1
-        batch = self._running[window] = QueryBatch(event.tick, window, event.text, event.get("batch"))
+        batch = self._running[window] = QueryBatch(event.tick, window, event.text, sent.batch)
         return batch
 
-    def finish_batch(self, event: Event) -> QueryBatch | None:
-        """Return the batch and outcome of an event of kind "sql_done"; None for a batch of another view."""
-        batch = self._running.get(event.get("window"))
-        if batch is None or batch.run != event.get("run"):
+    def finish_batch(self, event: Event, done: SqlDoneData) -> QueryBatch | None:
+        """Return the batch that ends, with its outcome; None if it is nobody's here."""
+        batch = self._running.get(done.window)
+        if batch is None or batch.run != done.run:
             return None
         del self._running[batch.window]
-        batch.outcome = from_event(event)
+        batch.outcome = from_event(event, done)
         return batch

@@ -12,7 +12,7 @@ from app.widgets import theme
 from app.widgets.keyboard import HistoryLine
 from app.widgets.layouts import lay_column, lay_row
 from app.words.language import tr
-from engine.events import Event
+from engine.events import Event, PowerShellData, data_of
 from engine.inputs import Input
 from engine.overrides import override
 
@@ -57,8 +57,8 @@ class ShellWindow(QWidget):
 
     def show_answer(self, event: Event) -> None:
         """Append a command and its output."""
-        output = str(event.get("output"))
-        self._append(f"{PROMPT} {event.get('command')}", output, "bad" if event.get("refused") else "")
+        if (line := data_of(event, PowerShellData)) is not None:
+            self._append(f"{PROMPT} {line.command}", line.output, "bad" if line.refused else "")
 
     def show_refusal(self, line: str, reason: str) -> None:
         """Append a line that could not be executed, and the reason."""

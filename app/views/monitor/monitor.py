@@ -33,7 +33,7 @@ from app.words.language import mark, tr
 from engine import tsql
 from engine.constants import TICKS_PER_S
 from engine.drill.time.event_log import select_events
-from engine.events import Event
+from engine.events import AlertData, Event
 from engine.model import Alert, World
 from engine.overrides import override
 
@@ -147,10 +147,10 @@ class Warnings(QWidget):
         """Forget all raised alerts."""
         self._raised.clear()
 
-    def note(self, event: Event) -> None:
-        """Note an event of kind "alert"."""
+    def note(self, event: Event, alert: AlertData) -> None:
+        """Note an alert."""
         at = f"{formatting.run_time(event.tick / TICKS_PER_S)} {event.server}"
-        self._raised.setdefault(event.database or "", {})[event.get("alert_id")] = at
+        self._raised.setdefault(event.database or "", {})[alert.alert_id] = at
 
     def show_world(self, world: World, database: str, servers: list[str]) -> None:
         """Show the thresholds of a database."""
@@ -331,8 +331,8 @@ class Monitor(QWidget):
     def add_events(self, events: Iterable[Event]) -> None:
         """Add new events."""
         for event in events:
-            if event.kind == "alert":
-                self.warnings.note(event)
+            if isinstance(event.data, AlertData):
+                self.warnings.note(event, event.data)
 
     # --- what is shown ------------------------------------------------------------------------------------
 

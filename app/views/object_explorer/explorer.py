@@ -19,7 +19,7 @@ from app.widgets.bars import Bar, menu_button
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import follow_selection
 from app.words.language import mark, tr
-from engine.events import Event
+from engine.events import Event, SqlDoneData, select_data
 from engine.model import World
 from engine.overrides import override
 
@@ -142,9 +142,9 @@ class ObjectExplorer(QWidget):
         events = list(events)
         for page in self.pages:
             page.add_events(events)
-        for event in events:
-            if event.kind == "sql_done" and str(event.get("window")).endswith(f"#{WINDOW}"):
-                wrong = [message for message in event.get("messages", ()) if message["severity"] > 10]
+        for _, done in select_data(events, SqlDoneData):
+            if done.window.endswith(f"#{WINDOW}"):
+                wrong = [message for message in done.messages if message["severity"] > 10]
                 self._error = f"Msg {wrong[0]['number']}: {wrong[0]['text']}" if wrong else ""
                 if not wrong:
                     self._refresh_folder_of_current()

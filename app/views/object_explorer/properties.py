@@ -23,7 +23,7 @@ from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row
 from app.words import formatting
 from app.words.language import mark, tr
-from engine.events import Event
+from engine.events import Event, SqlDoneData, select_data
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
 from engine.overrides import override
 
@@ -199,9 +199,9 @@ class MirroringPage(QDialog):
 
     def add_events(self, events: Iterable[Event]) -> None:
         """Show the server's reply to a button."""
-        for event in events:
-            if event.kind == "sql_done" and event.get("window") == self.window_id:
-                wrong = [message for message in event.get("messages", ()) if message["severity"] > 10]
+        for _, done in select_data(events, SqlDoneData):
+            if done.window == self.window_id:
+                wrong = [message for message in done.messages if message["severity"] > 10]
                 self.refresh()
                 if wrong:
                     self._show_status(f"Msg {wrong[0]['number']}: {wrong[0]['text']}", "bad")

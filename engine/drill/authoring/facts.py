@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from msgspec.structs import replace
+from msgspec import Struct
 
 from engine.availability.policy import READY
 from engine.cluster import config
 from engine.drill.team.calls import Calls
-from engine.events import Event
+from engine.events import Event, PowerShellData, SqlDoneData
 from engine.flow import NOWHERE, Place
 from engine.mirroring import prerequisites
 from engine.model import (
@@ -24,6 +24,7 @@ from engine.model import (
     ReplicaRole,
     Role,
     SyncState,
+    Tick,
     WitnessState,
     World,
 )
@@ -33,12 +34,24 @@ from engine.tsql.batches.work import Recall
 Kind = Literal["database", "server", "client", "program", "role"]
 
 
+class SentBatch(Struct, frozen=True, gc=False):
+    """Batch, or line at a PowerShell prompt, as conditions see it: its text and its errors.
+
+    Its messages and results stay in the record.
+    """
+
+    tick: Tick
+    server: str | None
+    text: str
+    errors: list[int]
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """World of this moment, and the batches sent so far."""
 
     world: World
-    batches: Sequence[Event]
+    batches: Sequence[SentBatch]
     """Events sql_done of the trainee's batches, oldest first, in the form of `conduct`."""
     operations: Sequence[Event] = ()
     """Completed long operations (bulk loads, index rebuilds), oldest first."""
@@ -243,8 +256,8 @@ def has_sent_batch(facts: Facts, text: str, server: str | None, without_error: b
     for batch in facts.batches:
         if (
             server in (None, batch.server)
-            and wanted in normalize_sql(batch.get("batch", ""), keep_literals)
-            and not (without_error and errors(batch))
+            and wanted in normalize_sql(batch.text, keep_literals)
+            and not (without_error and batch.errors)
         ):
             return True
     return False
@@ -252,7 +265,7 @@ def has_sent_batch(facts: Facts, text: str, server: str | None, without_error: b
 
 def has_error(facts: Facts, number: int, server: str | None) -> bool:
     """Return whether a batch had error *number*."""
-    return any(server in (None, batch.server) and number in errors(batch) for batch in facts.batches)
+    return any(server in (None, batch.server) and number in batch.errors for batch in facts.batches)
 
 
 # --- batches and prompt lines in the form that conditions and judges need ---------------------------------
@@ -287,10 +300,9 @@ ERROR_SEVERITY_MIN: Final = 11
 """Lowest severity of an error; lower messages are information. Documented."""
 
 
-def errors(batch: Event) -> list[int]:
+def errors(batch: SqlDoneData) -> list[int]:
     """Return the numbers of the errors in a batch."""
-    messages = batch.get("messages", ())
-    return [message["number"] for message in messages if message["severity"] >= ERROR_SEVERITY_MIN]
+    return [message["number"] for message in batch.messages if message["severity"] >= ERROR_SEVERITY_MIN]
 
 
 STORY: Final = "story"
@@ -302,16 +314,11 @@ def is_story_window(window: str) -> bool:
     return window.partition("#")[2].lower() == STORY
 
 
-def summarize_batch(batch: Event) -> Event:
-    """Reduce a batch to its text and its errors, which are all that conditions ask for.
-
-    Its messages and results stay in the record.
-    """
-    failed = [m for m in batch.get("messages", ()) if m["severity"] >= ERROR_SEVERITY_MIN]
-    return replace(batch, data=(("batch", batch.get("batch", "")), ("messages", failed)))
+def summarize_batch(event: Event, batch: SqlDoneData) -> SentBatch:
+    """Reduce a batch to its text and its errors."""
+    return SentBatch(event.tick, event.server, batch.batch, errors(batch))
 
 
-def summarize_prompt_line(line: Event) -> Event:
+def summarize_prompt_line(event: Event, line: PowerShellData) -> SentBatch:
     """Summarize a line at the PowerShell prompt of a node, as `summarize_batch` does a batch."""
-    messages = [{"number": 0, "severity": ERROR_SEVERITY_MIN}] if line.get("refused") else []
-    return replace(line, data=(("batch", line.get("command", "")), ("messages", messages)))
+    return SentBatch(event.tick, event.server, line.command, [0] if line.refused else [])

@@ -12,6 +12,7 @@ from engine.cluster import config, instances
 from engine.constants import TICKS_PER_S, VERSIONS
 from engine.drill.authoring.facts import Facts, Kind
 from engine.drill.team.calls import count_closed_orders, count_true_statuses
+from engine.events import NoteData, select_data
 from engine.flow.setup import worker_threads
 from engine.mirroring import monitor, prerequisites
 from engine.model import (
@@ -94,7 +95,11 @@ def _timeout_s(facts: Facts, database: str) -> float:
 
 def _operations_kb(facts: Facts, database: str) -> float:
     return float(
-        arithmetic.total(event.get("log_kb") for event in facts.operations if event.database == database)
+        arithmetic.total(
+            note.log_kb or 0.0
+            for event, note in select_data(facts.operations, NoteData)
+            if event.database == database
+        )
     )
 
 

@@ -18,6 +18,7 @@ from engine.drill.judging.difference import OutcomeRow
 from engine.drill.running.drill import Drill, DrillEnd
 from engine.drill.running.solution import default_end
 from engine.drill.time.cooperative_tasks import Slices, advance_in_slices
+from engine.events import SqlDoneData, select_data
 from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
 from engine.protocol import availability
@@ -200,11 +201,10 @@ def _is_needless(counterfactual: Drill, drill: Drill, item: Input) -> bool:
 def was_refused(drill: Drill, item: Input) -> bool:
     """Return whether the batch of *item*, which *drill* has applied, failed with an error."""
     return any(
-        event.kind == "sql_done"
-        and event.get("started_tick") == item.tick
+        batch.started_tick == item.tick
         and event.server == item.args[0].partition("#")[0]
-        and bool(facts.errors(event))
-        for event in drill.events
+        and bool(facts.errors(batch))
+        for event, batch in select_data(drill.events, SqlDoneData)
     )
 
 

@@ -11,7 +11,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.judging import report
 from engine.drill.running.drill import Drill
-from engine.events import Event
+from engine.events import Event, NoteData
 from engine.localization import say
 from engine.model import Tick
 from engine.protocol import groups
@@ -83,7 +83,8 @@ def _iterate_events(drill: Drill, end_tick: Tick) -> Iterator[Event]:
     back = {to for _, to in drill.rewinds}
     for event in drill.events:
         carried = event.kind == "hint" and event.tick in back
-        if event.tick <= end_tick and event.get("rewound_from_s") is None and not carried:
+        is_rewind = isinstance(event.data, NoteData) and event.data.rewound_from_s is not None
+        if event.tick <= end_tick and not is_rewind and not carried:
             yield event
 
 

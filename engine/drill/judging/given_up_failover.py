@@ -14,7 +14,7 @@ from typing import Final
 from engine.drill.authoring import facts
 from engine.drill.authoring.schema import ConductRule, Scenario
 from engine.drill.time.event_log import select_events
-from engine.events import Event
+from engine.events import Event, SqlDoneData, select_data
 from engine.localization import say
 from engine.model import Tick
 
@@ -59,8 +59,8 @@ def find_disabled_failovers(events: Sequence[Event], scenario: Scenario) -> list
     seen: set[tuple[str, str]] = set()
     return [
         each
-        for event in select_events(events, "sql_done")
-        for each in _find_in_batch(event, asked, planned, seen)
+        for event, batch in select_data(select_events(events, "sql_done"), SqlDoneData)
+        for each in _find_in_batch(event, batch, asked, planned, seen)
     ]
 
 
@@ -74,18 +74,22 @@ def _is_priced(name: str, scenario: Scenario) -> bool:
 
 
 def _find_in_batch(
-    event: Event, patterns: dict[str, re.Pattern[str]], planned: set[str], reported: set[tuple[str, str]]
+    event: Event,
+    batch: SqlDoneData,
+    patterns: dict[str, re.Pattern[str]],
+    planned: set[str],
+    reported: set[tuple[str, str]],
 ) -> Iterator[DisabledFailover]:
-    if facts.is_story_window(str(event.get("window", ""))) or facts.errors(event):
+    if facts.is_story_window(batch.window) or facts.errors(batch):
         return
-    text = facts.normalize_sql(str(event.get("batch", "")), keep_literals=False)
+    text = facts.normalize_sql(batch.batch, keep_literals=False)
     for name, pattern in patterns.items():
         for match in pattern.finditer(text):
             before = _DATABASE.findall(text[: match.end()])
             database = before[-1] if before else ""
             if database in planned and (name, database) not in reported:
                 reported.add((name, database))
-                batch = " ".join(str(event.get("batch")).split())
+                statement = " ".join(batch.batch.split())
                 yield DisabledFailover(
-                    say("{batch} on {server}", batch=batch, server=event.server or ""), event.tick
+                    say("{batch} on {server}", batch=statement, server=event.server or ""), event.tick
                 )

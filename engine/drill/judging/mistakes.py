@@ -13,9 +13,11 @@ from engine.drill.authoring.schema import AnyRule, DowntimeRule, ExposedRule, Lo
 from engine.drill.judging import counterfactual
 from engine.drill.judging.counterfactual import ActionImpact, is_inspection
 from engine.drill.judging.replay_timeline import DOWN, EXPOSED, Lanes, StateSpan
+from engine.drill.judging.review import find_losses
 from engine.drill.judging.score import DISARMED, Loss, RubricItem
 from engine.drill.judging.shapes import SIZES
 from engine.drill.running.drill import Drill
+from engine.events import SqlDoneData, select_data
 from engine.inputs import Input
 from engine.localization import say
 from engine.model import Tick, ticks
@@ -123,7 +125,7 @@ def _mistake(
     longest = _find_longest_span(rule, lanes)
     loss_tick = longest.from_tick if longest else drill.tick if loss.tick is None else loss.tick
     if isinstance(rule, LostRule):
-        loss_tick = next((event.tick for event in drill.events if event.get("lost_transactions")), loss_tick)
+        loss_tick = next((loss.tick for loss in find_losses(drill.events)), loss_tick)
     index = (
         _find_costliest_action(item.name, deeds)
         if longest is not None or loss.tick is None
@@ -215,11 +217,9 @@ def _find_causing_action(drill: Drill, tick: Tick, loss: Loss | None = None) -> 
         if f.kind in ("manual", "forced") and f.online_tick in window
     ]
     statements = [
-        (event.server, event.get("started_tick"), (str(event.get("batch")),))
-        for event in drill.events
-        if event.kind == "sql_done"
-        and event.tick in window
-        and not facts.is_story_window(str(event.get("window", "")))
+        (event.server, batch.started_tick, (batch.batch,))
+        for event, batch in select_data(drill.events, SqlDoneData)
+        if event.tick in window and not facts.is_story_window(batch.window)
     ]
     if loss is not None and loss.cause:
         statements.sort(key=lambda row: f"{' '.join(row[2][0].split())} on {row[0]}" == loss.cause)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from engine.drill.authoring import facts
-from engine.events import Event
+from engine.events import AvailabilityData, Event, SqlDoneData, select_data
 from engine.localization import say
+from engine.model import Tick
 
 REFUSAL_RANGES: Final = ((1400, 1500), (3101, 3121), (5011, 5012))
 """Ranges of errors that mean "this command was wrong here": mirroring, RESTORE, no such database.
@@ -52,14 +55,14 @@ NO_PRINCIPAL: Final = say(
 )
 
 
-def was_serving(events: Sequence[Event], refused: Event) -> bool:
+def was_serving(events: Sequence[Event], refused: Refusal) -> bool:
     """Return whether a database was served when *refused* happened, as far as its batch names one."""
-    batch, serving = str(refused.get("batch")).lower(), True
+    text, serving = refused.batch.lower(), True
     for event in events:
         if event.tick > refused.tick:
             break
-        if event.kind == "availability" and str(event.database).lower() in batch:
-            serving = bool(event.get("serving"))
+        if isinstance(event.data, AvailabilityData) and str(event.database).lower() in text:
+            serving = bool(event.data.serving)
     return serving
 
 
@@ -68,11 +71,20 @@ def is_refusal(number: int) -> bool:
     return any(first <= number < end for first, end in REFUSAL_RANGES)
 
 
-def find_refusals(events: Sequence[Event]) -> list[tuple[Event, int]]:
-    """Find the trainee's batches that a server refused as wrong, with the error's number."""
+class Refusal(Struct, frozen=True):
+    """Batch that a server refused as wrong, with the first such error."""
+
+    tick: Tick
+    server: str
+    batch: str
+    number: int
+
+
+def find_refusals(events: Sequence[Event]) -> list[Refusal]:
+    """Find the trainee's batches that a server refused as wrong."""
     found = []
-    for event in events:
-        if event.kind == "sql_done" and not facts.is_story_window(str(event.get("window", ""))):
-            wrong = [n for n in facts.errors(event) if is_refusal(n)]
-            found += [(event, wrong[0])] if wrong else []
+    for event, done in select_data(events, SqlDoneData):
+        wrong = [n for n in facts.errors(done) if is_refusal(n)]
+        if wrong and not facts.is_story_window(done.window):
+            found.append(Refusal(event.tick, event.server or "", " ".join(done.batch.split()), wrong[0]))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -15,7 +15,16 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.running.drill import Drill
 from engine.drill.time.cooperative_tasks import Slices, advance_in_slices
-from engine.events import Event
+from engine.events import (
+    AvailabilityData,
+    Event,
+    EventKind,
+    FailoverData,
+    FaultData,
+    HintData,
+    NoteData,
+    SqlDoneData,
+)
 from engine.localization import format_run_time, say
 from engine.model import Failover, Tick, World
 from engine.protocol import availability, groups
@@ -236,64 +245,47 @@ def markers(events: Iterable[Event]) -> list[Marker]:
 
 
 def marker_of(event: Event) -> Marker | None:
-    """Return the marker of an event, if any."""
-    read = _READERS.get(event.kind)
-    found = read(event) if read is not None else None
+    """Return the marker of an event, if any. ERRORLOG lines and traces only repeat other events."""
+    found = _find_kind_and_text(event)
     return None if found is None else Marker(event.tick, *found, event.server, event.database)
 
 
-_Found = tuple[MarkerKind, str] | None
+def _find_kind_and_text(event: Event) -> tuple[MarkerKind, str] | None:
+    match event.data:
+        case FaultData(no_effect=True) | NoteData(refused=True, ended_by=None, rewound_from_s=None):
+            return None
+        case FaultData(verb=name):
+            verb = VERBS.get(name)
+            return ("fault" if verb is None or verb.group == "fault" else "repair"), describe_line(event.text)
+        case AvailabilityData(serving=None):
+            return None
+        case FailoverData(step=step):
+            return ("transition", event.text) if step in ("accepted", "online") else None
+        case SqlDoneData() as done:
+            kind: MarkerKind = "refusal" if facts.errors(done) else "command"
+            return kind, f"{event.server}: {' '.join(done.batch.split())}"
+        case HintData():
+            return "hint", say("hint opened: {hint}", hint=event.text)
+        case NoteData(ended_by=str()):
+            return "end", event.text
+        case NoteData(rewound_from_s=str() as left_s):
+            return "rewind", say(
+                "rewound to this time, from {moment}", moment=format_run_time(float(left_s), 1)
+            )
+    text_kind = TEXT_KINDS.get(event.kind)
+    return None if text_kind is None else (text_kind, event.text)
 
 
-def _build_text_reader(kind: MarkerKind) -> Callable[[Event], _Found]:
-    return lambda event: (kind, event.text)
-
-
-def _fault(event: Event) -> _Found:
-    if event.get("no_effect"):
-        return None
-    verb = VERBS.get(str(event.get("verb")))
-    return ("fault" if verb is None or verb.group == "fault" else "repair"), describe_line(event.text)
-
-
-def _availability(event: Event) -> _Found:
-    return ("transition", event.text) if event.get("serving") is not None else None
-
-
-def _failover(event: Event) -> _Found:
-    return ("transition", event.text) if event.get("step") in ("accepted", "online") else None
-
-
-def _sql(event: Event) -> _Found:
-    batch = " ".join(str(event.get("batch", event.text)).split())
-    return ("refusal" if facts.errors(event) else "command"), f"{event.server}: {batch}"
-
-
-def _note(event: Event) -> _Found:
-    if event.get("ended_by") is not None:
-        return "end", event.text
-    left_s = event.get("rewound_from_s")
-    if left_s is not None:
-        return "rewind", say(
-            "rewound to this time, from {moment}", moment=format_run_time(float(str(left_s)), 1)
-        )
-    return None if event.get("refused") else ("note", event.text)
-
-
-_READERS: Final[dict[str, Callable[[Event], _Found]]] = {
-    "fault": _fault,
-    "chore": _build_text_reader("repair"),
-    "detected": _build_text_reader("detection"),
-    "state": _build_text_reader("transition"),
-    "role": _build_text_reader("transition"),
-    "witness": _build_text_reader("transition"),
-    "availability": _availability,
-    "failover": _failover,
-    "sql_done": _sql,
-    "hint": lambda event: ("hint", say("hint opened: {hint}", hint=event.text)),
-    "question": _build_text_reader("question"),
-    "answer": _build_text_reader("question"),
-    "goal": _build_text_reader("goal"),
-    "note": _note,
+TEXT_KINDS: Final[Mapping[EventKind, MarkerKind]] = {
+    "chore": "repair",
+    "detected": "detection",
+    "state": "transition",
+    "role": "transition",
+    "witness": "transition",
+    "availability": "transition",
+    "question": "question",
+    "answer": "question",
+    "goal": "goal",
+    "note": "note",
 }
-"""Kind of event -> function that makes its marker. ERRORLOG lines and traces only repeat these events."""
+"""Kind of event -> kind of the marker with the event's text."""

@@ -22,7 +22,7 @@ from engine.drill.running.questions import Inquiry
 from engine.drill.running.state import DrillState
 from engine.drill.team.calls import describe_fault
 from engine.drill.time.event_log import PackedList
-from engine.events import Event
+from engine.events import Event, PowerShellData, SqlDoneData, data_of, select_data
 from engine.flow import COUNTERS, NOWHERE, Place
 from engine.localization import say
 from engine.model import Availability, Failover, World
@@ -139,16 +139,15 @@ def _sql(drill: DrillState) -> list[Row]:
     asked = _programs(drill)
     return [
         {
-            "t_s": event.get("started_tick") / TICKS_PER_S,
+            "t_s": batch.started_tick / TICKS_PER_S,
             "done_t_s": event.t_s,
             "server": event.server,
             **{
                 key: to_json_types(value)
-                for key, value in {**dict(event.data), **_with_row_counts(event, asked)}.items()
+                for key, value in {**batch.as_json(), **_with_row_counts(event, asked)}.items()
             },
         }
-        for event in drill.events
-        if event.kind == "sql_done"
+        for event, batch in select_data(drill.events, SqlDoneData)
     ]
 
 
@@ -179,16 +178,16 @@ def _with_row_counts(event: Event, programs: Container[str]) -> dict[str, object
 
     A program that queries every second for an hour receives a hundred megabytes, which a replay produces again.
     """
-    if event.kind != "sql_done" or event.get("window") not in programs:
+    batch = data_of(event, SqlDoneData)
+    if batch is None or batch.window not in programs:
         return {}
-    return {"results": [{**one, "rows": len(one["rows"])} for one in event.get("results")]}
+    return {"results": [{**one, "rows": len(one["rows"])} for one in batch.results]}
 
 
 def _powershell(drill: DrillState) -> list[Row]:
     return [
-        {"t_s": event.t_s, **{key: to_json_types(value) for key, value in event.data}}
-        for event in drill.events
-        if event.kind == "powershell"
+        {"t_s": event.t_s, **{key: to_json_types(value) for key, value in line.as_json().items()}}
+        for event, line in select_data(drill.events, PowerShellData)
     ]
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from engine.drill.authoring import facts
 from engine.drill.authoring.schema import Scenario
-from engine.events import Event
+from engine.events import Event, SqlDoneData, select_data
 from engine.inputs import Input
 from engine.model import Fault, Tick, World
 from engine.verbs import VERBS
@@ -76,18 +76,14 @@ def _still_hit(fault: Fault, names: set[str], tick: Tick) -> bool:
 
 def _commands(events: Sequence[Event], scenario: Scenario) -> Iterator[PointlessAction]:
     accepted = [
-        event
-        for event in events
-        if event.kind == "sql_done"
-        and not facts.is_story_window(str(event.get("window", "")))
-        and not facts.errors(event)
+        (event.tick, batch.batch)
+        for event, batch in select_data(events, SqlDoneData)
+        if not facts.is_story_window(batch.window) and not facts.errors(batch)
     ]
     reference = " ".join(step.do for step in scenario.solution)
     for done, undone in OPPOSITES:
         if done.search(reference):
             continue
-        for number, event in enumerate(accepted):
-            if done.search(str(event.get("batch"))) and any(
-                undone.search(str(later.get("batch"))) for later in accepted[number + 1 :]
-            ):
-                yield PointlessAction(" ".join(str(event.get("batch")).split()), event.tick)
+        for number, (tick, text) in enumerate(accepted):
+            if done.search(text) and any(undone.search(later) for _, later in accepted[number + 1 :]):
+                yield PointlessAction(" ".join(text.split()), tick)

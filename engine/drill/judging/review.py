@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -28,6 +28,7 @@ from engine.drill.running.comparison import INSTANCE, find_technology
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import solving
 from engine.drill.time.cooperative_tasks import Slices, scale_progress
+from engine.events import AvailabilityData, Event, select_data
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
 from engine.localization import LocalizableMessage, format_run_time, join_messages, mark, say
@@ -186,7 +187,7 @@ def reviewing(drill: Drill) -> Slices[Review]:
         lanes=lanes,
         failovers=tuple(_review_failovers(drill, lanes)),
         outages=tuple(outage for lane in lanes.values() for outage in _list_outages(drill, lane)),
-        lost=tuple(_find_losses(drill)),
+        lost=tuple(find_losses(drill.events)),
         mistakes=tuple(mistakes(drill, lanes, plan, deeds)),
         reference=reference,
     )
@@ -236,17 +237,18 @@ def _review_failovers(drill: Drill, lanes: Mapping[str, Lanes]) -> list[Failover
     return reviews
 
 
-def _find_losses(drill: Drill) -> list[LostTransactions]:
+def find_losses(events: Iterable[Event]) -> list[LostTransactions]:
+    """Find the losses of committed transactions, in their order."""
     return [
         LostTransactions(
             event.tick,
             event.database or "",
             event.server or "",
-            round(event.get("lost_transactions")),
-            float(event.get("lost_kb", 0.0)),
+            round(change.lost_transactions),
+            change.lost_kb or 0.0,
         )
-        for event in drill.events
-        if event.get("lost_transactions")
+        for event, change in select_data(events, AvailabilityData)
+        if change.lost_transactions
     ]
 
 

@@ -43,7 +43,7 @@ from engine.drill.running.questions import LATER, Inquiry, format_verdict, is_co
 from engine.drill.team.calls import describe_fault, orders
 from engine.drill.team.rights import find_role_name
 from engine.drill.time.event_log import select_events
-from engine.events import Event
+from engine.events import AvailabilityData, Event
 from engine.localization import LocalizableMessage, format_duration, format_run_time, join_messages, mark, say
 from engine.model import Tick, ticks
 
@@ -304,9 +304,17 @@ def _score_duration(
     return score_linearly(rule.points, t_s, rule.target, rule.limit), why
 
 
+def _changes_service(event: Event) -> bool:
+    return isinstance(event.data, AvailabilityData) and event.data.serving is not None
+
+
+def _loses_transactions(event: Event) -> bool:
+    return isinstance(event.data, AvailabilityData) and bool(event.data.lost_transactions)
+
+
 def _score_downtime(run: ScoredRun, rule: DowntimeRule) -> RuleResult:
     down_s = _sum_accounts(run, rule.database, "down_ticks") / TICKS_PER_S
-    at = _find_event_ticks(run, rule.database, "availability", lambda e: e.get("serving") is not None)
+    at = _find_event_ticks(run, rule.database, "availability", _changes_service)
     return RuleResult(*_score_duration(run, rule, down_s, (DOWN, ALL_DOWN)), at)
 
 
@@ -318,7 +326,7 @@ def _score_exposure(run: ScoredRun, rule: ExposedRule) -> RuleResult:
 
 def _score_losses(run: ScoredRun, rule: LostRule) -> RuleResult:
     lost_transactions = _sum_accounts(run, rule.database, "lost_transactions")
-    at = _find_event_ticks(run, rule.database, "availability", lambda e: e.get("lost_transactions"))
+    at = _find_event_ticks(run, rule.database, "availability", _loses_transactions)
     why = say(
         "Committed transactions lost: {n:g} (full points up to {target:g}, none from {limit:g}).",
         n=lost_transactions,
@@ -392,15 +400,13 @@ NO_OCCASION: Final = say("Not counted in this run: its points are set by the oth
 
 def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
     losses = []
-    for event, number in find_refusals(run.events):
-        advice = REFUSAL_ADVICE.get(number, say("read the message before the next command."))
-        if number == ON_THE_PRINCIPAL and not was_serving(run.events, event):
+    for refused in find_refusals(run.events):
+        advice = REFUSAL_ADVICE.get(refused.number, say("read the message before the next command."))
+        if refused.number == ON_THE_PRINCIPAL and not was_serving(run.events, refused):
             advice = NO_PRINCIPAL
-        server = event.server or ""
-        said = say("{server} rejected a command with error {n}.", server=server, n=number)
-        batch = " ".join(str(event.get("batch")).split())
-        cause = say("{batch} on {server}", batch=batch, server=server)
-        losses.append(Loss(rule.refused, event.tick, said, advice, cause))
+        said = say("{server} rejected a command with error {n}.", server=refused.server, n=refused.number)
+        cause = say("{batch} on {server}", batch=refused.batch, server=refused.server)
+        losses.append(Loss(rule.refused, refused.tick, said, advice, cause))
     for number, price in enumerate(rule.prices):
         first = run.first_held.get(f"price:{rule.name}:{number}")
         if first is not None:

@@ -15,6 +15,7 @@ from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.review import is_same_action
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
+from engine.events import FaultData
 from engine.inputs import Input, InputError
 from engine.mirroring import prerequisites
 from engine.model import DbState, World
@@ -203,7 +204,7 @@ def _is_applicable(world: World, line: str) -> bool:
         fault_log.apply_input(copy, item)
     except InputError:
         return False
-    return not any(event.get("no_effect") for event in copy.outbox)
+    return not any(isinstance(event.data, FaultData) and event.data.no_effect for event in copy.outbox)
 
 
 # --- steps of the solution that are left at a moment, and statements that repair its sessions -------------

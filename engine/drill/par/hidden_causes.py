@@ -135,7 +135,7 @@ def _advance_and_filter(doubt: BeliefState, item: Input) -> BeliefState:
 def _list_observations(events: Sequence[Event], tick: int) -> list[tuple[object, ...]]:
     """List the seat's observations before *tick*, without their times, which vary a little by chance."""
     return [
-        (event.kind, event.server, event.database, event.text, repr(event.get("results")))
+        (event.kind, event.server, event.database, event.text, repr(getattr(event.data, "results", None)))
         for event in events
         if event.tick < tick and is_observable(event)
     ]

@@ -30,11 +30,8 @@ def is_noop(previous_run: SearchDrill, current_run: SearchDrill) -> bool:
     if current_run.journal[-1].verb != "sql" or len(current_run._batches) != len(previous_run._batches) + 1:
         return False
     batch = current_run._batches[-1]
-    text, errors = (
-        facts.normalize_sql(str(batch.get("batch", "")), keep_literals=True),
-        facts.errors(batch),
-    )
-    if not STATEMENT.fullmatch(text) or _affects_score(current_run, text, errors):
+    text = facts.normalize_sql(batch.text, keep_literals=True)
+    if not STATEMENT.fullmatch(text) or _affects_score(current_run, text, batch.errors):
         return False
     return _has_equal_state(previous_run.world, current_run.world)
 
@@ -52,7 +49,7 @@ def would_be_noop(drill: SearchDrill, line: str) -> bool:
         return False
     batch = trial._batches[-1] if item.verb == "sql" else None
     text = facts.normalize_sql(item.args[-1] if item.args else "", keep_literals=True)
-    return not _affects_score(trial, text, [] if batch is None else facts.errors(batch))
+    return not _affects_score(trial, text, [] if batch is None else batch.errors)
 
 
 def _affects_score(drill: SearchDrill, text: str, errors: list[int]) -> bool:

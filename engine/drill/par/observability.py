@@ -15,7 +15,7 @@ from engine.drill.authoring.schema.story import Inject
 from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.team.calls import HEARS
 from engine.drill.team.rights import EVERY_ROLE
-from engine.events import Event
+from engine.events import Event, SqlDoneData
 from engine.inputs import Input
 from engine.model import Tick, ticks
 from engine.verbs import VERBS
@@ -36,8 +36,8 @@ default (sp_dbmmonitoraddmonitoring, update_period).
 
 def is_observable(event: Event) -> bool:
     """Return whether the seat observes *event*; a server's response counts as well."""
-    if event.kind == "sql_done":
-        return not facts.is_story_window(str(event.get("window", "")))
+    if isinstance(event.data, SqlDoneData):
+        return not facts.is_story_window(event.data.window)
     return event.kind in SEEN
 
 

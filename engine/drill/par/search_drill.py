@@ -12,6 +12,7 @@ from typing import Any, Final, Self, cast
 from msgspec.msgpack import Encoder
 
 from engine.drill.authoring.conditions import NEVER
+from engine.drill.authoring.facts import SentBatch
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging import score
 from engine.drill.judging.counterfactual import REFUSED_S, was_refused
@@ -110,8 +111,8 @@ def compute_transposition_key(drill: SearchDrill) -> bytes:
     return digest.digest()
 
 
-def _conduct(event: Event) -> tuple[Tick, str | None, object]:
-    return event.tick, event.server, event.get("batch")
+def _conduct(batch: SentBatch) -> tuple[Tick, str | None, str]:
+    return batch.tick, batch.server, batch.text
 
 
 MATTERS: Final = parts(FieldUse.DECIDE)

@@ -17,7 +17,6 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.drill.authoring import facts
 from engine.drill.authoring.facts import Facts
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
@@ -326,7 +325,7 @@ def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
 
     Facts have no numbers.
     """
-    found = {f"{batch.server} {number}" for batch in drill._batches for number in facts.errors(batch)}
+    found = {f"{batch.server} {number}" for batch in drill._batches for number in batch.errors}
     for part in PARTS:
         before, now = getattr(idle.world, part), getattr(drill.world, part)
         for key, thing in now.items():

@@ -13,6 +13,7 @@ from engine.chance import Chance
 from engine.drill.authoring import facts
 from engine.drill.authoring.schema import DatabaseSpec, Scenario, ServerSpec, SessionSpec
 from engine.drill.running import build_cluster
+from engine.events import SqlDoneData, data_of
 from engine.flow import Flow
 from engine.flow.sites import SITES
 from engine.localization import say
@@ -245,8 +246,9 @@ def prepare(world: World, lines: Iterable[str]) -> list[str]:
     for line in lines:
         simulator.apply_input(world, parse_line(line.strip()))
         for event in simulator.advance(world, world.tick):
-            if event.kind == "sql_done" and facts.errors(event):
-                refused.append(say("{input}: error {n}", input=line.strip(), n=facts.errors(event)[0]))
+            done = data_of(event, SqlDoneData)
+            if done is not None and (errors := facts.errors(done)):
+                refused.append(say("{input}: error {n}", input=line.strip(), n=errors[0]))
         if world.batches:
             refused.append(say("{input}: takes too long for a preparation", input=line.strip()))
             world.batches.clear()

@@ -27,11 +27,24 @@ from engine.drill.running.state import HASH_EVERY, DrillEnd, SampledState, State
 from engine.drill.team import rights
 from engine.drill.team.calls import HEARS, Calls, update_calls
 from engine.drill.time.snapshots import attach_history, lengths_of
-from engine.events import Event, EventData, EventKind
+from engine.events import (
+    AnswerData,
+    Event,
+    EventData,
+    GoalData,
+    HintData,
+    NoteData,
+    PowerShellData,
+    QuestionData,
+    ScoreData,
+    SqlDoneData,
+    TeamMessageData,
+    data_of,
+)
 from engine.flow import Samples
 from engine.inputs import Input, InputError
 from engine.localization import join_messages, mark, say
-from engine.model import FieldOf, Tick, ticks
+from engine.model import Tick, ticks
 from engine.protocol import streams
 from engine.tsql.language.lexer import only_reads
 from engine.verbs.lines import parse_line, parse_script
@@ -269,55 +282,56 @@ class Drill(ConditionPoller):
         """Return *event* with the role whose action it is."""
         team = self.scenario.team
         name = rights.find_role_name(team, role_key)
-        if event.kind in HEARS:
-            to, said = rights.find_role_name(team, str(event.get("to"))), event.text
-            spoken = say(SPOKEN[event.kind], role=name, other=to, text=said)
-            return replace(event, text=spoken, data=(*event.data, ("said", said)))
+        if (call := data_of(event, TeamMessageData)) is not None:
+            to = rights.find_role_name(team, call.to)
+            spoken = say(SPOKEN[event.kind], role=name, other=to, text=event.text)
+            return replace(event, text=spoken, data=replace(call, said=event.text))
         if event.kind not in ACTS:
             return event  # the result of the input
         text = event.text if event.kind == "sql" else say("{role}: {text}", role=name, text=event.text)
-        return replace(event, text=text, data=(*event.data, ("by", role_key)))
+        return replace(event, text=text, data=replace(event.data, by=role_key))
 
     def _record_events(self, events: Iterable[Event], item: Input | None = None) -> None:
         """Record events; *item*: the input that caused them, if any."""
         for event in events:
-            if event.kind == "sql_done" and (by := self.windows.get(str(event.get("window", "")))):
-                event = replace(event, data=(*event.data, ("by", by)))
+            done = data_of(event, SqlDoneData)
+            if done is not None and (by := self.windows.get(done.window)):
+                event = replace(event, data=replace(done, by=by))
             elif item is not None and item.by:
                 event = self._attribute_to_role(event, item.by)
-            if event.kind == "hint":
-                hint = self.next_hint()
-                assert hint is not None, "do has refused to open a hint that is not there"
-                event = self._open_hint(event, hint, int(event.get("layer")))
-            elif event.kind == "answer":
-                event = self._record_answer(event)
-            elif event.kind == "sql_done":
-                if not (facts.is_story_window(str(event.get("window", ""))) or event.get("program")):
-                    self._batches.append(facts.summarize_batch(event))
-            elif event.kind == "powershell":
-                self._batches.append(facts.summarize_prompt_line(event))
-            elif event.get("what") == "operation done":
-                self._operations.append(event)
+            match event.data:
+                case HintData(layer=layer):
+                    hint = self.next_hint()
+                    assert hint is not None, "do has refused to open a hint that is not there"
+                    event = self._open_hint(event.tick, hint, layer)
+                case AnswerData() as given:
+                    event = self._record_answer(event, given)
+                case SqlDoneData() as batch:
+                    if not (facts.is_story_window(batch.window) or batch.program):
+                        self._batches.append(facts.summarize_batch(event, batch))
+                case PowerShellData() as line:
+                    self._batches.append(facts.summarize_prompt_line(event, line))
+                case NoteData(what="operation done"):
+                    self._operations.append(event)
             self.events.append(event)
 
-    def _open_hint(self, event: Event, hint: Hint, layer: int) -> Event:
+    def _open_hint(self, tick: Tick, hint: Hint, layer: int) -> Event:
         opened = any((o.goal, o.layer) == (hint.goal, layer) for o in self.hints)
         cost = hint.cost[layer - 1] if self.terms.hints_cost and not opened else 0.0
-        self.hints.append(OpenedHint(event.tick, hint.goal, layer, cost))
+        self.hints.append(OpenedHint(tick, hint.goal, layer, cost))
         text = (hint.look, hint.means, hint.type)[layer - 1]
-        data = (("goal", hint.goal), ("layer", layer), ("cost", cost))
-        return Event(event.tick, "hint", None, None, text, data)
+        return Event(tick, HintData(goal=hint.goal, layer=layer, cost=cost), text)
 
-    def _record_answer(self, event: Event) -> Event:
-        name, choice = str(event.get("question")), int(event.get("choice"))
+    def _record_answer(self, event: Event, given: AnswerData) -> Event:
+        name, choice = given.question, int(given.choice or 0)
         inquiry = self._inquiry(name)
         answer = self.answers[name] = questions.record_answer(
-            self.answers[name], choice, event.tick, event.get("sure_percent")
+            self.answers[name], choice, event.tick, given.sure_percent
         )
         text = say("answered: {choice}", choice=inquiry.texts[choice - 1])
-        data: tuple[tuple[str, object], ...] = (("question", name), ("choice", choice))
+        data = AnswerData(question=name, choice=choice)
         if answer.right and self.terms.answers_at_once:
-            text, data = questions.format_verdict(inquiry, answer), (*data, ("right", answer.correct))
+            text, data = questions.format_verdict(inquiry, answer), replace(data, right=answer.correct)
         return replace(event, text=text, data=data)
 
     def _apply_rewind(self, item: Input) -> None:
@@ -327,8 +341,7 @@ class Drill(ConditionPoller):
         hints = {hint.goal: hint for hint in self.scenario.hints}
         for known in rewind.parse_learned_facts(" ".join(item.args[1:]), self.scenario):
             if known.what == "hint":
-                event = Event(tick, "hint", None, None, "")
-                self.events.append(self._open_hint(event, hints[known.name], known.number))
+                self.events.append(self._open_hint(tick, hints[known.name], known.number))
             elif known.what == "missed":
                 self.answers[known.name] = questions.record_missed(self.answers[known.name], tick)
             else:
@@ -339,8 +352,8 @@ class Drill(ConditionPoller):
     def _note_hash(self) -> None:
         self.hashes.append(StateHash(self.world.tick, len(self.journal), self.world.state_hash()))
 
-    def _emit_event(self, kind: EventKind, text: str, **data: FieldOf[EventData]) -> None:
-        self.events.append(Event(self.world.tick, kind, None, None, text, tuple(data.items())))
+    def _emit_event(self, data: EventData, text: str) -> None:
+        self.events.append(Event(self.world.tick, data, text))
 
     def _poll_all(self) -> None:
         for number, inject in list(self._unfired.items()):
@@ -351,7 +364,7 @@ class Drill(ConditionPoller):
             state, news = update_goal(goal, self.goals[goal.name], self.holds(goal.when), self.world.tick)
             self.goals[goal.name] = state
             if news is not None:
-                self._emit_event("goal", format_goal_news(news, goal), goal=goal.name, news=news)
+                self._emit_event(GoalData(goal=goal.name, news=news), format_goal_news(news, goal))
         self._note_first_held()
         if self.mode is DrillMode.LAB:
             return
@@ -431,18 +444,24 @@ class Drill(ConditionPoller):
         answer, news = questions.poll_inquiry(inquiry, self.answers[name], self.holds, self.world.tick)
         self.answers[name] = answer
         if news == "asked":
-            self._emit_event("question", inquiry.text, question=name, choices=inquiry.texts, pause=inquiry.pause,
-                       prediction=questions.is_prediction(inquiry), within_s=inquiry.within)  # fmt: skip
+            self._emit_event(
+                QuestionData(
+                    question=name,
+                    choices=inquiry.texts,
+                    pause=inquiry.pause,
+                    prediction=questions.is_prediction(inquiry),
+                    within_s=inquiry.within,
+                ),
+                inquiry.text,
+            )
         elif news == "missed":
             self._emit_event(
-                "answer",
+                AnswerData(question=name, missed=True),
                 say("no answer in time: {question}", question=inquiry.text),
-                question=name,
-                missed=True,
             )
         elif news == "judged" and self.terms.answers_at_once:
             self._emit_event(
-                "answer", questions.format_verdict(inquiry, answer), question=name, right=answer.correct
+                AnswerData(question=name, right=answer.correct), questions.format_verdict(inquiry, answer)
             )
 
     def _note_first_held(self) -> None:
@@ -452,7 +471,7 @@ class Drill(ConditionPoller):
             so = premise is None or self.holds(premise)
             self.first_held[name] = self.world.tick if so else None
             if so:
-                self._emit_event("score", text, rule=name)
+                self._emit_event(ScoreData(rule=name), text)
 
     def _compare_failovers(self) -> None:
         """Find the published row for each new failover, while the world is still as it was when it began."""
@@ -467,7 +486,7 @@ class Drill(ConditionPoller):
     def _end(self, reason: DrillEnd) -> None:
         self.ended_by = reason
         self._emit_event(
-            "note", say("the drill has ended: {why}", why=reason.value), ended_by=reason.name.lower()
+            NoteData(ended_by=reason.name.lower()), say("the drill has ended: {why}", why=reason.value)
         )
         self._emit_score()
 
@@ -475,7 +494,7 @@ class Drill(ConditionPoller):
         for item in self.score().items:
             text = say("{rule}: {points:g} of {max:g}. {why}",
                        rule=item.name, points=item.points, max=item.max, why=item.why)  # fmt: skip
-            self._emit_event("score", text, name=item.name, points=item.points, max=item.max)
+            self._emit_event(ScoreData(name=item.name, points=item.points, max=item.max), text)
 
 
 def replay(

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.state import DrillState
-from engine.events import Event
+from engine.events import Event, FaultData, data_of
 from engine.inputs import Input, InputError, format_time
 from engine.localization import say
 from engine.model import World
@@ -109,18 +109,14 @@ def hides_refusal(drill: DrillState, item: Input) -> bool:
 def build_neutral_event(world: World, item: Input) -> Event:
     """Build the neutral event of such an action, identical to that of an action with an effect."""
     server = item.args[0] if item.args and item.args[0] in world.instances else None
-    return Event(
-        world.tick, "fault", server, None, item.command_text, (("verb", item.verb), ("args", list(item.args)))
-    )
+    return Event(world.tick, FaultData(verb=item.verb, args=list(item.args)), item.command_text, server)
 
 
 def hide_effects(events: Iterable[Event], item: Input) -> list[Event]:
     """Return *events* of the action *item* without their information about the state before."""
     return [
-        replace(
-            event, text=item.command_text, data=tuple(pair for pair in event.data if pair[0] != "no_effect")
-        )
-        if event.get("no_effect")
+        replace(event, text=item.command_text, data=replace(fault, no_effect=None))
+        if (fault := data_of(event, FaultData)) and fault.no_effect
         else event
         for event in events
     ]

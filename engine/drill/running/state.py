@@ -11,7 +11,7 @@ from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import conditions
 from engine.drill.authoring.conditions import Condition
-from engine.drill.authoring.facts import Facts
+from engine.drill.authoring.facts import Facts, SentBatch
 from engine.drill.authoring.references import names_of
 from engine.drill.authoring.scenario import select_variant
 from engine.drill.authoring.schema import ConditionRule, ConductRule, Goal, Hint, Inject, Scenario
@@ -175,7 +175,7 @@ class DrillState:
         self.windows: dict[str, str] = {}
         """T-SQL window -> team role that last used it."""
         self.ended_by: DrillEnd | None = None
-        self._batches: list[Event] = []
+        self._batches: list[SentBatch] = []
         self._operations: list[Event] = []
         self._conditions = _parse_conditions(scenario)
         self._watched = _list_watched(scenario)

@@ -10,9 +10,9 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts, quantities
 from engine.drill.authoring.schema import StoryRole
 from engine.drill.running.state import DrillState
-from engine.drill.team.calls import HEARS, TeamCall
+from engine.drill.team.calls import TeamCall
 from engine.drill.team.rights import find_role_name
-from engine.events import Event
+from engine.events import Event, SqlDoneData, TeamMessageData
 from engine.model import World
 from engine.protocol import groups, network
 
@@ -95,9 +95,9 @@ def noticed(events: Sequence[Event], role: StoryRole) -> Iterator[Event]:
 
 def notices(role: StoryRole, event: Event) -> bool:
     """Return whether the role notices the event: its actions and results, messages to it, and shown things."""
-    by = event.get("by")
-    if event.kind in HEARS:
-        return role.key in (by, event.get("to")) or "calls" in role.sees
+    by = event.data.by
+    if isinstance(event.data, TeamMessageData):
+        return role.key in (by, event.data.to) or "calls" in role.sees
     if by == role.key or event.kind == "question":
         return True
     if event.kind in ("sql_done", "sql", "powershell"):
@@ -129,12 +129,8 @@ WITHOUT_SERVER: Final = frozenset({"clients", "goals"})
 
 def _news(event: Event) -> Row:
     row: Row = {"t_s": event.t_s, "kind": event.kind, "server": event.server, "text": event.text}
-    if event.kind == "sql_done":
-        row |= {
-            "batch": event.get("batch"),
-            "messages": event.get("messages"),
-            "results": event.get("results"),
-        }
+    if isinstance(done := event.data, SqlDoneData):
+        row |= {"batch": done.batch, "messages": done.messages, "results": done.results}
     return row
 
 

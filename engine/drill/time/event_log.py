@@ -6,11 +6,12 @@ import hashlib
 import pickle
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, Final, cast, overload
+from typing import Any, Final, overload
 
 import numpy as np
+from msgspec.structs import replace
 
-from engine.events import Event, EventKind
+from engine.events import Event, EventData, Row, SqlDoneData
 from engine.flow import Array
 from engine.localization import LocalizableMessage
 
@@ -32,7 +33,7 @@ class EventTables:
 
     def __init__(self) -> None:
         self.texts: list[str | None] = []
-        self.data: list[tuple[tuple[str, object], ...]] = []
+        self.data: list[EventData] = []
         self._text_places: dict[object, int] = {}
         self._data_places: dict[object, int] = {}
 
@@ -146,8 +147,7 @@ class EventLog(Sequence[Event]):
         found, fields = self.columns[places], {}
         texts, data = self._words.texts, self._words.data
         for place in np.unique(found["data"]).tolist():
-            by_name = dict(data[place])
-            fields[place] = tuple(by_name.get(name) for name in names)
+            fields[place] = tuple(getattr(data[place], name, None) for name in names)
         of_each = (found[column].tolist() for column in ("tick", "data", "text"))
         for tick, place, text in zip(*of_each, strict=True):
             yield tick, *fields[place], texts[text]
@@ -203,16 +203,9 @@ class EventLog(Sequence[Event]):
             for fields in columns[at : at + AT_ONCE].tolist():
                 yield self._event(*fields)
 
-    def _event(self, tick: int, kind: int, server: int, database: int, text: int, data: int) -> Event:
+    def _event(self, tick: int, _kind: int, server: int, database: int, text: int, data: int) -> Event:
         texts = self._words.texts
-        return Event(
-            tick,
-            cast(EventKind, texts[kind]),
-            texts[server],
-            texts[database],
-            str(texts[text]),
-            self._words.data[data],
-        )
+        return Event(tick, self._words.data[data], str(texts[text]), texts[server], texts[database])
 
 
 def select_events(events: Iterable[Event], *kinds: str, database_name: str | None = None) -> Iterator[Event]:
@@ -232,30 +225,30 @@ ROWS_AS_THEY_ARE: Final = 20
 """Maximum rows of result sets that are not compressed. Assumed."""
 
 
-class PackedList(Sequence[object]):
+class PackedList(Sequence[Row]):
     """List that is decompressed on each read; equal to its original list."""
 
     __slots__ = ("_count", "_packed")
 
-    def __init__(self, values: Sequence[object]) -> None:
+    def __init__(self, values: Sequence[Row]) -> None:
         self._count = len(values)
         self._packed = zlib.compress(pickle.dumps(list(values)), 1)
 
-    def _values(self) -> list[object]:
-        found: list[object] = pickle.loads(zlib.decompress(self._packed))
+    def _values(self) -> list[Row]:
+        found: list[Row] = pickle.loads(zlib.decompress(self._packed))
         return found
 
     def __len__(self) -> int:
         return self._count
 
     @overload
-    def __getitem__(self, place: int) -> object: ...
+    def __getitem__(self, place: int) -> Row: ...
     @overload
-    def __getitem__(self, place: slice) -> list[object]: ...
-    def __getitem__(self, place: int | slice) -> object:
+    def __getitem__(self, place: slice) -> list[Row]: ...
+    def __getitem__(self, place: int | slice) -> Row | list[Row]:
         return self._values()[place]
 
-    def __iter__(self) -> Iterator[object]:
+    def __iter__(self) -> Iterator[Row]:
         return iter(self._values())
 
     def __eq__(self, other: object) -> bool:
@@ -267,9 +260,11 @@ class PackedList(Sequence[object]):
         return repr(self._values())
 
 
-def pack_results(event: Event) -> tuple[tuple[str, object], ...]:
+def pack_results(event: Event) -> EventData:
     """Return the fields of *event*, with large result sets of a batch packed."""
-    results = event.get("results")
-    if not results or sum(len(result["rows"]) for result in results) <= ROWS_AS_THEY_ARE:
-        return event.data
-    return tuple((name, PackedList(results) if name == "results" else value) for name, value in event.data)
+    done = event.data
+    if not isinstance(done, SqlDoneData):
+        return done
+    if sum(len(result["rows"]) for result in done.results) <= ROWS_AS_THEY_ARE:
+        return done
+    return replace(done, results=PackedList(done.results))

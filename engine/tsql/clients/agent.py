@@ -11,6 +11,7 @@ from typing import Final
 
 from engine import datetime_formats
 from engine.constants import TICKS_PER_S
+from engine.events import NoteData
 from engine.localization import mark, say
 from engine.messages import SqlError
 from engine.mirroring import roles
@@ -167,7 +168,7 @@ def _finish(world: World, server: str, job: str, step: Record | None, status: in
     number = _record(world, server, job, None, status, text, begun)
     ledger.note_activity(world, server, job, stop_tick=world.tick, history_id=number)
     template = mark("job '{name}' succeeded") if status == SUCCEEDED else mark("job '{name}' failed")
-    world.emit("note", say(template, name=job), server=server)
+    world.emit(NoteData(), say(template, name=job), server=server)
 
 
 def _record(
@@ -257,7 +258,7 @@ def _note_seen(world: World, server: str) -> None:
                 "SQL Server Agent cannot keep up: {n} messages were not checked for alerts",
                 n=len(new) - number,
             )
-            world.emit("note", left, server=server)
+            world.emit(NoteData(), left, server=server)
             break
         answers += _answer_message(world, server, line[1], line[2], line[4])
 
@@ -362,7 +363,7 @@ def _fire(world: World, server: str, alert: Record, tokens: dict[str, str]) -> N
         occurrence_count=int(str(alert.get("occurrence_count") or 0)) + 1,
     )
     text = say("SQL Server Agent alert '{name}'", name=to_text(alert["name"]))
-    world.emit("note", text, server=server)
+    world.emit(NoteData(), text, server=server)
     job = to_text(alert.get("job"))
     if job:
         try:

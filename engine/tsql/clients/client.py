@@ -7,6 +7,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from engine.constants import CLIENT_LOGIN_TIMEOUT_S, TICKS_PER_S
+from engine.events import NoteData, SessionData, SqlData, SqlDoneData
 from engine.localization import say
 from engine.messages import Message, SqlError, fill_message
 from engine.model import Handlers, World
@@ -52,7 +53,7 @@ def submit(world: World, window: str, text: str) -> None:
     text = plain_text(text)
     kept = world.sessions.setdefault(name, Window())
     if len(text) > TEXT_MAX:
-        world.emit("sql", f"{text[:200]}…", server=server_of(name), window=name, batch=0)
+        world.emit(SqlData(window=name, batch=0), f"{text[:200]}…", server=server_of(name))
         said = (
             f"Not simulated: more than {TEXT_MAX} characters at once ({len(text)} were sent, none was run)."
         )
@@ -63,7 +64,7 @@ def submit(world: World, window: str, text: str) -> None:
         return
     if name in world.batches:
         if len(kept.queue) >= QUEUE_MAX:
-            world.emit("sql", text, server=server_of(name), window=name, batch=0)
+            world.emit(SqlData(window=name, batch=0), text, server=server_of(name))
             said = f"{QUEUE_MAX} batches wait in this window already; this one was not sent."
             full = Message(0, 10, 0, 0, said)
             _emit_done(
@@ -86,7 +87,7 @@ def _known_name(world: World, window: str) -> str:
 
 def _start(world: World, name: str, text: str) -> None:
     number = world.next_id()
-    world.emit("sql", text, server=server_of(name), window=name, batch=number)
+    world.emit(SqlData(window=name, batch=number), text, server=server_of(name))
     if sum(len(run.text) for run in world.batches.values()) + len(text) > TEXTS_MAX:
         said = f"Not simulated: more than {TEXTS_MAX} characters of T-SQL under way in all windows together."
         full = Message(0, 10, 0, 0, said, server_of(name))
@@ -187,7 +188,7 @@ def _warn_if_long_running(world: World, name: str, run: Submission) -> Submissio
     if run.told or run.spent < LONG_WORK or world.tick - run.started_tick < LONG_S * TICKS_PER_S:
         return run
     text = say("the batch in {window} has been executing for {t_s} s", window=name, t_s=LONG_S)
-    world.emit("note", text, server=server_of(name))
+    world.emit(NoteData(), text, server=server_of(name))
     said = Message(0, 0, 0, 0, _GOES_ON, server_of(name))
     return replace(run, told=True, messages=(*run.messages, said))
 
@@ -422,34 +423,35 @@ def _keep_last(world: World, name: str, run: Submission) -> None:
 
 def _emit_done(world: World, name: str, run: Submission) -> None:
     errors = [message for message in run.messages if message.is_error]
-    asked = {}
+    program = None
     if (
         world.programs
         and (session := world.sessions[name].session) is not None
         and session.program is not None
     ):
         connections.count_answered_batch(world, session.program.name, session.server, failed=bool(errors))
-        asked["program"] = connections.name_of(world, session.program.name)
+        program = connections.name_of(world, session.program.name)
     world.emit(
-        "sql_done",
+        SqlDoneData(
+            window=name,
+            batch=run.text,
+            run=run.id,
+            messages=[connections.as_json(message) for message in run.messages],
+            results=[
+                {
+                    "columns": list(grid.columns),
+                    "types": list(grid.types),
+                    "rows": [list(row) for row in grid.rows],
+                    "after_messages": grid.after_messages,
+                }
+                for grid in run.results
+            ],
+            started_tick=run.started_tick,
+            elapsed_ticks=world.tick - run.started_tick,
+            program=program,
+        ),
         errors[0].text if errors else "ok",
         server=server_of(name),
-        window=name,
-        batch=run.text,
-        run=run.id,
-        messages=[connections.as_json(message) for message in run.messages],
-        results=[
-            {
-                "columns": list(grid.columns),
-                "types": list(grid.types),
-                "rows": [list(row) for row in grid.rows],
-                "after_messages": grid.after_messages,
-            }
-            for grid in run.results
-        ],
-        started_tick=run.started_tick,
-        elapsed_ticks=world.tick - run.started_tick,
-        **asked,
     )
 
 
@@ -603,7 +605,7 @@ def close_connection(world: World, name: str, reason: str) -> None:
     if session.program is not None and reason != LEFT:
         connections.count(world, session.program.name, "lost")
     text = say("{login} disconnected: {why}", login=session.login, why=reason)
-    world.emit("session", text, server=session.server, window=name, what=reason)
+    world.emit(SessionData(window=name, what=reason), text, server=session.server)
 
 
 def _abandon(world: World, name: str, run: Submission) -> None:

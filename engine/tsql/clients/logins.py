@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from engine.events import SessionData
 from engine.inputs import InputError
 from engine.json_text import parse_json
 from engine.localization import say
@@ -66,8 +67,7 @@ def connect(world: World, window: str, text: str) -> None:
         )
     if sent_on is not None:
         told = say("{login} was redirected to {server}", login=said["login"], server=sent_on)
-        world.emit("session", told, server=server, window=window, what="routed", to=sent_on,
-                   messages=())  # fmt: skip
+        world.emit(SessionData(window=window, what="routed", to=sent_on, messages=()), told, server=server)  # fmt: skip
         return
     database = _database(world, server, said)
     program = ClientProgram(
@@ -93,8 +93,9 @@ def connect(world: World, window: str, text: str) -> None:
     world.sessions[window] = Window(session=session)
     connections.count(world, program.name, "logins")
     told = say("{login} connected from {host}", login=session.login, host=program.host or "?")
-    world.emit("session", told, server=server, window=window, what="connected", program=program.name,
-               messages=())  # fmt: skip
+    world.emit(
+        SessionData(window=window, what="connected", program=program.name, messages=()), told, server=server
+    )
 
 
 def _language(requested_language: str) -> str:
@@ -205,8 +206,13 @@ def _refuse(
     connections.count(world, request.get("program", ""), "refused")
     given = f" Reason: {why}" if version >= 2008 else ""
     errorlog.write(world, server, 18456, request["login"], given, " [CLIENT: 127.0.0.1]", state=state)
-    world.emit("session", messages[0].text, server=server, window=window, what="refused",
-               messages=[connections.as_json(message) for message in messages])  # fmt: skip
+    world.emit(
+        SessionData(
+            window=window, what="refused", messages=[connections.as_json(message) for message in messages]
+        ),
+        messages[0].text,
+        server=server,
+    )
 
 
 def batch(world: World, window: str, text: str) -> None:
@@ -287,7 +293,7 @@ def change_connection(world: World, window: str, text: str) -> None:
     kept: Window = world.sessions.get(window, Window())
     world.sessions[window] = replace(kept, target=target, session=None, lost=0)
     told = say("{window} connects with: {target}", window=window, target=text.strip())
-    world.emit("session", told, server=client.server_of(window), window=window, what="connection changed")
+    world.emit(SessionData(window=window, what="connection changed"), told, server=client.server_of(window))
 
 
 def _read_target(world: World, text: str) -> ConnectionTarget:

@@ -22,6 +22,7 @@ from engine.model import Tick, ticks
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_script
 from tests import par_proofs
+from tests.events import read_field
 
 NAMES = sorted(file.name.removesuffix(".json") for file in (resources.files("assets") / "par").iterdir())
 FEW = ("automatic-failover", "isolated-principal", "random-trouble-medium", "wrong-port")
@@ -143,6 +144,6 @@ def play_plan(
 
 def list_visible_events(run: SearchDrill, tick: Tick) -> Iterator[tuple[object, ...]]:
     for event in run.events:
-        own = event.kind == "sql_done" and not is_story_window(str(event.get("window", "")))
+        own = event.kind == "sql_done" and not is_story_window(str(read_field(event, "window")))
         if event.tick < tick and (own or event.kind in WINDOWS):
             yield event.tick, event.kind, event.server, event.database, event.text

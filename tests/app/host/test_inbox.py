@@ -14,6 +14,7 @@ from app.host import Host, NoRecorder, RecordingError, Request
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
+from engine.events import SqlDoneData
 from tests.shipped_scenarios import load_shipped_scenario
 
 
@@ -41,8 +42,8 @@ def test_a_batch_returns_its_results(host: Host) -> None:
     request = host.inbox.post("sql SERVER_A SELECT 1 AS one")
     host.on_frame(0.0)
     done = request.answer.result(timeout=0).done
-    assert done is not None
-    (result,) = done.get("results")
+    assert isinstance(done, SqlDoneData)
+    (result,) = done.results
     assert (result["columns"], result["rows"]) == (["one"], [[1]])
 
 
@@ -78,7 +79,7 @@ def test_batches_of_one_window_are_answered_in_order(host: Host) -> None:
     assert other.answer.done()
     frames(host, second)
     rows = [request.answer.result(timeout=0).done for request in (first, second, other)]
-    assert [done and done.get("results")[-1]["rows"] for done in rows] == [
+    assert [isinstance(done, SqlDoneData) and done.results[-1]["rows"] for done in rows] == [
         [["first"]],
         [["second"]],
         [["other"]],
@@ -131,8 +132,8 @@ def test_requests_from_many_threads_are_answered(host: Host) -> None:
     assert len({request.number for request in asked}) == 160
     for request in asked:
         done = request.answer.result(timeout=0).done
-        assert done is not None
-        assert [done.get("results")[0]["rows"][0][0]] == [int(request.line.split()[-1])]
+        assert isinstance(done, SqlDoneData)
+        assert [done.results[0]["rows"][0][0]] == [int(request.line.split()[-1])]
 
 
 def test_all_viewers_see_the_same_events(host: Host) -> None:

@@ -15,6 +15,7 @@ from app.views.debrief.reflection import ReflectionForm
 from engine.model import Role
 from tests.app.main_window.conftest import Hands, open_menus
 from tests.assertions import require
+from tests.events import read_field
 from tests.open_window import OpenWindow
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -68,7 +69,7 @@ def test_the_lab_is_played_by_mouse_and_typed_sql(hands: Hands, profile: Profile
     results = window.console.current
     assert results is not None
     assert "PRINCIPAL" in str(
-        [event.get("results") for event in hands.drill.events if event.kind == "sql_done"]
+        [read_field(event, "results") for event in hands.drill.events if event.kind == "sql_done"]
     )
     hands.choose(hands.menu_of(ActionTarget("server", ("SERVER_A",))), "Power on")
     window.session.set_speed(20.0)

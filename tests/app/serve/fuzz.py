@@ -20,6 +20,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from msgspec.structs import replace
+
+from engine.events import SessionData, SqlDoneData
+
 ROOT = Path(__file__).parents[3]
 CORPUS = Path(__file__).parent / "corpus"
 FOUND = ROOT / "build" / "fuzz"
@@ -36,7 +40,6 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
     from app.serve.login import MalformedPacketError, PacketKind, PacketReader, TdsMessage, packets
     from app.serve.session import ConnectionClosedError, TdsSession
     from app.serve.wire import Pipe, tls
-    from engine.events import Event
     from engine.tsql.batches.data import ClientProgram, Window
     from engine.tsql.batches.data import SqlSession as SqlSession
 
@@ -101,19 +104,21 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
             from app.host import RequestResult
 
             verb, window, *_ = line.split(" ")
-            told: tuple[tuple[str, object], ...] = ()
+            end: SqlDoneData | SessionData = SqlDoneData(
+                window=window, batch="", run=0, messages=[], results=[], started_tick=0, elapsed_ticks=0
+            )
             if verb == "connect":
                 session = SqlSession(
                     server="SERVER_A", spid=51, login="sa", program=ClientProgram(name="fuzz")
                 )
                 self.world.sessions[window] = Window(session=session)
-                told = (("what", "connected"),)
+                end = SessionData(window=window, what="connected")
             elif verb == "batch":
                 rows = {"columns": ["a"], "types": ["int"], "rows": [[1], [None]], "after_messages": 0}
                 said = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(2 rows)", "rows": 2}
-                told = (("messages", [said]), ("results", [rows]))
+                end = replace(end, messages=[said], results=[rows])
             done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-            done.set_result(RequestResult(done=Event(0, "sql_done", "SERVER_A", None, "", told)))
+            done.set_result(RequestResult(done=end))
             return done
 
         async def answering(self, name: str) -> str:

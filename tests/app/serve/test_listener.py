@@ -17,6 +17,7 @@ from app.serve.service import addresses
 from app.serve.tokens import DATABASE, LANGUAGE, encode_environment, encode_routing
 from engine.drill.running.drill import Drill
 from tests.app.serve.client import Client, connect
+from tests.events import read_field
 
 
 class Site:
@@ -87,8 +88,10 @@ def test_the_port_of_a_listener_follows_its_group() -> None:
             client = await site.connect("AGL1")
             assert encode_text("NODE_2") in await client.ask("SELECT @@SERVERNAME")
             assert site.host.live is not None
-            sent_on = [e for e in site.host.live.events if e.kind == "session" and e.get("what") == "routed"]
-            assert [event.get("to") for event in sent_on] == ["NODE_3"]
+            sent_on = [
+                e for e in site.host.live.events if e.kind == "session" and read_field(e, "what") == "routed"
+            ]
+            assert [read_field(event, "to") for event in sent_on] == ["NODE_3"]
 
     run(test())
 

@@ -28,6 +28,7 @@ from engine.model import World
 from engine.protocol import availability
 from tests.cases import sample_cases
 from tests.engine.availability.worlds import SCENARIOS
+from tests.events import read_field
 
 NAMES = sorted(file.stem for file in SCENARIOS.glob("*.toml"))
 PLAYERS = {
@@ -124,7 +125,9 @@ def test_the_figures_match_the_world(name: str, player: str) -> None:
             assert row["downtime_s"] >= report["availability"]["databases"][database]["downtime_s"] - 0.01
         assert shown.removeprefix("over ") == formatting.seconds(report["clients"]["downtime_s"])
 
-    lost = sum(event.get("lost_transactions") or 0 for event in drill.events if event.kind == "availability")
+    lost = sum(
+        read_field(event, "lost_transactions") or 0 for event in drill.events if event.kind == "availability"
+    )
     assert figure(summary, "lost_transactions") == formatting.number(lost)
     if (exposed := figure(summary, "exposed_s")) is not None:
         assert exposed == formatting.seconds(own["exposed_s"], 1)

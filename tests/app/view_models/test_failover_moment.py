@@ -13,6 +13,7 @@ from app.view_models.failover_moment.replay import MomentReplay
 from app.view_models.failover_moment.why_not import explain_failover, find_expected
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
+from tests.events import read_field
 from tests.shipped_scenarios import load_shipped_scenario
 
 RUNS = {
@@ -46,7 +47,7 @@ def test_phases_run_from_the_failure_to_the_clients(technology: str) -> None:
     by_name = {phase.kind.until: phase.end_tick for phase in moment.phases}
     assert by_name["detected"] == round(100 * row["detected_t_s"])
     assert by_name["online"] == round(100 * row["online_t_s"])
-    back = [e.tick for e in drill.events if e.kind == "client" and e.get("what") == "connected"]
+    back = [e.tick for e in drill.events if e.kind == "client" and read_field(e, "what") == "connected"]
     assert (
         moment.end_tick == by_name["clients"] == next(t for t in back if t >= round(100 * row["online_t_s"]))
     )

@@ -12,6 +12,7 @@ from engine.verbs.lines import parse_line
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.availability.worlds import do as do_in_group
 from tests.engine.worlds import DB, M, P, W, do, lab
+from tests.events import read_field
 
 TARGETS = [
     *(ActionTarget("server", (name,)) for name in (P, M, W)),
@@ -61,7 +62,7 @@ def test_every_offered_action_is_accepted_and_has_an_effect(situation: str, targ
         fork = world.fork()
         before = fork.state_hash()
         simulator.apply_input(fork, parse_line(offer.line, fork.tick))  # InputError: it was not for offering
-        assert not [event for event in fork.outbox if event.get("no_effect")], offer.line
+        assert not [event for event in fork.outbox if read_field(event, "no_effect")], offer.line
         assert fork.state_hash() != before, f"{offer.line} does nothing"
         assert offer.label != VERBS[offer.line.split()[0]].help, f"{offer.line} has no label of its own"
 

@@ -22,6 +22,7 @@ from engine.drill.running.modes import TERMS, DrillMode
 from engine.events import Event
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.model import Availability
+from tests.events import build_event
 
 
 def sample(run: Any, seconds: int, log: int = 0, **values: Any) -> None:
@@ -56,7 +57,7 @@ def curve(charts: Charts, name: str) -> tuple[Any, Any]:
 
 
 def fault(t_s: float, text: str = "power-off SERVER_A", verb: str = "power-off") -> Event:
-    return Event(round(100 * t_s), "fault", "SERVER_A", None, text, (("verb", verb),))
+    return build_event(round(100 * t_s), "fault", "SERVER_A", None, text, verb=verb)
 
 
 def test_the_four_main_counters_are_shown_and_grow(charts: Charts, run: Any) -> None:
@@ -181,7 +182,7 @@ def test_hovering_shows_values_without_selecting(qtbot: Any, charts: Charts) -> 
 
 def test_marks_belong_to_the_shown_database(charts: Charts, run: Any) -> None:
     message: tuple[tuple[str, object], ...] = (("messages", []), ("batch", "SELECT 1"))
-    charts.add_events([Event(1000, "sql_done", "SERVER_A", "Orders", "", message), fault(20.0)])
+    charts.add_events([build_event(1000, "sql_done", "SERVER_A", "Orders", "", **dict(message)), fault(20.0)])
     assert [marker.t_s for marker in charts._course.markers] == [20.0]
 
 
@@ -197,8 +198,8 @@ def test_a_click_on_a_mark_selects_its_time(qtbot: Any, charts: Charts, run: Any
 
 
 def test_downtime_is_shaded_and_spoken(charts: Charts, run: Any) -> None:
-    down = Event(4000, "availability", None, "Sales", "", (("serving", False),))
-    up = Event(4300, "availability", "SERVER_A", "Sales", "", (("serving", True),))
+    down = build_event(4000, "availability", None, "Sales", "", serving=False)
+    up = build_event(4300, "availability", "SERVER_A", "Sales", "", serving=True)
     run.events += [down, up]
     charts.add_events([down, up])
     sample(run, 1)
@@ -352,10 +353,8 @@ def test_a_full_log_is_predicted(charts: Charts, run: Any) -> None:
 
 
 def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> None:
-    lost = Event(
-        4000, "state", "SERVER_B", "Sales", "SYNCHRONIZED -> DISCONNECTED", (("new", "DISCONNECTED"),)
-    )
-    safety = Event(4100, "state", "SERVER_B", "Sales", "safety OFF", (("why", "safety"), ("new", "OFF")))
+    lost = build_event(4000, "state", "SERVER_B", "Sales", "SYNCHRONIZED -> DISCONNECTED", new="DISCONNECTED")
+    safety = build_event(4100, "state", "SERVER_B", "Sales", "safety OFF", why="safety", new="OFF")
     charts.add_events([lost, safety])
     lanes = charts._states.lanes(60.0)
     assert [(s.from_s, s.to_s, s.what) for s in lanes["SERVER_B"]] == [
@@ -382,7 +381,7 @@ def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> No
 
 def test_an_exam_shows_no_states_and_only_own_marks(charts: Charts, run: Any) -> None:
     run.terms = TERMS[DrillMode.EXAM]
-    run.events = [fault(20.0), Event(2500, "note", None, None, "look")]
+    run.events = [fault(20.0), build_event(2500, "note", None, None, "look")]
     charts.show_drill(run)
     assert not charts.states.isVisible()
     assert [mark.text for mark in charts.lane._marks] == ["look"]

@@ -9,14 +9,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 
 from app.views.console import Console
-from app.views.console.outcome import as_text, from_event, summarize_outcome
+from app.views.console.outcome import BatchOutcome, as_text, from_event, summarize_outcome
 from app.views.console.tabs import Closed
 from app.widgets import theme
-from engine.events import Event
+from engine.events import Event, SqlDoneData
 from engine.inputs import Input
 from engine.tsql.batches.data import SqlSession, Window
 from engine.verbs.lines import parse_line
 from tests.assertions import require
+from tests.events import build_event
 
 NONE = Qt.KeyboardModifier.NoModifier
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -27,18 +28,23 @@ Key = Qt.Key
 
 def build_start_event(window: str, batch: str, tick: int = 1200, number: int = 7) -> Event:
     server = window.partition("#")[0]
-    return Event(tick, "sql", server, None, batch, (("window", window), ("batch", number)))
+    return build_event(tick, "sql", server, None, batch, window=window, batch=number)
 
 
 def build_end_event(
     window: str, batch: str, messages: Any = (), results: Any = (), ticks: int = 3, number: int = 7
 ) -> Event:
     server = window.partition("#")[0]
-    data = {
+    data: dict[str, Any] = {
         "window": window, "batch": batch, "run": number, "messages": list(messages), "results": list(results),
         "started_tick": 1200, "elapsed_ticks": ticks,
     }  # fmt: skip
-    return Event(1200 + ticks, "sql_done", server, None, "", tuple(data.items()))
+    return build_event(1200 + ticks, "sql_done", server, None, "", **data)
+
+
+def read_outcome(event: Event) -> BatchOutcome:
+    assert isinstance(event.data, SqlDoneData)
+    return from_event(event, event.data)
 
 
 def says(text: str, number: int = 0, severity: int = 0, line: int = 1) -> dict[str, Any]:
@@ -170,7 +176,7 @@ def test_parsing_sends_nothing(qtbot: Any, console: Any) -> None:
 def test_results_to_text_keep_the_order_of_messages_and_rows() -> None:
     results = [{**ROWS, "after_messages": 1}]
     event = build_end_event("SERVER_A", "x", [says("a"), says("(2 rows affected)"), says("b")], results)
-    text = as_text(from_event(event))
+    text = as_text(read_outcome(event))
     assert [line for line in text.splitlines() if line] == [
         "a", "name   role", "------ ----", "Sales  1", "Orders NULL", "(2 rows affected)", "b",
     ]  # fmt: skip
@@ -571,16 +577,18 @@ def test_a_snippet_is_inserted_with_its_placeholders(
 def test_the_history_keeps_no_result_rows() -> None:
     message = {"number": 0, "severity": 0, "state": 1, "line": 1, "text": "printed"}
     error = {"number": 208, "severity": 16, "state": 1, "line": 1, "text": "Invalid object name."}
-    data = (
-        ("server", "SERVER_A"), ("window", "SERVER_A"), ("batch", "SELECT 1"), ("started_tick", 0),
-        ("elapsed_ticks", 1), ("messages", [message, message, error]),
-        ("results", [{"columns": ["a"], "rows": [[1], [2]]}]),
-    )  # fmt: skip
-    outcome = from_event(Event(100, "sql_done", "SERVER_A", None, "", data))
+    data: dict[str, Any] = {
+        "window": "SERVER_A",
+        "batch": "SELECT 1",
+        "elapsed_ticks": 1,
+        "messages": [message, message, error],
+        "results": [{"columns": ["a"], "rows": [[1], [2]]}],
+    }
+    outcome = read_outcome(build_event(100, "sql_done", "SERVER_A", None, "", **data))
     kept = summarize_outcome(outcome)
     assert (kept.results, len(kept.messages)) == ((), 2)
     assert (kept.summary, kept.failed, kept.row_count) == (outcome.summary, True, 2)
     fine = summarize_outcome(
-        from_event(Event(100, "sql_done", "SERVER_A", None, "", (*data[:5], ("messages", []), data[6])))
+        read_outcome(build_event(100, "sql_done", "SERVER_A", None, "", **(data | {"messages": []})))
     )
     assert (fine.summary, fine.failed) == ("2 rows", False)

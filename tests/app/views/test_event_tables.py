@@ -14,17 +14,18 @@ from app.widgets import theme
 from engine.drill.running.drill import Drill, DrillMode
 from engine.events import KINDS, Event, EventKind
 from tests.engine.worlds import lab, play
+from tests.events import build_event
 from tests.shipped_scenarios import load_shipped_scenario
 
 
 def log_line(tick: int, server: str, text: str, number: int = 0, severity: int = 10, state: int = 1) -> Event:
     data = (("number", number), ("severity", severity), ("state", state))
-    return Event(tick, "errorlog", server, None, text, data)
+    return build_event(tick, "errorlog", server, None, text, **dict(data))
 
 
 def trace(tick: int, server: str, old_state: int, new_state: int) -> Event:
     text = f"DBM: {old_state} -> DBM: {new_state}"
-    return Event(tick, "trace", server, "Sales", text, (("state", new_state), ("integer_data", old_state)))
+    return build_event(tick, "trace", server, "Sales", text, state=new_state, integer_data=old_state)
 
 
 def read_cells(view: Any) -> list[list[str]]:
@@ -133,7 +134,11 @@ def test_the_trace_has_profilers_columns(qtbot: Any, run: Any) -> None:
 def test_the_event_list_omits_events_with_their_own_views(qtbot: Any, run: Any) -> None:
     view = build_view(qtbot, EventsList, run)
     view.add_events(
-        [*LINES, trace(1, "SERVER_A", 1, 6), Event(4125, "fault", "SERVER_A", None, "power-off SERVER_A")]
+        [
+            *LINES,
+            trace(1, "SERVER_A", 1, 6),
+            build_event(4125, "fault", "SERVER_A", None, "power-off SERVER_A"),
+        ]
     )
     assert read_cells(view) == [["0:41.25", "Fault", "SERVER_A", "", "power-off SERVER_A"]]
     next(a for a in view._menu.actions() if a.data() == "trace").trigger()
@@ -152,7 +157,7 @@ def test_a_batch_is_shown_by_its_first_line_and_first_error(qtbot: Any, run: Any
     }
     data = (("batch", "USE master\nALTER DATABASE Sales SET WITNESS OFF"), ("messages", [message]))
     view = build_view(qtbot, EventsList, run)
-    view.add_events([Event(100, "sql_done", "SERVER_A", None, "", data)])
+    view.add_events([build_event(100, "sql_done", "SERVER_A", None, "", **dict(data))])
     assert read_cells(view)[0][4] == "USE master …  →  Msg 1431: Neither the partner nor the witness."
 
 
@@ -185,7 +190,7 @@ def test_a_narrow_dock_shows_short_columns_of_the_same_rows(qtbot: Any, run: Any
 
 
 def test_a_double_click_goes_to_the_moment(qtbot: Any, run: Any) -> None:
-    run.events = [Event(4125, "fault", "SERVER_A", None, "power-off SERVER_A")]
+    run.events = [build_event(4125, "fault", "SERVER_A", None, "power-off SERVER_A")]
     view = build_view(qtbot, EventsList, run)
     place = view.table.visualRect(view.model.index(0, 4)).center()
     qtbot.mouseClick(view.table.viewport(), Qt.MouseButton.LeftButton, pos=place)

@@ -25,6 +25,7 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.events import Event
 from tests.assertions import require
+from tests.events import read_field
 
 Key = Qt.Key
 SEND_A = CounterChoice("SERVER_A", MIRRORING, "Log Send Queue KB", "Sales")
@@ -78,7 +79,7 @@ def counters_by_sql(drill: Drill, server: str, database: str) -> dict[tuple[str,
         f"sys.dm_os_performance_counters WHERE instance_name = '{database}'"
     )
     done: Event = next(event for event in reversed(drill.events) if event.kind == "sql_done")
-    rows = done.get("results")[0]["rows"]
+    rows = read_field(done, "results")[0]["rows"]
     return {(row[0].strip().partition(":")[2], row[1].strip()): (float(row[2]), int(row[3])) for row in rows}
 
 

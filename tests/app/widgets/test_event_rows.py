@@ -12,6 +12,7 @@ from engine.drill.time.event_log import EventLog
 from engine.events import Event
 from engine.model import World
 from tests.engine.worlds import lab
+from tests.events import build_event, read_field
 
 
 class Row:
@@ -26,7 +27,7 @@ class RowCounter:
         self.count = 0
 
     def __call__(self, event: Event, world: World) -> Iterator[Row]:
-        for part in range(event.get("number", 1)):
+        for part in range(read_field(event, "number")):
             self.count += 1
             yield Row(event, f"{event.text} {part}")
 
@@ -34,13 +35,13 @@ class RowCounter:
 def log_of(count: int) -> EventLog:
     """Every tenth event has two rows, every hundredth is on SERVER_B."""
     return EventLog(
-        Event(
+        build_event(
             tick,
-            "errorlog" if tick % 2 else "state",
+            "errorlog" if tick % 2 else "alert",
             "SERVER_A" if tick % 100 else "SERVER_B",
             "Sales",
             f"word{tick % 7}",
-            (("number", 1 if tick % 10 else 2),),
+            number=1 if tick % 10 else 2,
         )
         for tick in range(count)
     )
@@ -105,7 +106,7 @@ def test_rows_of_a_different_branch_are_replaced(row_counter: RowCounter, world:
     rows.start(run, world)
     rows.scan(always)
     other = run.take_first(500)
-    other.append(Event(9_999, "state", None, None, "elsewhere", (("number", 1),)))
+    other.append(build_event(9_999, "state", None, None, "elsewhere", number=1))
     rows.start(other, world)
     rows.scan(always)
     assert list_rows(rows[-1:]) == [(9_999, "elsewhere 0")]
@@ -139,6 +140,6 @@ def test_text_is_searched_in_slices(row_counter: RowCounter, world: World) -> No
     assert slices == 5
     whole = list_rows(rows)
     assert {words[:5] for _, words in whole} == {"word3"}
-    rows.add([Event(99_999, "state", None, None, "word3", (("number", 2),))])
+    rows.add([build_event(99_999, "state", None, None, "word3", number=2)])
     rows.scan(always)
     assert list_rows(rows) == [*whole, (99_999, "word3 0"), (99_999, "word3 1")]

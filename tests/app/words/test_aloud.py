@@ -6,16 +6,17 @@ from app.words.announcements import SENTENCES_MAX, select_announced_kinds, sente
 from engine.drill.running.modes import TERMS, DrillMode
 from engine.events import Event
 from engine.localization import say
+from tests.events import build_event
 
 
 def state(database: str, new_state: str, tick: int = 0, server: str = "S") -> Event:
-    return Event(tick, "state", server, database, f"X -> {new_state}", (("new", new_state),))
+    return build_event(tick, "state", server, database, f"X -> {new_state}", new=new_state)
 
 
 def test_a_change_is_announced_as_a_sentence() -> None:
     assert sentences([state("Sales", "PENDING_FAILOVER")]) == "Sales on S is PENDING FAILOVER."
-    assert sentences([Event(0, "service", "S", None, "power off")]) == "S: power off."
-    assert sentences([Event(0, "errorlog", "S", None, "x")]) == ""
+    assert sentences([build_event(0, "service", "S", None, "power off")]) == "S: power off."
+    assert sentences([build_event(0, "errorlog", "S", None, "x")]) == ""
 
 
 def test_only_the_last_state_of_a_copy_is_announced() -> None:
@@ -27,15 +28,15 @@ def test_only_the_last_state_of_a_copy_is_announced() -> None:
 def test_changes_of_many_databases_are_one_sentence() -> None:
     events = [state(f"D{n}", "SYNCHRONIZED") for n in range(50)]
     events += [
-        Event(0, "availability", None, f"D{n}", say("{database} accepts connections", database=f"D{n}"))
+        build_event(0, "availability", None, f"D{n}", say("{database} accepts connections", database=f"D{n}"))
         for n in range(50)
     ]
     assert sentences(events) == "50 databases on S: SYNCHRONIZED. 50 databases: accepts connections."
 
 
 def test_of_many_events_the_least_important_are_counted() -> None:
-    events = [Event(n, "detected", f"S{n}", None, "lost SERVER_A") for n in range(20)]
-    events.append(Event(30, "goal", None, None, "goal met: all is well"))
+    events = [build_event(n, "detected", f"S{n}", None, "lost SERVER_A") for n in range(20)]
+    events.append(build_event(30, "goal", None, None, "goal met: all is well"))
     said = sentences(events)
     assert "Goal met: all is well." in said
     assert said.endswith(f"And {21 - SENTENCES_MAX} more.")
@@ -43,15 +44,19 @@ def test_of_many_events_the_least_important_are_counted() -> None:
 
 
 def test_a_fault_is_not_announced_twice() -> None:
-    off = [Event(5, "fault", "S", None, "power-off S"), Event(5, "service", "S", None, "power off")]
+    off = [
+        build_event(5, "fault", "S", None, "power-off S"),
+        build_event(5, "service", "S", None, "power off"),
+    ]
     assert sentences(off) == "S: power off."
-    assert sentences([Event(5, "fault", None, None, "cut A B")]) == "Fault: cut A B."
+    assert sentences([build_event(5, "fault", None, None, "cut A B")]) == "Fault: cut A B."
 
 
 def test_an_exam_announces_nothing_about_the_world() -> None:
     exam = select_announced_kinds(TERMS[DrillMode.EXAM])
     assert (
-        sentences([state("Sales", "DISCONNECTED"), Event(0, "goal", None, None, "goal met: x")], exam) == ""
+        sentences([state("Sales", "DISCONNECTED"), build_event(0, "goal", None, None, "goal met: x")], exam)
+        == ""
     )
-    assert sentences([Event(0, "question", None, None, "Who serves?")], exam) == "Question: Who serves?"
+    assert sentences([build_event(0, "question", None, None, "Who serves?")], exam) == "Question: Who serves?"
     assert {"goal", "state"} <= select_announced_kinds(TERMS[DrillMode.PRACTICE])

@@ -23,7 +23,6 @@ from engine.drill.judging.review import review
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
 from engine.drill.time.event_log import EventLog
-from engine.events import Event
 from engine.flow import SafetyMode
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.inputs import InputError
@@ -42,6 +41,7 @@ from engine.verbs import VERBS
 from engine.verbs.lines import parse_script
 from tests.cases import sample_cases
 from tests.engine.drill import test_broken_files
+from tests.events import build_event, read_field
 
 ENGINE = Path(__file__).parents[3] / "engine"
 
@@ -76,7 +76,7 @@ def test_a_message_equals_its_text() -> None:
         copy.deepcopy,
         lambda text: str(InputError(text)),
         lambda text: from_json(json.loads(json.dumps(as_json(text)))),
-        lambda text: EventLog([Event(0, "note", None, None, text)])[0].text,
+        lambda text: EventLog([build_event(0, "note", None, None, text)])[0].text,
         lambda text: join_messages("", [text]),
     ],
     ids=["pickle", "copy", "exception", "json", "event log", "joined"],
@@ -88,7 +88,7 @@ def test_a_message_survives_copying_and_pickling(copy_message: Any) -> None:
 
 def test_a_log_stores_message_and_plain_text_separately() -> None:
     log = EventLog(
-        [Event(tick, "note", None, None, text) for tick, text in enumerate((str.__str__(LOST), LOST))]
+        [build_event(tick, "note", None, None, text) for tick, text in enumerate((str.__str__(LOST), LOST))]
     )
     assert [localize(event.text) for event in log] == ["lost SERVER_A", "SERVER_A verloren"]
 
@@ -269,11 +269,11 @@ def _list_quotations(drill: Drill) -> set[str]:
     said = {*_strings(drill.scenario.model_dump()), "nothing"}  # "note nothing" is what a player types
     for event in drill.events:
         said |= (
-            {" ".join(str(event.get("batch", "")).split()), " ".join(event.text.split())}
+            {" ".join(str(read_field(event, "batch", "")).split()), " ".join(event.text.split())}
             if event.kind in QUOTED
             else set()
         )
-        said |= {message["text"] for message in event.get("messages", ())}
+        said |= {message["text"] for message in read_field(event, "messages", ())}
     planned, _ = parse_script("\n".join(step.do for step in drill.scenario.solution))
     return said | {" ".join(arg.split()) for item in (*drill.journal, *planned) for arg in item.args}
 

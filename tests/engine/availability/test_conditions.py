@@ -10,6 +10,7 @@ from engine.model import World
 from engine.protocol.groups import armed, preconditions
 from tests.engine.availability.worlds import ag_lab, do, run_until
 from tests.engine.cluster.worlds import fci_lab
+from tests.events import read_field
 
 NAMES = ConditionNames(("Sales", "Orders"), ("NODE_1", "NODE_2", "NODE_3"), ("APP", "REPORT"), ("FSW",))
 
@@ -67,7 +68,7 @@ def _check_detection(world: World, fault: str) -> None:
         events = run_until(world, world.t_s + 0.1)
         noticed = any(one.holds for one in preconditions(world, "Sales") if one.about == "beginning")
         reported = any(
-            event.kind == "cluster" and event.get("what") in ("role-failed", "node removed")
+            event.kind == "cluster" and read_field(event, "what") in ("role-failed", "node removed")
             for event in events
         )
         assert noticed == reported, f"at {world.t_s}"

@@ -11,6 +11,7 @@ from engine.messages import SqlError
 from engine.model import ReplicaWord, Service, SuspendReason, SyncState, World
 from engine.protocol import serving
 from tests.engine.availability.worlds import ag_lab, build_many_groups, do, primaries, run_until
+from tests.events import read_field
 
 
 def online_s(world: World) -> list[float]:
@@ -68,7 +69,7 @@ def test_a_hung_primary_is_restarted_on_its_node_first(better_s: float, server: 
     run_until(world, 30 + better_s)
     do(world, "slow-cpu NODE_1 factor=1")
     told = run_until(world, 120)
-    online = [event for event in told if event.kind == "cluster" and event.get("what") == "online"]
+    online = [event for event in told if event.kind == "cluster" and read_field(event, "what") == "online"]
     assert primaries(world) == [server]
     if server == "NODE_1":
         assert [round(event.t_s) for event in online] == [ends_s]

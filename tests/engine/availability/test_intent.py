@@ -14,6 +14,7 @@ from engine.inputs import InputError
 from engine.model import ReplicaRole, SyncState
 from engine.verbs.lines import parse_line
 from tests.engine.availability.worlds import ag_lab, do, run_until
+from tests.events import read_field
 
 NO, READ_ONLY, ALL = "NO", "READ_ONLY", "ALL"
 
@@ -104,9 +105,9 @@ def test_routing_without_a_target_is_982_and_reported_to_the_application() -> No
     modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)")
     do(world, "change-connection NODE_1 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
     assert sql(world, "NODE_1", "SELECT 1") == [982, 4060, 18456]
-    told = [event for event in run_until(world, 20) if event.get("number") == 982]
+    told = [event for event in run_until(world, 20) if read_field(event, "number") == 982]
     assert told
-    assert told[0].get("client") == "REPORT"
+    assert read_field(told[0], "client") == "REPORT"
     modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_ONLY)")
     run_until(world, 60)
     assert world.clients["REPORT"].connected_to == "NODE_3"
@@ -158,15 +159,17 @@ def test_a_program_with_read_intent_is_routed_by_the_listener() -> None:
         return next(event for event in simulator.advance(world, world.tick) if event.kind == "session")
 
     sent_on = connect_client("NODE_1#1", listener="AGL1")
-    assert (sent_on.get("what"), sent_on.get("to")) == ("routed", "NODE_3")
+    assert (read_field(sent_on, "what"), read_field(sent_on, "to")) == ("routed", "NODE_3")
     assert "NODE_1#1" not in world.sessions
-    assert connect_client("NODE_1#2", listener="AGL1", intent="ReadWrite").get("what") == "connected"
-    assert connect_client("NODE_1#3").get("what") == "connected"  # its own name leads to the server itself
-    assert connect_client("NODE_1#4", listener="AGL1", password="wrong").get("what") == "refused"
+    assert read_field(connect_client("NODE_1#2", listener="AGL1", intent="ReadWrite"), "what") == "connected"
+    assert (
+        read_field(connect_client("NODE_1#3"), "what") == "connected"
+    )  # its own name leads to the server itself
+    assert read_field(connect_client("NODE_1#4", listener="AGL1", password="wrong"), "what") == "refused"
     modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3'))")
     modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)")
     refused = connect_client("NODE_1#5", listener="AGL1")
-    assert [message["number"] for message in refused.get("messages")] == [982, 4060, 18456]
+    assert [message["number"] for message in read_field(refused, "messages")] == [982, 4060, 18456]
 
 
 @pytest.mark.parametrize(

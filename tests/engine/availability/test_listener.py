@@ -13,6 +13,7 @@ from engine.inputs import InputError
 from engine.protocol import names
 from tests.engine.availability.test_intent import run_statement, sql
 from tests.engine.availability.worlds import SCENARIOS, do, run_until
+from tests.events import read_field
 
 BOTH = ("10.0.1.50", "10.0.2.50")
 
@@ -30,7 +31,7 @@ def two_sites(client: str = "", listener: str = "", seed: int = 1) -> model.Worl
 def ps(world: model.World, line: str) -> str:
     do(world, f"ps NODE_2 {line}")
     events = run_until(world, world.tick / 100 + 0.1)
-    return next(str(event.get("output")) for event in events if event.kind == "powershell")
+    return next(str(read_field(event, "output")) for event in events if event.kind == "powershell")
 
 
 def outage_s(world: model.World) -> float:
@@ -39,7 +40,11 @@ def outage_s(world: model.World) -> float:
     assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
     start = world.tick / 100
     for event in run_until(world, start + 1500):
-        if event.kind == "client" and event.get("client") == "APP" and event.get("what") == "connected":
+        if (
+            event.kind == "client"
+            and read_field(event, "client") == "APP"
+            and read_field(event, "what") == "connected"
+        ):
             return event.tick / 100 - start
     return 1500.0
 

@@ -11,6 +11,7 @@ from engine.inputs import InputError
 from engine.model import ReplicaWord, World
 from tests.engine.availability.test_statements import AG, CREATE, DATABASES, MATRIX, NEIGHBOURS
 from tests.engine.availability.worlds import ag_lab, do, run_until
+from tests.events import read_field
 
 SYNC = "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = AUTOMATIC"
 ON_REPLICAS = (
@@ -69,7 +70,7 @@ def test_a_primary_without_quorum_reports_not_synchronizing() -> None:
     world = ag_lab()
     do(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
     told = [event for event in run_until(world, 40.0) if event.kind == "state" and event.server == "NODE_1"]
-    assert {(event.database, event.get("new")) for event in told} == {
+    assert {(event.database, read_field(event, "new")) for event in told} == {
         ("Sales", "NOT_SYNCHRONIZING"),
         ("Orders", "NOT_SYNCHRONIZING"),
     }

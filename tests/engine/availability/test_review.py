@@ -16,6 +16,7 @@ from engine.model import ReplicaRole, SuspendReason
 from tests.engine.availability.test_intent import modify, run_statement, sql
 from tests.engine.availability.worlds import ag_lab, do, run_until
 from tests.engine.drill.authoring.test_scenario import problems
+from tests.events import read_field
 
 FORCE = "ALTER AVAILABILITY GROUP AG1 FORCE_FAILOVER_ALLOW_DATA_LOSS"
 
@@ -28,7 +29,7 @@ def find_routed_server(world: model.World, number: int) -> str:
     told = {"login": "sa", "password": "right", "database": "Sales", "intent": "ReadOnly", "listener": "AGL1"}
     do(world, f"connect NODE_1#tds{number} {json.dumps(told)}")
     events = [event for event in run_until(world, world.tick / 100 + 1) if event.kind == "session"]
-    return str(events[-1].get("to") or "NODE_1")
+    return str(read_field(events[-1], "to") or "NODE_1")
 
 
 def test_logins_rotate_among_the_servers_of_a_nested_list() -> None:

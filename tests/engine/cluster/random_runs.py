@@ -22,6 +22,7 @@ from engine.protocol import serving
 from tests.engine.availability.worlds import SCENARIOS, ag_lab, do, run_until
 from tests.engine.cluster.quorum_oracle import Oracle, Settled
 from tests.engine.cluster.worlds import fci_lab, pair
+from tests.events import read_field
 
 VERSIONS = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
 SETTLED_S = 160.0
@@ -182,12 +183,12 @@ class Run:
         end_s = self.world.t_s + seconds
         while self.world.t_s < end_s - 1e-9:
             for event in run_until(self.world, min(end_s, self.world.t_s + 2)):
-                if event.kind == "sql_done" and "INSERT marker" in event.get("batch"):
-                    messages = event.get("messages")
+                if event.kind == "sql_done" and "INSERT marker" in read_field(event, "batch"):
+                    messages = read_field(event, "messages")
                     answered = any("(1 row affected)" in one["text"] for one in messages)
                     answered = answered and all(one["severity"] <= 10 for one in messages)
                     if answered:
-                        self.acknowledged.add(int(event.get("batch").rpartition("(")[2].rstrip(") ")))
+                        self.acknowledged.add(int(read_field(event, "batch").rpartition("(")[2].rstrip(") ")))
             partitions = {node.partition for node in self.world.nodes.values() if node.partition}
             if not self.forced and (len(partitions) > 1 or len(self.serving()) > 1):
                 self.problems.append(f"split brain at {self.world.t_s}: {self.serving()} {partitions}")
@@ -297,8 +298,8 @@ class Run:
         grids = [
             grid["rows"]
             for event in done
-            for grid in event.get("results")
-            if "SELECT n" in event.get("batch")
+            for grid in read_field(event, "results")
+            if "SELECT n" in read_field(event, "batch")
         ]
         return {int(row[0]) for rows in grids for row in rows}
 

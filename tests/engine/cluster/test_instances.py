@@ -11,6 +11,7 @@ from engine.messages import SqlError
 from engine.model import AvailabilityGroup, CommitMode, Failover, Replica, ResourceState, World
 from tests.engine.availability.test_intent import run_statement, sql
 from tests.engine.cluster.worlds import build_cluster_world, do, fci_lab, role, run_until, serves
+from tests.events import read_field
 
 
 def moves(world: World) -> list[tuple[str, str, str, str]]:
@@ -45,7 +46,7 @@ def test_the_failover_policy_defines_a_failure(
     since = world.t_s
     do(world, fault)
     events = run_until(world, since + 100)
-    noticed = [event.tick / 100 - since for event in events if event.get("what") == "role-failed"]
+    noticed = [event.tick / 100 - since for event in events if read_field(event, "what") == "role-failed"]
     assert noticed == ([pytest.approx(noticed_s, abs=0.1)] if noticed_s is not None else [])
 
 
@@ -310,7 +311,7 @@ def test_a_disk_without_dependency_accepts_no_file() -> None:
 def ps(world: World, line: str) -> str:
     do(world, f"ps NODE_1 {line}")
     events = run_until(world, world.tick / 100 + 0.1)
-    return next(str(event.get("output")) for event in events if event.kind == "powershell")
+    return next(str(read_field(event, "output")) for event in events if event.kind == "powershell")
 
 
 def test_the_service_exists_on_each_node_and_runs_on_one() -> None:

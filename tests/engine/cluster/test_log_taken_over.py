@@ -8,6 +8,7 @@ from engine import tsql
 from engine.model import World
 from tests.engine.availability.worlds import ag_lab, do, run_until
 from tests.engine.cluster.random_runs import mirroring_lab
+from tests.events import read_field
 
 
 def _hang_principal(open_transaction: bool = False) -> World:
@@ -29,9 +30,9 @@ def _hang_principal(open_transaction: bool = False) -> World:
 def _answer(world: World, text: str) -> list[str]:
     tsql.submit(world, "SERVER_A", text)
     events = run_until(world, world.t_s + 30)
-    done = [one for one in events if one.kind == "sql_done" and one.get("batch") == text]
+    done = [one for one in events if one.kind == "sql_done" and read_field(one, "batch") == text]
     assert len(done) == 1, text
-    return [message["text"] for message in done[0].get("messages")]
+    return [message["text"] for message in read_field(done[0], "messages")]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,7 @@ def test_a_commit_during_the_takeover_waits_and_ends_with_the_connection() -> No
     assert "transport-level error" in _answer(world, "COMMIT")[-1]
     tsql.submit(world, "SERVER_B", "SELECT count(*) FROM Sales.dbo.marker")
     (done,) = [one for one in run_until(world, world.t_s + 5) if one.kind == "sql_done"]
-    assert done.get("results")[0]["rows"] == [[0]]
+    assert read_field(done, "results")[0]["rows"] == [[0]]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_a_row_count_appears_when_the_commit_is_done(text: str, owner_lost: bool
     if owner_lost:
         do(world, "power-off NODE_1")
     done = [one for one in run_until(world, 60) if one.kind == "sql_done" and one.server == "NODE_1"]
-    said = [message["text"] for message in done[0].get("messages")]
+    said = [message["text"] for message in read_field(done[0], "messages")]
     if owner_lost:
         assert "(1 row affected)" not in said
         assert "after" not in said

@@ -10,19 +10,22 @@ from engine.model import World
 from tests.assertions import require
 from tests.engine.availability.worlds import ag_lab, primaries
 from tests.engine.cluster.worlds import build_cluster_world, do, fci_lab, role, run_until
+from tests.events import read_field
 
 
 def ask(world: World, line: str, node: str = "NODE_1") -> str:
     do(world, f"ps {node} {line}")
     return (
-        str(world.outbox[-1].get("output"))
+        str(read_field(world.outbox[-1], "output"))
         if world.outbox[-1].kind == "powershell"
         else _read_last_output(world)
     )
 
 
 def _read_last_output(world: World) -> str:
-    return next(str(event.get("output")) for event in reversed(world.outbox) if event.kind == "powershell")
+    return next(
+        str(read_field(event, "output")) for event in reversed(world.outbox) if event.kind == "powershell"
+    )
 
 
 def lines(text: str) -> list[list[str]]:

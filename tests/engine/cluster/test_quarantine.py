@@ -11,6 +11,7 @@ from engine.model import World
 from tests.engine.availability.worlds import SCENARIOS, do, run_until
 from tests.engine.cluster.test_powershell import ask
 from tests.engine.cluster.worlds import fci_lab, pair
+from tests.events import read_field
 
 
 def lab(windows: str = "2016") -> World:
@@ -113,7 +114,7 @@ def test_a_shutdown_is_an_orderly_exit(server: str) -> None:
     world = fci_lab()
     run_until(world, 10)
     do(world, f"shutdown-server {server}")
-    left = [event.get("what") for event in run_until(world, 12) if event.kind == "cluster"]
+    left = [read_field(event, "what") for event in run_until(world, 12) if event.kind == "cluster"]
     assert left[0] == "left"
     run_until(world, 60)
     assert not world.computers["NODE_1"].powered

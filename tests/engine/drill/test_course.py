@@ -9,6 +9,7 @@ from engine.drill.judging.score import RubricItem
 from engine.drill.running.drill import Drill, DrillMode
 from tests.engine.drill.running.test_questions import CHANGES, asking
 from tests.engine.drill.texts import drill, run, small
+from tests.events import read_field
 from tests.shipped_scenarios import load_shipped_scenario
 
 FORCE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
@@ -158,7 +159,7 @@ def test_a_price_is_charged_only_if_its_reason_is_true(premise: str, taken_point
     assert 30.0 - items(taken)["Conduct"].points - sum(
         loss.points for loss in items(taken)["Conduct"].losses if "removed" not in loss.why
     ) == pytest.approx(taken_points if taken.score().finished else 30.0)
-    told = [event.text for event in taken.events if event.kind == "score" and event.get("rule")]
+    told = [event.text for event in taken.events if event.kind == "score" and read_field(event, "rule")]
     assert ("The session was removed." in told) == bool(taken_points)
 
 

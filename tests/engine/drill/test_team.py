@@ -16,6 +16,7 @@ from engine.drill.team.stand_ins import find_due_line
 from engine.drill.team.view import view
 from engine.inputs import InputError
 from engine.verbs.lines import parse_script
+from tests.events import read_field
 from tests.shipped_scenarios import NAMES, load_shipped_scenario
 
 CABLE = load_shipped_scenario("team-cable")
@@ -40,7 +41,7 @@ def test_a_role_acts_within_its_rights_and_the_journal_names_it() -> None:
     drill.do("@room power-off pay2")
     assert drill.journal[0].line == "0 @room power-off PAY2"
     (event,) = [event for event in drill.events if event.kind == "fault"]
-    assert (event.text, event.get("by")) == ("Computer room: power-off PAY2", "room")
+    assert (event.text, read_field(event, "by")) == ("Computer room: power-off PAY2", "room")
 
 
 def test_rights_match_their_patterns() -> None:

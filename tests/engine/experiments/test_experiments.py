@@ -58,6 +58,7 @@ from tests.engine.protocol.setups import build_unmirrored_world, prepare_mirror
 from tests.engine.tsql.console import Answer
 from tests.engine.tsql.test_answers import format_answer
 from tests.engine.worlds import lab, play
+from tests.events import build_event, read_field
 
 LONGEST_S: Final = 600
 """So long an answer may take, in simulated seconds."""
@@ -132,12 +133,12 @@ class Trial:
 
     def submit(self, window: str, text: str, wait: bool) -> None:
         self.window = window
-        self.events.append(Event(self.world.tick, "session", None, None, "", (("window", window),)))
+        self.events.append(build_event(self.world.tick, "session", None, None, "", window=window))
         simulator.apply_input(self.world, Input(self.world.tick, "sql", (window, text)))
         self.run(LONGEST_S if wait else 0.0, window)
 
     def answer(self, window: str) -> Answer | None:
-        mine = [event for event in self.events if event.get("window") == window]
+        mine = [event for event in self.events if read_field(event, "window") == window]
         last = mine[-1] if mine else None
         return Answer(last) if last is not None and last.kind == "sql_done" else None
 
@@ -186,7 +187,7 @@ class Trial:
 
 
 def is_answer(event: Event, window: str) -> bool:
-    return event.kind == "sql_done" and event.get("window") == window
+    return event.kind == "sql_done" and read_field(event, "window") == window
 
 
 @pytest.mark.parametrize("experiment", [pytest.param(e, id=f"{e.family}: {e.title}") for e in experiments()])

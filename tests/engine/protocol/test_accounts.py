@@ -10,6 +10,7 @@ from engine.protocol import accounts, commits, security
 from tests.assertions import require
 from tests.engine.protocol.setups import DB, M, P, refusal, wait
 from tests.engine.worlds import do, lab
+from tests.events import read_field
 
 
 def app_with_login(world: World) -> None:
@@ -49,13 +50,15 @@ def test_an_application_without_its_login_is_refused_until_the_sid_matches() -> 
     fail_over(world)
     assert world.clients["APP"].connected_to is None
     said = [
-        e for e in wait(world, 20.0) if e.kind == "errorlog" and e.server == M and e.get("number") == 18456
+        e
+        for e in wait(world, 20.0)
+        if e.kind == "errorlog" and e.server == M and read_field(e, "number") == 18456
     ]
     assert said, "SERVER_B says in its ERRORLOG that the login failed"
     accounts.create_login(world, M, "app", password="Secret#1")
     events = wait(world, 20.0)
     assert world.clients["APP"].connected_to is None, "the login has another SID than the user"
-    assert any(e.get("number") == 4060 for e in events if e.kind == "client")
+    assert any(read_field(e, "number") == 4060 for e in events if e.kind == "client")
     accounts.alter_user(world, M, DB, "app", login="app")
     wait(world, 20.0)
     assert world.clients["APP"].connected_to == M

@@ -26,6 +26,7 @@ from tests.engine.protocol.setups import (
     wait,
 )
 from tests.engine.worlds import do, lab
+from tests.events import read_field
 
 SUSPENDED, SYNCHRONIZED = MirrorState.SUSPENDED, MirrorState.SYNCHRONIZED
 
@@ -71,7 +72,7 @@ def test_a_copy_fails_with_its_link() -> None:
     world = build_unmirrored_world()
     take_full_backup(world)
     events = do(world, f"copy-file {P} {M} {FULL}", f"cut {P} {M}", then_s=60.0)
-    assert [e.get("failed") for e in events if e.kind == "chore"] == [None, True]
+    assert [read_field(e, "failed") for e in events if e.kind == "chore"] == [None, True]
     assert (M, FULL) not in world.files
 
 
@@ -268,7 +269,7 @@ def test_a_service_pack_is_shorter_and_an_interrupted_upgrade_fails() -> None:
     assert [e.text for e in events if e.kind == "chore"][-1] == "SQL Server 2005 Enterprise is installed"
     events = do(world, f"upgrade {M} 2012 Standard", then_s=100.0)
     events += do(world, f"start-service {M}", then_s=1000.0)
-    assert [e.get("failed") for e in events if e.kind == "chore"] == [None, True]
+    assert [read_field(e, "failed") for e in events if e.kind == "chore"] == [None, True]
     assert (world.instances[M].version, world.instances[M].edition) == (2005, "Enterprise")
 
 

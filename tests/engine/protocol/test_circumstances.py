@@ -5,12 +5,13 @@ from __future__ import annotations
 from engine.drill.authoring.facts import Facts, safety_is
 from engine.model import World
 from tests.engine.worlds import DB, PRINCIPAL, M, P, do, lab
+from tests.events import read_field
 
 
 def ask(world: World, server: str, sql: str) -> list[list[object]]:
     """The rows of the last grid."""
     done = [event for event in do(world, f"sql {server} {sql}", then_s=0.0) if event.kind == "sql_done"]
-    return done[-1].get("results")[-1]["rows"]
+    return read_field(done[-1], "results")[-1]["rows"]
 
 
 def counter(world: World, server: str, name: str) -> int:

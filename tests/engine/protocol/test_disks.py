@@ -10,17 +10,22 @@ from engine.inputs import InputError
 from engine.model import DbState, MirrorState, Role, World
 from engine.verbs.lines import parse_line
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, do, lab
+from tests.events import read_field
 
 
 def numbers(events: list[Event], server: str) -> list[tuple[int, int]]:
     """(number, state) of the lines of an ERRORLOG; 0 for a line without number."""
-    return [(e.get("number"), e.get("state")) for e in events if e.kind == "errorlog" and e.server == server]
+    return [
+        (read_field(e, "number"), read_field(e, "state"))
+        for e in events
+        if e.kind == "errorlog" and e.server == server
+    ]
 
 
 def run_sql(world: World, server: str, sql: str, then_s: float = 1.0) -> list[int]:
     """Numbers of the messages that a batch brings."""
     done = [event for event in do(world, f"sql {server} {sql}", then_s=then_s) if event.kind == "sql_done"]
-    return [message["number"] for message in done[-1].get("messages")]
+    return [message["number"] for message in read_field(done[-1], "messages")]
 
 
 @pytest.mark.parametrize("line", [f"fail-volume {P} L", f"fail-disk {P} {DB}"])
@@ -33,7 +38,7 @@ def test_a_lost_log_disk_is_logged_locally_and_causes_a_failover(line: str) -> N
     assert found[:4] == [(17053, 1), (0, 0), (9001, 4), (3422, 1)]
     assert [number for number, _ in found[4:6]] == [17137, 17207]
     waiting = next(event for event in events if event.kind == "sql_done")
-    assert [message["number"] for message in waiting.get("messages")] == [9001]
+    assert [message["number"] for message in read_field(waiting, "messages")] == [9001]
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     assert run_sql(world, P, f"USE {DB}") == [945]
@@ -49,7 +54,7 @@ def test_a_lost_data_disk_does_not_affect_the_session_but_stops_clients() -> Non
     events = do(world, f"fail-volume {P} D", then_s=70.0)
     assert numbers(events, P) == [(823, 2), (823, 3), (5901, 1)]  # the second at the next checkpoint
     told = [event for event in events if event.kind == "client"]
-    assert [event.get("number") for event in told] == [823]
+    assert [read_field(event, "number") for event in told] == [823]
     assert world.copies[PRINCIPAL].mirroring.role is Role.PRINCIPAL
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
     assert not world.availability[DB].serving
@@ -145,7 +150,7 @@ def test_a_lost_drive_is_not_listed_as_fixed() -> None:
     done = [
         event for event in do(world, f"sql {P} EXEC xp_fixeddrives", then_s=0.5) if event.kind == "sql_done"
     ]
-    assert [row[0] for row in done[0].get("results")[0]["rows"]] == ["F"]
+    assert [row[0] for row in read_field(done[0], "results")[0]["rows"]] == ["F"]
 
 
 def test_invalid_drive_changes_are_refused_with_a_message() -> None:

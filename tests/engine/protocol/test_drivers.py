@@ -15,6 +15,7 @@ from engine.model import World
 from engine.protocol.drivers import DRIVERS, LINUX_TCP_S, command_timeout_s
 from engine.verbs.lines import parse_line
 from tests.engine.worlds import M, P, do, lab
+from tests.events import read_field
 
 NEVER = None
 
@@ -35,7 +36,7 @@ def back_s(world: World, fault: str, within_s: float = 60.0) -> float | None:
     """Return the time during which the application had no connection to the other server after *fault*."""
     begun = world.tick
     for event in do(world, fault, then_s=within_s):
-        if event.kind == "client" and event.get("what") == "connected" and event.server == M:
+        if event.kind == "client" and read_field(event, "what") == "connected" and event.server == M:
             return (event.tick - begun) / 100
     return None
 

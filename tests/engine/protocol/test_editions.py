@@ -15,11 +15,12 @@ from engine.inputs import InputError
 from engine.model import Role, World
 from engine.verbs.lines import parse_line
 from tests.engine.worlds import DB, MIRROR, M, P, W, do, lab
+from tests.events import read_field
 
 
 def run_sql(world: World, server: str, sql: str, then_s: float = 1.0) -> list[tuple[int, str]]:
     done = [event for event in do(world, f"sql {server} {sql}", then_s=then_s) if event.kind == "sql_done"]
-    return [(message["number"], message["text"]) for message in done[-1].get("messages")]
+    return [(message["number"], message["text"]) for message in read_field(done[-1], "messages")]
 
 
 def numbers(world: World, server: str, sql: str) -> list[int]:
@@ -139,7 +140,7 @@ def test_new_databases_inherit_the_recovery_model_of_model(edition: str, recover
     do(world, f"sql {W} CREATE DATABASE Small", then_s=0.5)
     sql = "SELECT recovery_model_desc FROM sys.databases WHERE name IN ('model', 'Small')"
     done = [event for event in do(world, f"sql {W} {sql}", then_s=0.5) if event.kind == "sql_done"]
-    assert done[0].get("results")[0]["rows"] == [[recovery], [recovery]]
+    assert read_field(done[0], "results")[0]["rows"] == [[recovery], [recovery]]
 
 
 @pytest.mark.parametrize(("version", "algorithm"), [(2014, "RC4"), (2016, "AES")])

@@ -11,6 +11,7 @@ import pytest
 from engine.model import DbState, MirrorState, Role, Safety, World
 from engine.protocol import serving, streams
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
+from tests.events import read_field
 
 SET = f"ALTER DATABASE {DB} SET PARTNER"
 FORCE = f"sql {M} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS"
@@ -117,7 +118,7 @@ def test_a_copy_waiting_for_resume_cannot_be_forced() -> None:
     do(world, f"power-off {M}")
     events = do(world, f"sql {P} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=20.0)
     (done,) = [event for event in events if event.kind == "sql_done"]
-    assert [message["number"] for message in done.get("messages")] == [1406]
+    assert [message["number"] for message in read_field(done, "messages")] == [1406]
     assert world.copies[PRINCIPAL].mirroring.role is Role.MIRROR
 
 
@@ -129,7 +130,7 @@ def test_a_principal_with_a_failed_failover_is_busy_until_it_knows(witness: bool
     do(world, f"power-off {M}", then_s=0.01)
     events = do(world, f"sql {P} {SET} SUSPEND", then_s=20.0)
     (done,) = [event for event in events if event.kind == "sql_done"]
-    assert [message["number"] for message in done.get("messages")] == [1404]
+    assert [message["number"] for message in read_field(done, "messages")] == [1404]
     assert stands(world)[0][1] is MirrorState.DISCONNECTED
 
 
@@ -143,7 +144,9 @@ def test_while_a_partner_is_in_recovery_the_session_cannot_be_resumed(server: st
     while world.copies[PRINCIPAL].recovering:
         fork = world.fork()
         done = do(fork, f"sql {server} {SET} RESUME", then_s=20.0)
-        answers += [m["number"] for event in done if event.kind == "sql_done" for m in event.get("messages")]
+        answers += [
+            m["number"] for event in done if event.kind == "sql_done" for m in read_field(event, "messages")
+        ]
         assert stands(fork) == [RECOVERS, SERVES_ALONE]
         do(world, then_s=0.05)
     assert set(answers) == {1447}
@@ -162,7 +165,9 @@ def test_a_session_cannot_be_resumed_while_service_is_forced(server: str) -> Non
     while world.copies[MIRROR].mirroring.role is Role.MIRROR:
         fork = world.fork()
         done = do(fork, f"sql {server} {SET} RESUME", then_s=20.0)
-        answers += [m["number"] for event in done if event.kind == "sql_done" for m in event.get("messages")]
+        answers += [
+            m["number"] for event in done if event.kind == "sql_done" for m in read_field(event, "messages")
+        ]
         assert stands(fork) == [RECOVERS, SERVES_ALONE]
         do(world, then_s=0.2)
     assert set(answers) <= {1404, 1447}

@@ -10,6 +10,7 @@ from engine.model import MirrorState, RecoveryModel, Volume, World
 from engine.protocol import backup, database_files, jobs, logspace, serving, streams, volumes
 from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, finish, refusal, wait
 from tests.engine.worlds import do, lab
+from tests.events import read_field
 
 GB = 1024.0 * 1024
 
@@ -24,7 +25,7 @@ def small(**changes: object) -> World:
 
 
 def of_kind(events: list[Event], kind: str) -> list[Event]:
-    return [event for event in events if event.kind == "log" and event.get("what") == kind]
+    return [event for event in events if event.kind == "log" and read_field(event, "what") == kind]
 
 
 def suspend(world: World) -> None:
@@ -41,12 +42,12 @@ def test_the_log_file_grows_by_tenths_to_its_limit_then_the_database_halts() -> 
     world = small()
     suspend(world)
     events = run_until_full(world)
-    sizes = [event.get("log_size_kb") / 1024 for event in of_kind(events, "grows")]
+    sizes = [read_field(event, "log_size_kb") / 1024 for event in of_kind(events, "grows")]
     assert sizes == pytest.approx([110, 121, 133.1, 146.41, 161.05, 177.16, 194.87, 200], abs=0.01)
     (full,) = of_kind(events, "full")
-    assert full.get("reuse_wait") == "DATABASE_MIRRORING"
+    assert read_field(full, "reuse_wait") == "DATABASE_MIRRORING"
     assert "The transaction log for database 'Sales' is full." in full.text
-    assert [e.get("number") for e in events if e.kind == "errorlog" and e.tick == full.tick] == [9002]
+    assert [read_field(e, "number") for e in events if e.kind == "errorlog" and e.tick == full.tick] == [9002]
     assert not serving.is_serving(world, PRINCIPAL)
     at = world.flow.positions(world.copies[PRINCIPAL].source or 0)
     assert logspace.used_kb(world, world.copies[PRINCIPAL]) <= 200.0 * 1024 + 1.0
@@ -108,7 +109,7 @@ def test_actions_free_log_in_a_suspended_session(case: str) -> None:
 def test_the_mirrors_return_and_a_log_backup_free_log() -> None:
     world = small()
     do(world, f"power-off {M}", then_s=1.0)
-    assert of_kind(run_until_full(world), "full")[0].get("reuse_wait") == "DATABASE_MIRRORING"
+    assert read_field(of_kind(run_until_full(world), "full")[0], "reuse_wait") == "DATABASE_MIRRORING"
     do(world, f"power-on {M}", then_s=120.0)
     assert logspace.reuse_wait(world, world.copies[PRINCIPAL].source) == "LOG_BACKUP"
     assert world.copies[PRINCIPAL].log_full
@@ -195,7 +196,7 @@ def test_an_index_rebuild_is_one_transaction_and_ends() -> None:
     job(world)
     assert logspace.reuse_wait(world, world.copies[PRINCIPAL].source) == "ACTIVE_TRANSACTION"
     events = do(world, "rebuild-index Sales", then_s=200.0)
-    assert any(event.get("refused") for event in events), "one after the other"
+    assert any(read_field(event, "refused") for event in events), "one after the other"
     assert world.copies[PRINCIPAL].operation is None
     assert world.copies[PRINCIPAL].active_from_kb is None
 
@@ -203,7 +204,7 @@ def test_an_index_rebuild_is_one_transaction_and_ends() -> None:
 def test_fill_log_fills_the_log() -> None:
     world = small()
     events = do(world, "fill-log Sales", then_s=5.0)
-    assert of_kind(events, "full")[0].get("reuse_wait") == "LOG_BACKUP"
+    assert read_field(of_kind(events, "full")[0], "reuse_wait") == "LOG_BACKUP"
     job(world)
     wait(world, 60.0)
     job(world)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.model import World
 from tests.engine.worlds import DB, PRINCIPAL, M, P, do, lab
+from tests.events import read_field
 
 
 def split_brain() -> World:
@@ -31,7 +32,7 @@ def test_dropping_the_old_copy_counts_its_later_commits() -> None:
     events = do(world, f"sql {P} DROP DATABASE {DB}", then_s=1.0)
     assert PRINCIPAL not in world.copies
     assert count_lost_transactions(world) > forced + 5_000
-    said = [event for event in events if event.get("lost_transactions")]
+    said = [event for event in events if read_field(event, "lost_transactions")]
     assert [event.server for event in said] == [P]
     assert f"only {P} had them" in said[0].text
 

@@ -14,6 +14,7 @@ from engine.model import Job, MirrorState, Role, Safety, WitnessState, World
 from engine.protocol import jobs
 from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, W, refusal, wait
 from tests.engine.worlds import do, lab
+from tests.events import read_field
 
 
 def build_monitored_world(**changes: object) -> World:
@@ -117,7 +118,7 @@ def test_thresholds_raise_events_on_their_server() -> None:
         monitor.change_alert(world, server, DB, 4, 20)
     commands.partner_suspend(world, P, DB)
     events = wait(world, 240.0)
-    alerts = [(e.t_s, e.server, e.get("number")) for e in events if e.kind == "alert"]
+    alerts = [(e.t_s, e.server, read_field(e, "number")) for e in events if e.kind == "alert"]
     # suspended: nobody waits for the mirror; 50,000 KB after 70 s, 2 minutes after two
     assert alerts == [
         (120.0, P, 32042),
@@ -126,7 +127,7 @@ def test_thresholds_raise_events_on_their_server() -> None:
         (240.0, P, 32040),
         (240.0, P, 32042),
     ]
-    logged = [e for e in events if e.kind == "errorlog" and e.get("number") == 32042]
+    logged = [e for e in events if e.kind == "errorlog" and read_field(e, "number") == 32042]
     assert logged[0].text.startswith("The alert for 'unsent log' has been raised. The current value of '8")
 
 
@@ -135,13 +136,13 @@ def test_an_overloaded_mirror_has_log_to_restore() -> None:
     monitor.change_alert(world, M, DB, 3, 1000)
     assert not [e for e in wait(world, 61.0) if e.kind == "alert"]
     events = do(world, f"slow-cpu {M} factor=60", then_s=120.0)
-    assert {(e.server, e.get("number")) for e in events if e.kind == "alert"} == {(M, 32043)}
+    assert {(e.server, read_field(e, "number")) for e in events if e.kind == "alert"} == {(M, 32043)}
 
 
 def test_commit_overhead_is_measured_under_safety_full_only() -> None:
     world = build_monitored_world()
     monitor.change_alert(world, P, DB, 4, 20)
-    assert 32044 in [e.get("number") for e in wait(world, 61.0) if e.kind == "alert"]
+    assert 32044 in [read_field(e, "number") for e in wait(world, 61.0) if e.kind == "alert"]
     commands.partner_safety(world, P, DB, "OFF")
     assert world.copies[PRINCIPAL].mirroring.safety is Safety.OFF
     assert not [e for e in wait(world, 61.0) if e.kind == "alert"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.protocol import serving
 from tests.engine.worlds import DB, M, P, do, lab
+from tests.events import read_field
 
 
 def leaders(factor: float, databases: int = 1, timeout_s: int = 10, witness: bool = True) -> set[str]:
@@ -36,10 +37,10 @@ def test_removing_a_session_lets_the_other_pings_arrive_in_time() -> None:
     world = lab(databases=14, cores=8 * 14)
     do(world, f"slow-cpu {P} factor=300", then_s=2.0)
     as_it_is = world.fork()
-    lost = {e.database for e in do(as_it_is, then_s=43.0) if e.get("how") == "silent"}
+    lost = {e.database for e in do(as_it_is, then_s=43.0) if read_field(e, "how") == "silent"}
     assert lost == set(world.databases())
     events = do(world, f"sql {P} ALTER DATABASE [Sales000] SET PARTNER OFF", then_s=43.0)
-    assert not [event for event in events if event.get("how") == "silent"]
+    assert not [event for event in events if read_field(event, "how") == "silent"]
 
 
 def test_removing_the_load_reconnects_the_session() -> None:

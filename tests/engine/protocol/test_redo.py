@@ -9,6 +9,7 @@ from engine.model import MirrorState, Role, Volume, World
 from engine.protocol import database_files, logspace
 from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, refusal, wait
 from tests.engine.worlds import do, lab
+from tests.events import read_field
 
 SUSPENDED, SYNCHRONIZED = MirrorState.SUSPENDED, MirrorState.SYNCHRONIZED
 
@@ -18,7 +19,9 @@ def state(world: World) -> tuple[MirrorState | None, MirrorState | None]:
 
 
 def numbers(world: World, server: str, seconds: float) -> list[int]:
-    return [e.get("number") for e in wait(world, seconds) if e.kind == "errorlog" and e.server == server]
+    return [
+        read_field(e, "number") for e in wait(world, seconds) if e.kind == "errorlog" and e.server == server
+    ]
 
 
 def add_file_on_new_drive(world: World) -> None:
@@ -32,10 +35,10 @@ def test_a_file_on_a_missing_mirror_drive_suspends_the_session() -> None:
     add_file_on_new_drive(world)
     events = wait(world, 10.0)
     assert state(world) == (SUSPENDED, SUSPENDED)
-    lines = {server: [e.get("number") for e in events if e.kind == "errorlog" and e.server == server]
+    lines = {server: [read_field(e, "number") for e in events if e.kind == "errorlog" and e.server == server]
              for server in (P, M)}  # fmt: skip
     assert lines == {P: [1453, 1442], M: [5123, 1454, 1442]}
-    assert [e.get("state") for e in events if e.kind == "trace" and e.server == M] == [9]
+    assert [read_field(e, "state") for e in events if e.kind == "trace" and e.server == M] == [9]
     assert refusal(commands.partner_resume, world, P, DB) == 1462
     do(world, f"power-off {P}", then_s=30.0)
     assert world.copies[MIRROR].mirroring.role is Role.MIRROR, "no failover to a copy that could not redo"
@@ -94,7 +97,7 @@ def statuses(world: World, key: tuple[str, str]) -> list[tuple[int, int]]:
 def test_the_principal_gets_an_intact_page_from_the_mirror() -> None:
     world = modern()
     events = do(world, f"corrupt-page {P} {DB} page=77", then_s=10.0)
-    lines = [e.get("number") for e in events if e.kind == "errorlog" and e.server == P]
+    lines = [read_field(e, "number") for e in events if e.kind == "errorlog" and e.server == P]
     assert lines == [824, 1432, 1461]
     assert statuses(world, PRINCIPAL) == [(77, 5)]
     assert world.copies[PRINCIPAL].bad_pages == ()
@@ -127,7 +130,7 @@ def run_checkdb(world: World) -> list[int]:
     """Numbers of what DBCC CHECKDB finds on the principal, once it has read all pages; no error of allocation."""
     world.update_copy(PRINCIPAL, size_kb=1024.0)
     done = [event for event in do(world, f"sql {P} DBCC CHECKDB ('{DB}')") if event.kind == "sql_done"]
-    said = done[0].get("messages")
+    said = read_field(done[0], "messages")
     assert "found 0 allocation errors and" in next(m["text"] for m in said if m["number"] == 8989)
     return [message["number"] for message in said]
 
@@ -137,7 +140,7 @@ def test_header_and_boot_page_cannot_be_repaired(page: int) -> None:
     world = modern()
     events = do(world, f"corrupt-page {P} {DB} page={page}", then_s=10.0)
     assert statuses(world, PRINCIPAL) == [(page, 6)]
-    assert 1481 in [e.get("number") for e in events if e.kind == "errorlog"]
+    assert 1481 in [read_field(e, "number") for e in events if e.kind == "errorlog"]
     assert run_checkdb(world) == [8928, 8939, 8989, 8958, 2528]
 
 

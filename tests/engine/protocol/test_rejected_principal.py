@@ -7,6 +7,7 @@ import pytest
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.model import DbState, Role
+from tests.events import read_field
 
 SCENARIO = """
 title = "Old principal returns"
@@ -58,7 +59,11 @@ def _play(script: str, witness: str = 'witness = "W"') -> Drill:
 
 
 def _numbers(drill: Drill) -> list[int]:
-    return [event.get("number") for event in drill.events if event.kind == "errorlog" and event.server == "A"]
+    return [
+        read_field(event, "number")
+        for event in drill.events
+        if event.kind == "errorlog" and event.server == "A"
+    ]
 
 
 RETURN = {"start": "140 start-service A", "plug": "140 plug-cable A"}

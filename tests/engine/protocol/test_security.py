@@ -14,6 +14,7 @@ from engine.protocol import accounts, endpoints, security
 from tests.assertions import require
 from tests.engine.protocol.setups import DB, M, P, W, refusal, wait
 from tests.engine.worlds import do, lab
+from tests.events import read_field
 
 
 def set_endpoint(world: World, server: str, **changes: Any) -> None:
@@ -211,7 +212,7 @@ def test_connections_outlive_their_expired_certificate_until_they_break() -> Non
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
     events = do(world, f"reset-link {P} {M}", then_s=30.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
-    lines = [e.get("number") for e in events if e.kind == "errorlog" and e.server == M]
+    lines = [read_field(e, "number") for e in events if e.kind == "errorlog" and e.server == M]
     assert lines.count(28025) == lines.count(28047) > 0
     assert world.faults[0].effect == "a connection was refused"
     do(world, f"renew-certificate {P}", then_s=30.0)
@@ -264,7 +265,7 @@ def test_an_endpoint_is_created_stopped_with_the_documented_defaults() -> None:
     assert not security.listens(world.instances[W])
     endpoints.alter(world, W, "ep", state="started")
     assert security.listens(world.instances[W])
-    said = [e.get("number") for e in wait(world, 0.1) if e.kind == "errorlog" and e.server == W]
+    said = [read_field(e, "number") for e in wait(world, 0.1) if e.kind == "errorlog" and e.server == W]
     assert said == [9690]
 
 

@@ -33,6 +33,7 @@ from tests.engine.protocol.setups import (
     wait,
 )
 from tests.engine.worlds import do, lab
+from tests.events import read_field
 
 
 def state(world: World) -> tuple[MirrorState | None, MirrorState | None]:
@@ -318,7 +319,7 @@ def test_a_missing_grant_is_logged_by_the_acceptor() -> None:
     commands.partner_set(world, M, DB, address(P))
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
     said = [e for e in wait(world, 1.0) if e.kind == "errorlog" and e.server == M]
-    assert [e.get("number") for e in said] == [28048]
+    assert [read_field(e, "number") for e in said] == [28048]
     assert (
         "The login 'SERVER_A_login' does not have CONNECT permission on the endpoint. State 84."
         in said[0].text
@@ -350,7 +351,7 @@ def test_changing_encryption_in_one_step_breaks_the_session() -> None:
     endpoints.alter(world, M, "Mirroring", encryption="REQUIRED")
     events = wait(world, 60.0)
     assert state(world) == (MirrorState.DISCONNECTED, MirrorState.DISCONNECTED)
-    refused = [e.server for e in events if e.kind == "errorlog" and e.get("number") in (28047, 28048)]
+    refused = [e.server for e in events if e.kind == "errorlog" and read_field(e, "number") in (28047, 28048)]
     assert sorted(str(server) for server in refused) == [P, M], "once for each acceptor, not each second"
     endpoints.alter(world, P, "Mirroring", encryption="SUPPORTED")
     wait(world, 20.0)

@@ -9,17 +9,18 @@ from engine.model import World
 from engine.protocol import errorlog, startup
 from engine.tsql.batches import machine
 from tests.engine.worlds import DB, M, P, do, lab
+from tests.events import read_field
 
 
 def rows(world: World, sql: str, server: str = P) -> list[tuple[str, str]]:
     """(source, text) of the lines that a batch reads."""
     done = [event for event in do(world, f"sql {server} {sql}", then_s=0.5) if event.kind == "sql_done"]
-    return [(row[1], row[2]) for row in done[-1].get("results")[-1]["rows"]]
+    return [(row[1], row[2]) for row in read_field(done[-1], "results")[-1]["rows"]]
 
 
 def run_sql(world: World, sql: str, server: str = P) -> list[int]:
     done = [event for event in do(world, f"sql {server} {sql}", then_s=0.5) if event.kind == "sql_done"]
-    return [message["number"] for message in done[-1].get("messages")]
+    return [message["number"] for message in read_field(done[-1], "messages")]
 
 
 ORDER = (
@@ -110,7 +111,7 @@ def test_a_cycled_log_becomes_archive_1(sql: str) -> None:
     for _ in range(8):
         do(world, f"sql {P} {sql}", then_s=0.1)
     assert len(errorlog.logs(world, P)) == 1 + 6
-    found = do(world, f"sql {P} EXEC sp_enumerrorlogs", then_s=0.1)[-1].get("results")[0]["rows"]
+    found = read_field(do(world, f"sql {P} EXEC sp_enumerrorlogs", then_s=0.1)[-1], "results")[0]["rows"]
     assert [row[0] for row in found] == list(range(7))
 
 
@@ -148,7 +149,7 @@ def test_endless_errors_fill_the_log_up_to_a_limit(monkeypatch: pytest.MonkeyPat
     do(world, f"sql {P} EXEC sp_altermessage 208, 'WITH_LOG', 'true'", then_s=0.5)
     loop = "DECLARE @i int SET @i = 0 WHILE @i < 30 BEGIN EXEC ('SELECT * FROM nosuch') SET @i = @i + 1 END SELECT @i"
     done = [event for event in do(world, f"sql {P} {loop}", then_s=60.0) if event.kind == "sql_done"]
-    assert done[0].get("results")[-1]["rows"] == [[30]]
+    assert read_field(done[0], "results")[-1]["rows"] == [[30]]
     assert len([line for line in errorlog.logs(world, P)[0] if line[1] == 208]) == 10
 
 

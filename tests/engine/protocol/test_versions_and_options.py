@@ -7,6 +7,7 @@ import pytest
 from engine.model import MirrorState, Role, World
 from tests.engine.tsql.console import Answer, ask
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
+from tests.events import read_field
 
 # option -> numbers of the messages on a mirrored database
 # [DOC: ALTER DATABASE SET options; prerequisites, restrictions], and 1468 in public logs
@@ -117,7 +118,13 @@ def test_checkdb_takes_as_long_as_reading_the_data() -> None:
         event for event in do(world, f"sql {P} DBCC CHECKDB ('{DB}')", then_s=9.0) if event.kind == "sql_done"
     ]
     done = [event for event in do(world, then_s=2.0) if event.kind == "sql_done"]
-    assert [message["number"] for message in done[0].get("messages")] == [8928, 8939, 8989, 8958, 2528]
+    assert [message["number"] for message in read_field(done[0], "messages")] == [
+        8928,
+        8939,
+        8989,
+        8958,
+        2528,
+    ]
     do(world, f"slow-disk {P} data factor=10", then_s=0.1)
     begun = world.tick
     slow = [
@@ -125,13 +132,13 @@ def test_checkdb_takes_as_long_as_reading_the_data() -> None:
         for event in do(world, f"sql {P} DBCC CHECKDB WITH NO_INFOMSGS", then_s=1.0)
         if event.kind == "sql_done"
     ]
-    assert [message["text"] for message in slow[0].get("messages")] == [
+    assert [message["text"] for message in read_field(slow[0], "messages")] == [
         "Commands completed successfully."
     ]  # master
     check = f"sql {P} DBCC CHECKDB ('{DB}') WITH NO_INFOMSGS"
     slow = [event for event in do(world, check, then_s=120.0) if event.kind == "sql_done"]
     assert 9_000 < slow[0].tick - begun < 12_000
-    assert [message["number"] for message in slow[0].get("messages")] == [8928, 8939, 8989, 8958]
+    assert [message["number"] for message in read_field(slow[0], "messages")] == [8928, 8939, 8989, 8958]
 
 
 def test_an_upgrade_keeps_the_compatibility_level() -> None:
@@ -185,7 +192,7 @@ def test_a_principal_requests_a_page_only_while_synchronized() -> None:
         world.update_instance(server, version=2008)
     sql(world, P, f"ALTER DATABASE {DB} SET PARTNER SUSPEND")
     events = do(world, f"corrupt-page {P} {DB} page=77", then_s=10.0)
-    numbers = {event.get("number") for event in events if event.kind == "errorlog"}
+    numbers = {read_field(event, "number") for event in events if event.kind == "errorlog"}
     assert 824 in numbers
     assert not numbers & {1432, 1481}
     assert world.copies[PRINCIPAL].page_repairs == ()

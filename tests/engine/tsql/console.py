@@ -9,6 +9,7 @@ from engine import simulator, tsql
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.model import World
+from tests.events import read_field
 
 
 @dataclass(frozen=True)
@@ -20,20 +21,20 @@ class Answer:
     @property
     def texts(self) -> list[str]:
         """The messages as SSMS shows them."""
-        return [format_message(message) for message in self.event.get("messages")]
+        return [format_message(message) for message in read_field(self.event, "messages")]
 
     @property
     def numbers(self) -> list[int]:
         """Numbers of the messages that have one."""
-        return [message["number"] for message in self.event.get("messages") if message["number"]]
+        return [message["number"] for message in read_field(self.event, "messages") if message["number"]]
 
     @property
     def grids(self) -> list[list[list[Any]]]:
-        return [grid["rows"] for grid in self.event.get("results")]
+        return [grid["rows"] for grid in read_field(self.event, "results")]
 
     @property
     def columns(self) -> list[list[str]]:
-        return [grid["columns"] for grid in self.event.get("results")]
+        return [grid["columns"] for grid in read_field(self.event, "results")]
 
     @property
     def value(self) -> Any:

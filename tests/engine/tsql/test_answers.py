@@ -15,6 +15,7 @@ import pytest
 
 from tests.engine.tsql.console import Answer, ask
 from tests.engine.worlds import P, lab
+from tests.events import read_field
 
 COUNT = re.compile(r"\(\d+ rows? affected\)")
 NOT_SHOWN = {3621, 5701, 5703}
@@ -34,13 +35,19 @@ def format_answer(answer: Answer, wanted: str) -> str:
     """The answer in the form in which *wanted* is written."""
     if wanted.startswith("Msg"):
         told = [
-            m for m in answer.event.get("messages") if m["severity"] > 10 and m["number"] not in NOT_SHOWN
+            m
+            for m in read_field(answer.event, "messages")
+            if m["severity"] > 10 and m["number"] not in NOT_SHOWN
         ]
         return "Msg " + ", ".join(str(m["number"]) for m in told)
     if wanted.startswith('"'):
-        said = [m["text"] for m in answer.event.get("messages") if m["number"] not in NOT_SHOWN]
+        said = [m["text"] for m in read_field(answer.event, "messages") if m["number"] not in NOT_SHOWN]
         return " ".join(f'"{text}"' for text in said if not COUNT.fullmatch(text))
-    errors = [m["text"] for m in answer.event.get("messages") if m["severity"] > 10 or "Not sim" in m["text"]]
+    errors = [
+        m["text"]
+        for m in read_field(answer.event, "messages")
+        if m["severity"] > 10 or "Not sim" in m["text"]
+    ]
     rows = [" | ".join(cell(value) for value in row) for grid in answer.grids for row in grid]
     return " / ".join([*rows, *errors])
 
@@ -71,5 +78,5 @@ def test_the_result_matches_sql_server(statement: str, wanted: str) -> None:
     ],
 )
 def test_the_error_state_matches_public_outputs(statement: str, state: int) -> None:
-    told = ask(lab(workload="none"), P, statement, then_s=3).event.get("messages")
+    told = read_field(ask(lab(workload="none"), P, statement, then_s=3).event, "messages")
     assert [message["state"] for message in told if message["number"]] == [state]

@@ -10,6 +10,7 @@ from engine.model import Safety, World
 from engine.protocol import serving
 from tests.engine.tsql.console import answers, ask, run_on
 from tests.engine.worlds import DB, M, P, do, lab
+from tests.events import read_field
 
 FORCE = f"ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
 
@@ -133,7 +134,7 @@ def test_a_commit_waits_while_the_mirror_is_silent_and_continues() -> None:
     assert not insert(world, P, 2, then_s=5)
     assert answers(world, f"{P}#read", "SELECT n FROM Sales.dbo.t", 1) == []
     ended = run_on(world, 10)
-    assert {event.get("window") for event in ended if event.kind == "sql_done"} == {P, f"{P}#read"}
+    assert {read_field(event, "window") for event in ended if event.kind == "sql_done"} == {P, f"{P}#read"}
     assert rows_on(world, P) == [1, 2]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.engine.tsql.console import ask
 from tests.engine.worlds import DB, P, lab
+from tests.events import read_field
 
 MADE = f"""USE {DB}
 CREATE TABLE parent (id int NOT NULL PRIMARY KEY, name nvarchar(40) NOT NULL, price decimal(9,2) NULL)
@@ -64,4 +65,6 @@ def test_without_exec_the_first_parameter_can_be_named() -> None:
         ask(world, P, "sp_datatype_info_100 @ODBCVer=2").grids
         == ask(world, P, "EXEC sp_datatype_info_100").grids
     )
-    assert [message["number"] for message in ask(world, P, "EXEC @r = sp_who").event.get("messages")] == [137]
+    assert [
+        message["number"] for message in read_field(ask(world, P, "EXEC @r = sp_who").event, "messages")
+    ] == [137]

@@ -12,6 +12,7 @@ from engine.drill.running.drill import Drill
 from engine.model import World
 from tests.engine.tsql.console import Answer, ask
 from tests.engine.worlds import P, lab
+from tests.events import read_field
 
 HERE = Path(__file__).parent
 
@@ -25,7 +26,9 @@ def cases(file: str) -> Iterator[object]:
 
 def check(answer: Answer) -> None:
     assert answer.grids
-    assert not [message["text"] for message in answer.event.get("messages") if message["severity"] > 10]
+    assert not [
+        message["text"] for message in read_field(answer.event, "messages") if message["severity"] > 10
+    ]
 
 
 @pytest.mark.parametrize("text", list(cases("tools.sql")))

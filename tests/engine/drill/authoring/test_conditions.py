@@ -6,8 +6,7 @@ import pytest
 
 from engine.drill.authoring import conditions
 from engine.drill.authoring.conditions import ConditionError
-from engine.drill.authoring.facts import ConditionNames, Facts
-from engine.events import Event
+from engine.drill.authoring.facts import ConditionNames, Facts, SentBatch
 from engine.flow import NOWHERE
 from engine.model import Program, World
 from engine.simulator import advance
@@ -17,7 +16,7 @@ from tests.engine.worlds import DB, P, W, do, lab
 NAMES = ConditionNames(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), ("APP",), programs=("orders",))
 
 
-def holds(text: str, world: World, *batches: Event) -> bool:
+def holds(text: str, world: World, *batches: SentBatch) -> bool:
     return conditions.parse(text, NAMES).holds(Facts(world, batches))
 
 
@@ -82,11 +81,8 @@ def test_a_database_without_a_session_is_none_despite_the_mirrors_belief() -> No
 # --- what was sent ------------------------------------------------------------------------------------------
 
 
-def batch(sql: str, *errors: int, server: str = "SERVER_A") -> Event:
-    messages = [{"number": number, "severity": 16} for number in (0, *errors)]
-    messages[0]["severity"] = 10
-    data: tuple[tuple[str, object], ...] = (("batch", sql), ("messages", messages), ("results", []))
-    return Event(0, "sql_done", server, None, "", data)
+def batch(sql: str, *errors: int, server: str = "SERVER_A") -> SentBatch:
+    return SentBatch(0, server, sql, list(errors))
 
 
 OFF = "ALTER DATABASE [Sales]\n  set  partner OFF"
@@ -109,7 +105,9 @@ OFF = "ALTER DATABASE [Sales]\n  set  partner OFF"
         ("""ran "SET WITNESS = 'TCP'" """, batch("ALTER DATABASE Sales SET WITNESS = 'tcp'"), True),
     ],
 )
-def test_sent_statements_are_found(text: str, statement_event: Event, expected: bool, healthy: World) -> None:
+def test_sent_statements_are_found(
+    text: str, statement_event: SentBatch, expected: bool, healthy: World
+) -> None:
     assert holds(text, healthy, statement_event) is expected
 
 

@@ -10,6 +10,7 @@ from engine.drill.judging.score import RubricItem, score_linearly
 from engine.drill.running.drill import DrillMode
 from engine.inputs import InputError
 from tests.engine.drill.texts import drill, run
+from tests.events import read_field
 
 PROTECT = "power-on SERVER_A"
 OFF = "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"
@@ -125,5 +126,5 @@ def test_hints_cost_at_most_the_points_beyond_the_goals() -> None:
 def test_a_score_is_reported_as_events() -> None:
     taken = run(drill(), 300)
     told = [e for e in taken.events if e.kind == "score"]
-    assert [e.get("name") for e in told] == ["End state", "Downtime", "Conduct"]
-    assert sum(e.get("points") for e in told) == taken.score().total
+    assert [read_field(e, "name") for e in told] == ["End state", "Downtime", "Conduct"]
+    assert sum(read_field(e, "points") for e in told) == taken.score().total

@@ -16,6 +16,7 @@ from engine.drill.running.solution import default_end, play_reference
 from engine.events import Event
 from engine.model import ticks
 from engine.verbs.lines import parse_script
+from tests.events import read_field
 from tests.shipped_scenarios import load_shipped_scenario
 
 CERTIFICATES = sorted(Path("assets/par").resolve().glob("*.json"))
@@ -38,7 +39,7 @@ MONITOR = ticks(60.0)
 
 def shows(event: Event) -> bool:
     return event.kind in SEATS_OWN and not (
-        event.kind == "sql_done" and facts.is_story_window(str(event.get("window", "")))
+        event.kind == "sql_done" and facts.is_story_window(str(read_field(event, "window")))
     )
 
 

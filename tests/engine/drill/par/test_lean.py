@@ -25,6 +25,7 @@ from engine.inputs import InputError
 from engine.model import World, ticks
 from engine.model.world import FieldUse, parts
 from tests.engine.drill import texts
+from tests.events import read_field
 
 SHIPPED = sorted(Path("scenarios").glob("*.toml"))
 FEW = (
@@ -76,7 +77,8 @@ def _list_results(drill: Drill) -> Iterator[object]:
     yield [
         (event.tick, event.kind, event.text)
         for event in drill.events
-        if event.kind != "score" or event.get("rule") is not None  # items are told by a whole drill alone
+        if event.kind != "score"
+        or read_field(event, "rule") is not None  # items are told by a whole drill alone
     ]
 
 
@@ -164,7 +166,9 @@ def test_an_event_at_a_full_second_can_only_lower_a_number(
         drill = kind(small, small.seed)
         drill.world.call_at(ticks(5.0), "redo.replay")
         drill.advance_to(ticks(8.0))
-        news.append([(event.t_s, event.get("news")) for event in drill.events if event.kind == "goal"])
+        news.append(
+            [(event.t_s, read_field(event, "news")) for event in drill.events if event.kind == "goal"]
+        )
     assert news == [[(5.0, "met"), (6.0, "lost")]] * 2
 
 

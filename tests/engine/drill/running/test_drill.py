@@ -11,6 +11,7 @@ from engine.drill.running.solution import play_idle, play_reference
 from engine.inputs import InputError
 from engine.verbs.lines import parse_line, parse_script
 from tests.engine.drill.texts import FREE, SMALL, drill, run, small
+from tests.events import read_field
 
 LINES = st.sampled_from(
     (
@@ -229,7 +230,7 @@ def test_a_hint_is_an_event_with_text_and_cost() -> None:
     taken = run(drill(), 40)
     taken.hint(2)
     (event,) = [e for e in taken.events if e.kind == "hint"]
-    assert (event.text, event.get("layer"), event.get("cost")) == ("It is off.", 2, 2.0)
+    assert (event.text, read_field(event, "layer"), read_field(event, "cost")) == ("It is off.", 2, 2.0)
 
 
 def test_refused_inputs_are_returned() -> None:

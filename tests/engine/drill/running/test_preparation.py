@@ -81,7 +81,7 @@ def test_inputs_of_the_story_do_not_count_for_conduct() -> None:
     assert find_refusals(taken.events) == []
     taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
     assert run(taken, 11).holds('tried "FAILOVER" and error 1470')
-    assert [number for _, number in find_refusals(taken.events)] == [1470]
+    assert [refused.number for refused in find_refusals(taken.events)] == [1470]
 
 
 def test_a_trainee_input_cannot_pass_as_the_story() -> None:

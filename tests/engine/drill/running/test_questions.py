@@ -11,6 +11,7 @@ from engine.drill.judging.report import calibration
 from engine.drill.running.drill import Drill, DrillMode, replay
 from engine.inputs import InputError
 from tests.engine.drill.texts import drill, run, small
+from tests.events import read_field
 
 ASKED = """
 [[question]]
@@ -75,7 +76,7 @@ def asking(mode: DrillMode | None = None, *changes: tuple[str, str]) -> Drill:
 
 
 def kinds(drill: Drill, kind: str) -> list[tuple[float, str]]:
-    return [(event.t_s, str(event.get("question"))) for event in drill.events if event.kind == kind]
+    return [(event.t_s, str(read_field(event, "question"))) for event in drill.events if event.kind == kind]
 
 
 def test_each_question_is_asked_at_its_time() -> None:
@@ -183,7 +184,7 @@ def test_guided_mode_reveals_the_right_answer_at_once() -> None:
     taken = run(asking(DrillMode.GUIDED), 60)
     taken.do("answer cause 1")
     event = taken.events[-1]
-    assert (event.kind, event.get("right")) == ("answer", False)
+    assert (event.kind, read_field(event, "right")) == ("answer", False)
     assert "the others see each other" in event.text
     assert "Who leads now? Right" not in str(taken.report()["score"]), "an open one is not told"
 

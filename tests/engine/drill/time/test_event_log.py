@@ -11,16 +11,16 @@ from engine.drill.running.drill import Drill
 from engine.drill.time.event_log import ROWS_AS_THEY_ARE, EventLog, PackedList, select_events
 from engine.drill.time.history import History
 from engine.drill.time.snapshots import take_snapshot
-from engine.events import Event
 from tests.engine.drill.texts import drill, run
+from tests.events import build_event, read_field
 
 SOME = [
-    Event(1, "state", "SERVER_A", "Sales", "SYNCHRONIZED -> DISCONNECTED", (("new", "DISCONNECTED"),)),
-    Event(2, "log", None, None, "freed", (("log_kb", 1),)),
-    Event(2, "log", None, None, "freed", (("log_kb", 1.0),)),
-    Event(2, "log", None, None, "freed", (("log_kb", True),)),
-    Event(9, "sql_done", "SERVER_B", None, "", (("batch", "SELECT 1"), ("results", [{"rows": [[1]]}]))),
-    Event(9, "state", "SERVER_B", "Sales", "SYNCHRONIZED -> DISCONNECTED", (("new", "DISCONNECTED"),)),
+    build_event(1, "state", "SERVER_A", "Sales", "SYNCHRONIZED -> DISCONNECTED", new="DISCONNECTED"),
+    build_event(2, "log", None, None, "freed", log_size_kb=1),
+    build_event(2, "log", None, None, "freed", log_size_kb=1.0),
+    build_event(2, "log", None, None, "freed", log_size_kb=True),
+    build_event(9, "sql_done", "SERVER_B", None, "", batch="SELECT 1", results=[{"rows": [[1]]}]),
+    build_event(9, "state", "SERVER_B", "Sales", "SYNCHRONIZED -> DISCONNECTED", new="DISCONNECTED"),
 ]
 
 
@@ -36,7 +36,7 @@ def test_events_are_read_back_unchanged() -> None:
 
 def test_repeated_data_is_stored_once() -> None:
     log = EventLog(
-        Event(tick, "state", "SERVER_A", "Sales", "lost", (("why", "x" * 50),)) for tick in range(5_000)
+        build_event(tick, "state", "SERVER_A", "Sales", "lost", why="x" * 50) for tick in range(5_000)
     )
     assert log[0].data is log[-1].data
     assert log[0].text is log[-1].text
@@ -50,8 +50,8 @@ def test_events_are_filtered_by_kind_and_server() -> None:
     assert log.filter_kinds({"state"}) == [SOME[0], SOME[5]]
     assert log.find_indices(("state", "log"), "SERVER_B").tolist() == [5]
     assert log.find_indices(start=4).tolist() == [4, 5]
-    wanted_rows = [(e.tick, e.get("log_kb"), e.get("new"), e.text) for e in SOME[:4]]
-    assert repr(list(log.rows(log.find_indices(stop=4), ("log_kb", "new")))) == repr(wanted_rows)
+    wanted_rows = [(e.tick, read_field(e, "log_size_kb"), read_field(e, "new"), e.text) for e in SOME[:4]]
+    assert repr(list(log.rows(log.find_indices(stop=4), ("log_size_kb", "new")))) == repr(wanted_rows)
 
 
 def test_a_fork_knows_its_common_length() -> None:
@@ -81,7 +81,7 @@ def test_large_result_sets_are_compressed_and_read_back() -> None:
     taken.do("sql SERVER_A SELECT a.name, b.name FROM sys.databases a, sys.databases b")
     run(taken, 8)
     *_, done = taken.events.select("sql_done")
-    results = done.get("results")
+    results = read_field(done, "results")
     assert isinstance(results, PackedList)
     (one,) = results
     assert results[0] == one

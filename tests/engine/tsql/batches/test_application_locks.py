@@ -8,6 +8,7 @@ from engine import tsql
 from engine.model import World
 from tests.engine.tsql.console import answers, ask, run_on
 from tests.engine.worlds import P, lab
+from tests.events import read_field
 
 A, B = f"{P}#a", f"{P}#b"
 
@@ -86,5 +87,5 @@ def test_a_refused_request_prints_an_informational_message(arguments: str, numbe
     """Both numbers have severity 10 [DOC: Database Engine events and errors], so TRY and drivers see no error."""
     answer = ask(lab(), A, f"DECLARE @r int EXEC @r = sp_getapplock {arguments} SELECT @r")
     assert answer.value == -999
-    said = [(one["number"], one["severity"], one["text"]) for one in answer.event.get("messages")]
+    said = [(one["number"], one["severity"], one["text"]) for one in read_field(answer.event, "messages")]
     assert (number, 10, text) in said

@@ -8,6 +8,7 @@ from engine.model import World
 from engine.protocol import connections
 from tests.engine.tsql.console import answers, ask, run_on
 from tests.engine.worlds import P, do, lab
+from tests.events import read_field
 
 A, B = f"{P}#a", f"{P}#b"
 
@@ -26,7 +27,7 @@ def test_the_statement_waits_until_other_sessions_have_left(option: str) -> None
     assert answers(world, A, f"ALTER DATABASE d SET {option}", 10) == []
     waits = "SELECT blocking_session_id, command FROM sys.dm_exec_requests WHERE session_id = 51"
     assert ask(world, f"{P}#c", waits).grids == [[[52, "ALTER DATABASE"]]]
-    assert A in {str(one.event.get("window")) for one in answers(world, B, "COMMIT USE master", 3)}
+    assert A in {str(read_field(one.event, "window")) for one in answers(world, B, "COMMIT USE master", 3)}
 
 
 @pytest.mark.parametrize("option", ["READ_ONLY", "EMERGENCY", "OFFLINE"])
@@ -34,7 +35,7 @@ def test_the_termination_clause_decides(option: str) -> None:
     world = build_used_database()
     assert ask(world, A, f"ALTER DATABASE d SET {option} WITH NO_WAIT").numbers == [5070, 5069]
     assert answers(world, A, f"ALTER DATABASE d SET {option} WITH ROLLBACK AFTER 5 SECONDS", 4) == []
-    (done,) = [one for one in answers(world, f"{P}#c", "SELECT 1", 4) if one.event.get("window") == A]
+    (done,) = [one for one in answers(world, f"{P}#c", "SELECT 1", 4) if read_field(one.event, "window") == A]
     assert done.numbers == [5060, 5060]
 
 

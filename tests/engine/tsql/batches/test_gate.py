@@ -16,6 +16,7 @@ from tests import statement_gate
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.tsql.console import Answer, ask
 from tests.engine.worlds import M, P, do, lab
+from tests.events import read_field
 
 Made = tuple[World, str, str]
 """World, instance and database."""
@@ -159,7 +160,7 @@ def _parts(world: World) -> tuple[object, ...]:
 
 
 def _errors(answer: Answer) -> list[int]:
-    return [message["number"] for message in answer.event.get("messages") if message["severity"] > 10]
+    return [message["number"] for message in read_field(answer.event, "messages") if message["severity"] > 10]
 
 
 CASES: Final = [

@@ -7,6 +7,7 @@ import pytest
 from engine.model import World
 from tests.engine.tsql.console import Answer, answers, ask, run_on
 from tests.engine.worlds import P, do, lab
+from tests.events import read_field
 
 A, B, C = f"{P}#a", f"{P}#b", f"{P}#c"
 
@@ -38,7 +39,7 @@ def waits(world: World, window: str, text: str) -> bool:
 
 def ends(world: World, window: str, blocker: str, ending: str = "COMMIT") -> Answer:
     """Return the answer of *window* after *blocker* has ended its transaction."""
-    done = [a for a in answers(world, blocker, ending, 2) if a.event.get("window") == window]
+    done = [a for a in answers(world, blocker, ending, 2) if read_field(a.event, "window") == window]
     return done[-1]
 
 
@@ -140,7 +141,7 @@ def test_lock_timeout_ends_the_wait_and_keeps_the_transaction() -> None:
         world, B, "SET LOCK_TIMEOUT 1500 BEGIN TRAN SELECT * FROM t SELECT @@TRANCOUNT, @@LOCK_TIMEOUT", 3
     )
     assert (refused.numbers, refused.grids) == ([1222], [[[1, 1500]]])
-    assert refused.event.get("elapsed_ticks") in range(150, 180)
+    assert read_field(refused.event, "elapsed_ticks") in range(150, 180)
     assert ask(world, B, "SET LOCK_TIMEOUT 0 DELETE t").numbers == [1222]
     assert ask(world, B, "SET LOCK_TIMEOUT -1 SELECT @@LOCK_TIMEOUT").value == -1
 
@@ -170,7 +171,9 @@ def test_the_cheaper_session_of_a_deadlock_is_the_victim_after_five_seconds() ->
     ask(world, B, "BEGIN TRAN UPDATE u SET n = 2")
     assert waits(world, A, "UPDATE u SET n = 3")
     assert waits(world, B, "UPDATE t SET k = 3 SELECT 'not reached'")
-    done = {event.get("window"): Answer(event) for event in run_on(world, 7) if event.kind == "sql_done"}
+    done = {
+        read_field(event, "window"): Answer(event) for event in run_on(world, 7) if event.kind == "sql_done"
+    }
     assert done[B].numbers == [1205]
     assert done[B].grids == []
     assert done[A].numbers == []
@@ -187,7 +190,9 @@ def test_deadlock_priority_and_catch_work() -> None:
     caught = "BEGIN TRY UPDATE u SET n = 3 END TRY BEGIN CATCH SELECT ERROR_NUMBER(), XACT_STATE() ROLLBACK END CATCH"
     assert waits(world, A, caught)
     assert waits(world, B, "UPDATE t SET k = 3")
-    done = {event.get("window"): Answer(event) for event in run_on(world, 8) if event.kind == "sql_done"}
+    done = {
+        read_field(event, "window"): Answer(event) for event in run_on(world, 8) if event.kind == "sql_done"
+    }
     assert done[A].grids == [[[1205, -1]]]
     assert done[B].numbers == []
 
@@ -229,6 +234,6 @@ def test_a_role_change_releases_all_locks() -> None:
     ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
     assert waits(world, B, "SELECT * FROM t")
     events = do(world, f"sql {C}x ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
-    done = {e.get("window"): Answer(e) for e in events if e.kind == "sql_done"}
+    done = {read_field(e, "window"): Answer(e) for e in events if e.kind == "sql_done"}
     assert done[B].numbers == [10054]
     assert ask(world, A, "ROLLBACK").numbers == [10054]

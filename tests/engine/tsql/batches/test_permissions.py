@@ -10,6 +10,7 @@ from engine.model import World
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.tsql.console import Answer, ask
 from tests.engine.worlds import P, lab
+from tests.events import read_field
 
 MAKE = """
 CREATE LOGIN l WITH PASSWORD = 'P4ssw0rd!' CREATE LOGIN stranger WITH PASSWORD = 'P4ssw0rd!'
@@ -37,7 +38,7 @@ def _build_world() -> World:
 
 
 def _read_answer(answer: Answer) -> object:
-    errors = [m["number"] for m in answer.event.get("messages") if m["severity"] > 10]
+    errors = [m["number"] for m in read_field(answer.event, "messages") if m["severity"] > 10]
     return errors or [value for grid in answer.grids for row in grid for value in row]
 
 

@@ -7,10 +7,11 @@ import pytest
 from engine.model import World
 from tests.engine.tsql.console import Answer, ask
 from tests.engine.worlds import P, lab
+from tests.events import read_field
 
 
 def _errors(answer: Answer) -> list[str]:
-    return [message["text"] for message in answer.event.get("messages") if message["severity"] > 10]
+    return [message["text"] for message in read_field(answer.event, "messages") if message["severity"] > 10]
 
 
 def _lab() -> World:

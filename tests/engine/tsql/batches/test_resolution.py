@@ -9,6 +9,7 @@ import pytest
 
 from tests.engine.tsql.console import ask, format_message, run_on
 from tests.engine.worlds import P, lab
+from tests.events import read_field
 
 NOT_TOLD = {3621, 5701, 5703}
 
@@ -73,7 +74,7 @@ def test_names_are_resolved_before_a_batch_runs(name: str) -> None:
     text, wanted = BATCHES[name]
     world = lab(workload="none")
     world.update_instance(P, version=2014)
-    messages = ask(world, P, "SET NOCOUNT ON " + text, then_s=1).event.get("messages")
+    messages = read_field(ask(world, P, "SET NOCOUNT ON " + text, then_s=1).event, "messages")
     told = [
         m for m in messages if m["number"] not in NOT_TOLD and m["text"] != "Commands completed successfully."
     ]
@@ -91,13 +92,15 @@ def test_a_table_is_used_as_compiled() -> None:
 def test_a_procedure_with_a_wrong_column_is_refused_but_not_one_with_a_missing_table() -> None:
     world = lab()
     wrong = "CREATE PROC p @n int AS\nPRINT 'a'\nSELECT nocol FROM sys.databases WHERE database_id = @n"
-    (message,) = ask(world, P, wrong).event.get("messages")
+    (message,) = read_field(ask(world, P, wrong).event, "messages")
     assert (message["number"], message["line"]) == (207, 3)
     assert ask(world, P, "EXEC p 1").numbers == [2812]
     ask(world, P, "CREATE PROC p AS PRINT 'a' SELECT nocol FROM later")
     assert ask(world, P, "EXEC p").texts[0] == "a"
     ask(world, P, "CREATE TABLE later (x int)")
-    assert [format_message(m)[:8] for m in ask(world, P, "EXEC p").event.get("messages")] == ["Msg 207,"]
+    assert [format_message(m)[:8] for m in read_field(ask(world, P, "EXEC p").event, "messages")] == [
+        "Msg 207,"
+    ]
 
 
 def test_a_long_batch_is_resolved_in_turns() -> None:

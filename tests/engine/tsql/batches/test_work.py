@@ -13,13 +13,14 @@ from engine.tsql.batches import work
 from engine.tsql.language import lexer, program, script
 from tests.engine.tsql.console import ask, run_on
 from tests.engine.worlds import M, P, lab
+from tests.events import read_field
 
 LONG = "DECLARE @i int SET @i = 0\n" + "SET @i = @i + 1\n" * 400 + "SELECT @i"
 
 
 def _list_ended_batches(world: World, ticks: int = 2_000) -> list[tuple[int, str]]:
     events = simulator.advance(world, world.tick + ticks)
-    return [(event.tick, str(event.get("results"))) for event in events if event.kind == "sql_done"]
+    return [(event.tick, str(read_field(event, "results"))) for event in events if event.kind == "sql_done"]
 
 
 def _forget() -> None:
@@ -51,7 +52,7 @@ def test_a_syntax_error_at_the_end_of_a_long_batch_prevents_its_run() -> None:
     world = lab()
     tsql.submit(world, P, "CREATE TABLE t (a int)\n" + "PRINT 1\n" * 5_000 + "SELECT FROM")
     (done,) = (e for e in run_on(world, 60) if e.kind == "sql_done")
-    assert [message["number"] for message in done.get("messages")] == [156]
+    assert [message["number"] for message in read_field(done, "messages")] == [156]
     assert ask(world, P, "SELECT OBJECT_ID('t')", then_s=5).value is None
 
 
@@ -141,7 +142,7 @@ def test_an_endless_batch_is_reported_once(text: str) -> None:
     assert [event.text for event in told] == [f"the batch in {P} has been executing for 30 s"]
     tsql.cancel(world, P)
     (done,) = [event for event in run_on(world, 1) if event.kind == "sql_done"]
-    assert sum("has been executing" in message["text"] for message in done.get("messages")) == 1
+    assert sum("has been executing" in message["text"] for message in read_field(done, "messages")) == 1
 
 
 def test_a_waiting_batch_is_not_reported() -> None:

@@ -9,6 +9,7 @@ from engine.events import Event
 from engine.tsql.batches import work
 from tests.engine.tsql.console import Answer, answers, ask, run_on
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, do, lab
+from tests.events import read_field
 
 
 def list_answers(events: list[Event]) -> list[Answer]:
@@ -20,9 +21,13 @@ def test_a_submission_reports_its_begin_and_end() -> None:
     tsql.submit(world, "server_a#2", "WAITFOR DELAY '00:00:02' SELECT 1")
     begun, ended = [event for event in run_on(world, 5) if event.kind in ("sql", "sql_done")]
     assert (begun.tick, begun.text, begun.server) == (0, "WAITFOR DELAY '00:00:02' SELECT 1", P)
-    assert begun.get("window") == ended.get("window") == "SERVER_A#2"
-    assert (ended.tick, ended.get("started_tick"), ended.get("elapsed_ticks")) == (200, 0, 200)
-    assert ended.get("results") == [
+    assert read_field(begun, "window") == read_field(ended, "window") == "SERVER_A#2"
+    assert (ended.tick, read_field(ended, "started_tick"), read_field(ended, "elapsed_ticks")) == (
+        200,
+        0,
+        200,
+    )
+    assert read_field(ended, "results") == [
         {"columns": ["(No column name)"], "types": ["int"], "rows": [[1]], "after_messages": 0}
     ]
 
@@ -104,7 +109,7 @@ def test_a_failover_breaks_connections_in_the_database() -> None:
     tsql.submit(world, "SERVER_A#2", "USE Sales WAITFOR DELAY '01:00:00'")
     tsql.submit(world, "SERVER_A#3", "WAITFOR DELAY '00:00:50' SELECT DB_NAME()")
     ended = list_answers(do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60))
-    by_window = {answer.event.get("window"): answer for answer in ended}
+    by_window = {read_field(answer.event, "window"): answer for answer in ended}
     assert by_window["SERVER_A#2"].numbers == [10054]
     assert by_window["SERVER_A#3"].value == "master"
     assert world.copies[PRINCIPAL].mirroring.role != world.copies[MIRROR].mirroring.role
@@ -155,7 +160,7 @@ def test_a_second_submission_waits_for_the_first() -> None:
     tsql.submit(world, P, "SELECT 2")
     first, second = list_answers(run_on(world, 5))
     assert (first.value, first.event.tick) == (1, 200)
-    assert (second.value, second.event.tick, second.event.get("started_tick")) == (2, 200, 200)
+    assert (second.value, second.event.tick, read_field(second.event, "started_tick")) == (2, 200, 200)
 
 
 def test_an_endless_loop_does_not_block_the_clock() -> None:
@@ -194,7 +199,7 @@ def test_a_pending_statement_ends_when_its_work_is_done() -> None:
     assert list_answers(run_on(world, 0.5)) == []
     (answer,) = list_answers(run_on(world, 10))
     assert answer.grids == [[["ONLINE"]]]
-    assert answer.event.get("elapsed_ticks") > 50
+    assert read_field(answer.event, "elapsed_ticks") > 50
 
 
 def test_shutdown_notifies_its_window_and_ends_its_connection() -> None:
@@ -257,7 +262,7 @@ def test_a_procedure_of_another_server_does_not_run_locally() -> None:
 def in_order(answer: Answer) -> list[object]:
     """Texts and grids of an answer as the client gets them."""
     messages, told, shown = answer.texts, 0, []
-    for grid in answer.event.get("results"):
+    for grid in read_field(answer.event, "results"):
         shown += [*messages[told : grid["after_messages"]], grid["rows"]]
         told = grid["after_messages"]
     return shown + messages[told:]
@@ -289,9 +294,10 @@ def test_messages_row_counts_and_results_are_in_one_order() -> None:
 
 
 def test_results_have_the_types_of_their_columns() -> None:
-    (grid,) = ask(
-        lab(), P, "SELECT name, database_id, create_date, 1.5 * 2, N'é' FROM sys.databases"
-    ).event.get("results")
+    (grid,) = read_field(
+        ask(lab(), P, "SELECT name, database_id, create_date, 1.5 * 2, N'é' FROM sys.databases").event,
+        "results",
+    )
     assert grid["types"] == ["nvarchar(128)", "int", "datetime", "numeric(4,1)", "nvarchar(1)"]
 
 

@@ -13,6 +13,7 @@ from engine.model import Program, World, ticks
 from engine.verbs.lines import parse_line
 from tests.engine.tsql.console import ask
 from tests.engine.worlds import DB, M, P, lab
+from tests.events import read_field
 
 RIGHT = {"login": "sa", "password": "right", "host": "DESK7", "program": "job.py", "database": DB}
 
@@ -41,14 +42,14 @@ def batch(world: World, text: str, server: str = P) -> Event:
 
 
 def numbers(event: Event) -> list[int]:
-    return [message["number"] for message in event.get("messages")]
+    return [message["number"] for message in read_field(event, "messages")]
 
 
 def test_a_program_uses_its_own_login_and_database() -> None:
     world = lab()
-    assert connect(world, database=DB.upper()).get("what") == "connected"
+    assert read_field(connect(world, database=DB.upper()), "what") == "connected"
     answer = batch(world, "SELECT DB_NAME(), HOST_NAME(), APP_NAME(), SUSER_SNAME()")
-    assert answer.get("results")[0]["rows"] == [[DB, "DESK7", "job.py", "sa"]]
+    assert read_field(answer, "results")[0]["rows"] == [[DB, "DESK7", "job.py", "sa"]]
     seen = ask(world, P, "SELECT host_name, program_name FROM sys.dm_exec_sessions WHERE host_name = 'DESK7'")
     assert seen.grids == [[["DESK7", "job.py"]]]
 
@@ -57,16 +58,16 @@ def test_a_batch_runs_unchanged() -> None:
     world = lab()
     connect(world)
     answer = batch(world, "\n\n  SELECT '$(a)\n    GO'\nSELECT 1/0")
-    assert answer.get("results")[0]["rows"] == [["$(a)\n    GO"]]
-    assert [(m["number"], m["line"]) for m in answer.get("messages") if m["number"]] == [(8134, 5)]
+    assert read_field(answer, "results")[0]["rows"] == [["$(a)\n    GO"]]
+    assert [(m["number"], m["line"]) for m in read_field(answer, "messages") if m["number"]] == [(8134, 5)]
 
 
 def test_row_counts_are_numbers_without_client_messages() -> None:
     world = lab()
     connect(world)
     answer = batch(world, "CREATE TABLE #t (a int) INSERT #t VALUES (1) PRINT '(7 rows affected)'")
-    assert [message.get("rows") for message in answer.get("messages")] == [1, None]
-    assert batch(world, "DECLARE @a int").get("messages") == []
+    assert [message.get("rows") for message in read_field(answer, "messages")] == [1, None]
+    assert read_field(batch(world, "DECLARE @a int"), "messages") == []
 
 
 @pytest.mark.parametrize(
@@ -83,7 +84,7 @@ def test_a_refused_login_is_in_the_errorlog(
 ) -> None:
     world = lab()
     event = connect(world, server, **properties)
-    assert (event.get("what"), numbers(event)) == ("refused", expected)
+    assert (read_field(event, "what"), numbers(event)) == ("refused", expected)
     assert world.errorlog[server][-1][1] == 18456
     with pytest.raises(InputError, match="not connected"):
         act(world, f'batch {server}#c1 "SELECT 1"')
@@ -95,7 +96,7 @@ def test_login_options_are_visible_and_survive_a_reset() -> None:
     text = """SELECT @@LANGUAGE, encrypt_option, net_packet_size FROM sys.dm_exec_connections
         WHERE session_id = @@SPID SET LANGUAGE us_english"""
     for _ in range(2):
-        assert batch(world, text).get("results")[0]["rows"] == [["Deutsch", "TRUE", 16384]]
+        assert read_field(batch(world, text), "results")[0]["rows"] == [["Deutsch", "TRUE", 16384]]
         act(world, f"reset {P}#c1")
     connect(lab(), language="Klingon")  # passed over, as the server does
 
@@ -106,9 +107,9 @@ def test_a_login_without_a_database_uses_its_default_unless_that_is_a_mirror() -
         made = ask(world, server, "CREATE LOGIN app WITH PASSWORD = 'Aa1!xx', DEFAULT_DATABASE = Sales")
         assert made.numbers == []
     connect(world, P, login="app", database="")
-    assert batch(world, "SELECT DB_NAME()").get("results")[0]["rows"] == [["Sales"]]
+    assert read_field(batch(world, "SELECT DB_NAME()"), "results")[0]["rows"] == [["Sales"]]
     assert numbers(connect(world, M, login="app", database="")) == [4064, 18456]
-    assert connect(world, M, login="app", database="master").get("what") == "connected"
+    assert read_field(connect(world, M, login="app", database="master"), "what") == "connected"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,7 @@ def test_a_failover_drops_sessions_in_the_database() -> None:
     connect(world)
     act(world, f"connect {P}#c2 {json.dumps({**RIGHT, 'database': 'master'})}")
     events = act(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER FAILOVER", 30)
-    assert [e.get("window") for e in events if e.kind == "session"] == [f"{P}#c1"]
+    assert [read_field(e, "window") for e in events if e.kind == "session"] == [f"{P}#c1"]
     assert f"{P}#c2" in world.sessions
 
 
@@ -161,7 +162,7 @@ def test_kill_ends_a_connection() -> None:
     connect(world)
     spid = world.sessions[f"{P}#c1"].session.spid
     events = act(world, f"sql {P} KILL {spid}", 5)
-    assert [e.get("what") for e in events if e.kind == "session"] == ["lost"]
+    assert [read_field(e, "what") for e in events if e.kind == "session"] == ["lost"]
 
 
 def test_a_connection_ending_error_is_sent_first() -> None:
@@ -178,8 +179,8 @@ def test_a_reset_removes_all_state_of_the_last_user() -> None:
     batch(world, "USE master SET NOCOUNT ON CREATE TABLE #t (a int) BEGIN TRAN")
     act(world, f"reset {P}#c1")
     answer = batch(world, "SELECT DB_NAME(), @@TRANCOUNT, OBJECT_ID('tempdb..#t')")
-    assert answer.get("results")[0]["rows"] == [[DB, 0, None]]
-    assert answer.get("messages")[0]["rows"] == 1
+    assert read_field(answer, "results")[0]["rows"] == [[DB, 0, None]]
+    assert read_field(answer, "messages")[0]["rows"] == 1
 
 
 def test_uncommitted_work_of_a_program_ends_with_it() -> None:
@@ -188,7 +189,7 @@ def test_uncommitted_work_of_a_program_ends_with_it() -> None:
     batch(world, "CREATE TABLE t (a int)")
     batch(world, "BEGIN TRAN INSERT t VALUES (1)")
     events = act(world, f"disconnect {P}#c1")
-    assert [e.get("what") for e in events if e.kind == "session"] == ["closed by the program"]
+    assert [read_field(e, "what") for e in events if e.kind == "session"] == ["closed by the program"]
     assert ask(world, P, f"SELECT COUNT(*) FROM {DB}.dbo.t").value == 0
 
 
@@ -211,7 +212,7 @@ def test_errors_of_a_program_are_counted_if_the_scenario_asks() -> None:
     connect(world, program="orders")
     batch(world, "SELECT 1")
     act(world, f"batch {P}#c1 " + json.dumps("WAITFOR DELAY '00:00:03'"), 5)
-    assert batch(world, "SELECT 1/0").get("program") == "orders"
+    assert read_field(batch(world, "SELECT 1/0"), "program") == "orders"
     act(world, f"stop-service {P}", 10)
     met = world.programs["orders"]
     assert (met.refused, met.logins, met.answers, met.errors, met.lost) == (1, 1, 2, 1, 1)
@@ -246,7 +247,9 @@ def test_cached_text_changes_neither_result_nor_world() -> None:
     for _ in range(2):  # the second time all of it is known
         world = lab()
         connect(world, database=DB)
-        told = [[batch(world, text).get(part) for part in ("messages", "results")] for text in asked * 2]
+        told = [
+            [read_field(batch(world, text), part) for part in ("messages", "results")] for text in asked * 2
+        ]
         played.append((told, world.state_hash()))
     assert played[0] == played[1]
     (told, _), _ = played
@@ -264,5 +267,5 @@ def test_output_rows_precede_their_count() -> None:
     connect(world, database=DB)
     batch(world, "CREATE TABLE t (a int)")
     answer = batch(world, "INSERT t OUTPUT inserted.a SELECT 1 UNION ALL SELECT 2")
-    assert [result["after_messages"] for result in answer.get("results")] == [0]
-    assert [message["rows"] for message in answer.get("messages")] == [2]
+    assert [result["after_messages"] for result in read_field(answer, "results")] == [0]
+    assert [message["rows"] for message in read_field(answer, "messages")] == [2]
