@@ -39,7 +39,12 @@ def _emit_move_step(world: World, server: str, move: Failover, step: str) -> Non
     template = (FAILED if move.why else STEPS)[move.kind]
     text = say(template, server=move.from_server, other=move.to_server, step=step, why=move.why)
     why = {"why": move.why} if move.why else {}
-    world.emit(FailoverData(step=step, failover_kind=move.kind, cause=move.cause, **why), text, server=server, database=move.database)  # fmt: skip
+    world.emit(
+        FailoverData(step=step, failover_kind=move.kind, cause=move.cause, **why),
+        text,
+        server=server,
+        database=move.database,
+    )
 
 
 def begin(world: World, server: str, node: str, transition: str) -> None:

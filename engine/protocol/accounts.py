@@ -107,7 +107,7 @@ Documented [DOC: password must meet complexity requirements].
 def _check_password(name: str, password: str) -> None:
     """Raise 15118 for a password that the policy of Windows refuses [DOC: password policy]."""
     kinds = (str.isupper, str.islower, str.isdigit, lambda char: not char.isalnum())
-    count = sum(any(is_of(char) for char in password) for is_of in kinds)
+    count = len([is_of for is_of in kinds if any(map(is_of, password))])
     named = len(name) > 2 and name.lower() in password.lower()
     if len(password) < COMPLEX_LENGTH or count < COMPLEX_KINDS or named:
         raise SqlError(15118)

@@ -355,7 +355,12 @@ def operation_done(world: World, source: int) -> None:
     if operation is not None:
         still = {} if operation.batch_kb else {"active_from_kb": None}
         world.update_copy(key, operation=None, **still)
-        world.emit(NoteData(what="operation done", log_kb=operation.log_kb), say("{what} finished", what=operation.name), server=key[0], database=key[1])  # fmt: skip
+        world.emit(
+            NoteData(what="operation done", log_kb=operation.log_kb),
+            say("{what} finished", what=operation.name),
+            server=key[0],
+            database=key[1],
+        )
         if not operation.batch_kb:  # an index build or rebuild ends with a Sch-M lock
             groups.policy(world.copies[key]).schema_changed(world, key)
 

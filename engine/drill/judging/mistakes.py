@@ -13,11 +13,10 @@ from engine.drill.authoring.schema import AnyRule, DowntimeRule, ExposedRule, Lo
 from engine.drill.judging import counterfactual
 from engine.drill.judging.counterfactual import ActionImpact, is_inspection
 from engine.drill.judging.replay_timeline import DOWN, EXPOSED, Lanes, StateSpan
-from engine.drill.judging.review import find_losses
 from engine.drill.judging.score import DISARMED, Loss, RubricItem
 from engine.drill.judging.shapes import SIZES
 from engine.drill.running.drill import Drill
-from engine.events import SqlDoneData, select_data
+from engine.events import AvailabilityData, SqlDoneData, select_data
 from engine.inputs import Input
 from engine.localization import say
 from engine.model import Tick, ticks
@@ -125,7 +124,14 @@ def _mistake(
     longest = _find_longest_span(rule, lanes)
     loss_tick = longest.from_tick if longest else drill.tick if loss.tick is None else loss.tick
     if isinstance(rule, LostRule):
-        loss_tick = next((loss.tick for loss in find_losses(drill.events)), loss_tick)
+        loss_tick = next(
+            (
+                event.tick
+                for event, change in select_data(drill.events, AvailabilityData)
+                if change.lost_transactions
+            ),
+            loss_tick,
+        )
     index = (
         _find_costliest_action(item.name, deeds)
         if longest is not None or loss.tick is None

@@ -187,7 +187,7 @@ def reviewing(drill: Drill) -> Slices[Review]:
         lanes=lanes,
         failovers=tuple(_review_failovers(drill, lanes)),
         outages=tuple(outage for lane in lanes.values() for outage in _list_outages(drill, lane)),
-        lost=tuple(find_losses(drill.events)),
+        lost=tuple(_find_losses(drill.events)),
         mistakes=tuple(mistakes(drill, lanes, plan, deeds)),
         reference=reference,
     )
@@ -237,7 +237,7 @@ def _review_failovers(drill: Drill, lanes: Mapping[str, Lanes]) -> list[Failover
     return reviews
 
 
-def find_losses(events: Iterable[Event]) -> list[LostTransactions]:
+def _find_losses(events: Iterable[Event]) -> list[LostTransactions]:
     """Find the losses of committed transactions, in their order."""
     return [
         LostTransactions(

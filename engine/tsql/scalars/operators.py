@@ -332,14 +332,14 @@ def _read_bits(value: Scalar, kind: Scalar) -> tuple[int, int]:
     if isinstance(value, bytes):
         return int.from_bytes(value, "big"), 8 * len(value)
     width = _WIDTHS.get(str(kind), 32 if abs(to_integer(value)) < 2**31 else 64)
-    return to_integer(value) % 2**width, width
+    return to_integer(value) % (1 << width), width
 
 
 def _write_bits(bits: int, width: int, template: Scalar) -> Scalar:
     """Return *bits* in the form of the value *template*."""
     if isinstance(template, bytes):
         return bits.to_bytes(width // 8, "big")
-    return bits - 2**width if width > 8 and bits >> (width - 1) else bits
+    return bits - (1 << width) if width > 8 and bits >> (width - 1) else bits
 
 
 def _shift(sign: int) -> Callable[..., Scalar]:
@@ -349,7 +349,7 @@ def _shift(sign: int) -> Callable[..., Scalar]:
         bits, width = _read_bits(value, kind)
         by = to_integer(amount) * sign
         moved = 0 if abs(by) >= width else bits << by if by > 0 else bits >> -by
-        return _write_bits(moved % 2**width, width, value)
+        return _write_bits(moved % (1 << width), width, value)
 
     return shift
 
