@@ -17,7 +17,7 @@ QT = ("PySide6", "shiboken6", "pyqtgraph")
 DATABASE = ("sqlalchemy", "alembic")
 
 ENGINE_LAYERS = (
-    ("engine.fixed_point", "engine.json_text", "engine.overrides", "engine.tables"),
+    ("engine.field_types", "engine.fixed_point", "engine.json_text", "engine.overrides", "engine.tables"),
     ("engine.arithmetic", "engine.datetime_formats", "engine.localization"),
     (
         "engine.constants",

@@ -174,6 +174,9 @@ OF_OTHERS = re.compile(
 )
 
 
+KINDS_OF_CLASSES = {data.__name__: kind for kind, data in DATA.items()}
+
+
 def _in_code(path: Path) -> Iterator[tuple[int, str]]:
     """Every text in a call of SAYING that is put together there or stands there, with 7 for what is put in."""
     saying = {"emit"} if "tsql" in path.parts else SAYING  # what SQL Server says there is quoted
@@ -182,7 +185,8 @@ def _in_code(path: Path) -> Iterator[tuple[int, str]]:
             continue
         arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
         if _name(call.func) in ("emit", "_tell"):
-            quoted = getattr(call.args[0], "value", None) in QUOTED
+            data = call.args[0]
+            quoted = isinstance(data, ast.Call) and KINDS_OF_CLASSES.get(_name(data.func)) in QUOTED
             arguments = [] if quoted else call.args[1:2]
         for argument in arguments:
             yield from ((call.lineno, text) for text in _texts(argument))
