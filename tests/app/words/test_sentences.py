@@ -41,7 +41,7 @@ from engine.verbs import VERBS
 from engine.verbs.lines import parse_script
 from tests.cases import sample_cases
 from tests.engine.drill import test_broken_files
-from tests.events import build_event, read_field
+from tests.events import DATA, build_event, read_field
 
 ENGINE = Path(__file__).parents[3] / "engine"
 
