@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from engine.events import NoteData
 from engine.constants import ENTERPRISE
+from engine.events import NoteData
 from engine.flow.setup import bulk_load, index_build
 from engine.flow.sites import WORKLOADS
 from engine.inputs import Input, InputError, but_there_are
