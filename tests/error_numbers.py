@@ -11,6 +11,7 @@ from pathlib import Path
 from app.files import scenario_files
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.running.solution import play_reference
+from tests.events import read_field
 
 FILE = Path(__file__).parents[1] / "assets" / "error_numbers.json"
 
@@ -18,7 +19,7 @@ FILE = Path(__file__).parents[1] / "assets" / "error_numbers.json"
 def error_numbers(scenario: Scenario) -> list[int]:
     """Return the numbers in the error logs and in the answers to batches, in ascending order."""
     drill = play_reference(scenario)
-    numbers = {event.get("number") for event in drill.events if event.kind == "errorlog"}
+    numbers = {read_field(event, "number") for event in drill.events if event.kind == "errorlog"}
     for batch in drill.report()["sql"]:
         numbers |= {message["number"] for message in batch["messages"]}
     return sorted(number for number in numbers if number)

@@ -18,6 +18,7 @@ from app.files import scenario_files
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
+from tests.events import read_field
 from tests.hostile import batches, scenario_texts
 
 PATIENCE_S: Final = 30
@@ -53,7 +54,7 @@ def batch(name: str) -> str:
     drill.do("cancel SERVER_A")
     cancelled_s = time.process_time() - before
     done = [event for event in drill.events if event.kind == "sql_done"]
-    last_message = str(done[-1].get("messages")[-1:])[-90:] if done else "nothing"
+    last_message = str(read_field(done[-1], "messages")[-1:])[-90:] if done else "nothing"
     figures = f"first {steps[0] * 1e3:.0f} ms, then {max(steps[1:]) * 1e3:.0f} ms, cancel {cancelled_s * 1e3:.0f} ms"
     return f"{figures}: {last_message}"
 
