@@ -1,4 +1,4 @@
-"""A class looked back on: what each seat did and came to, beside the reference, and what was got wrong most. No Qt."""
+"""Debrief of a class: actions and score of each seat beside the reference, and the most frequent mistakes. No Qt."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class MistakeMade:
 
 @dataclass(frozen=True, slots=True)
 class SeatReview:
-    """A seat, looked back on."""
+    """One seat in the debrief of a class."""
 
     number: int
     name: str

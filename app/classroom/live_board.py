@@ -1,4 +1,4 @@
-"""The board of a class that is open: what consoles see of it, and what has changed since they were told. No Qt."""
+"""Board of an open class: what consoles show, and what has changed since the last update sent to them. No Qt."""
 
 from __future__ import annotations
 

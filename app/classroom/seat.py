@@ -89,7 +89,7 @@ class SeatRewoundError(Exception):
 
 
 class PartMismatchError(Exception):
-    """The class is at another part than the log: that one is played now."""
+    """The class has moved on to another part than that of the log; the seat must switch to it."""
 
     def __init__(self, part: int) -> None:
         super().__init__(part)

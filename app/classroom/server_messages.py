@@ -58,7 +58,7 @@ _Of = TypedDict("_Of", {"class": SeatReportSection})
 
 
 class SeatReport(Report, _Of):
-    """As of `run --json`, with the score that the host has computed."""
+    """Report of a run as `run --json` prints it, with the score that the host has computed."""
 
 
 # --- to a seat ----------------------------------------------------------------------------------------------

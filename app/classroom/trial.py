@@ -1,8 +1,8 @@
-"""Two ways to teach compared: what the people of a class came to before, after, and some weeks later, by their group.
+"""Comparison of two ways to teach: scores of a class before, after and some weeks later, by group.
 
-Groups are drawn when seats join (`draw_groups` of a plan), so that what differs is what the groups were taught. Every
-score is that of the run played again. No more is concluded than a table can hold: how many, how far apart, how likely
-by chance alone.
+Seats are assigned to groups at random when they join (`draw_groups` of a plan), so that the groups differ only in what
+they were taught. Every score is that of the replayed run. The result is one table: number of people, difference of the
+groups, and how likely that difference is by chance alone.
 """
 
 from __future__ import annotations

@@ -234,7 +234,7 @@ def _host(options: argparse.Namespace) -> int:
                 )
             the_class = service.find_or_begin_class(record, wanted, plan)
             if the_class is None:
-                raise UsageError("what is played? Name a scenario, or a plan with --plan FILE")
+                raise UsageError("name a scenario, or a plan with --plan FILE")
             if text and text != the_class.plan:
                 print(
                     "mirrordrill: the class goes on with the plan with which it was begun; what is new in this file is "
@@ -528,7 +528,7 @@ def _erase(options: argparse.Namespace) -> int:
     from app.classroom.service import has_live_host
 
     if options.all == bool(options.seats):
-        raise UsageError("whom? The numbers of seats, or --all")
+        raise UsageError("give the numbers of seats, or --all")
     try:
         with closing(ClassRecord(_locate_database(options), new=False)) as record:
             the_class, seats = record.the_class(), {seat.id: seat.name for seat in record.seats()}

@@ -29,7 +29,7 @@ class ExportSource:
     instructor_inputs: tuple[Input, ...] = ()
     """Inputs that the instructor of a class made in this run."""
     instructor_goals: frozenset[str] = frozenset()
-    """Goals that the run reached by them."""
+    """Goals that the run reached through actions of the instructor."""
     lessons: tuple[RunSegment, ...] | None = None
     """Mistakes of the account, with plans at a person's pace."""
 

@@ -21,7 +21,7 @@ from engine.drill.running.drill import Drill
 
 
 class DrillChoice(QObject):
-    """Knows which scenario was on screen last."""
+    """Selection of a drill in the window; remembers which scenario was shown last."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Brings in beside the idle window what the first drill and the first query would otherwise wait for."""
+"""Imports, while the window is idle, the modules that the first drill and the first query would have to wait for."""
 
 from __future__ import annotations
 

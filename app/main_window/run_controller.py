@@ -90,7 +90,7 @@ class RunController(QObject):
 
     @property
     def first_run_id(self) -> RunId | None:
-        """The run of the profile that the others of this tree have left."""
+        """Id, in the profile, of the run that all other runs of this tree branched from."""
         tree = self.branches
         return self._runs.get(tree.names()[0]) if tree is not None else None
 

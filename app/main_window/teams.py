@@ -1,4 +1,4 @@
-"""Class: hold the world of a team in a process of its own, and take a role in one."""
+"""Class: host the world of a team in a separate process, and join a team in a role."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A team of a class: the one world that a computer holds, its door, and its members."""
+"""A team of a class: the shared world that one computer runs, the server that members connect to, and the members."""

@@ -1,6 +1,6 @@
-"""The one world of a team: held on one computer, which decides what each role may see and do. No Qt.
+"""World that a team shares: one computer runs it and decides what each role may see and do. No Qt.
 
-To its class a team is a seat like any other: its log is kept, judged, shown on the board and frozen as such.
+In its class a team counts as one seat: its log is stored, judged, shown on the board and frozen like that of any seat.
 """
 
 from __future__ import annotations

@@ -56,10 +56,10 @@ if TYPE_CHECKING:
 
 
 class AddCounters(QDialog):
-    """Stays open, so that counters of several servers can be added one after another."""
+    """Dialog to add counters; stays open, so that those of several servers can be added one after another."""
 
     added = Signal(list)
-    """The Choices that are wanted as well."""
+    """Carries the Choices of the counters to add."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

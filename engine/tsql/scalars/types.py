@@ -330,7 +330,7 @@ _SIGNS: Final = {
 
 
 def _as_number(kind: SqlType, other_type: SqlType) -> SqlType:
-    """Return the decimal as which text next to it is read."""
+    """Return the numeric type of the two: text next to a number is read as that type."""
     return kind if kind.is_number else other_type
 
 
