@@ -165,7 +165,7 @@ def backup_database(
     if database.lower() == "tempdb":
         raise SqlError(3147, also=(3013,), title=title)
     if database.lower() in SYSTEM_DATABASES:
-        return _system_backup(database)
+        return [Message(0, 0, 0, 0, f"Not simulated: a backup of {database} is accepted and writes no file.")]
     copy = _find_backup_source(world, server, database, title, as_secondary=copy_only and not differential)
     if copy.data_failed_tick is not None:
         path = volumes.path_of(copy, volumes.files_of(copy)[0])
@@ -577,10 +577,6 @@ def format_processed_messages(
     took, speed = divmod(round(seconds * 1000.0), 1000), divmod(round(rate * 1000.0), 1000)
     closing = fill_message(3014, title, pages, *took, *speed)[1]
     return [*lines, Message(3014, 0, 1, 0, closing)]
-
-
-def _system_backup(database: str) -> list[Message]:
-    return [Message(0, 0, 0, 0, f"Not simulated: a backup of {database} is accepted and writes no file.")]
 
 
 def job_path(world: World, key: Key) -> str:

@@ -95,7 +95,11 @@ def alter(world: World, server: str, name: str, *, state: str | None = None, **c
         elif before.state is EndpointState.STARTED:
             errorlog.write(world, server, 9691, security.TRANSPORT)
     elif said and after.state is EndpointState.STARTED:
-        _restart(world, server)
+        # close its connections and open them again with its new settings
+        for (guid, me, peer), contact in list(world.contacts.items()):
+            if me == server and contact.connected:
+                groups.on_connection_lost(world, guid, me, peer, contact.epoch, "closed")
+        world.call_after(ENDPOINT_REDIAL_S, "endpoint.redial", server)
     network.reassess(world)
     return []
 
@@ -174,14 +178,6 @@ def _note_start(world: World, server: str) -> None:
 
 def _put(world: World, server: str, end: Endpoint | None) -> None:
     world.update_instance(server, endpoint=end, refused=())
-
-
-def _restart(world: World, server: str) -> None:
-    """Close the connections of the endpoint and open them again with its new settings."""
-    for (guid, me, peer), contact in list(world.contacts.items()):
-        if me == server and contact.connected:
-            groups.on_connection_lost(world, guid, me, peer, contact.epoch, "closed")
-    world.call_after(ENDPOINT_REDIAL_S, "endpoint.redial", server)
 
 
 def redial(world: World, server: str) -> None:

@@ -36,11 +36,6 @@ def product(server: Instance) -> str:
     return f"{name} - {number} (X64) "
 
 
-def _process_id(server: Instance) -> int:
-    """Return an invented process id; Windows gives multiples of four."""
-    return 4 * (300 + (server.started_tick // 100 + 97 * server.host) % 2000)
-
-
 SERVICE_ACCOUNT: Final = (
     "The service account is '{account}'. This is an informational message; no user action is required."
 )
@@ -57,7 +52,7 @@ def _header(server: Instance) -> Iterator[Line]:
     yield product(server), ()
     yield 17101, ()
     yield 17103, ()
-    yield 17104, (_process_id(server),)
+    yield 17104, (4 * (300 + (server.started_tick // 100 + 97 * server.host) % 2000),)
     yield "Authentication mode is MIXED.", ()
     home = f"C:\\Program Files\\Microsoft SQL Server\\{folder(server.version)}\\MSSQL"
     yield 17111, (f"{home}\\LOG\\ERRORLOG",)

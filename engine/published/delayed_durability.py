@@ -54,7 +54,9 @@ def rows() -> list[FigureRow]:
     far_gain = far_full.all_rows_s / far_delayed.all_rows_s
     times = delayed.delay_ms_per_s / full.delay_ms_per_s
     difference_s = off_full.all_rows_s - off_delayed.all_rows_s
-    every_s = _burst_interval_s()
+    # the time between two releases of log with delayed durability
+    setup = setup_of(LOG_ROWS, SafetyMode.FULL, DELAYED, version=2014, delayed_durability=True)
+    every_s = DELAYED.log_block_kb / measured(setup, FAILOVER_AFTER_S).log_kb_per_s
     return [
         number("DD.full", full.rows_in_30_s),
         number("DD.delayed", delayed.rows_in_30_s),
@@ -76,9 +78,3 @@ def rows() -> list[FigureRow]:
         ),
         statement("DD.batches", 15.0 <= every_s <= 25.0, f"a block each {every_s:.3f} s"),
     ]
-
-
-def _burst_interval_s() -> float:
-    """Return the time between two releases of log with delayed durability."""
-    setup = setup_of(LOG_ROWS, SafetyMode.FULL, DELAYED, version=2014, delayed_durability=True)
-    return DELAYED.log_block_kb / measured(setup, FAILOVER_AFTER_S).log_kb_per_s

@@ -39,7 +39,10 @@ def lint(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
     found, playable = _check_without_playing(scenario, file)
     finder = ProblemFinder(file, scenario.text)
     if scenario.scored and playable:
-        _check_goals_at_start(scenario, finder)
+        drill = Drill(scenario)
+        for number, goal in enumerate(scenario.goals):
+            if goal.after == 0.0 and goal.hold == 0.0 and drill.holds(goal.when):
+                _report_reached_at_start(number, finder)
         for seed in (scenario.seed, *(VARIANT_SEEDS if scenario.variants else ())):
             _check_solution(scenario, seed, finder, begin)
             _check_idle_run(scenario, seed, finder, begin)
@@ -220,13 +223,6 @@ def _check_variants(scenario: Scenario, finder: ProblemFinder) -> None:
                 expected,
             )
             return
-
-
-def _check_goals_at_start(scenario: Scenario, finder: ProblemFinder) -> None:
-    drill = Drill(scenario)
-    for number, goal in enumerate(scenario.goals):
-        if goal.after == 0.0 and goal.hold == 0.0 and drill.holds(goal.when):
-            _report_reached_at_start(number, finder)
 
 
 def _report_reached_at_start(number: int, finder: ProblemFinder) -> None:

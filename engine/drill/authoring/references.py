@@ -56,13 +56,22 @@ def check_references(scenario: Scenario, finder: ProblemFinder) -> None:
     _check_unique(scenario, finder)
     _check_servers(scenario, finder)
     _check_databases(scenario, finder, names)
-    _check_editions(scenario, finder)
+    for i, server in enumerate(scenario.servers):
+        if server.edition in WITNESS_ONLY and server.endpoint.role != "WITNESS":
+            wrong = say(
+                "{edition} edition supports only endpoints with the role WITNESS", edition=server.edition
+            )
+            finder.add(("server", i, "endpoint", "role"), wrong, "WITNESS", 0)
     _check_sessions(scenario, finder, names)
     check_clusters(scenario, finder, _check_name)
     _check_clients(scenario, finder, names)
     _check_team(scenario, finder, names)
     _check_lines(scenario, finder)
-    _check_conditions(scenario, finder, names)
+    for path, text in _conditions(scenario):
+        try:
+            conditions.parse(text, names)
+        except ConditionError as problem:
+            finder.add(path, problem.text, problem.expected, problem.column - 1)
     _check_goals(scenario, finder)
     _check_inquiries(scenario, finder)
     _check_rubric(scenario, finder, names)
@@ -203,15 +212,6 @@ def _check_databases(scenario: Scenario, finder: ProblemFinder, names: Condition
         if database.log_size_mb > database.log_max_mb:
             expected = say("at least log_size_mb ({size_mb:g})", size_mb=database.log_size_mb)
             finder.add((*path, "log_max_mb"), say("the log is larger than its maximum size"), expected, 0)
-
-
-def _check_editions(scenario: Scenario, finder: ProblemFinder) -> None:
-    for i, server in enumerate(scenario.servers):
-        if server.edition in WITNESS_ONLY and server.endpoint.role != "WITNESS":
-            wrong = say(
-                "{edition} edition supports only endpoints with the role WITNESS", edition=server.edition
-            )
-            finder.add(("server", i, "endpoint", "role"), wrong, "WITNESS", 0)
 
 
 def _check_sessions(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
@@ -395,14 +395,6 @@ def _build_named_world(scenario: Scenario) -> World:
     for name in names_of(scenario).databases:
         world.copies["", name] = DatabaseCopy(server="", database=name)
     return world
-
-
-def _check_conditions(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
-    for path, text in _conditions(scenario):
-        try:
-            conditions.parse(text, names)
-        except ConditionError as problem:
-            finder.add(path, problem.text, problem.expected, problem.column - 1)
 
 
 def _conditions(scenario: Scenario) -> Iterable[tuple[Path, str]]:

@@ -40,7 +40,9 @@ def _list_due_lines(drill: DrillState, role_keys: Collection[str]) -> Iterator[s
             line
             and by in role_keys
             and drill.tick >= since + ANSWER_TICKS
-            and not _has_tried(drill, by, deed, since)
+            and not any(
+                item.by == by and item.command_text == deed and item.tick >= since for item in drill.journal
+            )
         ):
             yield f"@{line}"
     yield from _list_spontaneous_lines(drill, role_keys)
@@ -60,14 +62,6 @@ def _find_next_line(drill: DrillState, call: TeamCall) -> tuple[str, Tick]:
         deed = interpret_order(drill, call)
         return (f"{call.to} {deed}", call.confirmed_tick) if deed else ("", 0)
     return "", 0
-
-
-def _has_tried(drill: DrillState, role_key: str, action_line: str, since_tick: Tick) -> bool:
-    """Return whether it has been tried since then."""
-    return any(
-        item.by == role_key and item.command_text == action_line and item.tick >= since_tick
-        for item in drill.journal
-    )
 
 
 # --- what an order means -------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 from engine.drill.running.state import DrillState, Storage, attributes
 from engine.drill.time.event_log import EventLog
 from engine.flow import Array, Samples
-from engine.model import LogLine, Tick
+from engine.model import Tick
 from engine.model.world import FieldUse, parts
 from engine.protocol.errorlog import LINES_KEPT
 
@@ -219,7 +219,14 @@ class RunSnapshot(Generic[Taken]):
         for name, packed in zip(ARRAYS, self.arrays, strict=True):
             setattr(flow, name, unpack_array(packed, template=getattr(flow, name)))
         attach_history(drill, history_source, self.lengths)
-        drill.world.errorlog = _error_logs(drill)
+        # the lines that T-SQL can read back: those from before the run, then those of the events
+        found = dict(drill.errorlog_before)
+        for server in drill.world.instances:
+            places = drill.events.find_indices(("errorlog",), server)[-LINES_KEPT:]
+            if len(places):
+                lines = drill.events.rows(places, ("number", "severity", "state"))
+                found[server] = (*found.get(server, ()), *lines)[-LINES_KEPT:]
+        drill.world.errorlog = found
         return drill
 
     def pack(self, newest: RunSnapshot[Taken]) -> None:
@@ -264,14 +271,3 @@ def take_snapshot(drill: Taken, previous: RunSnapshot[Taken] | None = None) -> R
         arrays.append(pack_array(array))
         setattr(flow, name, np.zeros((0, *array.shape[1:])))
     return RunSnapshot(twin, tuple(blocks), tuple(arrays), lengths_of(drill))
-
-
-def _error_logs(drill: DrillState) -> dict[str, tuple[LogLine, ...]]:
-    """Return the lines that T-SQL can read back: those from before the run, then those of the events."""
-    found = dict(drill.errorlog_before)
-    for server in drill.world.instances:
-        places = drill.events.find_indices(("errorlog",), server)[-LINES_KEPT:]
-        if len(places):
-            lines = drill.events.rows(places, ("number", "severity", "state"))
-            found[server] = (*found.get(server, ()), *lines)[-LINES_KEPT:]
-    return found

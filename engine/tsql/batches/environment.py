@@ -169,18 +169,14 @@ def _fileproperty(context: Context, name: Scalar, wanted: Scalar) -> Scalar:
         if to_text(row["name"]).casefold() != to_text(name).casefold() or asked not in _FILE_PROPERTIES:
             continue
         if asked == "spaceused":
-            return _used_pages(context, row)
+            size = int(str(row["size"]))
+            if row["type"] != 1:
+                return size
+            for usage in catalog.rows_of(context, "sys.dm_db_log_space_usage"):
+                return round(size * float(str(usage["used_log_space_in_percent"])) / 100.0)
+            return None
         values = {"islogfile": int(row["type"] == 1), "isprimaryfile": int(row["file_id"] == 1)}
         return values.get(asked, _FILE_PROPERTIES[asked])
-    return None
-
-
-def _used_pages(context: Context, row: catalog.Record) -> Scalar:
-    size = int(str(row["size"]))
-    if row["type"] != 1:
-        return size
-    for usage in catalog.rows_of(context, "sys.dm_db_log_space_usage"):
-        return round(size * float(str(usage["used_log_space_in_percent"])) / 100.0)
     return None
 
 

@@ -249,14 +249,6 @@ _PROPERTIES: Final = {
 """Property of COLUMNPROPERTY -> equivalent column of sys.columns."""
 
 
-def _characters(row: catalog.Record) -> Scalar:
-    """Return the maximum characters or bytes of a column, -1 for max; NULL for other types."""
-    length, kind = row.get("max_length"), row.get("system_type_id")
-    if kind in _TWO_BYTES and isinstance(length, int) and length > 0:
-        return length // 2
-    return length if kind in _TWO_BYTES | _ONE_BYTE else None
-
-
 _TWO_BYTES, _ONE_BYTE = frozenset({231, 239}), frozenset({165, 167, 173, 175})
 """system_type_id of nvarchar and nchar; of varbinary, varchar, binary and char. Documented [DOC: sys.types]."""
 
@@ -279,7 +271,11 @@ _CONSTANT: Final = {
 def _column_property(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:
     row, asked = _column(context, number, name), to_text(wanted).lower()
     if row and asked == "charmaxlen":
-        return _characters(row)
+        # the maximum characters or bytes of a column, -1 for max; NULL for other types
+        length, kind = row.get("max_length"), row.get("system_type_id")
+        if kind in _TWO_BYTES and isinstance(length, int) and length > 0:
+            return length // 2
+        return length if kind in _TWO_BYTES | _ONE_BYTE else None
     if row and asked in _CONSTANT:
         return _CONSTANT[asked]
     if row and asked not in _PROPERTIES:

@@ -36,7 +36,7 @@ def _begin(machine: Machine, statement: s.Transaction) -> None:
     session = machine.session
     if not session.transactions:
         machine.note(undo=Undo(session.tables), transaction_name=statement.name.lower())
-        _number(machine)
+        machine.note(transaction_id=machine.world.next_id(), transaction_tick=machine.world.tick)
     machine.note(transactions=session.transactions + 1)
 
 
@@ -49,10 +49,6 @@ def begin_implicitly(machine: Machine, statement: s.Statement) -> None:
     if isinstance(statement, s.QueryStatement) and not planner.references("statement", statement.text).tables:
         return
     _begin(machine, s.Transaction("BEGIN"))
-
-
-def _number(machine: Machine) -> None:
-    machine.note(transaction_id=machine.world.next_id(), transaction_tick=machine.world.tick)
 
 
 def _commit(machine: Machine, statement: s.Transaction) -> None:

@@ -17,19 +17,16 @@ from engine.tsql.catalog.view import Record, view
 def _modules(context: Context) -> Iterable[Record]:
     for _, number, item in items_of(context):
         if isinstance(item, objects.UserProcedure | objects.UserView | objects.UserFunction):
-            words = _header_words(item.definition)
+            # the options of WITH before the body of a module
+            definition = item.definition
+            found = _OPTIONS.search(definition)
+            words = set(found[1].upper().replace(",", " ").split()) if found is not None else set()
             yield {
                 "object_id": number,
                 "definition": item.definition,
                 "is_schema_bound": int("SCHEMABINDING" in words),
                 "is_recompiled": int("RECOMPILE" in words),
             }
-
-
-def _header_words(definition: str) -> set[str]:
-    """Return the options of WITH before the body of a module."""
-    found = _OPTIONS.search(definition)
-    return set(found[1].upper().replace(",", " ").split()) if found is not None else set()
 
 
 _OPTIONS: Final = re.compile(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.messages import Message, SqlError
+from engine.messages import SqlError
 from engine.protocol import network
 from engine.tsql.batches import ledger
 from engine.tsql.batches.context import Context
@@ -59,7 +59,13 @@ def execute(machine: Machine, name: str, text: str) -> None:
         done = _run_there(remote, name)
     finally:
         machine.meter.add(meter.spent)
-    _take_over(machine, remote)
+    for said in in_order(remote.messages, remote.results):
+        if isinstance(said, ResultSet):
+            machine.add_result(said.columns, said.rows)
+        elif not (machine.captures and not said.number and said.text.endswith("affected)")):
+            machine.tell(said.text, said.number, said.severity, said.state, said.line)
+    errors = [message for message in remote.messages if message.is_error]
+    machine.note(error=errors[-1].number if errors else 0, rowcount=remote.session.rowcount)
     if not done:
         commands_wait = remote.run.pending is not None
         raise UnsimulatedFeatureError(
@@ -75,20 +81,6 @@ def _run_there(remote: Machine, name: str) -> bool:
         return remote.advance()
     except ConnectionLostError:
         raise SqlError(7303, "SQLNCLI", name) from None
-
-
-def _take_over(machine: Machine, remote: Machine) -> None:
-    for said in in_order(remote.messages, remote.results):
-        if isinstance(said, ResultSet):
-            machine.add_result(said.columns, said.rows)
-        elif not (machine.captures and not said.number and said.text.endswith("affected)")):
-            _say(machine, said)
-    errors = [message for message in remote.messages if message.is_error]
-    machine.note(error=errors[-1].number if errors else 0, rowcount=remote.session.rowcount)
-
-
-def _say(machine: Machine, message: Message) -> None:
-    machine.tell(message.text, message.number, message.severity, message.state, message.line)
 
 
 def _rpc_out(machine: Machine, name: str) -> bool:

@@ -47,7 +47,10 @@ _HIDDEN: Final = INTERNAL | {"scalar_function_value"}
 
 def complete(world: World, window: str, text: str, position: int) -> list[str]:
     """Return the candidates at the cursor, sorted by name; none inside strings and comments."""
-    text, position = _crop_around_cursor(text, position)
+    # the lines of a long text around the cursor, and the cursor's position in them
+    first = text.rfind("\n", 0, position - LOOKED_AT) + 1 if position > LOOKED_AT else 0
+    first = max(first, position - 2 * LOOKED_AT)
+    text, position = (text[first : position + LOOKED_AT], position - first)
     head = text[:position]
     typed = _word_at_end(head)
     before = head[: len(head) - len(typed)]
@@ -74,13 +77,6 @@ def _addresses(world: World, prefix: str, typed: str, closed: bool) -> list[str]
     scheme, end = "" if found["begun"] else "TCP://", "" if closed else "'"
     words = (f"{scheme}{name}:5022{end}" for name in world.instances)
     return sorted(word for word in words if word.lower().startswith(typed.lower()))
-
-
-def _crop_around_cursor(text: str, position: int) -> tuple[str, int]:
-    """Return the lines of a long text around the cursor, and the cursor's position in them."""
-    first = text.rfind("\n", 0, position - LOOKED_AT) + 1 if position > LOOKED_AT else 0
-    first = max(first, position - 2 * LOOKED_AT)
-    return text[first : position + LOOKED_AT], position - first
 
 
 def _word_at_end(text: str) -> str:

@@ -62,7 +62,7 @@ def execute(machine: Machine, statement: s.Execute) -> None:
             if isinstance(made, objects.UserProcedure):
                 if machine.checks_rights:
                     objects.require_permission(machine.context, tuple(parts), "EXECUTE")
-                _run(machine, parts[-1], made, statement, _database_in(parts))
+                _run(machine, parts[-1], made, statement, parts[-3] if len(parts) > 2 else "")
                 return
             raise UnsimulatedFeatureError(f"procedure {name}") if plain in KNOWN else SqlError(2812, name)
         database = _system_database(parts)
@@ -115,11 +115,6 @@ def _call_text(machine: Machine, parts: list[str], statement: s.Execute) -> str:
 def _quoted(value: Scalar) -> str:
     text = to_text(value)
     return text if isinstance(value, bytes) else "N'" + text.replace("'", "''") + "'"
-
-
-def _database_in(parts: list[str]) -> str:
-    """Return the database that a name of three parts means; empty for the current one."""
-    return parts[-3] if len(parts) > 2 else ""
 
 
 def _run(

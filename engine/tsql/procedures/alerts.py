@@ -242,12 +242,6 @@ def _notify_operator(call: ProcedureCall) -> None:
 COMPONENT: Final = "Database Mail XPs"
 
 
-def _need_mail(call: ProcedureCall) -> None:
-    """Raise 15281 while the component is off, which is the default."""
-    if not option_value(call.machine.context, COMPONENT):
-        raise SqlError(15281, "procedure", f"dbo.{call.name}", COMPONENT, COMPONENT, COMPONENT)
-
-
 def _add_named_row(call: ProcedureCall, table: str, parameter: str, **values: Scalar) -> None:
     name = call.text(parameter)
     if ledger.find(call.world, call.server, table, "name", name) is not None:
@@ -321,7 +315,9 @@ def _delete(table: str, kind: str) -> Callable[[ProcedureCall], None]:
 
 def _send(call: ProcedureCall) -> None:
     """Queue a mail, which is never sent: 15281 without the component, 14607 profile, 14624 recipients."""
-    _need_mail(call)
+    # raise 15281 while the component is off, which is the default
+    if not option_value(call.machine.context, COMPONENT):
+        raise SqlError(15281, "procedure", f"dbo.{call.name}", COMPONENT, COMPONENT, COMPONENT)
     profiles = ledger.rows(call.world, call.server, "sysmail_profile")
     if call.get("@profile_name") is not None:
         number = _number(call, "sysmail_profile", "profile")

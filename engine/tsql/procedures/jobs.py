@@ -193,8 +193,9 @@ def _add_step(call: ProcedureCall) -> None:
     _put_step(call, name, number, values)
 
 
-def _check_step(call: ProcedureCall, job: str, number: int, values: dict[str, Scalar]) -> None:
-    """Raise 14261 for a name that another step has, 14266 for an action that does not exist (1 to 4 do)."""
+def _put_step(call: ProcedureCall, job: str, number: int, values: dict[str, Scalar]) -> None:
+    values["subsystem"] = to_text(values["subsystem"]).strip()
+    # raise 14261 for a name that another step has, 14266 for an action that does not exist (1 to 4 do)
     name = to_text(values.get("step_name", "")).lower()
     for other in ledger.steps_of(call.world, call.server, job):
         if other["step_id"] != number and to_text(other["step_name"]).lower() == name:
@@ -202,11 +203,6 @@ def _check_step(call: ProcedureCall, job: str, number: int, values: dict[str, Sc
     for column in ("on_success_action", "on_fail_action"):
         if values[column] not in (1, 2, 3, 4):
             raise SqlError(14266, f"@{column}", "1, 2, 3, 4")
-
-
-def _put_step(call: ProcedureCall, job: str, number: int, values: dict[str, Scalar]) -> None:
-    values["subsystem"] = to_text(values["subsystem"]).strip()
-    _check_step(call, job, number, values)
     ledger.add(call.world, call.server, "sysjobsteps", **_of_job(job), step_id=number, **values)
     _note_change(call, job)
     if to_text(values["subsystem"]).upper() != "TSQL":

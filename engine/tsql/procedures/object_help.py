@@ -14,7 +14,7 @@ from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.batches import objects, schema_binding
 from engine.tsql.batches.data import Row, Table
-from engine.tsql.catalog.view import CatalogView, Record
+from engine.tsql.catalog.view import CatalogView
 from engine.tsql.language.columns import Check, ForeignKey, Key
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
@@ -73,7 +73,7 @@ def _help(call: ProcedureCall) -> None:
         _head(
             call,
             _name_of(call, parts),
-            _owner(parts),
+            objects.format_qualified_name(parts).split(".")[0],
             _TYPES[kind.strip()],
             call.machine.context.datetime_value(),
         )
@@ -107,10 +107,6 @@ def _name_of(call: ProcedureCall, parts: tuple[str, ...]) -> str:
     """Return the name with the spelling of its creation."""
     listed = (known for known, _ in objects.list_objects(call.machine.context))
     return next((known.name for known in listed if known.key == objects.key_of(parts)), parts[-1])
-
-
-def _owner(parts: tuple[str, ...]) -> str:
-    return objects.format_qualified_name(parts).split(".")[0]
 
 
 def _head(call: ProcedureCall, name: str, owner: str, kind: str, created: Scalar) -> None:
@@ -212,7 +208,7 @@ def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
     for row in catalog.rows_of(call.machine.context, "sys.default_constraints"):
         column = (
             table.columns[int(str(row["parent_column_id"])) - 1]
-            if _belongs_to_object(call, row, name)
+            if row["parent_object_id"] == catalog.object_id(call.machine.context, name)
             else None
         )
         if column is not None:
@@ -238,10 +234,6 @@ def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
         )
     else:
         call.machine.say_number(15470, name)
-
-
-def _belongs_to_object(call: ProcedureCall, row: Record, name: str) -> bool:
-    return row["parent_object_id"] == catalog.object_id(call.machine.context, name)
 
 
 # --- columns -----------------------------------------------------------------------------------------------

@@ -280,7 +280,9 @@ class QueryBinder(Grouping):
         if clause is None or clause.args.get("kind") != "XML":
             return columns
         self._write_as_xml(select, columns)
-        return _xml(clause)
+        # the one column of FOR XML: xml with TYPE, else text
+        typed = any(str(option.this.name).upper() == "TYPE" for option in clause.expressions)
+        return (("XML_F52E2B61-18A1-11d1-B105-00805F49916B", SqlType("xml") if typed else nvarchar(MAX)),)
 
     def _write_as_xml(self, select: exp.Select, columns: Columns | None) -> None:
         """Have moments and floats converted as XML writes them (styles 126 and 2 of CONVERT)."""
@@ -515,12 +517,6 @@ XML_STYLES: Final = {
 
 
 # --- shapes ----------------------------------------------------------------------------------------------
-
-
-def _xml(clause: exp.Expr) -> Columns:
-    """Return the one column of FOR XML: xml with TYPE, else text."""
-    typed = any(str(option.this.name).upper() == "TYPE" for option in clause.expressions)
-    return (("XML_F52E2B61-18A1-11d1-B105-00805F49916B", SqlType("xml") if typed else nvarchar(MAX)),)
 
 
 def _rename_columns(columns: Columns | None, named: list[str]) -> Columns | None:

@@ -339,7 +339,10 @@ def limit_by_count(select: exp.Expr, limit: exp.Expr, percent: bool, ties: bool)
         raise UnsimulatedFeatureError("SELECT DISTINCT TOP … PERCENT or WITH TIES")
     most = limit.expression
     if percent:
-        most = _counted(select, exp.Anonymous(this="t_top_percent", expressions=[_count(), most.copy()]))
+        value = exp.Anonymous(this="t_top_percent", expressions=[_count(), most.copy()])
+        counted = _without_limit(select)
+        counted.set("order", None)
+        most = exp.Subquery(this=exp.Select(expressions=[value], from_=exp.From(this=_derived(counted))))
     if ties:
         ranked = _without_limit(select)
         order = ranked.args["order"].copy()
@@ -368,12 +371,6 @@ def _without_limit(select: exp.Expr) -> exp.Expr:
     copied = select.copy()
     copied.set("limit", None)
     return copied
-
-
-def _counted(select: exp.Expr, value: exp.Expr) -> exp.Expr:
-    counted = _without_limit(select)
-    counted.set("order", None)
-    return exp.Subquery(this=exp.Select(expressions=[value], from_=exp.From(this=_derived(counted))))
 
 
 def _derived(select: exp.Expr) -> exp.Expr:

@@ -198,7 +198,15 @@ def _infer_comparison(binder: Binder, node: exp.Expr) -> Kind:
         return BIT
     if isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple):
         return binder.parts(node)
-    _check_collations(left, right, _COMPARED.get(type(node), "equal to"))
+    # raise 468 for two texts with different explicit collations
+    operation = _COMPARED.get(type(node), "equal to")
+    names = [
+        str(side.expression.name)
+        for side in (left, right)
+        if isinstance(side, exp.Collate) and side.expression.name.upper() not in _OWN_COLLATIONS
+    ]
+    if len(names) == 2 and names[0].lower() != names[1].lower():
+        raise SqlError(468, *names, operation)
     a, b = binder.expr(left), binder.expr(right)
     left, right = node.this, node.args["expression"]
     target = common(a, b)
@@ -530,17 +538,6 @@ _COLLATION: Final = re.compile(
     r"\w{2,60}_(?:BIN2?|C[IS]_A[IS](?:_KS)?(?:_WS)?(?:_SC)?(?:_VSS)?(?:_UTF8)?)", re.IGNORECASE
 )
 """Pattern of the names of collations. Documented [DOC: Windows collation name]."""
-
-
-def _check_collations(left_operand: object, right_operand: object, operation: str) -> None:
-    """Raise 468 for two texts with different explicit collations."""
-    names = [
-        str(side.expression.name)
-        for side in (left_operand, right_operand)
-        if isinstance(side, exp.Collate) and side.expression.name.upper() not in _OWN_COLLATIONS
-    ]
-    if len(names) == 2 and names[0].lower() != names[1].lower():
-        raise SqlError(468, *names, operation)
 
 
 def _infer_exists(binder: Binder, node: exp.Expr) -> Kind:

@@ -52,7 +52,10 @@ def table_ref(table: exp.Table | None) -> TableRef:
     database, schema = _part(table.args.get("catalog")), _part(table.args.get("db"))
     names = [database, schema] if database else [schema] if schema else []
     if isinstance(this, exp.Anonymous) and str(this.this).lower().removeprefix("t_") == "openquery":
-        return _open_query(this)
+        # the reference of OPENQUERY(server, 'query')
+        if len(this.expressions) != 2 or not this.expressions[1].is_string:
+            raise UnsimulatedFeatureError("OPENQUERY of anything but a text")
+        return TableRef((str(this.expressions[0].name),), query=str(this.expressions[1].name))
     if isinstance(this, exp.Anonymous):
         return TableRef((*names, str(this.this).removeprefix("t_")), call=True)
     if isinstance(this, exp.Dot):
@@ -64,13 +67,6 @@ def _hints(table: exp.Table) -> frozenset[str]:
     """Return the table hints in WITH (…) after a table."""
     given = [word for hint in table.args.get("hints") or () for word in hint.expressions]
     return frozenset(str(word.name).upper() for word in given)
-
-
-def _open_query(call: exp.Anonymous) -> TableRef:
-    """Return the reference of OPENQUERY(server, 'query')."""
-    if len(call.expressions) != 2 or not call.expressions[1].is_string:
-        raise UnsimulatedFeatureError("OPENQUERY of anything but a text")
-    return TableRef((str(call.expressions[0].name),), query=str(call.expressions[1].name))
 
 
 def rewrite_table(table: exp.Expr, query: Rewritten) -> exp.Expr:

@@ -66,7 +66,7 @@ def convert(
     if target.is_integer:
         return _convert_to_integer(value, target.name, source)
     if target.name in DECIMALS:
-        return _to_decimal(value, target, source)
+        return fit_to_decimal(exact(value, source), target, name_of(value, source))
     if target.name in MONEYS:
         return _to_money(value, target)
     if target.name in FLOATS:
@@ -78,7 +78,12 @@ def convert(
     if target.is_binary:
         return _to_binary(value, target, style, source)
     if target.name == "uniqueidentifier":
-        return _to_guid(value)
+        if isinstance(value, bytes):
+            return guid_text(value)
+        match = _GUID.fullmatch(to_text(value))
+        if match is None:
+            raise SqlError(8169)
+        return match[1].upper()
     if target.name == "xml" and isinstance(value, str) and not (source is not None and source.name == "xml"):
         return xml(value)
     return value
@@ -248,10 +253,6 @@ def fit_to_decimal(number: Decimal, kind: SqlType, source: str = "numeric", *, c
     return types.hold(found, kind)
 
 
-def _to_decimal(value: Scalar, target: SqlType, source: SqlType | None) -> Scalar:
-    return fit_to_decimal(exact(value, source), target, name_of(value, source))
-
-
 _MONEY_RANGES: Final = {"money": Decimal("922337203685477.5808"), "smallmoney": Decimal("214748.3648")}
 
 
@@ -303,15 +304,6 @@ def guid_text(value: bytes) -> str:
 def _guid_bytes(text: str) -> bytes:
     raw = bytes.fromhex(text.replace("-", ""))
     return raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]
-
-
-def _to_guid(value: Scalar) -> str:
-    if isinstance(value, bytes):
-        return guid_text(value)
-    match = _GUID.fullmatch(to_text(value))
-    if match is None:
-        raise SqlError(8169)
-    return match[1].upper()
 
 
 _WIDTHS: Final = {"bit": 1, "tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
