@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -142,7 +142,7 @@ def _adopt(world: World, key: Key, file: DbFile, changed: NewFile) -> None:
     options: volumes.FileChanges = {**changed.growth}
     if changed.name != file.name:
         options["name"] = changed.name
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     if changed.max_kb is not None and file.log:
         changes["log_max_kb"] = min(changed.max_kb, logspace.LOG_FILE_MAX_KB)
     elif changed.max_kb is not None:

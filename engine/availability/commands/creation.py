@@ -165,7 +165,7 @@ def _with_rollback_error(name: str, error: SqlError) -> SqlError:
 def drop(world: World, server: str, name: str) -> list[Message]:
     """DROP AVAILABILITY GROUP: at the primary its databases stay online; elsewhere they are left RESTORING.
 
-    Any node may drop the group. Without quorum, and on an evicted computer, only the local replica goes: the cluster
+    object node may drop the group. Without quorum, and on an evicted computer, only the local replica goes: the cluster
     keeps the group until it is dropped again. [DOC: Remove an availability group] 35221, 15151; 35220 without quorum
     where there is no local replica.
     """

@@ -12,7 +12,7 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any, Final
+from typing import Final
 
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.shapes import BLUNDER
@@ -208,7 +208,7 @@ class Blunders:
     found: int = 0
 
     @property
-    def certificate_fields(self) -> dict[str, Any]:
+    def certificate_fields(self) -> dict[str, object]:
         """Return the fields of a certificate. The share is None if no action was tried."""
         return {
             "blunder_share": self.found / self.tried if self.tried else None,

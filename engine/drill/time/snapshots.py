@@ -39,7 +39,7 @@ class Block:
         self._packed = b""
 
     @property
-    def entries(self) -> tuple[Any, ...]:
+    def entries(self) -> tuple[object, ...]:
         """The same objects each time, or equal ones of the same types after compression."""
         if not self._packed:
             return self._entries

@@ -186,7 +186,7 @@ class Undo(Struct, frozen=True):
     """State that ROLLBACK restores: the temp tables, and earlier changes to other objects."""
 
     tables: tuple[tuple[str, Table], ...]
-    writes: tuple[tuple[Place, Any], ...] = ()
+    writes: tuple[tuple[Place, object], ...] = ()
 
 
 class ClientProgram(Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import (
     AfterValidator,
@@ -122,7 +122,7 @@ SizeMb = Annotated[float, Field(ge=1, le=100_000_000)]
 
 _POOL_SCHEMA: Final = {"type": "array", "items": {"type": ["string", "number"]}, "minItems": 2}
 Pools = Annotated[
-    dict[str, Any],
+    dict[str, object],
     WithJsonSchema(
         {
             "type": "object",
