@@ -251,7 +251,7 @@ def online(world: World, guid: int, server: str, since_tick: int) -> None:
     replicas.change(world, server, guid, lambda old: _led_by(world, old, server, forced))
     replicas.set_state_word(world, server, guid, ReplicaWord.PRIMARY_NORMAL, replicas.DONE, primary=server)
     for copy in replicas.copies(world, server, guid):
-        replicas.set_state(world, (server, copy.database), SyncState.SYNCHRONIZED)
+        movement.fit_own_state(world, (server, copy.database))
         failover = running(world, copy)
         if failover is not None and failover.to_server != server:
             _step(world, _update(world, failover, why=replicas.ELSEWHERE), "cancelled")

@@ -154,11 +154,17 @@ def _timeout(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
 
 
 def _required(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
-    required = number(value)
-    synchronous = sum(replica.mode is CommitMode.SYNCHRONOUS_COMMIT for replica in group.replicas) - 1
-    if required > max(0, synchronous):
-        raise SqlError(35248, "ALTER AVAILABILITY GROUP", required, max(0, synchronous), group.name)
-    return replace(group, required_synchronized=required)
+    changed = replace(group, required_synchronized=number(value))
+    check_required(changed, "ALTER AVAILABILITY GROUP")
+    return changed
+
+
+def check_required(group: AvailabilityGroup, operation: str) -> None:
+    """Raise 35248 if more synchronized secondaries are required than can exist."""
+    synchronous = sum(replica.mode is CommitMode.SYNCHRONOUS_COMMIT for replica in group.replicas)
+    possible = max(0, synchronous - 1)
+    if group.required_synchronized > possible:
+        raise SqlError(35248, operation, group.required_synchronized, possible, group.name)
 
 
 def _cluster_type(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
@@ -331,6 +337,7 @@ def check_group(world: World, group: AvailabilityGroup, operation: str, version:
         raise SqlError(35212, operation, synchronous_max, group.name)
     if sum(replica.failover is FailoverMode.AUTOMATIC for replica in group.replicas) > automatic_max:
         raise SqlError(35213, operation, automatic_max, group.name)
+    check_required(group, operation)
 
 
 def spelled(world: World, name: str) -> str:
@@ -427,6 +434,7 @@ def remove_replica(world: World, server: str, name: str, replica_options: Replic
             raise SqlError(35284, target, group.name)
         gone.add(where)
     left = tuple(replica for replica in group.replicas if replica.server not in gone)
+    check_required(replace(group, replicas=left), "REMOVE REPLICA")
     replicas.change(
         world,
         server,

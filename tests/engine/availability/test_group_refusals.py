@@ -147,3 +147,19 @@ def test_databases_that_no_group_can_have(database: str, action: str, number: in
     assert say(build_settled_world().fork(), "NODE_2", f"ALTER DATABASE {database} SET HADR {action}") == [
         number
     ]
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "MODIFY REPLICA ON 'NODE_2' WITH (AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT)",
+        "REMOVE REPLICA ON 'NODE_2'",
+    ],
+)
+def test_required_secondaries_stay_possible(clause: str) -> None:
+    world = ag_lab(version=2017)
+    assert say(world, "NODE_1", AG + "MODIFY REPLICA ON 'NODE_2' WITH (FAILOVER_MODE = MANUAL)") == []
+    assert say(world, "NODE_1", AG + "SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 1)") == []
+    assert say(world, "NODE_1", AG + clause) == [35248]
+    assert say(world, "NODE_1", AG + "SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 0)") == []
+    assert say(world, "NODE_1", AG + clause) == []
