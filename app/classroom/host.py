@@ -219,6 +219,7 @@ class ClassHost:
                     self._reflect,
                     line.name,
                     list_due(self._instructions.values(), line),
+                    line.hand,
                 ),
             )
             await send_message(socket, self.pace.build_state_message(line))

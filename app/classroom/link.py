@@ -56,6 +56,7 @@ class HostLink(threading.Thread):
         """Number of actions that the host has on disk."""
         self.connected = False
         """A host has welcomed the seat, and the connection is open."""
+        self._was_welcomed = False
         self._waiting_since: float | None = None
         """Time since which a host owes an acknowledgment."""
         self.refused = ""
@@ -187,7 +188,9 @@ class HostLink(threading.Thread):
                     self._refuse(tr("the host has more inputs of this seat than the log on this computer"))
                     return
                 if said["kind"] == "welcome":
-                    self._welcome_came = self.connected = True
+                    if not self._was_welcomed:
+                        self.hand = self.hand or said.get("hand")
+                    self._welcome_came = self.connected = self._was_welcomed = True
                     self.acknowledged = said["acknowledged"]
                     self.host_version = said.get("version", "")
                     self.incoming.put(said)

@@ -89,10 +89,12 @@ def build_welcome(
     reflect: bool = False,
     name: str = "",
     events: Sequence[InstructionMessage] = (),
+    hand: str | None = None,
 ) -> SeatWelcome:
     """Build the welcome of a seat that plays *assignment*, for its start or its continuation."""
     return {
         "events": list(events),
+        "hand": hand,
         "name": name,
         "version": program_version(),
         "kind": "welcome",

@@ -82,6 +82,8 @@ class SeatWelcome(TypedDict):
     """Name of the seat; different from the entered one if that was in use. Absent from hosts before 1.1."""
     version: NotRequired[str]
     """Version of the host."""
+    hand: NotRequired[str | None]
+    """Question of the seat's raised hand, which a seat that was killed has forgotten."""
     events: NotRequired[list[InstructionMessage]]
     """Unanswered instructions with a time up to *tick*. A seat that begins at *tick* applies each at its own time."""
     reflect: bool

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QObject, QProcess, QThreadPool, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QInputDialog, QWidget
 
 from app import settings
@@ -76,7 +77,7 @@ class Classes(QObject):
     seat_said = Signal(str)
     """Signal with the state of the seat in its class as text; empty for the normal state."""
     help_wanted = Signal()
-    """Signal: F1 in the station."""
+    """Signal: F1 in the station or in a dialog of a class."""
     _room_checked = Signal(object)
     """Signal: findings of the check of the room, from its thread."""
 
@@ -128,6 +129,7 @@ class Classes(QObject):
         dialog.choose(name)
         dialog.wanted.connect(self.start)
         dialog.continued.connect(lambda file: self.hold_again(Path(file)))
+        QShortcut(QKeySequence("F1"), dialog, self.help_wanted.emit)
         dialog.open()
         return dialog
 
@@ -417,6 +419,7 @@ class Classes(QObject):
         dialog = JoinClass(seat.name or signature.player(self._store), self._parent, seat.code, seat.consent)
         dialog.wanted.connect(self.join)
         dialog.canceled.connect(self._cancel_join)
+        QShortcut(QKeySequence("F1"), dialog, self.help_wanted.emit)
         self._dialog = dialog
         dialog.open()
         return dialog

@@ -528,3 +528,12 @@ def test_host_shows_the_version_and_recording_state_of_a_seat(host: HostProcess,
         tiles = board(folder)
         assert (tiles["Old"]["version"], tiles["Old"]["recording"]) == ("", False)
         assert (tiles["New"]["version"], tiles["New"]["recording"]) == ("9.9", True)
+
+
+def test_killed_seat_finds_its_hand_raised(host: HostProcess) -> None:
+    with Stranger(host.invited) as seat:
+        assert seat.asks(join(host.invited, "Jan", "j" * 32), "welcome")["hand"] is None
+        seat.says({"kind": "at", "tick": 0, "frozen": False, "hand": "Which server?"})
+        seat.asks(acts(act(1, 0)), "acknowledged")
+    with Stranger(host.invited) as again:
+        assert again.asks(join(host.invited, "Jan", "j" * 32), "welcome")["hand"] == "Which server?"

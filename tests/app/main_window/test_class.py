@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,11 +11,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtGui import QCloseEvent, QShortcut
 from pytestqt.qtbot import QtBot
 
 from app import settings
-from app.classroom import class_files
+from app.classroom import class_files, console
 from app.classroom.acts import LogEntry
 from app.classroom.code import invitation
 from app.classroom.link import HostLink
@@ -625,3 +627,45 @@ def test_interrupted_class_is_offered_at_the_next_start(
     require(window.notice.offer_button).click()
     assert taken == ["seat", database]
     assert class_offers.load_seat(store) == seat
+
+
+def test_hand_is_still_raised_after_a_rejoin_and_f1_opens_the_help(
+    hands: Hands, qtbot: QtBot, host: HostProcess
+) -> None:
+    window = hands.window
+    classes = classes_of(window)
+    for hand in (None, "Which server?"):
+        classes.join(host.code, "Uma")
+        seat = classes.seat
+        assert seat is not None
+        qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
+        seat._look()
+        assert seat.hand == hand
+        if hand is None:
+            seat.raise_hand("Which server?")
+            qtbot.waitUntil(lambda: _is_raised(host, "Uma"), timeout=WAIT_MS)
+        seat._timer.stop()  # a kill: nothing is said
+        seat._attendance.link.end()
+        seat._attendance._seat_log.close()
+        classes.seat = None
+        window.navigation.show_home()
+        window.session.close()
+    dialog = classes.ask_to_join()
+    with qtbot.waitSignal(classes.help_wanted):
+        there(dialog.findChild(QShortcut)).activated.emit()  # without a window manager no window is active
+    dialog.reject()
+
+
+def _is_raised(host: HostProcess, name: str) -> bool:
+    """Return whether the host has the hand of a seat, which its welcome tells."""
+    record = record_of(host)
+    the_class = record.the_class()
+    record.close()
+    assert the_class is not None
+
+    async def ask() -> bool:
+        async with console.connect_to_host(the_class) as socket:
+            tiles = json.loads(await socket.recv())["tiles"]
+            return any(tile["name"] == name and tile["hand"] is not None for tile in tiles)
+
+    return asyncio.run(ask())
