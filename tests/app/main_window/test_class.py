@@ -651,8 +651,10 @@ def test_hand_is_still_raised_after_a_rejoin_and_f1_opens_the_help(
         window.navigation.show_home()
         window.session.close()
     dialog = classes.ask_to_join()
+    shortcut = dialog.findChild(QShortcut)
+    assert shortcut is not None
     with qtbot.waitSignal(classes.help_wanted):
-        there(dialog.findChild(QShortcut)).activated.emit()  # without a window manager no window is active
+        shortcut.activated.emit()  # without a window manager no window is active
     dialog.reject()
 
 
