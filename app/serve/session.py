@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import secrets
 import struct
 from collections.abc import Callable, Iterator, Sequence
@@ -108,6 +109,10 @@ def encode_answer(
         out
         + last.encode(tokens.DONE_PROC if request.call else inner, tokens.MORE if more_results else 0, tds)
     )
+
+
+_USE: Final = re.compile(r"\s*USE\s+\[?([^\]\s;]+)", re.IGNORECASE)
+"""Start of a batch that names its database, which is reported even if it was the current one."""
 
 
 class StatementEnd(NamedTuple):
@@ -530,7 +535,9 @@ class TdsSession:
     def _changes(self, text: str) -> bytes:
         """Encode the changes by a request with this *text*: database, language, open transaction."""
         session, out = self._session(), b""
-        if session.database != self._database:
+        used = _USE.match(text)
+        same = used is not None and used[1].lower() == session.database.lower()
+        if session.database != self._database or same:
             out += tokens.encode_environment(tokens.DATABASE, session.database, self._database)
             out += self._encode_info(5701, f"Changed database context to '{session.database}'.")
             self._database = session.database
