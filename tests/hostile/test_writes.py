@@ -76,7 +76,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication, QFileDialog
 from app.files import bundle_store, scenario_files
 from app.main_window import debrief_page
-from tests.open_window import furnished
+from tests.open_window import build_window
 from app.main_window.appearance import apply_theme
 from app.settings import WindowSettings
 from app.storage import open_profile
@@ -96,7 +96,7 @@ QFileDialog.getSaveFileName = staticmethod(lambda parent, title, suggested="", k
 store = WindowSettings()
 apply_theme(store)
 with open_profile() as profile:
-    window = furnished(profile, store, by_itself=False)
+    window = build_window(profile, store, use_timer=False)
     window.show()
     window.actions_by_name["view.theme"].trigger()
     window.actions_by_name["view.larger"].trigger()

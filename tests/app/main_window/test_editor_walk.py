@@ -180,12 +180,12 @@ from pathlib import Path
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 app = QApplication([])
-from tests.open_window import furnished
+from tests.open_window import build_window
 from app.settings import WindowSettings
 from app.storage import open_profile
 folder = Path(sys.argv[1])
 store = WindowSettings(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
-window = furnished(open_profile(folder / "profile.sqlite"), store)
+window = build_window(open_profile(folder / "profile.sqlite"), store)
 window.show()
 window.editing.show()
 window.editing.page.text.insertPlainText("# never saved: \\u00e4\\U0001f600\\n")

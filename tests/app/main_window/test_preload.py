@@ -47,10 +47,10 @@ if sys.argv[1:]:
     from engine.flow import warm_up
     warm_up()
 from app.files import scenario_files
-from tests.shipped_scenarios import shipped
+from tests.shipped_scenarios import load_shipped_scenario
 from engine import simulator
 from engine.drill.running.drill import Drill
-found = shipped("lab")
+found = load_shipped_scenario("lab")
 before = set(sys.modules)
 drill = Drill(found)
 for text in ("SELECT name FROM sys.databases", "EXEC sp_who", "ALTER DATABASE Sales SET PARTNER SUSPEND"):

@@ -23,14 +23,14 @@ import sys
 from pathlib import Path
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
-from tests.open_window import furnished
+from tests.open_window import build_window
 from app.settings import WindowSettings
 from app.storage import open_profile
 
 folder, settings = map(Path, sys.argv[1:])
 app = QApplication([])
 store = WindowSettings(QSettings(str(settings), QSettings.Format.IniFormat))
-window = furnished(open_profile(folder), store, by_itself=False)
+window = build_window(open_profile(folder), store, use_timer=False)
 window.show()
 window.choose("lab")
 window.brief.started.emit("lab")

@@ -174,11 +174,11 @@ from app.main_window.start import windows_modules
 from app.settings import WindowSettings
 from app.views.charts import Charts
 from app.views.system_monitor import SystemMonitor
-from tests.open_window import furnished
+from tests.open_window import build_window
 app = QApplication(sys.argv)
 for name in windows_modules():
     import_module(name)
-window = furnished(None, WindowSettings(), by_itself=False)
+window = build_window(None, WindowSettings(), use_timer=False)
 print(*(name for name in sys.argv[1:] if name in sys.modules))
 for kind in (Charts, SystemMonitor):
     panel = window.findChild(kind)
