@@ -95,7 +95,7 @@ def _parts() -> dict[str, type[Any]]:
     from app.main_window.diagnostics import Doctor
     from app.main_window.drill_choice import DrillChoice
     from app.main_window.failover_moment import FailoverMoment
-    from app.main_window.files import Files
+    from app.main_window.files import Files, Scripts
     from app.main_window.first_run import FirstRun
     from app.main_window.learning import Learning
     from app.main_window.navigation import Navigation
@@ -105,7 +105,6 @@ def _parts() -> dict[str, type[Any]]:
     from app.main_window.run_controller import RunController
     from app.main_window.runs import BranchViews, FinishedRuns
     from app.main_window.scenario_editor import Editing
-    from app.main_window.scripts import Scripts
     from app.main_window.session import HostSession
     from app.main_window.time_selection import TimeSelection
     from app.main_window.tools import ProgressPages, ToolPages

@@ -158,7 +158,7 @@ def part_of(name: str) -> str | None:
     return next((part for row in ENGINE_LAYERS for part in row if belongs_to(name, [part])), None)
 
 
-LOADS_LATE: Final = ("engine.flow.compiled", "engine.flow.compiled.loader", "app.main_window.preload")
+LOADS_LATE: Final = ("engine.flow.compiled", "engine.flow.compiled.loader", "app.main_window.start")
 """Modules that may import those that read libraries."""
 
 

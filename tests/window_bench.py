@@ -35,7 +35,7 @@ from PySide6.QtWidgets import QApplication
 from app import settings
 from app.files.folders import FOLDER_VARIABLE
 from app.main_window import window as window_module
-from app.main_window.preload import settle
+from app.main_window.start import settle
 from engine.drill.time.history import History
 from engine.model import ticks
 from tests.engine.availability.worlds import build_many_groups

@@ -17,8 +17,8 @@ from app.classroom import xapi
 from app.classroom.debrief import ClassReview, SeatReview
 from app.classroom.divergences import ClassDivergence, DivergenceChoice
 from app.export import curve_svg
+from app.export.body import Markup, escape_text, heading, link, paragraph, table
 from app.export.page import document
-from app.export.parts import Markup, escape_text, heading, link, paragraph, table
 from app.export.sheets import WORTH_COLUMNS, as_csv, of_move
 from app.export.source import map_choices
 from app.view_models import value_curve

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import html
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from app.export.course_svg import MARKS
-from app.export.parts import bullets, escape_text, heading, paragraph, table
 from app.export.source import ExportSource, read_choices, signature
 from app.view_models import value_curve
-from app.view_models.debrief.summary import find_grade, summarize
+from app.view_models.debrief.model import find_grade, summarize
 from app.view_models.debrief.verdict import judge_run
 from app.words import formatting
 from app.words.formatting import moment
@@ -22,6 +22,55 @@ from engine.drill.judging.review import FailoverReview
 from engine.drill.judging.shapes import Row
 from engine.drill.running.modes import DrillMode
 from engine.model import ticks
+
+
+def escape_text(content: object) -> str:
+    """Escape *content* and keep line breaks."""
+    return html.escape(str(content)).replace("\n", "<br>")
+
+
+def heading(level: int, content: str) -> str:
+    """Return a heading of a level."""
+    return f"<h{level}>{escape_text(content)}</h{level}>"
+
+
+def paragraph(content: str, kind: str = "") -> str:
+    """Return a paragraph, with a CSS class."""
+    return f'<p class="{kind}">{escape_text(content)}</p>' if kind else f"<p>{escape_text(content)}</p>"
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """Return a bullet list."""
+    return f"<ul>{''.join(f'<li>{escape_text(line)}</li>' for line in lines)}</ul>"
+
+
+class Markup(str):
+    """Complete HTML, which is not escaped again."""
+
+
+def link(url: str, content: str) -> Markup:
+    """Return a link."""
+    return Markup(f'<a href="{html.escape(url)}">{escape_text(content)}</a>')
+
+
+def table(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[object]], fixed: Sequence[int] = ()
+) -> str:
+    """Return a table with marked headings. *fixed*: columns with code."""
+    titles = "".join(f'<th scope="col" align="left">{escape_text(title)}</th>' for title in head)
+    body = "".join(
+        f"<tr>{''.join(_cell(cell, n in fixed) for n, cell in enumerate(row))}</tr>" for row in rows
+    )
+    return (
+        f'<table width="100%" cellspacing="0" cellpadding="4"><caption>{escape_text(caption)}</caption>'
+        f"<thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _cell(value: object, code: bool) -> str:
+    shown = value if isinstance(value, Markup) else escape_text(value)
+    return f"<td><code>{shown}</code></td>" if code else f"<td>{shown}</td>"
+
 
 STEPS_SHOWN: Final = 4
 """Maximum listed actions of the best continuation."""

@@ -6,7 +6,7 @@ from importlib import resources
 from typing import Final
 
 from app.export import body, course_svg, curve_svg
-from app.export.parts import escape_text, paragraph
+from app.export.body import escape_text, paragraph
 from app.export.source import ExportSource, read_choices
 from app.words import language
 from app.words.language import tr, trn

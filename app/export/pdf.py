@@ -27,7 +27,7 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgRenderer
 
 from app.export import body, course_svg, curve_svg
-from app.export.parts import heading
+from app.export.body import heading
 from app.export.source import ExportSource, read_choices, signature
 from app.files import atomic_write
 from app.words.language import tr

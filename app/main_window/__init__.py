@@ -12,10 +12,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
 
 from app import pyside_import_hook  # noqa: F401  # before all others
 from app.main_window.appearance import apply_theme
-from app.main_window.preload import Preload
 from app.main_window.slot_errors import SlotErrors
-from app.main_window.start import Start, StartCancelledError
-from app.main_window.translation_setup import speak
+from app.main_window.start import Preload, Start, StartCancelledError, speak
 from app.main_window.window import TITLE, MainWindow
 from app.settings import WindowSettings
 from app.widgets.interfaces import register_scroll_areas

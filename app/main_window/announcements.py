@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
-from app.view_models.debrief.summary import describe_result
+from app.view_models.debrief.model import describe_result
 from app.view_models.picture import hide_unknown, picture_of
 from app.views.briefing import goal_state
 from app.views.transport import speed_text

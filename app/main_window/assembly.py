@@ -30,7 +30,7 @@ from app.main_window.diagnostics import Doctor
 from app.main_window.drill_choice import DrillChoice
 from app.main_window.failover_moment import FailoverMoment
 from app.main_window.fault_menu import FaultMenu
-from app.main_window.files import Drops, Files, Recent
+from app.main_window.files import Drops, Files, Recent, Scripts
 from app.main_window.first_run import FirstRun
 from app.main_window.learning import Learning
 from app.main_window.library import Library
@@ -43,7 +43,6 @@ from app.main_window.run_controller import RunController
 from app.main_window.runs import BranchViews, FinishedRuns
 from app.main_window.save_scenario import RunAsScenario, ScenarioSaver
 from app.main_window.scenario_editor import Editing
-from app.main_window.scripts import Scripts
 from app.main_window.session import HostSession
 from app.main_window.start_page import StartPage
 from app.main_window.time_selection import TimeSelection, save_charts

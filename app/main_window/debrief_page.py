@@ -30,8 +30,7 @@ from app.main_window.session import HostSession
 from app.main_window.task_runner import TaskRunner
 from app.settings import REFLECT_FIRST, WindowSettings
 from app.storage import Profile, RunId, StorageError
-from app.view_models.debrief.model import DebriefModel
-from app.view_models.debrief.summary import describe_result
+from app.view_models.debrief.model import DebriefModel, describe_result
 from app.views.debrief import Debrief
 from app.widgets.notice import NoticeBar
 from app.words.language import tr

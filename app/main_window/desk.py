@@ -142,6 +142,7 @@ class Desk(QMainWindow):
         """Layout of the desk before a stage came in its place."""
         self._taken: set[str] = set()
         """Panels that the run has closed."""
+        theme.follow(self, theme.FONT, self._keep_left_readable, self._size_titles, self._look_for_room)
 
     def put(self, dock_spec: Dock, view: DeskView) -> None:
         """Add a view; the view of MIDDLE becomes the center. Call `arrange` when all are added."""
@@ -501,14 +502,6 @@ class Desk(QMainWindow):
             place = bar.geometry()
             if bar.isVisible() and place.y() >= 0 and place.bottomLeft() + QPoint(0, 1) not in below:
                 bar.move(-place.width(), -place.height())
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._keep_left_readable()
-            self._size_titles()
-            self._look_for_room()
 
     def _show_title_bars(self) -> None:
         """Show title bars only for docks without tabs, whose title is on the tab."""

@@ -10,9 +10,8 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 from app.main_window.session import HostSession
-from app.serve.connection_strings import TOOLS, Address, format_connection_string
 from app.serve.listener import HOST, Listener, PortUnavailableError
-from app.serve.service import LOGIN
+from app.serve.service import LOGIN, TOOLS, Address, format_connection_string
 from app.views.sql_clients import ClientInput, Connected, SqlClients
 from app.widgets.notice import NoticeBar
 from app.words.language import tr

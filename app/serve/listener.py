@@ -5,20 +5,77 @@ from __future__ import annotations
 import asyncio
 import secrets
 import socket
+import struct
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Final
 
 from app.files.folders import raised_limit
 from app.host import Host, RequestResult
-from app.serve.browser import Browser, Known
 from app.serve.session import TdsSession
 from app.serve.wire import Pipe, tls
 from engine.constants import PRODUCT
 from engine.events import Event, SessionData, select_data
 from engine.model import Role, World
+from engine.overrides import override
 from engine.tsql.query import planner
+
+PORT: Final = 1434
+"""UDP port that clients query. They use no other port. Documented."""
+TO_ALL, TO_ONE, NAMED = 0x02, 0x03, 0x04
+"""CLNT_BCAST_EX, CLNT_UCAST_EX: all instances; CLNT_UCAST_INST: the instance named in the request."""
+ANSWER: Final = 0x05
+NAME_MAX: Final = 32
+"""Maximum bytes of an instance's name in a request."""
+
+Known = Mapping[str, tuple[int, str]]
+"""Port and product version (9.00.5000.00) of each running instance, by name."""
+
+
+def encode_answer(request: bytes, instances: Known) -> bytes:
+    """Encode the response to a *request*; empty if the request is invalid or names an unknown instance."""
+    kind, name = request[:1], request[1:].partition(b"\0")[0].decode("ascii", "replace")
+    if kind == bytes([NAMED]) and 0 < len(name) <= NAME_MAX:
+        instances = {one: told for one, told in instances.items() if one.lower() == name.lower()}
+    elif request not in (bytes([TO_ALL]), bytes([TO_ONE])):
+        return b""
+    told = "".join(
+        f"ServerName;LOCALHOST;InstanceName;{one};IsClustered;No;Version;{version};tcp;{port};;"
+        for one, (port, version) in instances.items()
+    ).encode()
+    return bytes([ANSWER]) + struct.pack("<H", len(told)) + told if told else b""
+
+
+class Browser(asyncio.DatagramProtocol):
+    """UDP service that answers on a port of this computer while it is open."""
+
+    def __init__(self, known: Callable[[], Known]) -> None:
+        self._instances = known
+        self._transport: asyncio.DatagramTransport | None = None
+
+    @property
+    def answers(self) -> bool:
+        """Return whether the browser answers on its port."""
+        return self._transport is not None
+
+    async def open(self, host: str, port: int = PORT) -> int:
+        """Answer from now on; returns the port. Raises OSError."""
+        loop = asyncio.get_running_loop()
+        self._transport, _ = await loop.create_datagram_endpoint(lambda: self, local_addr=(host, port))
+        return int(self._transport.get_extra_info("sockname")[1])
+
+    @override
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        said = encode_answer(data, self._instances())
+        if said and self._transport is not None:
+            self._transport.sendto(said, addr)
+
+    def close(self) -> None:
+        """Close the port."""
+        if self._transport is not None:
+            self._transport.close()
+
 
 HOST: Final = "127.0.0.1"
 USERS_MAX: Final = 1_000

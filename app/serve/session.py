@@ -12,8 +12,7 @@ from typing import Final, NamedTuple, Protocol
 
 from app.host import RequestResult
 from app.serve import login as logins
-from app.serve import tokens
-from app.serve.cursors import CursorNotFoundError, Cursors, fetch_rows, open_cursor
+from app.serve import types
 from app.serve.login import (
     MESSAGE_MAX,
     SIZE,
@@ -26,10 +25,14 @@ from app.serve.login import (
 )
 from app.serve.requests import (
     OUTPUT,
+    CursorNotFoundError,
+    Cursors,
     InvalidParameterError,
     Prepared,
     SqlRequest,
     UnsupportedRequestError,
+    fetch_rows,
+    open_cursor,
     read_batch,
     read_calls,
     read_transaction,
@@ -63,7 +66,7 @@ def encode_answer(
 
     *more_results*: responses to further calls of the same message follow.
     """
-    inner = tokens.DONE_IN_PROC if request.call else tokens.DONE
+    inner = types.DONE_IN_PROC if request.call else types.DONE
     back: Said | None = None
     if (request.outputs or request.returns) and results and results[-1]["columns"][0].startswith(OUTPUT):
         back = results[-1]
@@ -76,7 +79,7 @@ def encode_answer(
         """Write the end of a statement that is not the last."""
         nonlocal end
         if end is not None:
-            out.extend(end.encode(inner, tokens.MORE, tds))
+            out.extend(end.encode(inner, types.MORE, tds))
             end = None
 
     for said in in_order(messages, results):
@@ -88,26 +91,25 @@ def encode_answer(
             }  # a client that waits for a result must get one
         if "columns" in said:
             flush_end()
-            out += tokens.grid(said, tds)
+            out += types.grid(said, tds)
             end = StatementEnd(shows=True)
         elif said.get("rows") is not None:
             if end is None or not end.shows:
                 flush_end()
-            end = StatementEnd(tokens.ERROR if failed else 0, said["rows"], changes=end is None)
+            end = StatementEnd(types.ERROR if failed else 0, said["rows"], changes=end is None)
             failed = False
         elif not _is_client_message(said):
             flush_end()
-            out += tokens.encode_message(said, server, tds)
+            out += types.encode_message(said, server, tds)
             failed = failed or said["severity"] > 10
     if request.call:
         flush_end()
     out += changes
     if request.call:
         out += _encode_return_values(request, back, tds)
-    last = end or StatementEnd(tokens.ERROR if failed else 0)
+    last = end or StatementEnd(types.ERROR if failed else 0)
     return bytes(
-        out
-        + last.encode(tokens.DONE_PROC if request.call else inner, tokens.MORE if more_results else 0, tds)
+        out + last.encode(types.DONE_PROC if request.call else inner, types.MORE if more_results else 0, tds)
     )
 
 
@@ -127,17 +129,17 @@ class StatementEnd(NamedTuple):
 
     def encode(self, kind: int, more_flag: int, tds: int) -> bytes:
         """Encode the result; the last of a batch has its count, too, because FreeTDS reads no other."""
-        return tokens.encode_done(kind, self.status | more_flag, self.rows, tds, changes=self.changes)
+        return types.encode_done(kind, self.status | more_flag, self.rows, tds, changes=self.changes)
 
 
 def _encode_return_values(request: SqlRequest, result: Said | None, tds: int) -> bytes:
     values = list(result["rows"][0]) if result is not None else []
     status = values.pop(0) if request.returns and values else 0
-    out = tokens.encode_return_status(status or 0)
+    out = types.encode_return_status(status or 0)
     if request.handle is not None:
-        out += tokens.encode_return_value(0, "", "int", request.handle, tds)
+        out += types.encode_return_value(0, "", "int", request.handle, tds)
     for (place, name, written), value in zip(request.outputs, values, strict=False):
-        out += tokens.encode_return_value(place, name, written, value, tds)
+        out += types.encode_return_value(place, name, written, value, tds)
     return out
 
 
@@ -356,14 +358,14 @@ class TdsSession:
             raise ConnectionClosedError
         if change.what == "routed":
             out = self._acknowledged(login, build)
-            out += tokens.encode_routing(*self.door.address(change.to or ""))
-            await self._send(out + tokens.encode_done(tds=self._tds))
+            out += types.encode_routing(*self.door.address(change.to or ""))
+            await self._send(out + types.encode_done(tds=self._tds))
             return False
         if change.what != "connected":
             out = b"".join(
-                tokens.encode_message(one, self.server, self._tds) for one in change.messages or ()
+                types.encode_message(one, self.server, self._tds) for one in change.messages or ()
             )
-            await self._send(out + tokens.encode_done(status=tokens.ERROR, tds=self._tds))
+            await self._send(out + types.encode_done(status=types.ERROR, tds=self._tds))
             return False
         await self._welcome(login, build)
         return True
@@ -398,25 +400,25 @@ class TdsSession:
         session = self._session()
         self._database, self._spid = session.database, session.spid
         partner = self.door.partner(self.server, session.database)
-        out = tokens.encode_environment(tokens.DATABASE, session.database, "master")
+        out = types.encode_environment(types.DATABASE, session.database, "master")
         out += self._encode_info(5701, f"Changed database context to '{session.database}'.")
-        out += tokens.collation()
+        out += types.collation()
         self._language = language_of(session)
-        out += tokens.encode_environment(tokens.LANGUAGE, self._language)
+        out += types.encode_environment(types.LANGUAGE, self._language)
         out += self._encode_info(5703, f"Changed language setting to {self._language}.")
         out += self._acknowledged(login, build)
-        out += tokens.encode_environment(tokens.PACKET_SIZE, str(login.packet_size), str(SIZE))
-        out += tokens.encode_environment(tokens.PARTNER, partner) if partner else b""
-        await self._send(out + tokens.encode_done(tds=self._tds))
+        out += types.encode_environment(types.PACKET_SIZE, str(login.packet_size), str(SIZE))
+        out += types.encode_environment(types.PARTNER, partner) if partner else b""
+        await self._send(out + types.encode_done(tds=self._tds))
         self._size = login.packet_size
 
     def _acknowledged(self, login: LoginPacket, build: str) -> bytes:
         tds = logins.TDS_8 if login.tds == logins.TDS_8 else self._tds
-        return tokens.encode_login_ack(tds, logins.build_of(build))
+        return types.encode_login_ack(tds, logins.build_of(build))
 
     def _encode_info(self, number: int, text: str) -> bytes:
         said = {"number": number, "severity": 10, "state": 1, "line": 1, "text": text}
-        return tokens.encode_message(said, self.server, self._tds)
+        return types.encode_message(said, self.server, self._tds)
 
     def _session(self) -> SqlSession:
         """Return the session in the world. Raises ConnectionClosedError if it no longer exists."""
@@ -430,7 +432,7 @@ class TdsSession:
 
     async def _serve(self, message: TdsMessage) -> None:
         if message.kind is PacketKind.ATTENTION:  # too late: the batch has already ended
-            await self._send(tokens.encode_done(status=tokens.ATTENTION, tds=self._tds))
+            await self._send(types.encode_done(status=types.ATTENTION, tds=self._tds))
             return
         await self.door.answering(self.server)  # while the server hangs or time stands still, input waits
         if message.too_large:
@@ -441,7 +443,7 @@ class TdsSession:
         out = b""
         if message.resets:
             await self._reset()
-            out = tokens.encode_environment(tokens.RESET_DONE, b"", b"")
+            out = types.encode_environment(types.RESET_DONE, b"", b"")
         try:
             asked = self._parse_requests(message)
         except UnsupportedRequestError as problem:
@@ -455,9 +457,9 @@ class TdsSession:
             said = await self._execute_request(one, more_results=place < len(asked))
             if said is None:
                 await self._send(
-                    out + self._changes("") + tokens.encode_done(status=tokens.ERROR, tds=self._tds)
+                    out + self._changes("") + types.encode_done(status=types.ERROR, tds=self._tds)
                 )
-                await self._send(tokens.encode_done(status=tokens.ATTENTION, tds=self._tds))
+                await self._send(types.encode_done(status=types.ATTENTION, tds=self._tds))
                 return
             out += said
             if self.ended:
@@ -477,8 +479,8 @@ class TdsSession:
 
     def _failed(self, number: int, text: str, severity: int = 16) -> bytes:
         said = {"number": number, "severity": severity, "state": 1, "line": 1, "text": text}
-        return tokens.encode_message(said, self.server, self._tds) + tokens.encode_done(
-            status=tokens.ERROR, tds=self._tds
+        return types.encode_message(said, self.server, self._tds) + types.encode_done(
+            status=types.ERROR, tds=self._tds
         )
 
     async def _reset(self) -> None:
@@ -538,21 +540,21 @@ class TdsSession:
         used = _USE.match(text)
         same = used is not None and used[1].lower() == session.database.lower()
         if session.database != self._database or same:
-            out += tokens.encode_environment(tokens.DATABASE, session.database, self._database)
+            out += types.encode_environment(types.DATABASE, session.database, self._database)
             out += self._encode_info(5701, f"Changed database context to '{session.database}'.")
             self._database = session.database
         language = language_of(session)
         if language != self._language:
-            out += tokens.encode_environment(tokens.LANGUAGE, language, self._language)
+            out += types.encode_environment(types.LANGUAGE, language, self._language)
             self._language = language
         is_open = session.transactions > 0
         if is_open != self._open:
             number = struct.pack("<Q", max(1, session.transaction_id))
-            kind = tokens.ROLLBACK if "ROLLBACK" in text.upper() else tokens.COMMIT
+            kind = types.ROLLBACK if "ROLLBACK" in text.upper() else types.COMMIT
             out += (
-                tokens.encode_environment(tokens.BEGIN, number, b"")
+                types.encode_environment(types.BEGIN, number, b"")
                 if is_open
-                else tokens.encode_environment(kind, b"", number)
+                else types.encode_environment(kind, b"", number)
             )
             self._open = is_open
         return out

@@ -1,10 +1,9 @@
 """Runs, journals, results, drafts and settings of one learner in one SQLite file. Without Qt."""
 
-from app.storage.branches import StoredBranch
 from app.storage.problems import ProblemKind, StorageError
 from app.storage.profile import Profile, open_profile
 from app.storage.results import ResultRow, ScenarioResults, records
-from app.storage.runs import CheckpointHash, JournalLine, RunId, UnfinishedRun
+from app.storage.runs import CheckpointHash, JournalLine, RunId, StoredBranch, UnfinishedRun
 from app.storage.settings import SettingKey
 
 __all__ = [

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from app.files.folders import keep_private
-from app.storage import mark
+from app.storage import problems
 from app.storage.problems import ProblemKind, StorageError, build_missing_error, problem_from, refuse_no_file
 from app.storage.tables import LONG, NULLABLE, RUNNING, TABLES
 from app.words.language import tr
@@ -178,7 +178,7 @@ def open_database(folder: Path) -> ProfileDatabase:
         raise StorageError(ProblemKind.CANNOT_OPEN, sentence) from error
     refuse_no_file(file, *(file.with_name(file.name + end) for end in BESIDE))
     if not file.exists():
-        mark.remove(folder)
+        problems.remove(folder)
     with _said_plainly(file):
         connection = _connect(file)
         try:

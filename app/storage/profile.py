@@ -10,11 +10,10 @@ from typing import Self
 
 from app.files.folders import default_folder
 from app.learning.reflection import Reflection
-from app.storage import branches, mark, results, runs
-from app.storage.branches import StoredBranch
+from app.storage import problems, results, runs
 from app.storage.database import ProfileDatabase, check, open_database
 from app.storage.results import ResultRow
-from app.storage.runs import JournalLine, RunId, UnfinishedRun
+from app.storage.runs import JournalLine, RunId, StoredBranch, UnfinishedRun
 from app.storage.settings import DraftStore, ProfileSettings
 from engine.drill.judging.shapes import Row
 
@@ -33,7 +32,7 @@ class Profile:
     def __init__(self, database: ProfileDatabase) -> None:
         self._database = database
         self.file = database.file
-        self._stored_mark = mark.read(self.file.parent)
+        self._stored_mark = problems.read(self.file.parent)
         """Length of the current run's journal when the program last ended."""
         self.settings = ProfileSettings(database)
         self.drafts = DraftStore(database)
@@ -68,14 +67,14 @@ class Profile:
                 runs.append(db, run_id, line.tick, line.text)
             runs.reach(db, run_id, tick)
         if journal:
-            mark.write(self.file.parent, run_id, len(journal))
+            problems.write(self.file.parent, run_id, len(journal))
         return run_id
 
     def append(self, run_id: RunId, tick: int, line: str) -> None:
         """Write one input line. When this returns it survives a power cut, so show its effect only then."""
         with self._database.transaction() as db:
             lines = runs.append(db, run_id, tick, line)
-        mark.write(self.file.parent, run_id, lines)
+        problems.write(self.file.parent, run_id, lines)
 
     def checkpoint(self, run_id: RunId, tick: int, state_hash: str) -> None:
         """Store the world's hash at *tick*; a resumed run is compared with it."""
@@ -112,11 +111,11 @@ class Profile:
         with self._database.transaction() as db:
             for run_id in doomed:
                 runs.delete_finished(db, run_id)
-            marked = mark.read(self.file.parent)
+            marked = problems.read(self.file.parent)
             if (
                 marked is not None and marked.run_id in doomed
             ):  # before the end: otherwise it would be missing at the next start
-                mark.remove(self.file.parent)
+                problems.remove(self.file.parent)
         if self._stored_mark is not None and self._stored_mark.run_id in doomed:
             self._stored_mark = None
 
@@ -126,7 +125,7 @@ class Profile:
         To resume one, append to its ID.
         """
         with self._database.transaction() as db:
-            behind = branches.find_superseded_runs(db)
+            behind = runs.find_superseded_runs(db)
             return [run for run in runs.unfinished(db, self._stored_mark) if run.run_id not in behind]
 
     def find_lost_runs(self) -> list[str]:
@@ -196,17 +195,17 @@ class Profile:
     ) -> None:
         """Record that a run left its parent at *tick* and shares *inputs* lines; also renames a branch."""
         with self._database.transaction() as db:
-            branches.keep(db, run_id, tree_id, parent_id, name, tick, inputs)
+            runs.keep(db, run_id, tree_id, parent_id, name, tick, inputs)
 
     def forget_branch(self, run_id: RunId) -> None:
         """Take a run out of its tree."""
         with self._database.transaction() as db:
-            branches.forget(db, run_id)
+            runs.forget(db, run_id)
 
     def branches(self, run_id: RunId) -> list[StoredBranch]:
         """Return the runs of the tree to which a run belongs, parents first; empty without a tree."""
         with self._database.transaction() as db:
-            return branches.tree(db, run_id)
+            return runs.tree(db, run_id)
 
     def keep_reflection(self, run_id: RunId, reflection: Reflection) -> None:
         """Save the person's reflection on a run, made before its points were shown."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QStringListModel, Qt, Signal, Slot
+from PySide6.QtCore import QStringListModel, Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
 
@@ -16,7 +16,6 @@ from app.words.completion import completions, hint
 from app.words.language import tr
 from engine.events import Event
 from engine.model import World
-from engine.overrides import override
 
 LETTERS: Final = (16, 60)
 """Minimum and maximum width in letters."""
@@ -49,6 +48,7 @@ class ActLine(HistoryLine):
         self.textChanged.connect(lambda text: self._go.setVisible(bool(text.strip())))
         self._go.setVisible(False)
         self._show_icon()
+        theme.follow(self, theme.PALETTE, self._show_icon)
 
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:
@@ -76,12 +76,6 @@ class ActLine(HistoryLine):
         if self._world is not None:
             self._completions.setStringList(completions(self._world, text))
         self.setToolTip(hint(text))
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._show_icon()
 
     def _show_icon(self) -> None:
         self._go.setIcon(theme.icon("play", theme.tokens(self.palette())))

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -158,6 +158,7 @@ class BranchCurves(QWidget):
         lay_column(self._view, on=self, margins=0)
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._show_theme()
+        theme.follow(self, theme.LOOKS, self._redraw_timer.start)
 
     def show_curves(self, curves: Sequence[CounterCurve]) -> None:
         """Show the curves of one database, in their order."""
@@ -196,13 +197,6 @@ class BranchCurves(QWidget):
             else:
                 plot.setXLink(first)
             below.setStyle(showValues=number == len(self._curves) - 1)
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            # deferred: parts of the plots must exist while Qt distributes the style
-            self._redraw_timer.start()
 
     def _show_theme(self) -> None:
         self._view.setBackground(theme.tokens(self.palette()).surface)

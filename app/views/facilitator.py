@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
 
 from app.widgets import theme
@@ -17,7 +17,6 @@ from app.words.localization import describe_input
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.model import World
-from engine.overrides import override
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -44,6 +43,7 @@ class Facilitator(QScrollArea):
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setAccessibleName(tr("For the instructor"))
         self._show_font()
+        theme.follow(self, theme.FONT, self._show_font)
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
@@ -73,12 +73,6 @@ class Facilitator(QScrollArea):
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
         """Ignore events, because other views show them."""
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._show_font()
 
     def _show_font(self) -> None:
         self._coming_title.setFont(theme.sized(self.font(), 1.05, bold=True))

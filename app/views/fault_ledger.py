@@ -204,6 +204,7 @@ class FaultLedger(QWidget):
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._refresh())
         self._show_theme()
         self._refresh()
+        theme.follow(self, theme.PALETTE, self._show_theme)
 
     def _lay_out(self) -> None:
         bar = Bar(tr("Faults"))
@@ -312,12 +313,6 @@ class FaultLedger(QWidget):
         )
 
     # --- looks --------------------------------------------------------------------------------------------
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._show_theme()
 
     def _show_theme(self) -> None:
         colors = theme.tokens(self.palette())

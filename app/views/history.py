@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAction,
     QFontMetricsF,
@@ -260,6 +260,7 @@ class RunHistoryPage(QWidget):
             spacing=12,
         )
         self._show_font()
+        theme.follow(self, theme.FONT, self._show_font, self._sharing.start)
 
     def show_runs(self, runs: Sequence[FinishedRun]) -> None:
         """Show all finished runs, newest first; the selection stays."""
@@ -369,13 +370,6 @@ class RunHistoryPage(QWidget):
         enough = self._table.viewport().width() - others >= self._table.sizeHintForColumn(TITLE)
         mode = QHeaderView.ResizeMode.Stretch if enough else QHeaderView.ResizeMode.ResizeToContents
         self._table.horizontalHeader().setSectionResizeMode(TITLE, mode)
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._show_font()
-            self._sharing.start()
 
     def _show_font(self) -> None:
         self._title.setFont(theme.sized(self.font(), 1.8, bold=True))

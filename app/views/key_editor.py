@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QIcon, QKeySequence
 from PySide6.QtWidgets import (
     QComboBox,
@@ -109,6 +109,7 @@ class KeyEditor(QDialog):
         self._lay_out()
         fit_on_screen(self, self.fontMetrics().height() * 60, self.fontMetrics().height() * 38)
         self.show_keys(SSMS, {})
+        theme.follow(self, theme.PALETTE, self._judge)
 
     def _lay_out(self) -> None:
         label = QLabel(tr("S&cheme"))
@@ -231,12 +232,6 @@ class KeyEditor(QDialog):
             self._show_warning("ok", tr("No other command uses these keys.")) if free else self._show_warning(
                 "muted", tr(_PRESS)
             )
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._judge()
 
     def _show_warning(self, tone: str, text: str) -> None:
         color = theme.tokens(self.palette()).named(tone)

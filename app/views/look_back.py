@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 
@@ -56,6 +56,7 @@ class LookBack(QFrame):
         grid.addWidget(self._line, 1, 1, 1, 3)
         self._show_theme()
         self.hide()
+        theme.follow(self, theme.LOOKS, self._show_theme)
 
     def _button(self, text: str, do: Callable[[], object], primary: bool = False) -> QPushButton:
         button = QPushButton(text)
@@ -136,12 +137,6 @@ class LookBack(QFrame):
         self.show()
 
     # --- theme ----------------------------------------------------------------------------------------------
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            self._show_theme()
 
     def _show_theme(self) -> None:
         colors = theme.tokens(self.palette())

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QFrame,
@@ -206,6 +206,7 @@ class ProgressPage(QWidget):
         self._cards = lay_column(margins=(0, 0, 6, 0), spacing=10)
         self._lay_out()
         self._show_font()
+        theme.follow(self, theme.FONT, self._show_font)
 
     def _lay_out(self) -> None:
         inside = QWidget()
@@ -275,12 +276,6 @@ class ProgressPage(QWidget):
             card.start.setFocus()
         else:
             self._table.setFocus()
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._show_font()
 
     def _show_font(self) -> None:
         self._title.setFont(theme.sized(self.font(), 1.8, bold=True))

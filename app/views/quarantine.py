@@ -346,6 +346,7 @@ class Quarantine(QWidget):
             spacing=12,
         )
         self._show_font()
+        theme.follow(self, theme.FONT, self._show_font)
 
     def show_file(self, file: str, facts: Sequence[Fact], text: str) -> None:
         """Show the contents of *file*: *facts* in the table, *text* next to it."""
@@ -404,12 +405,6 @@ class Quarantine(QWidget):
     def take_focus(self) -> None:
         """Focus the list."""
         (self.items.tree if self.items.isVisibleTo(self) else self.facts).setFocus()
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._show_font()
 
     def _show_font(self) -> None:
         self._title.setFont(theme.sized(self.font(), 1.8, bold=True))

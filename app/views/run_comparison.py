@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QWidget
 
@@ -95,6 +95,7 @@ class RunComparison(QWidget):
             spacing=10,
         )
         self._show_font()
+        theme.follow(self, theme.FONT, self._show_font)
 
     def show_pair(
         self,
@@ -126,12 +127,6 @@ class RunComparison(QWidget):
             self.left.emit()
         else:
             super().keyPressEvent(event)
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._show_font()
 
     def _show_font(self) -> None:
         self._title.setFont(theme.sized(self.font(), 1.8, bold=True))

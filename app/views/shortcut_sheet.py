@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont, QPageLayout, QResizeEvent, QTextDocument
 from PySide6.QtPrintSupport import QPrintDialog, QPrinter
 from PySide6.QtWidgets import (
@@ -67,6 +67,7 @@ class ShortcutSheet(QDialog):
         self._count.setProperty("muted", True)
         lay_column(self.field, (self.sheet, 1), self._buttons(), on=self)
         fit_on_screen(self, 62 * self.fontMetrics().height(), 40 * self.fontMetrics().height())
+        theme.follow(self, theme.LOOKS, self._show)
 
     def _buttons(self) -> QHBoxLayout:
         row = lay_row((self._count, 1))
@@ -131,12 +132,6 @@ class ShortcutSheet(QDialog):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._show()
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            self._show()
 
 
 # --- what stands on it --------------------------------------------------------------------------------------

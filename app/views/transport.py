@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QFocusEvent, QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -187,6 +187,7 @@ class Transport(QWidget):
         self.show_speed(1.0)
         self.show_progress(-1.0)
         self._show_font()
+        theme.follow(self, theme.FONT, self._show_font)
 
     def _button(self, action: QAction) -> QToolButton:
         button = QToolButton()
@@ -244,12 +245,6 @@ class Transport(QWidget):
         self._progress.setValue(round(share * 1000))
 
     # --- theme ----------------------------------------------------------------------------------------------
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._show_font()
 
     def _show_font(self) -> None:
         clock = theme.sized(theme.fixed_font(1.0), 1.7, bold=True)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer
+from PySide6.QtCore import QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QToolBar, QToolButton, QWidget
 
 from app.widgets import theme
 from app.widgets.reader import close_when_chosen
 from app.words.language import tr
-from engine.overrides import override
 
 
 class Bar(QToolBar):
@@ -24,6 +23,8 @@ class Bar(QToolBar):
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._fit()
         self._show_arrow()
+        theme.follow(self, theme.FONT, self._fit)
+        theme.follow(self, theme.PALETTE, self._show_arrow)
 
     def put(self, actions: Iterable[QAction | None]) -> None:
         """Add buttons for *actions*; None is a separator."""
@@ -35,14 +36,6 @@ class Bar(QToolBar):
             button = self.widgetForAction(action)
             if isinstance(button, QToolButton):
                 button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._fit()
-        elif event.type() == QEvent.Type.PaletteChange:
-            self._show_arrow()
 
     def _show_arrow(self) -> None:
         """Draw the arrow in the theme's color; Qt's own is always black."""

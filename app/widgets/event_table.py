@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QIcon, QKeySequence, QPixmap, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QBoxLayout, QLabel, QLineEdit, QTabBar, QWidget
 
@@ -319,6 +319,7 @@ class EventTable(QWidget):
         save.triggered.connect(self.save_wanted)
         self.table.addAction(save)
         lay_column(self.bar, (self.table, 1), self.detail, on=self, margins=0, spacing=2)
+        theme.follow(self, theme.PALETTE, self._recolor)
 
     # --- contract of views --------------------------------------------------------------------------------
 
@@ -486,9 +487,3 @@ class EventTable(QWidget):
             mark = QPixmap(10, 10)
             mark.fill(colors.server(index - first))
             self.servers.setTabIcon(index, QIcon(mark))
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._recolor()

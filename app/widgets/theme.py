@@ -1,7 +1,7 @@
 """Colors, fonts, icons and style: one set of tokens for widgets, scene and plots.
 
-A view calls `tokens(self.palette())` on creation and at `QEvent.Type.PaletteChange`; there is no global "current
-theme". Text tokens reach a contrast of 4.5:1 on every intended background, marks 3:1
+A view calls `tokens(self.palette())` on creation and after each change that `follow` reports; there is no global
+"current theme". Text tokens reach a contrast of 4.5:1 on every intended background, marks 3:1
 (tests/app/widgets/test_theme.py).
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -17,13 +17,17 @@ from importlib import resources
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any, Final
+from types import MethodType
+from typing import Any, Final, cast
+from weakref import ref
 
 import shiboken6
-from PySide6.QtCore import QByteArray, QEvent, QSize, Qt
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QWidget
+
+from engine.overrides import override
 
 SYSTEM, LIGHT, DARK, CONTRAST = "system", "light", "dark", "high contrast"
 CHOICES: Final = (SYSTEM, LIGHT, DARK, CONTRAST)
@@ -259,7 +263,7 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
     # Some widgets get the palette event while they still have the old palette, which would give icons the
     # wrong color.
     for widget in app.allWidgets():
-        if _has_palette_handler(type(widget)):
+        if _has_palette_handler(widget):
             QApplication.sendEvent(widget, QEvent(QEvent.Type.PaletteChange))
     for widget, before in chosen:
         if (
@@ -270,9 +274,48 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
     return colors
 
 
-def _has_palette_handler(kind: type[QWidget]) -> bool:
+def _has_palette_handler(widget: QWidget) -> bool:
     """Return whether a widget of this program handles a palette change."""
-    return any("changeEvent" in each.__dict__ for each in kind.__mro__ if each.__module__.startswith("app."))
+    return bool(widget.property(FOLLOWS)) or any(
+        "changeEvent" in each.__dict__ for each in type(widget).__mro__ if each.__module__.startswith("app.")
+    )
+
+
+FOLLOWS: Final = "followsLooks"
+"""Property of the widgets that `follow` has been called for."""
+PALETTE: Final = (QEvent.Type.PaletteChange,)
+FONT: Final = (QEvent.Type.FontChange,)
+LOOKS: Final = (*PALETTE, *FONT)
+STYLE: Final = (*FONT, QEvent.Type.StyleChange)
+
+
+def follow(widget: QWidget, kinds: tuple[QEvent.Type, ...], *methods: Callable[[], object]) -> None:
+    """Call *methods* after the widget has processed a change of one of these *kinds*."""
+    follower = widget.property(FOLLOWS)
+    if not isinstance(follower, _Follower):
+        follower = _Follower(widget)
+        widget.setProperty(FOLLOWS, follower)
+    for method in methods:
+        bound = cast(MethodType, method)
+        # a strong reference would keep the widget
+        follower.reactions.append((kinds, ref(bound.__self__), bound.__name__))
+
+
+class _Follower(QObject):
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self.reactions: list[tuple[tuple[QEvent.Type, ...], ref[object], str]] = []
+        widget.installEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        due = [(owner, name) for kinds, owner, name in self.reactions if event.type() in kinds]
+        if due:
+            watched.event(event)
+        for owner, name in due:
+            if (found := owner()) is not None:
+                getattr(found, name)()
+        return bool(due)
 
 
 def _find_custom_fonts(app: QApplication) -> list[tuple[QWidget, QFont]]:

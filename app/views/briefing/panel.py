@@ -316,6 +316,7 @@ class Briefing(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(tr("Brief, goals and hints"))
+        theme.follow(self, theme.PALETTE, self._refresh)
 
     def _hint_button(self, layer: int) -> WrapButton:
         button = WrapButton()
@@ -428,12 +429,6 @@ class Briefing(QScrollArea):
         said = [f"{tr(HINT_LAYERS[hint.layer - 1])}: {event.text}" for event, hint in lines]
         self._opened.setText("\n\n".join(said))
         self._opened.setVisible(bool(said))
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._refresh()
 
 
 class _GoalRow(QWidget):

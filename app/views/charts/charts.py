@@ -133,6 +133,7 @@ class Charts(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(tr("Charts"))
         self._tick_counters()
+        theme.follow(self, theme.LOOKS, self._recolor, self._refresh, self._redraw_timer.start)
 
     def making_plots(self) -> Iterator[None]:
         """Make the plots in steps of some milliseconds.
@@ -598,14 +599,6 @@ class Charts(QWidget):
         values = [f"{tr(panel.counter.title)} {panel.reading}" for panel in self.panels]
         told = [*values, self.lane.summary, self.states.summary if self._truth else "", self.outlook.text()]
         return "; ".join(text for text in told if text)
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            self._recolor()
-            self._refresh()
-            self._redraw_timer.start()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDialog, QMenu, QSplitter, QWidget
 
-from app.views.console import snippets
+from app.views.console import history
 from app.views.console.history import QueryHistory
 from app.views.console.outcome import QUERY_WINDOW, Batches, BatchOutcome, summarize_outcome
 from app.views.console.query import QueryWindow
@@ -90,7 +90,7 @@ class Console(QWidget):
         self._new_menu = QMenu(self)
         self._new_menu.aboutToShow.connect(self._fill_new_menu)
         self._server_menu = QMenu(self)
-        self._snippet_menu = snippets.menu(self._insert, self)
+        self._snippet_menu = history.menu(self._insert, self)
         self.tools = build_actions(self, self._acts())
         """Tools by name, also for menus and the palette of the main window."""
         self._bar = ToolBar(self.tools, self._new_menu)
@@ -452,13 +452,13 @@ class Console(QWidget):
         window = self.current
         if window is None:
             return
-        wanted = snippets.places(window.editor.toPlainText())
+        wanted = history.places(window.editor.toPlainText())
         if not wanted:
             window.editor.said.emit(tr("This text has no template parameters."))
             return
-        dialog = snippets.PlacesDialog(wanted, self)
+        dialog = history.PlacesDialog(wanted, self)
         if dialog.exec() == QDialog.DialogCode.Accepted:
-            window.editor.replace_all(snippets.filled(window.editor.toPlainText(), dialog.values))
+            window.editor.replace_all(history.filled(window.editor.toPlainText(), dialog.values))
         dialog.deleteLater()
 
     def _toggle_history(self) -> None:

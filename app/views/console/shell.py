@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 
@@ -14,7 +14,6 @@ from app.widgets.layouts import lay_column, lay_row
 from app.words.language import tr
 from engine.events import Event, PowerShellData, data_of
 from engine.inputs import Input
-from engine.overrides import override
 
 PROMPT: Final = "PS C:\\>"
 LINES_KEPT: Final = 5_000
@@ -47,6 +46,7 @@ class ShellWindow(QWidget):
         lay_column(self._band, (self.transcript, 1), entry, on=self, margins=0, spacing=0)
         self.setFocusProxy(self.line)
         self._show_theme()
+        theme.follow(self, theme.LOOKS, self._show_theme)
 
     def send(self) -> None:
         """Send the typed line."""
@@ -82,12 +82,6 @@ class ShellWindow(QWidget):
             cursor.insertText(text, look)
         self.transcript.setTextCursor(cursor)
         self.transcript.ensureCursorVisible()
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            self._show_theme()
 
     def _show_theme(self) -> None:
         colors = theme.tokens(self.palette())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QIcon, QKeySequence, QPalette, QPixmap, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QMenu, QTabBar, QTabWidget, QToolButton, QWidget
 
@@ -118,12 +118,7 @@ class CloseButton(QToolButton):
         self.setAccessibleName(tr("Close this window"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._show_theme()
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._show_theme()
+        theme.follow(self, theme.PALETTE, self._show_theme)
 
     def _show_theme(self) -> None:
         self.setIcon(theme.icon("close", theme.tokens(self.palette())))
@@ -176,6 +171,7 @@ class QueryTabs(QTabWidget):
         self.setMovable(True)
         self.setDocumentMode(True)
         self.setElideMode(Qt.TextElideMode.ElideNone)
+        theme.follow(self, theme.FONT, self._lay_out_again)
 
     # --- windows ------------------------------------------------------------------------------------------
 
@@ -450,12 +446,6 @@ class QueryTabs(QTabWidget):
     def tabRemoved(self, index: int) -> None:
         super().tabRemoved(index)
         self._lay_out_again()
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._lay_out_again()
 
     def _lay_out_again(self) -> None:
         """Lay out the bar in the space next to the tabs; Qt does so only when the size changes."""

@@ -17,8 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.view_models.debrief.model import DebriefModel
-from app.view_models.debrief.summary import Grade, Summary, SummaryFigure
+from app.view_models.debrief.model import DebriefModel, Grade, Summary, SummaryFigure
 from app.view_models.debrief.verdict import Step, Verdict
 from app.views.debrief.parts import label, muted
 from app.words import formatting

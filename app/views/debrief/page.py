@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -27,6 +27,7 @@ from app.views.debrief import tabs
 from app.views.debrief.cards import VerdictCard, score_card
 from app.views.debrief.parts import card, label, muted
 from app.views.debrief.reflection import ReflectionForm
+from app.widgets import theme
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
@@ -108,6 +109,7 @@ class Debrief(QScrollArea):
             self.reflect_first.emit,
         )  # fmt: skip
         self._build()
+        theme.follow(self, theme.FONT, self._build)
 
     # --- what is shown --------------------------------------------------------------------------------------
 
@@ -463,12 +465,6 @@ class Debrief(QScrollArea):
             self.left.emit()
             return True
         return False
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._build()
 
 
 class _Tabs(QTabWidget):

@@ -7,7 +7,7 @@ from typing import Final
 
 from PySide6.QtWidgets import QWidget
 
-from app.view_models.debrief.summary import Summary
+from app.view_models.debrief.model import Summary
 from app.views.debrief.parts import label, muted, table
 from app.words import formatting
 from app.words.formatting import moment

@@ -20,8 +20,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.views.editor.checker import Checker, ScenarioReading, SolutionTrial, path_of
-from app.views.editor.findings import ProblemList, apply_fix, sentence
+from app.views.editor.findings import (
+    Checker,
+    ProblemList,
+    ScenarioReading,
+    SolutionTrial,
+    apply_fix,
+    path_of,
+    sentence,
+)
 from app.views.editor.form import Form
 from app.views.editor.input_completion import find_completions
 from app.views.editor.preview import Brief, BriefPreview

@@ -82,6 +82,7 @@ class FormEntries(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.rows.currentRowChanged.connect(lambda at: self.chosen.emit(at) if at >= 0 else None)
         self.rows.installEventFilter(self)
+        theme.follow(self, theme.FONT, self._fit)
 
     def make_narrow(self, narrow: bool) -> None:
         """Use fewer rows with the buttons below them, on a narrow page."""
@@ -105,12 +106,6 @@ class FormEntries(QWidget):
     def _fit(self) -> None:
         shown = ENTRIES_SHOWN_NARROW if self.narrow else ENTRIES_SHOWN
         self.rows.setMinimumHeight(shown * (self.fontMetrics().height() + 4) + 8)
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._fit()
 
     def show_entries(self, title: str, labels: Sequence[str], selected_index: int) -> None:
         """Show one row per label; select row *selected_index*, or the last one if there are fewer rows."""
@@ -209,6 +204,8 @@ class Form(QWidget):
         self.up.clicked.connect(lambda: self._on_move(-1))
         self.down.clicked.connect(lambda: self._on_move(1))
         self._show_page()
+        theme.follow(self, theme.PALETTE, self._recolor)
+        theme.follow(self, theme.STYLE, self._fit_sections)
 
     # --- asked from outside ---------------------------------------------------------------------------------
 
@@ -455,14 +452,6 @@ class Form(QWidget):
         """Show an error; an empty *sentence* hides it."""
         self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._recolor()
-        elif event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._fit_sections()
 
     def _recolor(self) -> None:
         bad = theme.tokens(self.palette()).bad

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from pydantic import BaseModel
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -25,6 +25,7 @@ from app.files.scenario_edit import value_in
 from app.views.editor.form_schema import KINDS, Field, FieldKind, Section, fields, kinds
 from app.views.editor.form_widgets import FieldRow, add_row
 from app.views.editor.input_completion import complete_field
+from app.widgets import theme
 from app.widgets.layouts import lay_column
 from app.words.language import tr
 from engine.overrides import override
@@ -57,6 +58,7 @@ class FormPage(QScrollArea):
         self.setProperty("plain", "true")
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        theme.follow(self, theme.STYLE, self.wrap)
 
     # --- asked from outside ---------------------------------------------------------------------------------
 
@@ -246,12 +248,6 @@ class FormPage(QScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.wrap()
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self.wrap()
 
     def color(self, bad: QColor) -> None:
         """Set the color of the frame around invalid values."""

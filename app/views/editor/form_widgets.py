@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QStringListModel, Qt, QTimer
+from PySide6.QtCore import QModelIndex, QObject, QPoint, QRect, QStringListModel, Qt, QTimer
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QTextCursor, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -33,6 +33,7 @@ from app.views.editor.form_schema import (
     tip,
 )
 from app.views.editor.input_completion import UNFINISHED
+from app.widgets import theme
 from app.words.language import tr
 from engine.drill.authoring.run_scenario import TO_WRITE
 from engine.overrides import override
@@ -243,6 +244,7 @@ class TextArea(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self._lines = lines
         self._fit()
+        theme.follow(self, theme.FONT, self._fit)
 
     def show_lines(self, text: str) -> None:
         """Show *text* and keep the cursor; the line break at the end of the text is not shown."""
@@ -280,12 +282,6 @@ class TextArea(QPlainTextEdit):
         if event.reason() != Qt.FocusReason.PopupFocusReason and self.pause.isActive():
             self.pause.stop()
             self._finish()
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._fit()
 
     def _fit(self) -> None:
         self.setFixedHeight(self.fontMetrics().lineSpacing() * self._lines + 14)

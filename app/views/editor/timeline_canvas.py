@@ -94,6 +94,7 @@ class TimelineCanvas(QWidget):
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
         self.setAccessibleName(tr("Timeline of the scenario"))
+        theme.follow(self, theme.STYLE, self._lay_out)
 
     # --- what is shown --------------------------------------------------------------------------------------
 
@@ -194,12 +195,6 @@ class TimelineCanvas(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._lay_out()
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._lay_out()
 
     def _spot_of(self, entry: TimelineEntry) -> Spot:
         held = self._dragged

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
@@ -17,7 +17,6 @@ from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.counters import KB, KB_PER_S, PER_S, PERCENT, SECONDS, Unit
 from app.words.language import tr
-from engine.overrides import override
 from engine.planning.figures import Figure, FigureLine, FigurePanel
 
 UNITS: Final = {
@@ -64,6 +63,7 @@ class FigurePlot(QWidget):
         self._redraw_timer.timeout.connect(lambda: self.show_figure(self.figure))
         lay_column(self._view, on=self, margins=0)
         self.setAccessibleName(tr("Figure"))
+        theme.follow(self, theme.LOOKS, self._redraw_timer.start)
 
     def show_figure(self, figure: Figure | None) -> None:
         """Draw the figure; None clears."""
@@ -171,13 +171,6 @@ class FigurePlot(QWidget):
         )
         dots.setZValue(10 if line.measured else 5)
         plot.addItem(dots)
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            # deferred: parts of the plot must exist while Qt distributes the style
-            self._redraw_timer.start()
 
 
 def _is_bar(figure: Figure, line: FigureLine) -> bool:

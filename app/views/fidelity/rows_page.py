@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -155,6 +155,8 @@ class RowsPage(QWidget):
         QShortcut(QKeySequence.StandardKey.Find, self, self.search.setFocus)
         self._count()
         self._filter()
+        theme.follow(self, theme.PALETTE, self._count)
+        theme.follow(self, theme.FONT, self._show_font)
 
     def add_rows(self, rows: Iterable[FigureRow]) -> None:
         """Add rows to their section."""
@@ -276,14 +278,6 @@ class RowsPage(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._share_width()
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._count()
-        elif event.type() == QEvent.Type.FontChange:
-            self._show_font()
 
 
 def _choice(name: str, entries: Iterable[tuple[str, object]]) -> QComboBox:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -281,6 +281,7 @@ class Monitor(QWidget):
         self.addAction(self._refresh)
         self.setFocusProxy(self.databases)
         self._lay_out()
+        theme.follow(self, theme.LOOKS, self._show_theme)
 
     def _lay_out(self) -> None:
         self._button = QPushButton()
@@ -413,12 +414,6 @@ class Monitor(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._draw()
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            self._show_theme()
 
     def _show_theme(self) -> None:
         side = self.fontMetrics().height()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -90,6 +90,7 @@ class LabeledValues(QWidget):
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self._values: dict[str, QLabel] = {}
         self._shown_lines: list[tuple[str, str]] = []
+        theme.follow(self, theme.PALETTE, self._recolor)
 
     @property
     def visible_values(self) -> dict[str, str]:
@@ -137,12 +138,6 @@ class LabeledValues(QWidget):
         for field in self._values.values():
             known = field.text() not in (tr(UNKNOWN), tr(WAITING))
             field.setStyleSheet("font-weight: 600;" if known else f"color: {muted};")
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._recolor()
 
 
 class Status(QScrollArea):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QEvent, QModelIndex, QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHeaderView, QLabel, QMenu, QTreeView, QWidget
 
@@ -21,7 +21,6 @@ from app.widgets.reader import follow_selection
 from app.words.language import mark, tr
 from engine.events import Event, SqlDoneData, select_data
 from engine.model import World
-from engine.overrides import override
 
 WINDOW: Final = "explorer"
 """Name of the window for the tree's statements."""
@@ -87,6 +86,7 @@ class ObjectExplorer(QWidget):
         self._lay_out()
         self._connect()
         self._show_theme()
+        theme.follow(self, theme.LOOKS, self._show_theme)
 
     def _action(self, text: str, do: Callable[[], object]) -> QAction:
         action = QAction(text, self)
@@ -333,12 +333,6 @@ class ObjectExplorer(QWidget):
         page.show()
 
     # --- looks --------------------------------------------------------------------------------------------
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            self._show_theme()
 
     def _show_theme(self) -> None:
         colors = theme.tokens(self.palette())

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QWidget
 
@@ -22,7 +22,6 @@ from app.words.counters import COUNTERS as ENGINE_COUNTERS
 from app.words.counters import KB_PER_S, PERCENT, Counter
 from app.words.language import mark, tr
 from engine.flow import SafetyMode
-from engine.overrides import override
 from engine.planning import MirroringPlan, Steady, Sweep, points_about, statements_about
 
 Array = npt.NDArray[np.float64]
@@ -276,6 +275,7 @@ class PlanCurves(QWidget):
         lay_column(self._view, on=self, margins=0)
         self.setAccessibleName(tr("Curves"))
         self.choose(AT_FIRST)
+        theme.follow(self, theme.LOOKS, self._recolor)
 
     def choose(self, counters: Sequence[str]) -> None:
         """Plot these counters, in a column."""
@@ -355,12 +355,6 @@ class PlanCurves(QWidget):
                 dot = f'<span style="color:{color_of(mode, colors).name()}">●</span>'
                 parts.append(f'{dot} <span style="color:{colors.text.name()}">{words}</span>')
             title.setText("&nbsp;&nbsp;&nbsp;".join(parts), size=f"{self.font().pointSizeF():g}pt")
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            self._recolor()
 
     def _recolor(self) -> None:
         colors = theme.tokens(self.palette())

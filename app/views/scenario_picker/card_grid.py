@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from PySide6.QtCore import (
-    QEvent,
     QModelIndex,
     QPersistentModelIndex,
     QPoint,
@@ -76,6 +75,7 @@ class CardGrid(QListWidget):
         self.itemClicked.connect(self._open)
         self.itemActivated.connect(self._open)
         self._opening = False
+        theme.follow(self, theme.FONT, self._fit)
 
     def show_cards(self, cards: Sequence[Card], recommended: str) -> None:
         """List these cards; the selected drill stays selected."""
@@ -145,12 +145,6 @@ class CardGrid(QListWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._fit()
         super().resizeEvent(event)
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._fit()
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

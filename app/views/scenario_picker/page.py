@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
 
@@ -90,6 +90,7 @@ class ScenarioPicker(QWidget):
         self._follow.timeout.connect(self._show_current)
         self._lay_out()
         self._show_font()
+        theme.follow(self, theme.FONT, self._show_font)
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
@@ -258,12 +259,6 @@ class ScenarioPicker(QWidget):
         super().resizeEvent(event)
         self._follow.start()
         self._show_placeholder()
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._show_font()
 
     def _show_font(self) -> None:
         self._heading.setFont(theme.sized(self.font(), 1.6, bold=True))

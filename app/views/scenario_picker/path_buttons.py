@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QGridLayout, QSizePolicy, QWidget
 
@@ -48,6 +48,7 @@ class PathButtons(QWidget):
         for key, button in self.buttons.items():
             button.clicked.connect(lambda checked, key=key: self._choose(key, checked))
         self._columns = 0
+        theme.follow(self, theme.FONT, self._arrange, self._fit)
 
     def show_paths(self, paths: Sequence[PathProgress], technology: str | None) -> None:
         """Show the progress of each path; *technology* is the one that is chosen."""
@@ -88,13 +89,6 @@ class PathButtons(QWidget):
         self._arrange()
         self._fit()
 
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._arrange()
-            self._fit()
-
 
 class PathButton(QAbstractButton):
     """Icon, title, progress bar, count and the next drill of one path."""
@@ -112,6 +106,7 @@ class PathButton(QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        theme.follow(self, theme.FONT, self.updateGeometry)
 
     def show_progress(self, progress: PathProgress) -> None:
         """Show the progress of the path."""
@@ -171,12 +166,6 @@ class PathButton(QAbstractButton):
     @override
     def minimumSizeHint(self) -> QSize:
         return QSize(60, self.sizeHint().height())
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self.updateGeometry()
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -137,6 +137,7 @@ class TopCards(QWidget):
         self.first_run.hide()
         self.resume.hide()
         self.show_loading()
+        theme.follow(self, theme.FONT, self.show_font)
 
     def show_loading(self) -> None:
         """Show that the learner's results are not read yet."""
@@ -223,12 +224,6 @@ class TopCards(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange()
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self.show_font()
 
     def show_font(self) -> None:
         """Apply the text size."""

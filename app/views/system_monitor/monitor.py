@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QColor, QKeySequence, QPen, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -269,6 +269,7 @@ class SystemMonitor(QWidget):
         """Every tool by its name."""
         self._lay_out()
         self._show_theme()
+        theme.follow(self, theme.LOOKS, self._show_theme)
 
     def _lay_out(self) -> None:
         bar = Bar(tr("System Monitor"))
@@ -445,12 +446,6 @@ class SystemMonitor(QWidget):
                 self._lines.curves[row.choice].setPen(self._pen(row))
         for name, icon in (("add", "plus"), ("remove", "minus"), ("highlight", "marker")):
             self.tools[name].setIcon(theme.icon(icon, colors))
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            self._show_theme()
 
     @override
     def showEvent(self, event: QShowEvent) -> None:

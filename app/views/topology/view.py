@@ -130,6 +130,7 @@ class Topology(TopologyCanvas):
         self._bar = CanvasTools(self, self.tools, self._fill_for_selected)
         self._scene.selectionChanged.connect(self._on_selection_changed)
         self._show_theme()
+        theme.follow(self, theme.LOOKS, self._show_theme)
 
     # --- what is shown --------------------------------------------------------------------------------------
 
@@ -559,12 +560,6 @@ class Topology(TopologyCanvas):
             self.opened.emit(item.target.names[0])
 
     # --- theme ----------------------------------------------------------------------------------------------
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            self._show_theme()
 
     def _show_theme(self) -> None:
         colors = theme.tokens(self.palette())

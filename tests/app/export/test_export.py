@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.export import body, course_svg, curve_svg, parts
+from app.export import body, course_svg, curve_svg
 from app.export.page import page
 from app.export.runbook import reference_runbook, runbook
 from app.export.sheets import sheets
@@ -126,7 +126,7 @@ def test_the_page_shows_the_reachable_score(source: ExportSource) -> None:
     assert drawn in shown
     assert shown.index("Compared with the best possible") < shown.index("Score by rule")
     for number, move in enumerate(moves, 1):
-        row = f"<tr><td>{number}</td><td>{parts.escape_text(format_move(move, {}))}</td><td>"
+        row = f"<tr><td>{number}</td><td>{body.escape_text(format_move(move, {}))}</td><td>"
         assert row + TONES[move.label][0] in shown
     assert "Compared with the best possible" not in page(replace(source, account=None))
 
@@ -156,8 +156,8 @@ def test_the_page_contains_the_results_of_the_review(source: ExportSource) -> No
     text = page(source)
     assert source.review.mistakes
     for mistake in source.review.mistakes:
-        assert parts.escape_text(mistake.what) in text
-        assert parts.escape_text(mistake.better) in text
+        assert body.escape_text(mistake.what) in text
+        assert body.escape_text(mistake.better) in text
     for words in (
         "SERVER_B took over automatically.",
         "published 2.6 s",

@@ -10,14 +10,12 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.main_window.preload import LATER, Preload
+from app.main_window.start import LATER, Preload
 
 
 @pytest.fixture
 def preload(qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[Preload]:
-    monkeypatch.setattr(
-        "app.main_window.preload.settle", lambda: None
-    )  # the tests' own objects shall go again
+    monkeypatch.setattr("app.main_window.start.settle", lambda: None)  # the tests' own objects shall go again
     preload = Preload()
     yield preload
     preload.end()
@@ -40,7 +38,7 @@ def test_preloading_ends_with_the_window(preload: Preload) -> None:
 FIRST_BATCHES = """
 import sys
 from importlib import import_module
-from app.main_window.preload import LATER
+from app.main_window.start import LATER
 if sys.argv[1:]:
     for name in LATER:
         import_module(name)

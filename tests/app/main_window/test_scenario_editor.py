@@ -19,7 +19,7 @@ from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.briefing import BriefPage
 from app.views.editor import ScenarioEditor
-from app.views.editor.checker import CheckCancelledError, stoppable, try_out
+from app.views.editor.findings import CheckCancelledError, stoppable, try_out
 from app.widgets import keys
 from app.widgets.highlight import LEXED_MAX
 from tests.app.main_window.conftest import Hands, show_window

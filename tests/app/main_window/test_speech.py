@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QMenu
 
 from app import settings
-from app.main_window.translation_setup import speak
+from app.main_window.start import speak
 from app.settings import WindowSettings
 from app.words import language
 from app.words.language import tr

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.host import NoRecorder
 from app.main_window.session import HostSession
 from app.main_window.sql_clients import ClientPorts
-from app.serve.connection_strings import TOOLS
+from app.serve.service import TOOLS
 from app.widgets.notice import NoticeBar
 from engine.drill.running.drill import Drill
 from tests.app.serve.client import Client, connect

@@ -16,8 +16,7 @@ from shiboken6 import delete
 
 import app.main_window as start
 from app.files import scenario_files, summaries
-from app.main_window.preload import LATER
-from app.main_window.start import BESIDE, Start
+from app.main_window.start import BESIDE, LATER, Start
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
 from tests.open_window import OpenWindow, build_window

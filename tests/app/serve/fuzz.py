@@ -36,7 +36,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
     """Return the functions that take an input, chosen by its first byte; connections live in *loop*.
 
     Imported late, so that atheris sees the imports."""
-    from app.serve import browser, login, requests, types
+    from app.serve import listener, login, requests, types
     from app.serve.login import MalformedPacketError, PacketKind, PacketReader, TdsMessage, packets
     from app.serve.session import ConnectionClosedError, TdsSession
     from app.serve.wire import Pipe, tls
@@ -171,7 +171,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
         *map(refusing, (login.read_prelogin, login.read_login, calls, transaction, value)),
         connection,
         after_login,
-        lambda data: browser.encode_answer(data, {"SERVER_A": (14331, "9.00.5000.00")}),
+        lambda data: listener.encode_answer(data, {"SERVER_A": (14331, "9.00.5000.00")}),
         lambda data: packets(data, 512),
     )
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from app.serve.browser import Browser, encode_answer
+from app.serve.listener import Browser, encode_answer
 
 KNOWN = {"SERVER_A": (14331, "9.00.5000.00"), "SERVER_B": (14332, "9.00.5000.00")}
 OF_A = b"ServerName;LOCALHOST;InstanceName;SERVER_A;IsClustered;No;Version;9.00.5000.00;tcp;14331;;"

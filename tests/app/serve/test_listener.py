@@ -14,7 +14,7 @@ from app.files import scenario_files
 from app.host import Host, NoRecorder
 from app.serve.listener import Listener, PortState, state
 from app.serve.service import addresses
-from app.serve.tokens import DATABASE, LANGUAGE, encode_environment, encode_routing
+from app.serve.types import DATABASE, LANGUAGE, encode_environment, encode_routing
 from engine.drill.running.drill import Drill
 from tests.app.serve.client import Client, connect
 from tests.events import read_field

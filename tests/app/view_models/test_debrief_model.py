@@ -5,8 +5,15 @@ from __future__ import annotations
 import pytest
 
 from app.view_models.course import ASYNCHRONOUS
-from app.view_models.debrief.model import DebriefModel, ask_lesson, find_hint, judge_answer, reveal_answer
-from app.view_models.debrief.summary import find_grade, find_protection
+from app.view_models.debrief.model import (
+    DebriefModel,
+    ask_lesson,
+    find_grade,
+    find_hint,
+    find_protection,
+    judge_answer,
+    reveal_answer,
+)
 from app.view_models.debrief.verdict import describe_action, describe_step, find_retry
 from engine.drill.judging.counterfactual import LOOK_S
 from engine.drill.par.account import WAITING, RunSegment

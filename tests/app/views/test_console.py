@@ -557,18 +557,18 @@ def test_history_shows_outcomes_and_runs_batches_again(qtbot: Any, console: Any)
 def test_a_snippet_is_inserted_with_its_placeholders(
     qtbot: Any, console: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.views.console import snippets
+    from app.views.console import history
 
     console.current.editor.setPlainText("USE master")
     partner = next(menu for menu in console._snippet_menu.actions() if menu.text() == "Partner")
     next(action for action in partner.menu().actions() if action.text() == "Set the timeout").trigger()
-    assert [place.name for place in snippets.places(console.drafts()["SERVER_A"])] == ["database", "seconds"]
+    assert [place.name for place in history.places(console.drafts()["SERVER_A"])] == ["database", "seconds"]
 
-    def fill(dialog: snippets.PlacesDialog) -> int:
+    def fill(dialog: history.PlacesDialog) -> int:
         dialog.fields["database"].setText("Orders")
         return dialog.DialogCode.Accepted
 
-    monkeypatch.setattr(snippets.PlacesDialog, "exec", fill)
+    monkeypatch.setattr(history.PlacesDialog, "exec", fill)
     qtbot.keyClick(console.current.editor, Key.Key_M, CTRL | SHIFT)
     expected = "USE master\nALTER DATABASE [Orders] SET PARTNER TIMEOUT 10;\n"
     assert console.drafts() == {"SERVER_A": expected}
