@@ -1,4 +1,7 @@
-"""Ports of the instances and group listeners on this computer: open, closed or silent, depending on each."""
+r"""Ports of the instances and group listeners on this computer: open, closed or silent, depending on each.
+
+The SQL Server Browser gives clients of `127.0.0.1\SERVER_A` the port of an instance [MC-SQLR 2.2].
+"""
 
 from __future__ import annotations
 

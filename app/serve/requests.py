@@ -1,6 +1,9 @@
 """Client requests as T-SQL: batches, procedure calls, transactions [MS-TDS 2.2.6.6, 2.2.6.7, 2.2.6.9].
 
 A call becomes the text that a trace of a server shows for it: `EXEC sp_executesql N'…', N'@p int', @p = 5`.
+
+A driver may open read-only cursors on the server [DOC: sp_cursoropen (Transact-SQL)]. Their rows are those at the
+opening and are fetched in blocks [DOC: sp_cursorfetch (Transact-SQL)].
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """T-SQL types and values as bytes, in both directions [MS-TDS 2.2.5.4, 2.2.5.5].
 
 The values of a result have display form: binary as 0x…, dates and decimals as text. Its types determine the
-encoding.
+encoding. Server responses are tokens [MS-TDS 2.2.7]: one function encodes each.
 """
 
 from __future__ import annotations
