@@ -362,9 +362,7 @@ class TdsSession:
             await self._send(out + types.encode_done(tds=self._tds))
             return False
         if change.what != "connected":
-            out = b"".join(
-                types.encode_message(one, self.server, self._tds) for one in change.messages or ()
-            )
+            out = b"".join(types.encode_message(one, self.server, self._tds) for one in change.messages or ())
             await self._send(out + types.encode_done(status=types.ERROR, tds=self._tds))
             return False
         await self._welcome(login, build)
