@@ -51,6 +51,7 @@ def test_a_batch_returns_its_rows_and_messages(env: DrillEnv) -> None:
         "(1 row affected)",
         "c\n?",
         "(1 row affected)",
+        "(No column name)",
         "Msg 8134, Level 16, State 1, Line 1: Divide by zero error encountered.",
     ]
     assert env.observation_space.contains(observation)

@@ -82,7 +82,7 @@ def view(qtbot: QtBot) -> Briefing:
 def test_goals_follow_the_drill(view: Briefing, scenario: Scenario) -> None:
     drill = Drill(scenario)
     view.show_drill(drill)
-    assert "Sales is served by SERVER_B" in read_labels(view)
+    assert "SERVER_B is the principal of Sales, and the clients are connected" in read_labels(view)
     assert "reached" not in read_labels(view)
     known = len(drill.events)
     drill.advance_to(9000)

@@ -14,7 +14,7 @@ from app.widgets import theme
 from engine.drill.running.drill import Drill, DrillMode
 from engine.events import KINDS, Event, EventKind
 from tests.engine.worlds import lab, play
-from tests.events import build_event
+from tests.events import build_event, read_field
 from tests.shipped_scenarios import load_shipped_scenario
 
 
@@ -169,7 +169,7 @@ def test_every_event_kind_of_the_engine_can_be_listed(qtbot: Any, run: Any) -> N
     for action in view._menu.actions():
         action.setChecked(True)
     assert view.model.rowCount() == len(run.events) > 40
-    errors = sum(event.kind == "errorlog" and event.get("severity") > 10 for event in run.events)
+    errors = sum(event.kind == "errorlog" and read_field(event, "severity") > 10 for event in run.events)
     log = build_view(qtbot, ErrorLog, run)
     assert log.model.total == errors + sum(event.kind == "errorlog" for event in run.events)
     states = build_view(qtbot, Trace, run)

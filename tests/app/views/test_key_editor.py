@@ -122,7 +122,7 @@ def test_commands_can_be_searched(qtbot: Any, editor: KeyEditor) -> None:
     assert {row.command.name for row in editor.model.rows} == {
         "time.step", "time.run_to", "time.until", "topology.menu", "items.menu",
     }  # fmt: skip
-    assert "One step" in editor.name.text()
+    assert "Advance by 10 ms" in editor.name.text()
 
 
 @pytest.mark.slow

@@ -106,7 +106,7 @@ def test_rows_of_a_different_branch_are_replaced(row_counter: RowCounter, world:
     rows.start(run, world)
     rows.scan(always)
     other = run.take_first(500)
-    other.append(build_event(9_999, "state", None, None, "elsewhere", number=1))
+    other.append(build_event(9_999, "alert", None, None, "elsewhere", number=1))
     rows.start(other, world)
     rows.scan(always)
     assert list_rows(rows[-1:]) == [(9_999, "elsewhere 0")]
@@ -140,6 +140,6 @@ def test_text_is_searched_in_slices(row_counter: RowCounter, world: World) -> No
     assert slices == 5
     whole = list_rows(rows)
     assert {words[:5] for _, words in whole} == {"word3"}
-    rows.add([build_event(99_999, "state", None, None, "word3", number=2)])
+    rows.add([build_event(99_999, "alert", None, None, "word3", number=2)])
     rows.scan(always)
     assert list_rows(rows) == [*whole, (99_999, "word3 0"), (99_999, "word3 1")]
