@@ -92,12 +92,15 @@ def encode_answer(
         if "columns" in said:
             flush_end()
             out += types.grid(said, tds)
-            end = StatementEnd(shows=True)
+            end = StatementEnd(shows=True, fails=bool(said.get("failed")))
         elif said.get("rows") is not None:
             if end is None or not end.shows:
                 flush_end()
             end = StatementEnd(types.ERROR if failed else 0, said["rows"], changes=end is None)
             failed = False
+        elif end is not None and end.fails and said["severity"] > 10:  # the error belongs to these rows
+            out += tokens.encode_message(said, server, tds)
+            end = StatementEnd(tokens.ERROR)
         elif not _is_client_message(said):
             flush_end()
             out += types.encode_message(said, server, tds)
@@ -126,6 +129,8 @@ class StatementEnd(NamedTuple):
     """True for an INSERT, UPDATE or DELETE."""
     shows: bool = False
     """True if a result follows whose rows are not counted yet."""
+    fails: bool = False
+    """True if an error ended the result after its rows."""
 
     def encode(self, kind: int, more_flag: int, tds: int) -> bytes:
         """Encode the result; the last of a batch has its count, too, because FreeTDS reads no other."""

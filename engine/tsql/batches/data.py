@@ -83,6 +83,8 @@ class ResultSet(Struct, frozen=True):
     """T-SQL type of each column; empty if unknown."""
     after_messages: int = 0
     """Number of the submission's messages before it: messages and result sets form one stream."""
+    failed: bool = False
+    """True if an error ended the query after these rows."""
 
 
 def in_order(messages: Sequence[Message], results: Iterable[ResultSet]) -> Iterator[Message | ResultSet]:

@@ -113,7 +113,9 @@ def _select(machine: Machine, plan: QueryPlan) -> None:
         names, before = problem.rows_before
         returned = problem.number in RUN_TIME_ERRORS and plan.target is None and not machine.captures
         if names and returned and HIDDEN not in names:
+            known = len(machine.results)
             machine.add_result(names, plan.format_rows(list(before)), plan.kinds)
+            machine.results[known:] = [replace(each, failed=True) for each in machine.results[known:]]
         raise
     limit = int(dict(machine.session.options).get("ROWCOUNT", "0") or 0)
     rows = rows[:limit] if limit else rows

@@ -443,6 +443,7 @@ def _emit_done(world: World, name: str, run: Submission) -> None:
                     "types": list(grid.types),
                     "rows": [list(row) for row in grid.rows],
                     "after_messages": grid.after_messages,
+                    **({"failed": True} if grid.failed else {}),
                 }
                 for grid in run.results
             ],

@@ -331,13 +331,18 @@ def test_an_error_has_number_severity_state_procedure_and_line(served_lab: Serve
         below.execute_non_query("DROP PROCEDURE bad")
 
 
+def read_all(cursor: Any, text: str) -> list[Any]:
+    """Return the rows; the server sends the columns before it computes the first row."""
+    cursor.execute(text)
+    return list(cursor.fetchall())
+
+
 @EACH
 def test_an_error_is_raised_and_the_connection_continues(served_lab: Served, driver: str) -> None:
     connection = connect(driver, served_lab, autocommit=True)
     cursor = connection.cursor()
     with pytest.raises(Exception, match="Divide by zero error encountered"):
-        cursor.execute("\n\nSELECT 1/0")
-        cursor.fetchall()  # the server sends the columns before it computes the row
+        read_all(cursor, "\n\nSELECT 1/0")
     cursor.execute("SELECT 7")
     assert tuple(cursor.fetchone()) == (7,)
     connection.close()
