@@ -99,8 +99,8 @@ def encode_answer(
             end = StatementEnd(types.ERROR if failed else 0, said["rows"], changes=end is None)
             failed = False
         elif end is not None and end.fails and said["severity"] > 10:  # the error belongs to these rows
-            out += tokens.encode_message(said, server, tds)
-            end = StatementEnd(tokens.ERROR)
+            out += types.encode_message(said, server, tds)
+            end = StatementEnd(types.ERROR)
         elif not _is_client_message(said):
             flush_end()
             out += types.encode_message(said, server, tds)
