@@ -20,6 +20,7 @@ from app.settings import WindowSettings
 from app.view_models import first_run
 from app.view_models.first_run import CAPTIONS, PRINCIPAL, RunCaption, make_captions
 from app.views.coach_mark import CoachMark
+from app.widgets.busy_cursor import show_busy_cursor
 from app.words.language import tr
 from engine.drill.running.drill import Drill
 from engine.events import Event, FaultData, select_data
@@ -73,6 +74,7 @@ class FirstRun(QObject):
         """Start the first run, after a question if a run is in progress."""
         self._irrevocable.confirm_if_needed("leave", self.start)
 
+    @show_busy_cursor()
     def start(self) -> None:
         """Play the lab from just before the failure."""
         scenario = self._library.scenario(first_run.SCENARIO)

@@ -16,6 +16,7 @@ from app.main_window.session import HostSession
 from app.storage import Profile, RunId, StorageError
 from app.view_models import run_comparison
 from app.views.history import FinishedRun, RunHistoryPage
+from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.notice import NoticeBar
 from app.words.language import tr, trn
 from app.words.localization import localize as said_of
@@ -146,6 +147,7 @@ class BranchViews(QObject):
         self._from_desk = False
         play.branches_changed.connect(self._refresh)
 
+    @show_busy_cursor()
     def show(self) -> None:
         """Open the page; time stands still meanwhile."""
         tree = self._play.branches

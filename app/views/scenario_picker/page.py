@@ -126,7 +126,8 @@ class ScenarioPicker(QWidget):
 
     def _buttons(self) -> list[QPushButton]:
         """Make the buttons right of the search."""
-        fresh, progress, history = (QPushButton(tr(text)) for text in ("New drill", "Progress", "History"))
+        texts = (tr("New drill"), tr("Progress"), tr("History"))
+        fresh, progress, history = (QPushButton(text) for text in texts)
         menu = QMenu(self)
         for level in proof.MADE:
             words = tr("Generate: {difficulty}").format(difficulty=level_title(level))

@@ -1,0 +1,146 @@
+"""Time from a click to the first visible response: `python -m tests.click_bench [MS]`.
+
+Triggers each enabled action of the menus and clicks each button, on the start page and on the desk during a run. The
+processor time counts until the handler returned and was painted, or until its dialog or busy cursor is on screen.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QMenu, QWidget
+
+from app.main_window.preload import LATER, settle
+from tests.open_window import OpenWindow
+from tests.screenshots import open_screenshot_window
+
+LIMIT_MS = 100.0
+SIZE = (1366, 768)
+LEFT_OUT = ("quit", "close", "class", "team", "clients", "diagnos", "doctor")
+"""Parts of names: they end the window, or bring sockets and certificates, which load on first use."""
+LOOK_MS = 5
+
+
+class Watch:
+    """Closes what opens, and keeps the moment at which it was there."""
+
+    def __init__(self) -> None:
+        self.seen_s: float | None = None
+        self._timer = QTimer(interval=LOOK_MS)
+        self._timer.timeout.connect(self._look)
+        self._timer.start()
+
+    def _look(self) -> None:
+        found = QApplication.activeModalWidget() or QApplication.activePopupWidget()
+        if found is not None:
+            if self.seen_s is None:
+                self.seen_s = time.process_time()
+            found.close()
+
+
+def measure(act: Callable[[], object], watch: Watch) -> float:
+    """Return the milliseconds of processor time until the first visible response."""
+    QApplication.processEvents()
+    watch.seen_s, busy_s = None, []
+    begun = time.process_time()
+    before = QGuiApplication.setOverrideCursor
+
+    def note(cursor: object) -> None:
+        busy_s.append(time.process_time())
+        before(cursor)
+
+    QGuiApplication.setOverrideCursor = staticmethod(note)
+    try:
+        act()
+        QApplication.processEvents()
+    finally:
+        QGuiApplication.setOverrideCursor = before
+    ends = [time.process_time(), *busy_s, *([watch.seen_s] if watch.seen_s is not None else [])]
+    return (min(ends) - begun) * 1000.0
+
+
+def actions(window: OpenWindow) -> Iterator[tuple[str, QAction]]:
+    """Yield the enabled actions of the window by name."""
+    for name, action in sorted(window.actions_by_name.items()):
+        if name and action.isEnabled() and not any(part in name for part in LEFT_OUT):
+            yield name, action
+
+
+def buttons(page: QWidget) -> Iterator[tuple[str, QAbstractButton]]:
+    """Yield the visible buttons of a page."""
+    for button in page.findChildren(QAbstractButton):
+        if button.isVisible() and button.isEnabled() and (button.text() or button.toolTip()):
+            yield (button.text() or button.toolTip()).replace("\n", " "), button
+
+
+def run(limit_ms: float) -> int:
+    """Click everything; print what took longer and return the number of such clicks."""
+    slow = clicked = 0
+    QFileDialog.getSaveFileName = QFileDialog.getOpenFileName = staticmethod(lambda *_, **__: ("", ""))
+    QFileDialog.getOpenFileNames = staticmethod(lambda *_, **__: ([], ""))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_screenshot_window(Path(folder), "light", SIZE) as window,
+    ):
+        for name in LATER:
+            import_module(name)
+        settle()
+        watch = Watch()
+        for place in ("start page", "desk"):
+            names = [name for name, _ in actions(window)]
+            if place == "desk":
+                begin(window)
+                names = [name for name, _ in actions(window)]
+            todo: list[tuple[str, Callable[[], object]]] = []
+            todo += [(name, window.actions_by_name[name].trigger) for name in names]
+            page = window.picker if place == "start page" else window.desk_page
+            todo += [(f"button {text}", button.click) for text, button in buttons(page)]
+            for name, act in todo:
+                try:
+                    took_ms = measure(act, watch)
+                except RuntimeError:
+                    continue  # an earlier click has replaced the button
+                clicked += 1
+                if took_ms > limit_ms:
+                    slow += 1
+                    print(f"{took_ms:7.0f} ms  {place}: {name}", flush=True)
+                restore(window, place)
+    print(f"{clicked} clicks, {slow} slower than {limit_ms:g} ms")
+    return slow
+
+
+def begin(window: OpenWindow) -> None:
+    """Start the lab and let a few seconds pass."""
+    window.choose("lab")
+    window.brief.started.emit("lab")
+    for _ in range(100):
+        window.session.on_frame(50.0)
+    QApplication.processEvents()
+
+
+def restore(window: OpenWindow, place: str) -> None:
+    """Return to the page on which the clicks happen."""
+    QApplication.processEvents()
+    for widget in QApplication.topLevelWidgets():
+        if widget.isVisible() and widget is not window and not isinstance(widget, QMenu):
+            widget.close()
+    if window.failover_moment.state:
+        window.failover_moment.leave()
+    if place == "start page":
+        if not window.picker.isVisible():
+            window.show_home()
+    elif not window.desk_page.isVisible():
+        begin(window)
+    QApplication.processEvents()
+
+
+if __name__ == "__main__":
+    application = QApplication.instance() or QApplication(sys.argv[:1])
+    sys.exit(run(float(sys.argv[1]) if sys.argv[1:] else LIMIT_MS) > 0)
