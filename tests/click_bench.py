@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
+from unittest import mock
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QWidget
 
 from app.main_window.preload import LATER, settle
 from tests.open_window import OpenWindow
@@ -26,6 +27,7 @@ SIZE = (1366, 768)
 LEFT_OUT = ("quit", "close", "class", "team", "clients", "diagnos", "doctor")
 """Parts of names: they end the window, or bring sockets and certificates, which load on first use."""
 LOOK_MS = 5
+FILE_DIALOGS = ("getSaveFileName", "getOpenFileName", "getOpenFileNames")
 
 
 class Watch:
@@ -49,19 +51,16 @@ def measure(act: Callable[[], object], watch: Watch) -> float:
     """Return the milliseconds of processor time until the first visible response."""
     QApplication.processEvents()
     watch.seen_s, busy_s = None, []
-    begun = time.process_time()
-    before = QGuiApplication.setOverrideCursor
+    set_cursor = QGuiApplication.setOverrideCursor
 
-    def note(cursor: object) -> None:
+    def note(cursor: Qt.CursorShape) -> None:
         busy_s.append(time.process_time())
-        before(cursor)
+        set_cursor(cursor)
 
-    QGuiApplication.setOverrideCursor = staticmethod(note)
-    try:
+    begun = time.process_time()
+    with mock.patch.object(QGuiApplication, "setOverrideCursor", note):
         act()
         QApplication.processEvents()
-    finally:
-        QGuiApplication.setOverrideCursor = before
     ends = [time.process_time(), *busy_s, *([watch.seen_s] if watch.seen_s is not None else [])]
     return (min(ends) - begun) * 1000.0
 
@@ -83,8 +82,6 @@ def buttons(page: QWidget) -> Iterator[tuple[str, QAbstractButton]]:
 def run(limit_ms: float) -> int:
     """Click everything; print what took longer and return the number of such clicks."""
     slow = clicked = 0
-    QFileDialog.getSaveFileName = QFileDialog.getOpenFileName = staticmethod(lambda *_, **__: ("", ""))
-    QFileDialog.getOpenFileNames = staticmethod(lambda *_, **__: ([], ""))
     with (
         tempfile.TemporaryDirectory() as folder,
         open_screenshot_window(Path(folder), "light", SIZE) as window,
