@@ -14,11 +14,11 @@ from importlib import import_module
 from pathlib import Path
 from unittest import mock
 
-from app.main_window.preload import LATER, settle
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QWidget
 
+from app.main_window.start import LATER, settle
 from tests.open_window import OpenWindow
 from tests.screenshots import open_screenshot_window
 
