@@ -1,4 +1,4 @@
-"""Messages before the first batch: PRELOGIN [MS-TDS 2.2.6.5] and LOGIN7 [MS-TDS 2.2.6.4]."""
+"""Packets [MS-TDS 2.2.3]; messages before the first batch: PRELOGIN [MS-TDS 2.2.6.5], LOGIN7 [MS-TDS 2.2.6.4]."""
 
 from __future__ import annotations
 

@@ -558,8 +558,8 @@ class ClassBoard(QDialog):
             self.hand_out_wanted.emit(name)
 
     def _save_report(self) -> None:
-        kind = tr("Reports") + " (*.zip)"
-        name, _ = QFileDialog.getSaveFileName(self, tr("Save the report of the class"), "class.zip", kind)
+        title, kind = tr("Save the report of the class"), tr("Reports") + " (*.zip)"
+        name, _ = QFileDialog.getSaveFileName(self, title, "class.zip", kind)
         if name:
             self.report_wanted.emit(name, not self.nameless.isChecked())
 
@@ -585,9 +585,7 @@ def _mark(mark: ClassMark) -> JumpTarget:
 
 
 def _button(text: str) -> QPushButton:
-    made = QPushButton(text)
-    made.setAutoDefault(False)
-    return made
+    return QPushButton(text, autoDefault=False)
 
 
 def _row(*parts: QWidget, right_widgets: Sequence[QWidget] = ()) -> QHBoxLayout:
