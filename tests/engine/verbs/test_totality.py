@@ -117,7 +117,13 @@ def _check_each(scenario: str, state: str, count: int) -> None:
     drill = _build_drill(scenario, state)
     for verb in VERBS.values():
 
-        @settings(max_examples=count, derandomize=True, database=None, phases=(Phase.generate, Phase.shrink))
+        @settings(
+            max_examples=count,
+            deadline=None,
+            derandomize=True,
+            database=None,
+            phases=(Phase.generate, Phase.shrink),
+        )
         @given(line=_build_lines(verb, drill))
         def check_lines(line: str) -> None:
             check(drill, line)
