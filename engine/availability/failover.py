@@ -245,6 +245,10 @@ def online(world: World, guid: int, server: str, since_tick: int) -> None:
     if world.instances[server].hung or node is None or not config.may_write(world, node.name):
         world.call_after(LOOK_AGAIN_S, "availability.online", guid, server, since_tick)
         return
+    role = node.config.role(group.name)
+    if role is not None and role.owner != node.name:  # the cluster has given the group to another node since
+        close(world, server, guid, replicas.ELSEWHERE)
+        return
     forced = state.pending == "forced"
     for copy in replicas.copies(world, server, guid):
         _promote(world, group, copy, forced)

@@ -197,11 +197,22 @@ def stop_role(world: World, name: str) -> None:
 
 
 def start_role(world: World, name: str) -> None:
-    """Bring the role online on its owner or another node."""
+    """Bring the role online on its owner or another node. Raises InputError if it is online or moving."""
     node, role = _role(world, name)
     if role.state is ResourceState.ONLINE:
         raise InputError(say("{role} is online", role=role.name))
-    roles.bring_online(world, node.name, role)
+    _start(world, node, role)
+
+
+def _start(world: World, node: Node, role: ClusterRole) -> None:
+    """Bring a role online, unless it is coming online already: else two nodes would bring it online.
+
+    Raises InputError for a role that is moving [DOC: 41123].
+    """
+    if role.state is ResourceState.OFFLINE_PENDING:
+        raise InputError(say("{role} is moving to another node", role=role.name))
+    if role.state is not ResourceState.ONLINE_PENDING:
+        roles.bring_online(world, node.name, role)
 
 
 def stop_resource(world: World, name: str) -> None:
@@ -217,7 +228,7 @@ def start_resource(world: World, name: str) -> None:
     if any(resource.name in one.needs for one in role.resources):
         _put(world, node, role, replace(resource, started=role.state is not ResourceState.ONLINE))
     elif role.state is not ResourceState.ONLINE:
-        roles.bring_online(world, node.name, role)
+        _start(world, node, role)
 
 
 def move_disk(world: World, name: str, role_name: str) -> None:

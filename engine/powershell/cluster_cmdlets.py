@@ -249,13 +249,17 @@ def move_group(world: World, node: str, call: CmdletCall, piped: PipelineTable |
     return get_group(world, node, CmdletCall("Get-ClusterGroup", {"name": (role.name,)}), None)
 
 
+STARTED: Final = (ResourceState.ONLINE, ResourceState.ONLINE_PENDING)
+"""States in which Start-ClusterGroup only returns the group."""
+
+
 def set_group(act: Callable[[World, str], None]) -> Cmdlet:
     """Build Start-ClusterGroup or Stop-ClusterGroup, which apply *act* to a role."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         role = lookup.role(world, node, lookup.name(call, piped, "group"), call)
         name = role.name
-        if act is not commands.start_role or role.state is not ResourceState.ONLINE:
+        if act is not commands.start_role or role.state not in STARTED:
             act(world, name)
         return get_group(world, node, CmdletCall("Get-ClusterGroup", {"name": (name,)}), None)
 

@@ -55,7 +55,7 @@ NO_PRINCIPAL: Final = say(
 )
 
 
-def was_serving(events: Sequence[Event], refused: Refusal) -> bool:
+def was_serving(events: Sequence[Event], refused: RefusedBatch) -> bool:
     """Return whether a database was served when *refused* happened, as far as its batch names one."""
     text, serving = refused.batch.lower(), True
     for event in events:
@@ -71,7 +71,7 @@ def is_refusal(number: int) -> bool:
     return any(first <= number < end for first, end in REFUSAL_RANGES)
 
 
-class Refusal(Struct, frozen=True):
+class RefusedBatch(Struct, frozen=True):
     """Batch that a server refused as wrong, with the first such error."""
 
     tick: Tick
@@ -80,11 +80,11 @@ class Refusal(Struct, frozen=True):
     number: int
 
 
-def find_refusals(events: Sequence[Event]) -> list[Refusal]:
+def find_refusals(events: Sequence[Event]) -> list[RefusedBatch]:
     """Find the trainee's batches that a server refused as wrong."""
     found = []
     for event, done in select_data(events, SqlDoneData):
         wrong = [n for n in facts.errors(done) if is_refusal(n)]
         if wrong and not facts.is_story_window(done.window):
-            found.append(Refusal(event.tick, event.server or "", " ".join(done.batch.split()), wrong[0]))
+            found.append(RefusedBatch(event.tick, event.server or "", " ".join(done.batch.split()), wrong[0]))
     return found

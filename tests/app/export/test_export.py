@@ -256,7 +256,7 @@ def test_a_runbook_runs_accepted_statements_and_comments_out_the_rest(source: Ex
 
 def test_the_reference_runbook_contains_its_reasons(source: ExportSource) -> None:
     text = reference_runbook(source)
-    assert "First see what has happened" in text
+    assert "finds that SERVER_B is the principal" in text
     code = [line for line in text.splitlines() if line and not line.startswith("--")]
     assert code[0] == ":CONNECT SERVER_B"
     assert code[-1] == "GO"

@@ -51,6 +51,13 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostProcess]:
         yield host
 
 
+@pytest.fixture
+def fresh_host(tmp_path: Path) -> Iterator[HostProcess]:
+    """A class in which no other test has done anything."""
+    with run_host(tmp_path / "class.sqlite", "planned-failover", "--mode", "exam") as host:
+        yield host
+
+
 def classes_of(window: OpenWindow) -> Classes:
     """As the menu finds them."""
     assembly = window.findChild(Assembly)
@@ -630,12 +637,12 @@ def test_interrupted_class_is_offered_at_the_next_start(
 
 
 def test_hand_is_still_raised_after_a_rejoin_and_f1_opens_the_help(
-    hands: Hands, qtbot: QtBot, host: HostProcess
+    hands: Hands, qtbot: QtBot, fresh_host: HostProcess
 ) -> None:
     window = hands.window
     classes = classes_of(window)
     for hand in (None, "Which server?"):
-        classes.join(host.code, "Uma")
+        classes.join(fresh_host.code, "Uma")
         seat = classes.seat
         assert seat is not None
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
@@ -643,7 +650,7 @@ def test_hand_is_still_raised_after_a_rejoin_and_f1_opens_the_help(
         assert seat.hand == hand
         if hand is None:
             seat.raise_hand("Which server?")
-            qtbot.waitUntil(lambda: _is_raised(host, "Uma"), timeout=WAIT_MS)
+            qtbot.waitUntil(lambda: _is_raised(fresh_host, "Uma"), timeout=WAIT_MS)
         seat._timer.stop()  # a kill: nothing is said
         seat._attendance.link.end()
         seat._attendance._seat_log.close()

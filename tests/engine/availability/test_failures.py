@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from engine.availability import commands
@@ -287,3 +289,18 @@ def test_a_lack_of_worker_threads_is_logged_and_fails_the_group_at_level_5(level
     assert [line[1] for line in world.errorlog["NODE_1"]].count(35217) >= 1
     assert primaries(world) == [stays]
     assert 35217 not in [line[1] for line in world.errorlog["NODE_2"]]
+
+
+@pytest.mark.parametrize("command", ["start-role AG1", "ps NODE_1 Start-ClusterGroup AG1"])
+@pytest.mark.parametrize("after_s", [1.0, 3.5, 5.0])
+def test_a_group_that_is_moving_does_not_start_on_a_second_node(command: str, after_s: float) -> None:
+    """Both replicas became primary: the role came online again on its old node during a planned failover."""
+    world = ag_lab()
+    do(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
+    run_until(world, world.tick / 100 + after_s)
+    with suppress(InputError):
+        do(world, command)
+    for _ in range(40):
+        run_until(world, world.tick / 100 + 0.5)
+        assert len(primaries(world)) <= 1
+    assert primaries(world) == ["NODE_2"]
