@@ -57,7 +57,7 @@ _READ: Final[dict[str, Callable[[str], object]]] = {
     "seat": int, "other": int, "tick": lambda said: _parse_ticks(said), "ticks": lambda said: _parse_ticks(said),
     "minutes": float, "speed": float,
 }  # fmt: skip
-"""How to convert the fields of a command that are not text, by name of the field."""
+"""Conversions of the fields of a command that are not text, by name of the field."""
 
 
 class HostUnavailableError(Exception):

@@ -22,7 +22,7 @@ VERBS: Final = {
     True: ("http://adlnet.gov/expapi/verbs/completed", "completed"),
     False: ("http://adlnet.gov/expapi/verbs/attempted", "attempted"),
 }
-"""Whether the run was over -> xAPI verb."""
+"""xAPI verb of a run that was over (True) or not (False)."""
 SIMULATION: Final = "http://adlnet.gov/expapi/activities/simulation"
 COURSE: Final = "https://w3id.org/xapi/profiles/cmi5/v1/CourseStructure.xsd"
 

@@ -124,11 +124,11 @@ def emit_role_event(
     role: ClusterRole,
     text: LocalizableMessage,
     change: str,
-    why: str | None = None,
-    to: str | None = None,
+    reason: str | None = None,
+    target: str | None = None,
 ) -> None:
     """Emit a cluster event about the role; *change* is its kind."""
-    world.emit(ClusterData(role=role.name, what=change, why=why, to=to), text, server=node)
+    world.emit(ClusterData(role=role.name, what=change, why=reason, to=target), text, server=node)
 
 
 # --- health -----------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def fail(world: World, node: str, role: ClusterRole, reason: str) -> None:
         role,
         say("role {role} has failed on {node}: {why}", role=role.name, node=role.owner, why=reason),
         change="role-failed",
-        why=reason,
+        reason=reason,
     )
     recent = tuple(tick for tick in role.restarts if world.tick - tick < ticks(RESTART_PERIOD_S))
     if kind.restartable(world, role) and len(recent) < RESTARTS_MAX:
@@ -294,7 +294,7 @@ def move(world: World, node: str, role: ClusterRole, target: str | None = None) 
         line = f"move of group {role.name} from {ends} of type MoveType::Manual is about to succeed"
         clusterlog.write(world, node, "INFO", "RCM", f"{line}, failoverCount={len(role.failures)}")
         text = say("role {role} moves from {node} to {other}", role=role.name, node=role.owner, other=to)
-        emit_role_event(world, node, role, text, change="move", to=to)
+        emit_role_event(world, node, role, text, change="move", target=to)
         _take_offline(world, node, role, (to,), "move")
 
 
@@ -353,7 +353,7 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
             role,
             say("{node} cannot bring role {role} online: {why}", node=target, role=role.name, why=declined),
             change="declined",
-            why=declined,
+            reason=declined,
         )
     role = _change(world, node, role, state=ResourceState.FAILED)
     world.call_after(RETRY_S, "role.retry", node, role.name, role.step)
@@ -396,7 +396,7 @@ def report_declined(world: World, name: str, owner: str, reason: str) -> None:
         role,
         say("{node} cannot bring role {role} online: {why}", node=owner, role=name, why=reason),
         change="declined",
-        why=reason,
+        reason=reason,
     )
     _bring_online(world, node.name, _change(world, node.name, role, tried=(*role.tried, owner)))
 

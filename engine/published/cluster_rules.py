@@ -77,7 +77,7 @@ def _removed(windows: str, across_subnets: bool, outage_s: float) -> bool:
     subnets = ("10.0.1", "10.0.1", "10.0.2" if across_subnets else "10.0.1")
     world = cluster_world(NODES[:3], windows, subnets=subnets)
     events = play(world, f"5 pull-cable NODE_3\n{5 + outage_s} plug-cable NODE_3\n", 60.0)
-    return first_s(events, ClusterData, what="node removed", node="NODE_3") is not None
+    return first_s(events, ClusterData, event_change="node removed", node="NODE_3") is not None
 
 
 REGROUP_MOST_S: Final = 2.5

@@ -301,13 +301,13 @@ def primary(world: World) -> str:
 
 
 def first_s(
-    events: Sequence[Event], kind: type[ClientData | ClusterData], what: str, node: str | None = None
+    events: Sequence[Event], kind: type[ClientData | ClusterData], event_change: str, node: str | None = None
 ) -> float | None:
     """Return the time of the first event of this kind with this change, of this node if one is named, s."""
     found = (
         event
         for event, change in select_data(events, kind)
-        if change.what == what and node in (None, getattr(change, "node", None))
+        if change.what == event_change and node in (None, getattr(change, "node", None))
     )
     return next((event.tick / TICKS_PER_S for event in found), None)
 

@@ -60,7 +60,9 @@ LONG_LEASE: Final = f"1 ps NODE_1 Get-ClusterResource {GROUP} | Set-ClusterParam
 def _noticed_s(fault: str, setup_lines: str = "") -> float | None:
     """Return the time from *fault* at the primary until the cluster knows that its role failed; None after 120 s."""
     world = group_world(AUTO, witness=True)
-    at = first_s(play(world, f"{setup_lines}5 {fault} NODE_1\n", 125.0), ClusterData, what="role-failed")
+    at = first_s(
+        play(world, f"{setup_lines}5 {fault} NODE_1\n", 125.0), ClusterData, event_change="role-failed"
+    )
     return None if at is None else at - FIVE
 
 
@@ -406,7 +408,7 @@ def _reconnected_s(register_all: bool, ttl_s: int, multi_subnet: bool) -> float:
     subnets = ("10.0.1", "10.0.2")
     world = group_world(("auto", "auto"), listener=listener, client=client, witness=True, subnets=subnets)
     events = play(world, f"5 sql NODE_2 ALTER AVAILABILITY GROUP {GROUP} FAILOVER\n", ttl_s + 60.0)
-    return first_s(events, ClientData, what="connected") or 10**9
+    return first_s(events, ClientData, event_change="connected") or 10**9
 
 
 def _listener() -> list[FigureRow]:

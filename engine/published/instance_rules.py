@@ -28,7 +28,7 @@ def _outage_s(act: str, seed: int = 1) -> float:
 
 @cache
 def _noticed_s(act: str) -> float:
-    at = first_s(play(instance_world(), f"{AT_S} {act}\n", 100.0), ClusterData, what="role-failed")
+    at = first_s(play(instance_world(), f"{AT_S} {act}\n", 100.0), ClusterData, event_change="role-failed")
     return (at or 10**9) - AT_S
 
 

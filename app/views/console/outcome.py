@@ -78,23 +78,23 @@ def summarize_outcome(outcome: BatchOutcome) -> BatchOutcome:
     return replace(outcome, messages=told, results=(), counted=outcome.row_count)
 
 
-def from_event(event: Event, done: SqlDoneData) -> BatchOutcome:
+def from_event(event: Event, batch_end: SqlDoneData) -> BatchOutcome:
     """Return the outcome of a batch that has ended."""
     return BatchOutcome(
         server=event.server or "",
-        window=done.window,
-        batch=done.batch,
-        messages=tuple(Message(**message) for message in done.messages),
+        window=batch_end.window,
+        batch=batch_end.batch,
+        messages=tuple(Message(**message) for message in batch_end.messages),
         results=tuple(
             Rowset(
                 tuple(result["columns"]),
                 tuple(tuple(row) for row in result["rows"]),
                 result.get("after_messages", 0),
             )
-            for result in done.results
+            for result in batch_end.results
         ),
-        started_tick=done.started_tick,
-        elapsed_ticks=done.elapsed_ticks,
+        started_tick=batch_end.started_tick,
+        elapsed_ticks=batch_end.elapsed_ticks,
     )
 
 
@@ -186,24 +186,24 @@ class Batches:
         self._awaited: Counter[tuple[str, ...]] = Counter()
         self._running: dict[str, QueryBatch] = {}
 
-    def started(self, event: Event, sent: SqlData) -> QueryBatch | None:
+    def started(self, event: Event, batch_start: SqlData) -> QueryBatch | None:
         """Return the batch that begins; None if it is nobody's here."""
         for item in self._journal[self._read :]:
             if item.verb == "sql" and QUERY_WINDOW.fullmatch(item.args[0]):
                 self._awaited[item.args] += 1
         self._read = len(self._journal)
-        window = sent.window
+        window = batch_start.window
         if not self._awaited[window, event.text]:
             return None
         self._awaited[window, event.text] -= 1
-        batch = self._running[window] = QueryBatch(event.tick, window, event.text, sent.batch)
+        batch = self._running[window] = QueryBatch(event.tick, window, event.text, batch_start.batch)
         return batch
 
-    def finish_batch(self, event: Event, done: SqlDoneData) -> QueryBatch | None:
+    def finish_batch(self, event: Event, batch_end: SqlDoneData) -> QueryBatch | None:
         """Return the batch that ends, with its outcome; None if it is nobody's here."""
-        batch = self._running.get(done.window)
-        if batch is None or batch.run != done.run:
+        batch = self._running.get(batch_end.window)
+        if batch is None or batch.run != batch_end.run:
             return None
         del self._running[batch.window]
-        batch.outcome = from_event(event, done)
+        batch.outcome = from_event(event, batch_end)
         return batch

@@ -322,11 +322,11 @@ class Drill(ConditionPoller):
         text = (hint.look, hint.means, hint.type)[layer - 1]
         return Event(tick, HintData(goal=hint.goal, layer=layer, cost=cost), text)
 
-    def _record_answer(self, event: Event, given: AnswerData) -> Event:
-        name, choice = given.question, int(given.choice or 0)
+    def _record_answer(self, event: Event, answer_data: AnswerData) -> Event:
+        name, choice = answer_data.question, int(answer_data.choice or 0)
         inquiry = self._inquiry(name)
         answer = self.answers[name] = questions.record_answer(
-            self.answers[name], choice, event.tick, given.sure_percent
+            self.answers[name], choice, event.tick, answer_data.sure_percent
         )
         text = say("answered: {choice}", choice=inquiry.texts[choice - 1])
         data = AnswerData(question=name, choice=choice)
