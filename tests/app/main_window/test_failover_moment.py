@@ -25,6 +25,7 @@ from app.widgets import theme
 from app.words import language
 from tests import painted
 from tests.app.main_window.conftest import Hands, show_window
+from tests.cases import sample_cases
 from tests.open_window import OpenWindow
 
 FRAMES_MAX = 20_000
@@ -235,12 +236,15 @@ class StageWidget(QWidget):
 
 @pytest.mark.parametrize(
     ("name", "mode", "line"),
-    [
-        ("automatic-failover", "practice", ""),
-        ("ag-automatic-failover", "practice", ""),
-        ("fci-lab", "lab", "power-off NODE_1"),
-        ("forced-service", "practice", "why"),
-    ],
+    sample_cases(
+        2,
+        [
+            ("ag-automatic-failover", "practice", ""),
+            ("automatic-failover", "practice", ""),
+            ("forced-service", "practice", "why"),
+            ("fci-lab", "lab", "power-off NODE_1"),
+        ],
+    ),
 )
 @pytest.mark.usefixtures("locale")
 def test_text_of_the_stage_is_read_from_the_back_row(

@@ -11,6 +11,7 @@ from app.views.topology import Topology
 from app.views.topology.canvas import LEAST_PX
 from app.words import language
 from engine.drill.running.drill import Drill
+from tests.cases import sample_cases
 from tests.open_window import OpenWindow
 from tests.painted import texts
 from tests.shipped_scenarios import LABS, NAMES, load_shipped_scenario
@@ -20,7 +21,7 @@ PLAYED_S = 1.0
 
 
 @pytest.mark.usefixtures("hands", "style_sheet")
-@pytest.mark.parametrize("scale", [1.0, 1.1, 1.25, 1.5])
+@pytest.mark.parametrize("scale", sample_cases(3, [1.0, 1.1, 1.25, 1.5]))
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
     qtbot: QtBot, window: OpenWindow, size: tuple[int, int], scale: float
