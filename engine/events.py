@@ -72,7 +72,7 @@ def _list_fields(kind: type[EventData]) -> tuple[tuple[str, bool], ...]:
 
 
 class AlertData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a threshold that was exceeded."""
+    """Alert: a threshold of the monitor was exceeded."""
 
     kind: ClassVar[EventKind] = "alert"
     number: int
@@ -82,7 +82,7 @@ class AlertData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class AnswerData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a question that was answered, or missed."""
+    """Answer to a question, or a question that was missed."""
 
     kind: ClassVar[EventKind] = "answer"
     question: str
@@ -93,7 +93,7 @@ class AnswerData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class AvailabilityData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a databases that serve, or data that was lost."""
+    """Change of the servers that serve a database, or committed data that was lost."""
 
     kind: ClassVar[EventKind] = "availability"
     serving: bool | None = None
@@ -103,7 +103,7 @@ class AvailabilityData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ChoreData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a result of a manual step."""
+    """Result of a manual step."""
 
     kind: ClassVar[EventKind] = "chore"
     path: str | None = None
@@ -116,7 +116,7 @@ class ChoreData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ClientData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a change of a client application."""
+    """Change of a client application."""
 
     kind: ClassVar[EventKind] = "client"
     client: str
@@ -127,7 +127,7 @@ class ClientData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ClusterData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a change of a failover cluster."""
+    """Change of a failover cluster; *what* names it."""
 
     kind: ClassVar[EventKind] = "cluster"
     role: str | None = None
@@ -141,7 +141,7 @@ class ClusterData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ClusterLogData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a line of a cluster log."""
+    """Line of a cluster log."""
 
     kind: ClassVar[EventKind] = "clusterlog"
     level: str
@@ -149,7 +149,7 @@ class ClusterLogData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class DetectedData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a connection that was lost or restored."""
+    """Connection that was lost or restored; *how* names the reason."""
 
     kind: ClassVar[EventKind] = "detected"
     peer: str
@@ -157,7 +157,7 @@ class DetectedData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ErrorLogData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a line of an ERRORLOG."""
+    """Line of an ERRORLOG; number 0 for a line without a message number."""
 
     kind: ClassVar[EventKind] = "errorlog"
     number: int
@@ -166,7 +166,7 @@ class ErrorLogData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class FailoverData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a step of a failover."""
+    """Step of a failover; *why* is the reason of a failure."""
 
     kind: ClassVar[EventKind] = "failover"
     step: str
@@ -176,7 +176,7 @@ class FailoverData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class FaultData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a fault or repair."""
+    """Fault or repair; *no_effect* is True if it changed nothing."""
 
     kind: ClassVar[EventKind] = "fault"
     verb: str
@@ -185,7 +185,7 @@ class FaultData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class GoalData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a goal that was met or missed."""
+    """Goal that was met or missed."""
 
     kind: ClassVar[EventKind] = "goal"
     goal: str
@@ -193,7 +193,7 @@ class GoalData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class HintData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a hint that was opened."""
+    """Hint that was opened."""
 
     kind: ClassVar[EventKind] = "hint"
     goal: str | None = None
@@ -202,7 +202,7 @@ class HintData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class LogData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a change of log space."""
+    """Change of log space; *what* names it."""
 
     kind: ClassVar[EventKind] = "log"
     what: str
@@ -211,7 +211,7 @@ class LogData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class NoteData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a remark about the run."""
+    """Note about the run."""
 
     kind: ClassVar[EventKind] = "note"
     what: str | None = None
@@ -222,7 +222,7 @@ class NoteData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class PowerShellData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a line at a PowerShell prompt."""
+    """Line at the PowerShell prompt of a node, with its output."""
 
     kind: ClassVar[EventKind] = "powershell"
     node: str
@@ -232,14 +232,14 @@ class PowerShellData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ProtectionData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a change of protection."""
+    """Change of protection: *exposed* is True without a failover partner."""
 
     kind: ClassVar[EventKind] = "protection"
     exposed: bool
 
 
 class QuestionData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a question of the drill."""
+    """Question of the drill."""
 
     kind: ClassVar[EventKind] = "question"
     question: str
@@ -250,7 +250,7 @@ class QuestionData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ReplicaData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a change of a replica's role."""
+    """Change of a replica's role."""
 
     kind: ClassVar[EventKind] = "replica"
     group: str
@@ -259,7 +259,7 @@ class ReplicaData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class RoleData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a change of a copy's role."""
+    """Change of a copy's role."""
 
     kind: ClassVar[EventKind] = "role"
     reason: str | None = None
@@ -267,7 +267,7 @@ class RoleData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ScoreData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a change of the score."""
+    """Change of the score."""
 
     kind: ClassVar[EventKind] = "score"
     name: str | None = None
@@ -277,13 +277,13 @@ class ScoreData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ServiceData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a change of an instance's service."""
+    """Change of an instance's service; the text has everything."""
 
     kind: ClassVar[EventKind] = "service"
 
 
 class SessionData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a change of a session."""
+    """Change of a session; *what* names it."""
 
     kind: ClassVar[EventKind] = "session"
     window: str
@@ -294,7 +294,7 @@ class SessionData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class SqlData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a batch that was sent."""
+    """Batch that was sent."""
 
     kind: ClassVar[EventKind] = "sql"
     window: str
@@ -302,7 +302,7 @@ class SqlData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class SqlDoneData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a batch that ended."""
+    """Batch that ended, with its messages and results."""
 
     kind: ClassVar[EventKind] = "sql_done"
     window: str
@@ -316,7 +316,7 @@ class SqlDoneData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class StateData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a change of a state."""
+    """Change of a mirroring or synchronization state."""
 
     kind: ClassVar[EventKind] = "state"
     why: str | None = None
@@ -326,7 +326,7 @@ class StateData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class TraceData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a Database Mirroring State Change event."""
+    """Database Mirroring State Change event, with its columns State and IntegerData."""
 
     kind: ClassVar[EventKind] = "trace"
     state: int
@@ -334,45 +334,45 @@ class TraceData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class WitnessData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a change of a witness state."""
+    """Change of the witness state that a partner has."""
 
     kind: ClassVar[EventKind] = "witness"
     new: str
 
 
 class TeamMessageData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a message between two roles of a team; *said* is its text without its sender."""
+    """Message between two roles of a team; *said* is its text without its sender."""
 
     to: str
     said: str | None = None
 
 
 class CallData(TeamMessageData, frozen=True, gc=False, kw_only=True):
-    """Fields of a call."""
+    """Call."""
 
     kind: ClassVar[EventKind] = "call"
 
 
 class ReadBackData(TeamMessageData, frozen=True, gc=False, kw_only=True):
-    """Fields of a read-back."""
+    """Read-back of a call."""
 
     kind: ClassVar[EventKind] = "read-back"
 
 
 class ConfirmationData(TeamMessageData, frozen=True, gc=False, kw_only=True):
-    """Fields of a confirmation."""
+    """Confirmation of a read-back."""
 
     kind: ClassVar[EventKind] = "confirm"
 
 
 class StatusRequestData(TeamMessageData, frozen=True, gc=False, kw_only=True):
-    """Fields of a status request."""
+    """Request for a status report."""
 
     kind: ClassVar[EventKind] = "ask-status"
 
 
 class StatusReportData(TeamMessageData, frozen=True, gc=False, kw_only=True):
-    """Fields of a status report."""
+    """Status report."""
 
     kind: ClassVar[EventKind] = "status"
 

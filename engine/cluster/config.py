@@ -145,10 +145,10 @@ def current(world: World, cluster: str) -> ClusterConfig:
 
 
 # --- content of witnesses ---------------------------------------------------------------------------------
-# a disk has a copy of the cluster database, a share or a storage account only its tag.  A node without
-# the newest database learns this from the witness ("partition in time"). It copies the newest database
-# from a disk. With a share or a storage account it waits for a node with the newest database, or for
-# forced quorum. [DOC: manage quorum; Start-ClusterNode]
+# A disk has a copy of the cluster database, a share or a storage account only its tag. A node without the
+# newest database learns this from the witness ("partition in time"). It copies the newest database from a
+# disk. With a share or a storage account it waits for a node with the newest database, or for forced quorum.
+# [DOC: manage quorum; Start-ClusterNode]
 
 DISK: Final = "Physical Disk"
 CLOUD: Final = "Cloud Witness"

@@ -241,7 +241,7 @@ class SampleTable:
 
 
 # --- readings of a source or a stream ---------------------------------------------------------------------
-# positions, counters at one time, totals.
+# Positions, counters at one time, totals.
 
 
 class SourcePositions(NamedTuple):

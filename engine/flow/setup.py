@@ -197,8 +197,8 @@ def tries_compression(compression_ratio: float, version: int) -> bool:
 
 
 # --- long operations as the log that they write -----------------------------------------------------------
-# index builds and rebuilds, bulk loads.  Calibrated on figures 3 and 4 and the suspended bulk loads of
-# the 2005 whitepaper [WP]; sizes scale from there.
+# Index builds and rebuilds, bulk loads. Calibrated on figures 3 and 4 and the suspended bulk loads of the
+# 2005 whitepaper [WP]; sizes scale from there.
 
 GB_KB: Final = 1024.0 * 1024.0
 

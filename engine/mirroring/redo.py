@@ -196,7 +196,7 @@ HANDLERS: Final[Handlers] = {"redo.replay": replay}
 
 
 # --- synchronization of two copies ------------------------------------------------------------------------
-# a principal opens, log flows, the mirror catches up, the witness learns the state.
+# A principal opens, log flows, the mirror catches up, and the witness receives the state.
 
 
 def stop_serving(world: World, key: Key) -> None:

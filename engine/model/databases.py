@@ -230,7 +230,7 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
 
 
 # --- groups of copies -------------------------------------------------------------------------------------
-# witnesses, connections, failovers.
+# Witnesses, connections, failovers.
 
 
 class Group(Struct, frozen=True, kw_only=True, gc=False):

@@ -405,8 +405,8 @@ def get_interface(world: World, node: str, call: CmdletCall, piped: PipelineTabl
     return PipelineTable("interface", ("Name", "Node", "Network", "State"), rows)
 
 
-# --- get-ClusterParameter and Set-ClusterParameter --------------------------------------------------------
-# private properties of a resource.
+# --- Get-ClusterParameter and Set-ClusterParameter --------------------------------------------------------
+# Private properties of a resource.
 
 PARAMETERS: Final = {
     "LeaseTimeout": "lease_timeout_ms",

@@ -164,7 +164,7 @@ class PipelineTable:
 
 
 # --- cmdlets that process the objects of a pipeline -------------------------------------------------------
-# choose, sort, count, show.  [DOC: about pipelines]
+# Choose, sort, count, show. [DOC: about pipelines]
 
 CONDITION: Final = re.compile(
     r"\(?\s*\$(?:_|PSItem)\.(\w+)(?:\.Name)?\s+-c?(\w+)\s+['\"]?([^'\"]*?)['\"]?\s*\)?", re.IGNORECASE

@@ -431,7 +431,7 @@ def login_refusal(world: World, client: Client, server: str) -> SqlError | None:
 
 
 # --- permissions and roles --------------------------------------------------------------------------------
-# those of a database are in its log, those of the server stay with the instance.
+# Permissions of a database are in its log; those of the server stay with the instance.
 
 SECURITY: Final = "\0security"
 """Key of the permissions of a database among its users, and of those of an instance among its objects."""

@@ -379,7 +379,7 @@ HANDLERS: Final[Handlers] = {
 
 
 # --- preconditions of an automatic failover ---------------------------------------------------------------
-# whether each is met, and where a DBA can check it.
+# Each has its state and the place where a DBA can check it.
 
 OTHERS: Final[list[Callable[[World, str], list[FailoverPrecondition]]]] = []
 """Functions that give preconditions for a database in no group; each kind of failover adds its own."""

@@ -283,7 +283,7 @@ LOG_FILE_MAX_KB: Final = 2.0 * 1024**3
 
 
 # --- chain of log backups of a database -------------------------------------------------------------------
-# what starts it and what breaks it.  [DOC: Transaction Log Backups; Prepare a Mirror Database]
+# A full backup starts it; some operations break it [DOC: Transaction Log Backups; Prepare a Mirror Database].
 
 
 def begin(world: World, key: Key, from_kb: float, tick: Tick) -> None:

@@ -13,8 +13,8 @@ from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, World
 from engine.protocol import commits, disks, logspace, security, statements, streams, volumes
 
 # --- encryption of a whole database (TDE) -----------------------------------------------------------------
-# its key, and the certificate that every server needs to open it [DOC: TDE].  The encryption scan takes
-# no simulated time.
+# Every server needs the certificate of its key to open the database [DOC: TDE]. The encryption scan takes no
+# simulated time.
 
 STANDARD_HAS_IT: Final = 2019
 """First version in which Standard edition encrypts as well [DOC: editions and supported features of 2019]."""

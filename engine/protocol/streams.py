@@ -340,7 +340,7 @@ run = flow.run
 
 
 # --- input of the flow model for each log -----------------------------------------------------------------
-# hardware, load, network, and the terms of its group.
+# Hardware, load, network, and the terms of its group.
 
 TRACE_FLAG_NO_COMPRESSION: Final = 1462
 """Trace flag that turns off compression of the log stream, globally and at once. Documented [DOC: trace flags]."""

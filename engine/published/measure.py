@@ -175,7 +175,7 @@ def _run_until_crossing(flow: Flow) -> float:
 
 
 # --- server topology of the papers as a world -------------------------------------------------------------
-# principal, mirror, witness, and one or more idle databases.
+# Principal, mirror and witness, with one or more idle databases.
 
 PRINCIPAL: Final = "SERVER_A"
 MIRROR: Final = "SERVER_B"

@@ -23,7 +23,7 @@ from engine.published.measure import (
 from engine.published.rows import FigureRow, number, statement
 
 # --- tables 1 to 3 of the 2005 white paper ----------------------------------------------------------------
-# two workloads without mirroring, with safety OFF and FULL.
+# They compare two workloads without mirroring, with safety OFF and with FULL.
 
 WP: Final = "Database Mirroring Best Practices and Performance Considerations (2006)"
 
@@ -109,7 +109,7 @@ def _text() -> list[FigureRow]:
 
 
 # --- figures 6 to 15 and table 7 of the 2005 white paper --------------------------------------------------
-# encryption, round trips, bandwidth.  The figures are pictures without values, so the rows compare the
+# Encryption, round trips, bandwidth. The figures are pictures without values, so the rows compare the
 # statements of the text.
 
 RTTS_MS: Final = (0.2, 2.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0)
@@ -259,7 +259,7 @@ def _by_bandwidth() -> list[FigureRow]:
 
 
 # --- figures 1 to 4 of the 2005 white paper and its suspended bulk loads ----------------------------------
-# long operations and a full log disk.
+# They show long operations and a full log disk.
 
 OPERATION_MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
 BATCHES: Final = (100.0, 1000.0, 1e6)

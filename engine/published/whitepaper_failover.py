@@ -209,7 +209,7 @@ def _state(world: World) -> str:
 
 
 # --- table 6 of the first white paper ---------------------------------------------------------------------
-# failover time by cause, synchronous mirroring with witness, Workload1.
+# It lists failover times by cause for synchronous mirroring with a witness, with Workload1.
 
 REFERENCE: Final = "Database Mirroring Best Practices and Performance Considerations (2006), Table 6"
 

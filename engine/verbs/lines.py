@@ -226,7 +226,7 @@ def _parse_time(token: str, previous_tick: int) -> int:
 
 
 # --- description of an input line as a person entered it --------------------------------------------------
-# the typed statement with its place, or the menu entry.
+# It is the typed statement with its place, or the menu entry.
 
 UNTOLD: Final = frozenset({"connect", "rewind"})
 """Verbs whose other arguments no person enters."""

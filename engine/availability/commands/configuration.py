@@ -476,8 +476,8 @@ def permit_creation(world: World, server: str, name: str, granted: bool) -> list
 
 
 # --- common checks of the statements about availability groups --------------------------------------------
-# feature, group, role.  [DOC: ALTER AVAILABILITY GROUP]  Order: feature and cluster, group, role,
-# databases; derived where it is not documented.
+# They run in the order feature and cluster, group, role, databases [DOC: ALTER AVAILABILITY GROUP]; the order
+# is derived where it is not documented.
 
 
 def node(world: World, server: str) -> Node:

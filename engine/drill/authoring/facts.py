@@ -52,7 +52,7 @@ class Facts:
 
     world: World
     batches: Sequence[SentBatch]
-    """Events sql_done of the trainee's batches, oldest first, in the form of `conduct`."""
+    """The trainee's batches and prompt lines, oldest first."""
     operations: Sequence[Event] = ()
     """Completed long operations (bulk loads, index rebuilds), oldest first."""
     calls: Calls = ()
@@ -268,8 +268,7 @@ def has_error(facts: Facts, number: int, server: str | None) -> bool:
     return any(server in (None, batch.server) and number in batch.errors for batch in facts.batches)
 
 
-# --- batches and prompt lines in the form that conditions and judges need ---------------------------------
-# plain text, errors, origin.
+# --- text, errors and origin of batches and prompt lines --------------------------------------------------
 
 _COMMENT: Final = re.compile(r"--[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
 

@@ -261,7 +261,7 @@ class _Scan:
 
 
 # --- descriptions of expected values ----------------------------------------------------------------------
-# pydantic's errors in our words, one line for each kind.
+# Each kind of pydantic's errors has a sentence of ours.
 
 EXPECTED: Final = {
     "string_type": mark("a text in quotes"),

@@ -217,7 +217,7 @@ def _would_recover(counterfactual: Drill, text: str) -> bool:
 
 
 # --- start time of a retry --------------------------------------------------------------------------------
-# early enough for a person to look, think and type before the decisive moment.
+# It leaves a person time to look, think and type before the decisive moment.
 
 LOOK_S: Final = 5.0
 """Time for a query and its answer. Assumed."""

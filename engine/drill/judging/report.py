@@ -394,7 +394,7 @@ def _arrays(drill: DrillState, database: str, stride: int = 1) -> dict[str, list
 
 
 # --- service in the view of clients -----------------------------------------------------------------------
-# a database can be online before any client has found it.
+# A database can be online before any client has found it.
 
 DISCONNECTED: Final = frozenset({"cut", "stopped", "gave up", "timeout", "partner refused", "login failed"})
 """Changes after which a client has no connection."""
@@ -485,7 +485,7 @@ def client_downtime_s(
 
 
 # --- calibration of a trainee's confidence ----------------------------------------------------------------
-# Brier score and calibration curve of questions and predictions.  Brier (Monthly Weather Review 78, 1950)
+# Brier score and calibration curve of questions and predictions. Brier (Monthly Weather Review 78, 1950)
 # for one event: the mean of (stated probability - outcome) squared. The score is 0 for a trainee who is
 # always certain and right, 0.25 for one who always says 50 %, and at most 1.
 

@@ -214,7 +214,7 @@ def _lines(rows: Iterable[Sequence[str]], widths: Sequence[int]) -> Iterator[str
 
 
 # --- durations of failovers on a planned link -------------------------------------------------------------
-# the same failure in many runs of the planned world.
+# The planned world is run many times with the same failure.
 
 CAUSES: Final = ("power-off", "stop-service", "hang", "pull-cable")
 """Faults that can hit the principal."""

@@ -122,7 +122,7 @@ PARTS_THAT_MATTER: Final[Callable[[World], tuple[Any, ...]]] = attrgetter(*MATTE
 
 
 # --- incremental hashes of dictionaries of frozen parts ---------------------------------------------------
-# only parts that changed since the last hash are read.
+# Only parts that changed since the last hash are read.
 
 BYTES: Final = 16
 """Bytes of a hash, enough to exclude an accidental collision in a search."""

@@ -311,7 +311,7 @@ def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, .
 
 # --- novelty of a plan's results --------------------------------------------------------------------------
 # Among plans with equal points, those come first that meet more parts of goals. Among these, plans with
-# new facts come first.  Lipovetzky and Geffner, Best-first width search (AAAI 2017), with width 1: a
+# new facts come first. Lipovetzky and Geffner, Best-first width search (AAAI 2017), with width 1: a
 # state is new if it has a fact that no earlier state had.
 
 PARTS: Final = (

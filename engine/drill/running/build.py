@@ -234,7 +234,7 @@ def _start_flow(world: World, owner: Key) -> None:
 
 
 # --- preparation of a drill -------------------------------------------------------------------------------
-# invisible input lines at tick 0.
+# Invisible input lines at tick 0.
 
 
 def prepare(world: World, lines: Iterable[str]) -> list[str]:

@@ -65,7 +65,7 @@ TERMS: Final[dict[DrillMode, Terms]] = {
 
 
 # --- locks of the story -----------------------------------------------------------------------------------
-# input lines, or all lines with the same beginning, that the trainee cannot use.
+# Input lines, or all lines with the same beginning, that the trainee cannot use.
 
 
 def parse_lock(text: str, world: World) -> Input:

@@ -82,8 +82,8 @@ def parse_learned_facts(text: str, scenario: Scenario) -> list[LearnedFact]:
     return facts
 
 
-# --- rules for the information that a seat may receive in addition to the servers' responses --------------
-# No other module decides this.  In an exam, information comes only from the servers, the brief and the
+# --- rules for information beside the servers' responses ------------------------------------------------------
+# This section alone decides it. In an exam, information comes only from the servers, the brief and the
 # trainee's own actions. Every part of the program that reads the true state checks here first.
 
 SECRET: Final = say("during an exam you get information only from the servers: query them, or let time pass")

@@ -94,7 +94,7 @@ def remove(world: World, server: str, table: str, predicate: Callable[[Record], 
 
 
 # --- records of SQL Server Agent --------------------------------------------------------------------------
-# steps of its jobs, start requests, and events seen by its alerts.
+# Steps of its jobs, start requests, and events seen by its alerts.
 
 
 def steps_of(world: World, server: str, job: str) -> list[Record]:

@@ -242,7 +242,7 @@ def _cost(session: SqlSession) -> tuple[int, float, int]:
 
 
 # --- application locks of sp_getapplock -------------------------------------------------------------------
-# modes, conflicts and owners [DOC: sp_getapplock; APPLOCK_MODE].
+# Modes, conflicts and owners [DOC: sp_getapplock; APPLOCK_MODE].
 
 MODES: Final = {
     "shared": "S",

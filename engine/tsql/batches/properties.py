@@ -189,8 +189,8 @@ def _loginproperty(context: Context, login: Scalar, name: Scalar) -> Scalar:
     return table.get(to_text(name).lower())
 
 
-# --- functions about columns, indexes and the identity of a table [DOC ------------------------------------
-# [DOC: metadata functions] metadata functions].  These are COL_LENGTH, COLUMNPROPERTY, INDEXPROPERTY …
+# --- functions about columns, indexes and the identity of a table -----------------------------------------
+# COL_LENGTH, COLUMNPROPERTY, INDEXPROPERTY and others [DOC: metadata functions].
 
 
 def _columns(context: Context, number: Scalar) -> list[catalog.Record]:

@@ -221,10 +221,10 @@ view("sys.dm_os_schedulers", _schedulers)
 
 
 # --- load figures of an instance, derived from the flow ---------------------------------------------------
-# writes, waits, batches, memory.  The flow knows the log, commits, and the pages that checkpoints and
-# redo write. Everything here follows from those and from settings. Two samples of a view therefore give
-# the rates that the counters of the window show. Figures without a basis in the flow (reads, plans,
-# latches) are not here.
+# Writes, waits, batches, memory. The flow knows the log, commits, and the pages that checkpoints and redo
+# write. Everything here follows from those and from settings. Two samples of a view therefore give the rates
+# that the counters of the window show. Figures without a basis in the flow (reads, plans, latches) are not
+# here.
 
 MEMORY_KB: Final = 64 * 2**20
 """Memory of every computer, as sys.dm_os_sys_info shows it. Assumed."""

@@ -297,7 +297,7 @@ def _is_reachable(context: Context, replica: Replica) -> bool:
 
 
 # --- cluster of the instance in its dynamic views ---------------------------------------------------------
-# quorum, members, networks, nodes of a cluster instance.  Documented [DOC: sys.dm_hadr_cluster]: a node
+# Quorum, members, networks, nodes of a cluster instance. Documented [DOC: sys.dm_hadr_cluster]: a node
 # without quorum shows no rows.
 
 _QUORUM_TYPES: Final = {

@@ -401,9 +401,8 @@ def end_of_log_kb(context: Context, copy: DatabaseCopy) -> float:
 
 
 # --- database-level settings ------------------------------------------------------------------------------
-# database scoped configurations and Query Store.  Nobody can change them: all are defaults.  Documented
-# [DOC: ALTER DATABASE SCOPED CONFIGURATION; ALTER DATABASE SET options]; the numbers are those in public
-# output.
+# Database scoped configurations and Query Store. Nobody can change them: all are defaults. Documented [DOC:
+# ALTER DATABASE SCOPED CONFIGURATION; ALTER DATABASE SET options]; the numbers are those in public output.
 
 _CONFIGURATIONS: Final = (
     resources.files("engine.tsql.catalog").joinpath("scoped.txt").read_text(encoding="utf-8")

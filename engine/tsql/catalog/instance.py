@@ -153,9 +153,9 @@ view(
 
 
 # --- built-in sessions of extended events -----------------------------------------------------------------
-# system_health, and since 2012 AlwaysOn_health.  AlwaysOn_health starts with the instance if the New
-# Availability Group wizard has created or joined a group there; elsewhere it is stopped. Derived: an
-# instance with a replica got it from the wizard.
+# system_health, and since 2012 AlwaysOn_health. AlwaysOn_health starts with the instance if the New
+# Availability Group wizard has created or joined a group there; elsewhere it is stopped. Derived: an instance
+# with a replica got it from the wizard.
 
 HEALTH_EVENTS: Final = (
     "alwayson_ddl_executed", "availability_group_lease_expired", "availability_replica_automatic_failover_validation",

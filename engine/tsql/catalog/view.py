@@ -97,9 +97,9 @@ for _name in _EMPTY.split():
 
 
 # --- views of the product that are not simulated ----------------------------------------------------------
-# their columns are undocumented, or they are newer than 2014.  Documented with the first version of each
-# [DOC: system catalog views; dynamic management views]; dm_db_script_level and
-# dm_db_mirroring_past_actions from memory, dm_db_database_page_allocations as in public output.
+# Their columns are undocumented, or they are newer than 2014. Documented with the first version of each [DOC:
+# system catalog views; dynamic management views]; dm_db_script_level and dm_db_mirroring_past_actions from
+# memory, dm_db_database_page_allocations as in public output.
 
 _TEXT: Final = (
     resources.files("engine.tsql.catalog").joinpath("unsimulated_views.txt").read_text(encoding="utf-8")

@@ -225,7 +225,7 @@ def quote(name: str) -> str:
 
 
 # --- detection of batches that certainly change nothing visible to a later batch --------------------------
-# the queries of a monitoring script.
+# Queries of a monitoring script are such batches.
 
 _OF_QUERIES: Final = frozenset({"SELECT", "WITH", "ELSE", "END"})
 _CHANGING: Final = (STATEMENT_WORDS - _OF_QUERIES) | {"INTO", "GO", "OPENQUERY", "OPENROWSET"}

@@ -265,7 +265,7 @@ _CLOSING: Final = {"'": "'", '"': '"', "[": "]"}
 
 
 # --- syntax check of Ctrl+F5 ------------------------------------------------------------------------------
-# nothing is executed and no name is resolved.
+# Nothing is executed and no name is resolved.
 
 PROBLEMS_MAX: Final = 1_000
 """Maximum reported errors of one text. Assumed."""

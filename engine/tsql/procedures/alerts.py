@@ -237,7 +237,7 @@ def _notify_operator(call: ProcedureCall) -> None:
 
 
 # --- database Mail ----------------------------------------------------------------------------------------
-# profiles and accounts are stored, mails stay in the queue; nothing leaves the instance.
+# Profiles and accounts are stored, mails stay in the queue; nothing leaves the instance.
 
 COMPONENT: Final = "Database Mail XPs"
 

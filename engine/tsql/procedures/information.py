@@ -393,7 +393,7 @@ def _server_diagnostics(call: ProcedureCall) -> None:
 
 
 # --- extended procedures that access the computer ---------------------------------------------------------
-# the command shell, the registry, files.
+# The command shell, the registry, files.
 
 
 def _shell(call: ProcedureCall) -> None:
@@ -439,8 +439,8 @@ def _refuse(call: ProcedureCall) -> None:
 
 
 # --- extended procedures about files and folders ----------------------------------------------------------
-# xp_fileexist, xp_create_subdir, xp_dirtree, xp_subdirs.  Not documented; results and messages as in
-# public output.
+# xp_fileexist, xp_create_subdir, xp_dirtree, xp_subdirs. Not documented; results and messages as in public
+# output.
 
 
 def _file_exists(call: ProcedureCall) -> None:

@@ -223,8 +223,7 @@ def _titles(select: exp.Select, sources: list[str]) -> list[str]:
 
 
 # --- FOR XML PATH, RAW and, for one table, AUTO -----------------------------------------------------------
-# the rows of a query as one XML text.  Rules from [DOC: FOR XML, PATH mode] and the pages for RAW and
-# AUTO.
+# The rows of a query as one XML text. Rules from [DOC: FOR XML, PATH mode] and the pages for RAW and AUTO.
 
 XML_COLUMN: Final = "XML_F52E2B61-18A1-11d1-B105-00805F49916B"
 """Name of the only column of an outermost FOR XML query."""

@@ -271,7 +271,7 @@ def _unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
 
 
 # --- MAXRECURSION -----------------------------------------------------------------------------------------
-# step counters of recursive common table expressions.
+# Step counters of recursive common table expressions.
 
 RECURSION_MAX: Final = 100
 """Default of OPTION (MAXRECURSION n); 0 is unlimited. Documented."""

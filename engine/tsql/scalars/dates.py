@@ -440,7 +440,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
 
 
 # --- AT TIME ZONE -----------------------------------------------------------------------------------------
-# Windows names of time zones, and local times in the gap and overlap of a change of the clock.  The names
+# Windows names of time zones, and local times in the gap and overlap of a change of the clock. The names
 # are those of the CLDR; the offsets are those of the IANA database in the package tzdata, never of the
 # machine, so that every machine answers the same.
 

@@ -155,7 +155,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
 
 
 # --- PARSE and TRY_PARSE ----------------------------------------------------------------------------------
-# numbers and dates in the notation of a .NET culture [DOC: PARSE].
+# Numbers and dates in the notation of a .NET culture [DOC: PARSE].
 
 CULTURES: Final = {
     "en-us": ("us_english", "mdy", ",", "."),

@@ -428,7 +428,7 @@ _ONLY_EXPLICIT: Final = frozenset(
 
 
 # --- decimal numbers with more digits than a float --------------------------------------------------------
-# a text of all digits after MARK.
+# Such a number is a text: MARK and all digits.
 
 MARK: Final = "\U0010fffe"
 """Prefix of such a number. It is a noncharacter: no external text contains it (date_values.plain_text)."""

@@ -305,7 +305,7 @@ def _nodes(xml: Scalar, path: Scalar) -> Scalar:
 
 
 # --- functions that build XML in SQLite -------------------------------------------------------------------
-# escaping, attributes, elements (forxml.py writes the calls).
+# Escaping, attributes, elements (forxml.py writes the calls).
 
 
 def _escape(value: Scalar) -> Scalar:

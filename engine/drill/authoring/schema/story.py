@@ -251,7 +251,7 @@ class Fidelity(ScenarioTable):
 
 
 # --- scoring rules of a drill -----------------------------------------------------------------------------
-# one table for each rule.
+# One table for each rule.
 
 
 class Rule(ScenarioTable):
@@ -395,9 +395,9 @@ AnyRule = Annotated[
 
 
 # --- schema of a scenario file ----------------------------------------------------------------------------
-# one TOML table for each class, checked by pydantic.  Tables that may occur several times have a singular
-# name in the file (`[[server]]`) and a plural name in the code. Durations are seconds (30) or a number
-# with its unit ("30s", "2min", "1h").
+# One TOML table for each class, checked by pydantic. Tables that may occur several times have a singular name
+# in the file (`[[server]]`) and a plural name in the code. Durations are seconds (30) or a number with its
+# unit ("30s", "2min", "1h").
 
 
 class Scenario(ScenarioTable):

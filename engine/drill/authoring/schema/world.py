@@ -21,7 +21,7 @@ from engine.constants import ENDPOINT_PORT, PARTNER_TIMEOUT_S
 from engine.localization import say
 
 # --- types of values in a scenario file -------------------------------------------------------------------
-# durations, names, texts, conditions, sizes.
+# Durations, names, texts, conditions, sizes.
 
 # --- kinds of values ----------------------------------------------------------------------------------------
 
