@@ -110,8 +110,8 @@ def _sources(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
             yield tuple(parts)
 
 
-# --- CREATE SCHEMA, ALTER SCHEMA … TRANSFER, DROP SCHEMA [DOC ---------------------------------------------
-# [DOC: each statement's page] each statement's page].
+# --- CREATE SCHEMA, ALTER SCHEMA … TRANSFER, DROP SCHEMA --------------------------------------------------
+# As on each statement's page [DOC: each statement's page].
 
 FIRST: Final = 5
 """schema_id of the first created schema of a database. Documented [DOC: sys.schemas]."""

@@ -317,8 +317,7 @@ def _list(call: ProcedureCall) -> None:
     call.machine.report_unsimulated("other system objects in the list of sp_help")
 
 
-# --- sp_rename of tables, procedures, views and columns [DOC ----------------------------------------------
-# [DOC: sp_rename] sp_rename].
+# --- sp_rename of tables, procedures, views and columns [DOC: sp_rename] ----------------------------------
 
 
 def _rename(call: ProcedureCall) -> None:

@@ -103,8 +103,8 @@ def _run_sp_who2(call: ProcedureCall) -> None:
 """Procedures with the columns of the product. Documented [DOC: sp_who]; those of sp_who2 seen in public listings."""
 
 
-# --- sp_getapplock and sp_releaseapplock with their return codes [DOC -------------------------------------
-# [DOC: sp_getapplock; sp_releaseapplock] sp_getapplock; sp_releaseapplock].
+# --- sp_getapplock and sp_releaseapplock ------------------------------------------------------------------
+# With their return codes [DOC: sp_getapplock; sp_releaseapplock].
 
 GRANTED, GRANTED_AFTER_WAIT, TIMED_OUT, DEADLOCK, INVALID = 0, 1, -1, -3, -999
 """Return codes [DOC: sp_getapplock]."""
