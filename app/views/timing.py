@@ -349,7 +349,7 @@ NO_FAILOVER: Final = mark(
     "times for the same kind of failure."
 )
 
-NARROW_LINES: Final = 30
+NARROW_LINES: Final = 34
 """Minimum width in lines of text for both tables side by side."""
 
 

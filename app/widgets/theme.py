@@ -257,8 +257,11 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
     app.setPalette(palette(colors))
     # last: the style sheet passes palette and font on to all widgets
     app.setStyleSheet(style_sheet(colors, QFontMetrics(font).height()))
-    # It restores fonts that widgets had when the first sheet was set, so send them a font change.
-    for widget in app.allWidgets() if growth != 1.0 else ():
+    # It restores fonts that widgets had when the first sheet was set. Each takes that of its parent instead, so
+    # parents come first: Qt lists the widgets in no order, and tab bars kept the size before.
+    for widget in sorted(app.allWidgets(), key=_depth) if growth != 1.0 else ():
+        if not widget.testAttribute(Qt.WidgetAttribute.WA_SetFont):
+            widget.setFont(QFont())
         QApplication.sendEvent(widget, QEvent(QEvent.Type.FontChange))
     # Some widgets get the palette event while they still have the old palette, which would give icons the
     # wrong color.
@@ -272,6 +275,14 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
         ):
             widget.setFont(sized(before, growth, before.bold()))
     return colors
+
+
+def _depth(widget: QWidget) -> int:
+    """Return the number of ancestors of a widget."""
+    parent, depth = widget.parentWidget(), 0
+    while parent is not None:
+        parent, depth = parent.parentWidget(), depth + 1
+    return depth
 
 
 def _has_palette_handler(widget: QWidget) -> bool:

@@ -261,7 +261,7 @@ class ClassBoard(QDialog):
         split.setStretchFactor(0, 3)
         split.setStretchFactor(1, 2)
         split.setChildrenCollapsible(False)
-        split.setSizes([3_000, 2_000])
+        split.setSizes([3_400, 1_900])
         layout = QVBoxLayout(self)
         layout.addWidget(self.title)
         layout.addLayout(_row(self.code, self.copy, self.sheet, self.paper, self.without))

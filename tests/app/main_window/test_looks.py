@@ -365,6 +365,17 @@ def test_enlarged_text_grows_everywhere(qapp: QApplication, lab: OpenWindow) -> 
     assert sizes() == before
 
 
+@pytest.mark.usefixtures("style_sheet")
+def test_tab_bars_follow_each_change_of_the_text_size(qapp: QApplication, lab: OpenWindow) -> None:
+    for scale in (2.0, 1.0, 1.5, 1.0):
+        lab.appearance.set_font_scale(scale)
+        qapp.processEvents()
+        bars = lab.findChildren(QTabBar)
+        assert len(bars) > 3
+        expected = pytest.approx(scale * theme.BASE_POINTS, rel=0.01)
+        assert [bar.font().pointSizeF() for bar in bars] == [expected] * len(bars)
+
+
 @pytest.mark.slow
 def test_a_narrow_desk_has_two_columns_and_restores_the_others(qapp: QApplication, lab: OpenWindow) -> None:
     def settle() -> None:
