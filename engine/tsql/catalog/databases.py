@@ -16,8 +16,8 @@ from engine.tsql.batches import access
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.security import account_sid
-from engine.tsql.catalog.view import Record, view
-from engine.tsql.scalars.values import MARK
+from engine.tsql.catalog.view import Columns, ComputedRecord, Record, view
+from engine.tsql.scalars.values import MARK, Scalar
 
 COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
 DURABILITY: Final = ("DISABLED", "ALLOWED", "FORCED")
@@ -31,7 +31,6 @@ LOG_REUSE: Final = {
     "AVAILABILITY_REPLICA": 9,
 }
 """Numbers of log_reuse_wait. Documented [DOC: sys.databases]."""
-_STATE: Final = {state: state.name for state in DbState}
 
 
 def log_reuse_wait(context: Context, copy: DatabaseCopy) -> str:
@@ -67,26 +66,29 @@ def _find_create_date(context: Context, name: str) -> str:
     return context.datetime_value(-86_400_00 * 200)
 
 
-def _database(context: Context, name: str, number: int) -> Record:
-    model = options.model_recovery(context.server) if name == "model" else RecoveryModel.SIMPLE
-    return {
-        "name": name,
-        "database_id": number,
-        **literals("databases._database"),
-        "create_date": _find_create_date(context, name),
-        "compatibility_level": COMPATIBILITY[context.version],
-        "collation_name": COLLATION,
-        "recovery_model": int(model),
-        "recovery_model_desc": model.name,
-        "is_trustworthy_on": int(name == "msdb"),
-        "is_broker_enabled": int(name in ("msdb", "tempdb")),
-        "service_broker_guid": unique_id("broker", context.session.server, name),
-        "target_recovery_time_in_seconds": _target_recovery_s(COMPATIBILITY[context.version])
-        * (name == "model"),
-        "is_mixed_page_allocation_on": int(name in ("master", "msdb", "model")),
-        "physical_database_name": name,
-        "is_db_chaining_on": int(name in ("master", "msdb", "tempdb")),
-    }
+def _find_recovery_model(context: Context, name: str) -> RecoveryModel:
+    return options.model_recovery(context.server) if name == "model" else RecoveryModel.SIMPLE
+
+
+_SYSTEM_COLUMNS: Final[Columns[str]] = {
+    "name": lambda context, name: name,
+    "database_id": lambda context, name: SYSTEM_DATABASES[name],
+    "create_date": _find_create_date,
+    "compatibility_level": lambda context, name: COMPATIBILITY[context.version],
+    "collation_name": lambda context, name: COLLATION,
+    "recovery_model": lambda context, name: int(_find_recovery_model(context, name)),
+    "recovery_model_desc": lambda context, name: _find_recovery_model(context, name).name,
+    "is_trustworthy_on": lambda context, name: int(name == "msdb"),
+    "is_broker_enabled": lambda context, name: int(name in ("msdb", "tempdb")),
+    "service_broker_guid": lambda context, name: unique_id("broker", context.session.server, name),
+    "target_recovery_time_in_seconds": lambda context, name: (
+        _target_recovery_s(COMPATIBILITY[context.version]) * (name == "model")
+    ),
+    "is_mixed_page_allocation_on": lambda context, name: int(name in ("master", "msdb", "model")),
+    "physical_database_name": lambda context, name: name,
+    "is_db_chaining_on": lambda context, name: int(name in ("master", "msdb", "tempdb")),
+}
+"""Columns of a system database, by its name."""
 
 
 def owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
@@ -97,60 +99,76 @@ def owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
     return account_sid(copy.owner) if "\\" in copy.owner else b"\x01"
 
 
-def _group_columns(copy: DatabaseCopy) -> Record:
+def _find_user_access(context: Context, copy: DatabaseCopy) -> str:
+    return access.mode_of(context.world, copy.server, copy.database)
+
+
+def _format_replica_id(context: Context, copy: DatabaseCopy) -> str | None:
     guid = copy.availability.guid
-    if guid is None:
-        return {"replica_id": None, "group_database_id": None}
-    return {
-        "replica_id": replica_id(guid, copy.server),
-        "group_database_id": group_database_id(copy.availability.database_guid),
-    }
+    return None if guid is None else replica_id(guid, copy.server)
 
 
-def _copy(context: Context, copy: DatabaseCopy) -> Record:
-    state = displayed_state(copy)
-    wait = log_reuse_wait(context, copy)
-    mode = access.mode_of(context.world, copy.server, copy.database)
-    return {
-        **_database(context, copy.database, copy.database_id),
-        "collation_name": COLLATION if state is DbState.ONLINE else None,
-        "owner_sid": owner_sid(context, copy),
-        "user_access": access.MODES.index(mode),
-        "user_access_desc": mode,
-        "compatibility_level": options.level_of(context.world, copy),
-        **_group_columns(copy),
-        "target_recovery_time_in_seconds": _target_recovery_s(options.level_of(context.world, copy)),
-        "is_mixed_page_allocation_on": 0,
-        "is_trustworthy_on": int(copy.trustworthy),
-        "is_encrypted": int(copy.encrypted),
-        "is_in_standby": int(copy.standby),
-        "is_read_only": int(copy.standby or copy.read_only),
-        "state": int(state),
-        "state_desc": _STATE[state],
-        "recovery_model": int(copy.recovery_model),
-        "recovery_model_desc": copy.recovery_model.name,
-        "is_broker_enabled": 0,
-        "service_broker_guid": unique_id("family", copy.family),
-        "log_reuse_wait": LOG_REUSE[wait],
-        "log_reuse_wait_desc": wait,
-        "delayed_durability": copy.delayed_durability,
-        "delayed_durability_desc": DURABILITY[copy.delayed_durability],
-    }
+def _format_group_database_id(context: Context, copy: DatabaseCopy) -> str | None:
+    if copy.availability.guid is None:
+        return None
+    return group_database_id(copy.availability.database_guid)
+
+
+_COPY_COLUMNS: Final[Columns[DatabaseCopy]] = {
+    "name": lambda context, copy: copy.database,
+    "database_id": lambda context, copy: copy.database_id,
+    "create_date": lambda context, copy: _find_create_date(context, copy.database),
+    "collation_name": lambda context, copy: COLLATION if displayed_state(copy) is DbState.ONLINE else None,
+    "owner_sid": owner_sid,
+    "user_access": lambda context, copy: access.MODES.index(_find_user_access(context, copy)),
+    "user_access_desc": _find_user_access,
+    "compatibility_level": lambda context, copy: options.level_of(context.world, copy),
+    "replica_id": _format_replica_id,
+    "group_database_id": _format_group_database_id,
+    "target_recovery_time_in_seconds": lambda context, copy: _target_recovery_s(
+        options.level_of(context.world, copy)
+    ),
+    "is_trustworthy_on": lambda context, copy: int(copy.trustworthy),
+    "is_encrypted": lambda context, copy: int(copy.encrypted),
+    "is_in_standby": lambda context, copy: int(copy.standby),
+    "is_read_only": lambda context, copy: int(copy.standby or copy.read_only),
+    "state": lambda context, copy: int(displayed_state(copy)),
+    "state_desc": lambda context, copy: displayed_state(copy).name,
+    "recovery_model": lambda context, copy: int(copy.recovery_model),
+    "recovery_model_desc": lambda context, copy: copy.recovery_model.name,
+    "service_broker_guid": lambda context, copy: unique_id("family", copy.family),
+    "log_reuse_wait": lambda context, copy: LOG_REUSE[log_reuse_wait(context, copy)],
+    "log_reuse_wait_desc": log_reuse_wait,
+    "delayed_durability": lambda context, copy: copy.delayed_durability,
+    "delayed_durability_desc": lambda context, copy: DURABILITY[copy.delayed_durability],
+    "physical_database_name": lambda context, copy: copy.database,
+}
+
+_SNAPSHOT_COLUMNS: Final[Columns[Snapshot]] = {
+    "name": lambda context, snapshot: snapshot.name,
+    "database_id": lambda context, snapshot: snapshot.database_id,
+    "source_database_id": lambda context, snapshot: snapshot.source_id,
+    "create_date": lambda context, snapshot: context.datetime_value(snapshot.tick),
+    "compatibility_level": lambda context, snapshot: COMPATIBILITY[context.version],
+    "collation_name": lambda context, snapshot: COLLATION,
+    "service_broker_guid": lambda context, snapshot: unique_id(
+        "broker", context.session.server, snapshot.name
+    ),
+    "physical_database_name": lambda context, snapshot: snapshot.name,
+}
 
 
 def all_databases(context: Context) -> Iterable[Record]:
-    """Yield the four system databases and the server's own copies."""
-    for name, number in SYSTEM_DATABASES.items():
-        yield _database(context, name, number)
+    """Yield the four system databases, the server's own copies and its database snapshots."""
+    defaults = literals("databases._database")
+    for name in SYSTEM_DATABASES:
+        yield ComputedRecord(context, name, _SYSTEM_COLUMNS, defaults)
     for copy in context.copies():
-        yield _copy(context, copy)
-    for picture in context.server.snapshots:
-        yield {
-            **_database(context, picture.name, picture.database_id),
-            "source_database_id": picture.source_id,
-            "create_date": context.datetime_value(picture.tick),
-            **literals("databases.all_databases"),
-        }
+        yield ComputedRecord(context, copy, _COPY_COLUMNS, {**defaults, **literals("databases._copy")})
+    for snapshot in context.server.snapshots:
+        yield ComputedRecord(
+            context, snapshot, _SNAPSHOT_COLUMNS, {**defaults, **literals("databases._snapshot")}
+        )
 
 
 view("sys.databases", all_databases)
@@ -208,9 +226,9 @@ def _file(name: str, path: str, file_id: int, log: bool, size_kb: float, max_kb:
     }
 
 
-def _growth(options: FileOptions) -> Record:
+def _growth(options: FileOptions) -> dict[str, Scalar]:
     """Return FILEGROWTH and MAXSIZE of a file that specifies them."""
-    found: Record = {}
+    found: dict[str, Scalar] = {}
     if options.growth_kb is not None:
         found |= {"growth": int(options.growth_kb / 8), "is_percent_growth": 0}
     elif options.growth_percent is not None:

@@ -55,7 +55,10 @@ def _monitor_alerts(context: Context) -> Iterable[Record]:
         mine = [alert for alert in context.server.alerts if alert.database == copy.database]
         if not mine:
             continue
-        record: Record = {"database_id": copy.database_id, "retention_period": round(monitor.RETENTION_H)}
+        record: dict[str, Scalar] = {
+            "database_id": copy.database_id,
+            "retention_period": round(monitor.RETENTION_H),
+        }
         for alert in mine:
             if alert.alert_id in _THRESHOLDS:
                 record[_THRESHOLDS[alert.alert_id]] = round(alert.threshold)

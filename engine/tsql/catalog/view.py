@@ -3,20 +3,53 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Final
+from typing import Final, Generic, TypeVar
 
+from engine.overrides import override
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.shapes import SHAPES, ColumnShape, Shape
 from engine.tsql.scalars.values import Scalar
 
-Record = dict[str, Scalar]
+Record = Mapping[str, Scalar]
 """Row; a column that no record of a view contains is not simulated, and NULL."""
 
 Rows = Callable[[Context], Iterable[Record]]
+
+T = TypeVar("T")
+
+Columns = Mapping[str, Callable[[Context, T], Scalar]]
+"""Functions that compute the columns of a row from the object that the row describes."""
+
+
+class ComputedRecord(Mapping[str, Scalar], Generic[T]):
+    """Row of a view with many columns: each is computed when it is read."""
+
+    def __init__(self, context: Context, item: T, columns: Columns[T], constants: Record) -> None:
+        self._context = context
+        self._item = item
+        self._columns = columns
+        self._constants = constants
+
+    @override
+    def __getitem__(self, name: str) -> Scalar:
+        compute = self._columns.get(name)
+        return self._constants[name] if compute is None else compute(self._context, self._item)
+
+    @override
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns or name in self._constants
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._constants, **self._columns})
+
+    @override
+    def __len__(self) -> int:
+        return len({**self._constants, **self._columns})
 
 
 @dataclass(frozen=True, slots=True)

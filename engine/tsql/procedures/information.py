@@ -21,7 +21,7 @@ from engine.tsql.scalars import values
 from engine.tsql.scalars.values import Scalar, comparable, to_text
 
 
-def _rows(call: ProcedureCall, view: str) -> list[dict[str, Scalar]]:
+def _rows(call: ProcedureCall, view: str) -> list[catalog.Record]:
     return list(catalog.rows_of(call.machine.context, view))
 
 
@@ -109,7 +109,7 @@ def _change_owner(call: ProcedureCall) -> None:
     call.tell(options.set_owner(call.world, call.server, database, call.text("@loginame")))
 
 
-def _show_files(call: ProcedureCall, files: list[dict[str, Scalar]]) -> None:
+def _show_files(call: ProcedureCall, files: list[catalog.Record]) -> None:
     rows = [
         (
             file["name"],
