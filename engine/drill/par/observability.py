@@ -15,7 +15,7 @@ from engine.drill.authoring.schema.story import Inject
 from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.team.calls import HEARS
 from engine.drill.team.rights import EVERY_ROLE
-from engine.events import Event, SqlDoneData
+from engine.events import Event, FaultData, SqlDoneData
 from engine.inputs import Input
 from engine.model import Tick, ticks
 from engine.verbs import VERBS
@@ -86,9 +86,21 @@ def lacks_evidence(scenario: Scenario, story: Sequence[Tick], events: Iterable[E
     if not past:
         return not scenario.early
     since = past[-1]
-    return tick < since + ticks(MONITOR_S) and not any(
-        since < e.tick <= tick and is_observable(e) for e in events
-    )
+    return tick < since + ticks(MONITOR_S) and not _has_symptom(events, since, tick)
+
+
+def _has_symptom(events: Iterable[Event], since: Tick, tick: Tick) -> bool:
+    """Return whether the seat observes anything after the hidden event at *since*, until *tick*.
+
+    In the tick of the hidden event only what follows its entry in the fault log is a symptom.
+    """
+    is_begun = False
+    for event in events:
+        if event.tick == since and isinstance(event.data, FaultData):
+            is_begun = True
+        elif since + (not is_begun) <= event.tick <= tick and is_observable(event):
+            return True
+    return False
 
 
 def find_premature_inputs(

@@ -14,25 +14,9 @@ from tests import par_drills
 KNOWN = par_drills.build_known_drills()
 
 
-TOO_LATE = pytest.mark.xfail(
-    strict=True,
-    reason="an observation in the tick of its fault is no evidence (observability.lacks_evidence): "
-    "the search restarts the cluster service a minute late",
-)
-
-
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(
-            name,
-            marks=[
-                *([] if name == "primary-lost" else [pytest.mark.slow]),
-                *([TOO_LATE] if name == "nobody-to-fail-over-to" else []),
-            ],
-        )
-        for name in KNOWN
-    ],
+    [pytest.param(name, marks=[] if name == "primary-lost" else [pytest.mark.slow]) for name in KNOWN],
 )
 def test_the_search_finds_the_known_best_plan_or_a_better_one(name: str) -> None:
     best, scenario = KNOWN[name]

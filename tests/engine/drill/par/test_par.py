@@ -19,6 +19,7 @@ from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill, compute_transposition_key
 from engine.drill.running.drill import Drill, play_inputs, replay
 from engine.drill.running.solution import default_end
+from engine.events import ClusterData, Event, FaultData
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
 from engine.model import ticks
@@ -146,6 +147,24 @@ def test_facts_of_the_brief_are_known_and_a_fault_is_hidden(
     drill.advance_to(ticks(25.0))
     moments = (ticks(5.0), ticks(10.5), ticks(20.5))
     assert [lacks_evidence(scenario, drill.story_ticks, (), moment) for moment in moments] == is_blind
+
+
+@pytest.mark.parametrize(
+    ("order", "is_blind"),
+    [(("fault", "cluster"), False), (("cluster", "fault"), True), (("cluster",), True), (("fault",), True)],
+    ids=[
+        "symptom in the tick of its fault",
+        "earlier event in that tick",
+        "batch of the story",
+        "no symptom",
+    ],
+)
+def test_what_follows_a_fault_in_its_tick_is_a_symptom(
+    small: Scenario, order: tuple[str, ...], is_blind: bool
+) -> None:
+    data = {"fault": FaultData(verb="power-off", args=["SERVER_A"]), "cluster": ClusterData(what="left")}
+    events = [Event(ticks(20.0), data[kind], kind) for kind in order]
+    assert lacks_evidence(small, [ticks(20.0)], events, ticks(21.0)) is is_blind
 
 
 def _waiting(search: ParSearch) -> WaitingCost:
