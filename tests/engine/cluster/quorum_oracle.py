@@ -60,7 +60,8 @@ class Oracle:
             return
         left = self.members - {name}
         newest = max(self.version[one] for one in self.members) + 1
-        self.version.update(dict.fromkeys(self.members, newest))  # else the member could form the cluster alone
+        # the member that leaves writes it, too: else it could form the cluster alone
+        self.version.update(dict.fromkeys(self.members, newest))
         self.votes[newest] = (left, False)
         self.members = left
 
