@@ -364,7 +364,6 @@ class FlowSetups:
             for client in world.clients.values()
             if not client.read_only
         ]
-        self._servers: dict[str, _LogServer] = {}
         self._paths: dict[tuple[str, str], _StreamPath] = {}
 
     def source_setup(self, copy: DatabaseCopy) -> SourceSetup:
@@ -405,10 +404,8 @@ class FlowSetups:
         return not servers or copy.server in servers
 
     def _server(self, name: str) -> _LogServer:
-        if name not in self._servers:
-            here = self.world.instances[name]
-            self._servers[name] = _LogServer(here, self.world.computers[here.computer])
-        return self._servers[name]
+        here = self.world.instances[name]
+        return _LogServer(here, self.world.computers[here.computer])
 
     def _find_stream_path(self, a: str, b: str) -> _StreamPath:
         if (a, b) not in self._paths:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -57,35 +57,21 @@ class Facts:
     """Completed long operations (bulk loads, index rebuilds), oldest first."""
     calls: Calls = ()
     """Calls between the roles of a team."""
-    found: dict[tuple[str, str], Any] = field(default_factory=dict, repr=False, compare=False)
-    """Cache of derived values, valid as long as these facts."""
 
     def serving(self, database: str) -> list[DatabaseCopy]:
-        """Return `availability.serving_copies`, cached."""
-        known: list[DatabaseCopy] | None = self.found.get(("serving", database))
-        if known is None:
-            known = self.found["serving", database] = availability.serving_copies(self.world, database)
-        return known
+        """Return `availability.serving_copies`."""
+        return availability.serving_copies(self.world, database)
 
     def principal(self, database: str) -> DatabaseCopy | None:
         """Return the copy that is `principal`."""
-        if ("principal", database) not in self.found:
-            found = principal(self.world, database, self.serving(database))
-            self.found["principal", database] = found
-            return found
-        known: DatabaseCopy | None = self.found["principal", database]
-        return known
+        return principal(self.world, database, self.serving(database))
 
     def log(self, database: str) -> Place:
         """Return the log and stream of its principal, or of the first copy that has one."""
-        known: Place | None = self.found.get(("log", database))
-        if known is None:
-            copy = self.principal(database)
-            copies = [copy] if copy is not None else self.world.copies_of(database)
-            there = (one for one in copies if self.world.source_of(one) is not None)
-            places = (streams.find_log_place(self.world, one) for one in there)
-            known = self.found["log", database] = next(places, None) or NOWHERE
-        return known
+        copy = self.principal(database)
+        copies = [copy] if copy is not None else self.world.copies_of(database)
+        there = (one for one in copies if self.world.source_of(one) is not None)
+        return next((streams.find_log_place(self.world, one) for one in there), None) or NOWHERE
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import compress, count
 from operator import attrgetter, is_not
-from typing import Any, Final, Self, cast
+from typing import Any, Final, Self
 
 from msgspec.msgpack import Encoder
 
@@ -25,8 +25,8 @@ from engine.drill.running.solution import default_end
 from engine.drill.running.state import Storage, attributes
 from engine.events import Event
 from engine.inputs import Input, InputError
-from engine.model import Tick, World, ticks
-from engine.model.world import FieldUse, Timer, parts
+from engine.model import Tick, Timer, World, ticks
+from engine.model.world import FieldUse, parts
 from engine.overrides import override
 from engine.verbs.lines import parse_line
 
@@ -106,9 +106,14 @@ def compute_transposition_key(drill: SearchDrill) -> bytes:
         )  # its `repr` omits displayed values
     rest = (world.tick, world.chance.state, drill.ended_by, drill.first_held, drill.hints, drill.story_ticks)
     digest = hashlib.blake2b(repr((rest, drill.calls, mark)).encode(), digest_size=16)
-    digest.update(marks.hash_timers(world.timers))
+    digest.update(encode_timers(world.timers))
     digest.update(world.flow.state_key())
     return digest.digest()
+
+
+def encode_timers(timers: Iterable[Timer]) -> bytes:
+    """Encode *timers* in the order in which they become due, without their order numbers."""
+    return repr([(tick, name, args) for tick, _, name, args in sorted(timers)]).encode()
 
 
 def _conduct(batch: SentBatch) -> tuple[Tick, str | None, str]:
@@ -126,9 +131,6 @@ PARTS_THAT_MATTER: Final[Callable[[World], tuple[Any, ...]]] = attrgetter(*MATTE
 
 BYTES: Final = 16
 """Bytes of a hash, enough to exclude an accidental collision in a search."""
-
-TIMERS_MAX: Final = 20_000
-"""Maximum number of cached hashes of timers, about 8 MB. Assumed."""
 
 
 @dataclass(slots=True)
@@ -176,7 +178,6 @@ class IncrementalHash:
 
     def __init__(self) -> None:
         self._hashed_dicts: dict[str, HashedDict] = {}
-        self._timers: dict[Timer, bytes] = {}
 
     def __reduce__(self) -> tuple[type[IncrementalHash], tuple[()]]:
         """Pickle an empty hash: a stored run has no hashes."""
@@ -224,21 +225,6 @@ class IncrementalHash:
             parts.append(part if part.value is value else hash_part(key, value))
             mark ^= parts[-1].mark
         return HashedDict(keys, values, parts, [NO_PART] * len(keys), mark)
-
-    def hash_timers(self, timers: Iterable[Timer]) -> bytes:
-        """Hash *timers* in the order in which they become due, without their order numbers."""
-        if len(self._timers) > TIMERS_MAX:
-            self._timers.clear()
-        ordered = sorted(timers)
-        marks = list(map(self._timers.get, ordered))
-        if None in marks:
-            marks = [self._timers.get(timer) or self._hash_timer(timer) for timer in ordered]
-        return b"".join(cast(list[bytes], marks))
-
-    def _hash_timer(self, timer: Timer) -> bytes:
-        tick, _, name, args = timer
-        mark = self._timers[timer] = _compute_digest(repr((tick, name, args)).encode())
-        return mark
 
 
 def _compute_digest(data: bytes) -> bytes:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.drill.authoring import conditions
 from engine.drill.authoring.conditions import ConditionError
 from engine.drill.authoring.facts import ConditionNames, Facts, SentBatch
-from engine.flow import NOWHERE
 from engine.model import Program, World
 from engine.simulator import advance
 from tests.assertions import require
@@ -247,6 +248,5 @@ def test_a_result_is_valid_until_the_flow_passes_a_level(
 
 
 def test_a_database_without_a_log_has_no_level(healthy: World) -> None:
-    facts = Facts(healthy, (), found={("log", "Sales"): NOWHERE})
-    condition = conditions.parse("send_queue_kb(Sales) < 1", NAMES)
-    assert require(condition.answer)(facts) == conditions.ConditionResult(holds=True)
+    condition = conditions.parse("send_queue_kb(Stock) < 1", replace(NAMES, databases=("Sales", "Stock")))
+    assert require(condition.answer)(Facts(healthy, ())) == conditions.ConditionResult(holds=True)

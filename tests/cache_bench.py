@@ -1,0 +1,276 @@
+"""Measure the effect of each private cache: `python -m tests.cache_bench`.
+
+For each cache of the engine and each workload that uses it, the table shows the processor time without the cache,
+divided by the time with it: the least of ROUNDS alternating runs each, because other programs only add time.
+Below 1.05 a cache is not worth its code.
+`functools.cache` is not measured. docs/decisions/0020-private-caches.md has the results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from time import process_time
+from typing import Any, Final
+from unittest.mock import patch
+
+from app.view_models import picture
+from engine.drill.authoring.scenario import select_variant
+from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines, parse_step
+from engine.drill.par.hidden_causes import HiddenCauses
+from engine.drill.par.search_drill import IncrementalHash, SearchDrill, compute_transposition_key
+from engine.drill.running.condition_polling import ConditionPoller
+from engine.drill.running.drill import Drill
+from engine.flow import Flow
+from engine.inputs import InputError
+from engine.model import ticks
+from engine.model.world import ReprCache
+from engine.protocol.streams import FlowSetups
+from engine.tsql.batches import objects
+from engine.tsql.batches.work import Recall
+from engine.tsql.query import scratch
+from tests.shipped_scenarios import load_shipped_scenario
+
+ROUNDS: Final = 5
+
+Workload = Callable[[], object]
+Patch = Callable[[], AbstractContextManager[object]]
+
+
+class Forgetful(dict[Any, Any]):
+    """Dictionary that stores nothing."""
+
+    def __setitem__(self, key: object, value: object) -> None:
+        """Ignore the entry."""
+
+
+@dataclass(frozen=True)
+class CacheCase:
+    """Cache, the way to switch it off, and the workloads that use it."""
+
+    name: str
+    disable: Patch
+    workloads: tuple[str, ...]
+
+
+# --- workloads --------------------------------------------------------------------------------------------
+
+
+def play_reference() -> object:
+    """Play the reference solution of a drill with many conditions."""
+    run = SearchDrill(load_shipped_scenario("ag-forced-failover"), 1)
+    for step in run.scenario.solution:
+        run.advance_to(run.tick + ticks(20.0))
+        with suppress(InputError):
+            run.do(parse_step(step).line_without_time)
+    run.advance_to(ticks(900.0))
+    return run.score()
+
+
+def play_hundred_databases() -> object:
+    """Run 100 databases for ten minutes with a state hash every second."""
+    drill = Drill(load_shipped_scenario("hundred-databases"), 1)
+    for second in range(1, 601):
+        drill.advance_to(ticks(float(second)))
+        drill.state_hash()
+    return drill
+
+
+BATCHES: Final = (
+    "SELECT name, state_desc FROM sys.databases WHERE database_id > 4",
+    "SELECT r.replica_server_name, s.role_desc, s.synchronization_health_desc FROM sys.availability_replicas AS r"
+    " JOIN sys.dm_hadr_availability_replica_states AS s ON s.replica_id = r.replica_id",
+    "IF OBJECT_ID('dbo.Marks') IS NULL CREATE TABLE dbo.Marks (Id int IDENTITY PRIMARY KEY, Text nvarchar(50))",
+    "INSERT INTO dbo.Marks (Text) VALUES (N'before the failover')",
+    "SELECT COUNT(*), MAX(Id) FROM dbo.Marks",
+    "SELECT 1",
+)
+
+
+def send_batches() -> object:
+    """Send the batches of a monitoring script again and again."""
+    drill = Drill(load_shipped_scenario("ag-lab"), 1)
+    server = next(iter(drill.world.instances))
+    for number in range(100):
+        drill.do(f"sql {server} CREATE TABLE dbo.Table{number} (Id int)")
+    for number in range(400):
+        drill.do(f"sql {server} {BATCHES[number % len(BATCHES)]}")
+        drill.advance_to(drill.tick + ticks(0.5))
+    return drill
+
+
+def search_nodes(name: str) -> object:
+    """Visit the nodes of a search: fork, try an action, run for 20 s, score and hash."""
+    scenario = select_variant(load_shipped_scenario(name), 1)
+    run = SearchDrill(scenario, 1)
+    lines = list_scenario_lines(scenario)
+    for second in range(60, 260, 10):
+        run.advance_to(ticks(float(second)))
+        for candidate in list_candidates(run, lines)[:12]:
+            twin = run.fork()
+            try:
+                twin.do(candidate)
+            except InputError:
+                continue
+            twin.advance_to(twin.tick + ticks(20.0))
+            twin.total()
+            compute_transposition_key(twin)
+    return run
+
+
+def draw_pictures() -> object:
+    """Compute the picture of the topology of 100 databases fifty times."""
+    drill = Drill(load_shipped_scenario("hundred-databases"), 1)
+    drill.advance_to(ticks(30.0))
+    return [picture.picture_of(drill.world) for _ in range(50)]
+
+
+def search_guesses() -> object:
+    """Ask of each action of the reference solution whether another cause would need something else."""
+    scenario = load_shipped_scenario("random-trouble-easy")
+    causes = HiddenCauses(scenario, 1)
+    plan = [parse_step(step) for step in select_variant(scenario, 1).solution]
+    return [causes.find_guess(plan) for _ in range(4)]
+
+
+WORKLOADS: Final[dict[str, Workload]] = {
+    "reference solution": play_reference,
+    "hundred databases": play_hundred_databases,
+    "repeated batches": send_batches,
+    "search": partial(search_nodes, "ag-forced-failover"),
+    "search, 100 databases": partial(search_nodes, "hundred-databases"),
+    "hidden causes": search_guesses,
+    "topology": draw_pictures,
+}
+
+
+# --- caches -----------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def calling_first(owner: type, method: str, forget: Callable[[Any], object]) -> Iterator[None]:
+    """Call *forget* with the instance before each call of *method*."""
+    real = vars(owner)[method]
+
+    def call(self: object, *args: object, **options: object) -> object:
+        forget(self)
+        return real(self, *args, **options)
+
+    with patch.object(owner, method, call):
+        yield
+
+
+def empty(*names: str) -> Callable[[Any], object]:
+    """Return a function that empties these dictionaries of an object."""
+    return lambda owner: [getattr(owner, name).clear() for name in names]
+
+
+def forget_poll(poller: Any) -> None:
+    """Let a poller evaluate all conditions again."""
+    poller._settlings, poller._parts_asked, poller._known, poller._next_look = -1, (), None, 0
+
+
+def forget_beliefs(causes: Any) -> None:
+    """Remove all beginnings of plans but the empty one."""
+    causes._looks = {(): causes._looks[()]}
+
+
+@contextmanager
+def without_result_cache(instance: object) -> Iterator[None]:
+    """Compute each result of one `Recall` again."""
+    real = Recall.get
+
+    def get(self: Recall[Any], key: object, length: int, make: Callable[[], object]) -> object:
+        return make() if self is instance else real(self, key, length, make)
+
+    with patch.object(Recall, "get", get):
+        yield
+
+
+def list_result_caches() -> Iterator[CacheCase]:
+    """List the caches of texts of SQL by their modules."""
+    for module_name, module in sorted(sys.modules.items()):
+        for name, value in vars(module).items() if module_name.startswith("engine.") else ():
+            if isinstance(value, Recall):
+                used = ("repeated batches", "reference solution")
+                yield CacheCase(f"{module_name}.{name}", partial(without_result_cache, value), used)
+
+
+def list_caches() -> Iterator[CacheCase]:
+    """List every private cache of the engine."""
+    search = ("search", "search, 100 databases")
+    for name, owner, method, forget, workloads in (
+        ("ReprCache", ReprCache, "_list", empty("_entries"), ("hundred databases",)),
+        ("IncrementalHash", IncrementalHash, "hash_parts", empty("_hashed_dicts"), search),
+        ("FlowSetups", FlowSetups, "_find_stream_path", empty("_paths"), ("hundred databases", *search)),
+        (
+            "ConditionPoller",
+            ConditionPoller,
+            "_may_have_changed",
+            forget_poll,
+            ("reference solution", *search),
+        ),
+        ("HiddenCauses", HiddenCauses, "find_guess", forget_beliefs, ("hidden causes",)),
+    ):
+        yield CacheCase(name, partial(calling_first, owner, method, forget), workloads)
+    for name, switch, workloads in (
+        (
+            "RunCache",
+            partial(patch.object, Flow, "enable_run_cache", lambda flow: None),
+            ("search", "search, 100 databases"),
+        ),
+        ("objects.contents", partial(patch.object, objects, "CONTENTS_KEPT", 0), ("repeated batches",)),
+        ("scratch: spare connections", partial(patch.object, scratch, "SPARE_MAX", 0), ("repeated batches",)),
+        (
+            "scratch: constant queries",
+            partial(patch.object, scratch, "_constants", Forgetful()),
+            ("repeated batches",),
+        ),
+        ("Readings", partial(patch.object, picture, "cache", lambda function: function), ("topology",)),
+    ):
+        yield CacheCase(name, switch, workloads)
+    yield from list_result_caches()
+
+
+def measure(workload: Workload) -> float:
+    """Return the processor time of *workload* in seconds."""
+    began = process_time()
+    workload()
+    return process_time() - began
+
+
+def compare(case: CacheCase, workload: Workload, rounds: int) -> tuple[float, float]:
+    """Return the least time with the cache, and the least time without it divided by that."""
+    times: list[float] = []
+    times_without: list[float] = []
+    for _ in range(rounds):
+        times.append(measure(workload))
+        with case.disable():
+            times_without.append(measure(workload))
+    return min(times), min(times_without) / min(times)
+
+
+def main() -> int:
+    """Print the table of caches as Markdown."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--only", default="", help="part of the name of a cache")
+    options = parser.parse_args()
+    for workload in WORKLOADS.values():
+        workload()  # imports, compiled grammars
+    print("| cache | workload | with it s | without it |\n|---|---|---|---|")
+    for case in list_caches():
+        for name in case.workloads if options.only in case.name else ():
+            seconds, ratio = compare(case, WORKLOADS[name], options.rounds)
+            print(f"| {case.name} | {name} | {seconds:.2f} | {ratio:.2f} times |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
