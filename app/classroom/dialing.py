@@ -43,7 +43,7 @@ async def dial(addresses: Sequence[str], invitation: Invitation) -> ClientConnec
 
     Raises:
         WrongHostError: every address answered, and none of them is the host.
-        OSError: no address is the host, and at least one did not answer.
+        OSError: no address is the host, and at least one did not answer, or there is none.
     """
 
     async def connect_to(number: int, address: str) -> ClientConnection:
@@ -73,7 +73,7 @@ async def dial(addresses: Sequence[str], invitation: Invitation) -> ClientConnec
             if isinstance(found, ClientConnection) and found is not chosen:
                 with suppress(OSError, WebSocketException):
                     await found.close()
-    if wrong == len(addresses):
+    if addresses and wrong == len(addresses):
         hosts = ", ".join(one.rpartition(":")[0] for one in addresses)
         raise WrongHostError(
             tr(

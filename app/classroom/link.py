@@ -20,7 +20,7 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 from app.classroom import discovery
 from app.classroom.acts import LogEntry
 from app.classroom.client_messages import REFUSED, Join, Ready, Reflect, Resume, SeatStatus
-from app.classroom.code import NEEDS_ADDRESS, Invitation
+from app.classroom.code import NEEDS_ADDRESS, Invitation, address_of
 from app.classroom.dialing import WrongHostError, dial
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_welcome, drawn_seat
 from app.classroom.server_messages import ToSeat
@@ -59,6 +59,8 @@ class HostLink(threading.Thread):
         self._was_welcomed = False
         self._waiting_since: float | None = None
         """Time since which a host owes an acknowledgment."""
+        self._pinged_at: float | None = None
+        """Time of a ping that the host has not answered yet."""
         self.refused = ""
         """Reason for which the host refused this seat."""
         self.host_version = ""
@@ -96,8 +98,10 @@ class HostLink(threading.Thread):
     @property
     def is_answering(self) -> bool:
         """Return whether a host is connected and acknowledges what it receives."""
-        since = self._waiting_since
-        return self.connected and (since is None or time.monotonic() - since < ANSWER_S)
+        late = time.monotonic() - ANSWER_S
+        return self.connected and all(
+            since is None or since > late for since in (self._waiting_since, self._pinged_at)
+        )
 
     def wake(self) -> None:
         """Wake the sender; safe from any thread."""
@@ -125,6 +129,7 @@ class HostLink(threading.Thread):
             self._welcome_came = False
             try:
                 async with await dial(await self._find_addresses(invitation), invitation) as socket:
+                    self._keep_address(socket)
                     await self._talk(socket, self._hello(invitation))
             except ConnectionClosed as end:
                 if end.rcvd is not None and end.rcvd.code == REFUSED:
@@ -163,6 +168,13 @@ class HostLink(threading.Thread):
         self.trying = list(dict.fromkeys([*self._addresses, *self._found_addresses]))
         return self.trying
 
+    def _keep_address(self, socket: ClientConnection) -> None:
+        """Remember where the host answered: a seat that had its code alone needs no network search afterwards."""
+        host, port, *_ = socket.remote_address
+        address = address_of(host, port)
+        if address in self._found_addresses and address not in self._addresses:
+            self._addresses.append(address)
+
     def _refuse(self, reason: str) -> None:
         self.refused = reason
         self.incoming.put({"kind": "refused", "text": reason})
@@ -175,7 +187,7 @@ class HostLink(threading.Thread):
 
     async def _talk(self, socket: ClientConnection, hello: Join | Resume) -> None:
         await socket.send(hello.model_dump_json())
-        sending: asyncio.Task[None] | None = None
+        tasks = [asyncio.create_task(self._ping(socket))]
         try:
             async for raw in socket:
                 said: ToSeat = parse_json(raw)
@@ -194,7 +206,7 @@ class HostLink(threading.Thread):
                     self.acknowledged = said["acknowledged"]
                     self.host_version = said.get("version", "")
                     self.incoming.put(said)
-                    sending = asyncio.create_task(self._send(socket))
+                    tasks.append(asyncio.create_task(self._send(socket)))
                 elif said["kind"] == "acknowledged":
                     self.acknowledged = said["number"]
                     is_all = said["number"] >= len(self._seat_log.acts)
@@ -206,10 +218,18 @@ class HostLink(threading.Thread):
                 if self._has_ended:
                     return
         finally:
-            self.connected, self._waiting_since = False, None
-            if sending is not None:
-                sending.cancel()
-                await asyncio.gather(sending, return_exceptions=True)
+            self.connected, self._waiting_since, self._pinged_at = False, None, None
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _ping(self, socket: ClientConnection) -> None:
+        """Ping the host, so that the seat notices a cut connection while it sends nothing."""
+        while True:
+            await asyncio.sleep(ANSWER_S)
+            self._pinged_at = time.monotonic()
+            await (await socket.ping())
+            self._pinged_at = None
 
     def _build_status(self) -> SeatStatus:
         return SeatStatus(

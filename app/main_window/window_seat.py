@@ -188,7 +188,7 @@ class WindowSeat(QObject):
             (link.hand is not None, tr("hand raised")),
             (self._looked_at, tr("watched")),
             (link.held, tr("taken over")),
-            (self._frozen, tr("frozen")),
+            (self._frozen, tr("frozen") if self._has_begun else tr("waiting for the start")),
         )
         self._set_label("  ·  ".join(words for so, words in known if so))
 
@@ -276,9 +276,9 @@ class WindowSeat(QObject):
             case "welcome" if not self._attendance.is_same_part(message):
                 self.another_part.emit(message["part"], self._attendance.link.consent)
             case "welcome":
+                self._turn(message["state"])
                 if self._history is None:
                     self._begin(message)
-                self._turn(message["state"])
             case "state":
                 self._limit.hear(message)
                 self._turn(message["state"])
@@ -344,7 +344,7 @@ class WindowSeat(QObject):
         lines = [tr("You are in the class: seat {n}, {name}.").format(n=welcome["seat"], name=name)]
         if name != self._attendance.name:
             lines.append(tr("Somebody else has your name, so yours has a number."))
-        if self._frozen and not self._history_has_begun:
+        if self._frozen and not self._has_begun:
             lines.append(tr("The instructor starts the clock for all."))
         version = welcome.get("version", "")
         if version != program_version():
@@ -357,8 +357,15 @@ class WindowSeat(QObject):
         return " ".join(lines)
 
     @property
-    def _history_has_begun(self) -> bool:
+    def _has_begun(self) -> bool:
         return self._history is not None and self._history.drill.tick > 0
+
+    def _announce_freeze(self) -> None:
+        self._notice.show_info(
+            tr("The instructor has frozen the class.")
+            if self._has_begun
+            else tr("The instructor starts the clock for all.")
+        )
 
     def _play_again(self, slices: Slices[History], callback: Callable[[History], None]) -> None:
         """Replay the run up to its last position, possibly over many frames, then call *callback*."""
@@ -414,7 +421,7 @@ class WindowSeat(QObject):
             if not frozen:
                 self._notice.clear()
             elif self._attendance.is_recording:
-                self._notice.show_info(tr("The instructor has frozen the class."))
+                self._announce_freeze()
         if state == OVER:
             self._is_over = True
             self._return_to_own_run()
@@ -481,7 +488,7 @@ class WindowSeat(QObject):
         if running and self._should_pause and self._session.history is self._history:
             self._follow_instructor()
             if self._frozen and not self._is_over:
-                self._notice.show_info(tr("The instructor has frozen the class."))
+                self._announce_freeze()
 
     def _carry_out(self) -> None:
         for number, one in sorted(self._pending.items()):

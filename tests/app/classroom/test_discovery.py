@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,14 @@ import pytest
 
 from app import doctor
 from app.classroom import addresses, discovery, players
+from app.classroom import link as link_module
 from app.classroom.code import NEEDS_ADDRESS, InvalidJoinCodeError, invitation
 from app.classroom.join import JoinFailedError, take_part
+from app.classroom.link import HostLink
+from app.classroom.seat_log import SeatLog, folder_of
 from engine.verbs.lines import parse_script
 from tests.class_process import WAIT_S, run_host
+from tests.relay import Relay
 
 CODE = "G66BQ-QPTEX-0781R-PD1TP"
 
@@ -40,6 +45,63 @@ def test_a_seat_finds_the_host_of_its_code(tmp_path: Path, monkeypatch: pytest.M
         lines, _ = parse_script("1 note found\n2 finish")
         attended = take_part(invitation(code), "Ann", players.inputs(lines), None, lambda _: None)
         assert attended.left == 0
+
+
+def test_seat_with_the_code_alone_stays_in_the_class_over_a_break(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cable is out: the network finds nobody, before joining and after a break."""
+    monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
+    answers: list[list[str]] = [[]]
+    searched = 0
+
+    async def find(_: str) -> list[str]:
+        nonlocal searched
+        searched += 1
+        return answers.pop(0) if answers else []
+
+    monkeypatch.setattr(discovery, "find", find)
+    with run_host(tmp_path / "class.sqlite", "planned-failover") as host:
+        answers.append(host.invited.addresses)
+        code = invitation(host.code.partition("@")[0])
+        seat_log = SeatLog(folder_of(code), "Ann")
+        link = HostLink(code, seat_log)
+        link.start()
+        _wait_until(lambda: link.connected)
+        host.kill()
+        _wait_until(lambda: not link.connected and searched >= 4)
+        assert not link.refused
+        host.start()
+        _wait_until(lambda: link.connected)
+        link.end()
+        seat_log.close()
+
+
+def test_silent_cut_is_noticed_while_nothing_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
+    monkeypatch.setattr(link_module, "ANSWER_S", 0.3)
+    with run_host(tmp_path / "class.sqlite", "planned-failover") as host, Relay(host.invited.port) as relay:
+        code = invitation(f"{host.code.partition('@')[0]}@127.0.0.1:{relay.port}")
+        seat_log = SeatLog(folder_of(code), "Ann")
+        link = HostLink(code, seat_log)
+        link.start()
+        _wait_until(lambda: link.is_answering)
+        relay.cut(closes=False)
+        _wait_until(lambda: not link.is_answering)
+        assert link.connected
+        relay.mend()
+        _wait_until(lambda: link.is_answering)
+        link.end()
+        seat_log.close()
+
+
+def _wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + WAIT_S
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def test_discovery_finds_no_host_for_an_unknown_code(monkeypatch: pytest.MonkeyPatch) -> None:

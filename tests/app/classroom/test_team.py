@@ -20,6 +20,7 @@ from app.classroom.team.world import InputRejectedError, RoleTable
 from app.words import language
 from tests.class_process import WAIT_S, Stranger, run_host
 from tests.forked import Program, run
+from tests.shipped_scenarios import load_shipped_scenario
 
 ORDER = "plug in the cable of PAY1"
 
@@ -75,9 +76,16 @@ class Person(TeamMember):
 
 @pytest.fixture(scope="module")
 def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, TeamProcess]]:
-    """A team in a class; its world begins with its first member."""
+    """A team in a class; its world begins with its first member.
+
+    The shipped drill ends after twelve minutes, which are twelve seconds at this speed.
+    """
     folder = tmp_path_factory.mktemp("team")
-    with run_host(folder / "class.sqlite", "team-cable") as host:
+    drill = folder / "team-cable.toml"
+    text = load_shipped_scenario("team-cable").text
+    assert (SHORT := 'length = "12min"') in text
+    drill.write_text(text.replace(SHORT, 'length = "8h"'), "utf-8")
+    with run_host(folder / "class.sqlite", drill) as host:
         made = TeamProcess(host.code, "--name", "Night", "--speed", "60", "--json", folder / "team.json")
         yield folder, made
         made.kill()

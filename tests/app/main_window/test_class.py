@@ -557,6 +557,27 @@ def test_unwritable_log_ends_the_seat(
     classes.stop()
 
 
+def test_seat_is_greeted_while_the_class_waits_for_its_start(
+    hands: Hands, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = hands.window
+    classes = classes_of(window)
+    plan = tmp_path / "plan.toml"
+    plan.write_text('scenario = "planned-failover"\nmode = "practice"\nfrozen = true\n')
+    with run_host(tmp_path / "class.sqlite", "--plan", plan) as host, Stranger(host.invited) as other:
+        other.asks(join(host.invited, "Hal"), "welcome")
+        classes.join(host.code, "Hal")
+        qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: "waiting for the start" in window.run_facts.text(), timeout=WAIT_MS)
+        qtbot.wait(500)  # the state of the class arrives as well
+        for words in ("seat 2, Hal 2", "Somebody else has your name", "The instructor starts the clock"):
+            assert words in window.notice.text
+        window.session.play()
+        assert not window.session.running
+        assert window.notice.text == "The instructor starts the clock for all."
+        classes.stop()
+
+
 def test_end_for_all_opens_the_debrief_of_each_seat(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:
     window = hands.window
     classes = classes_of(window)
