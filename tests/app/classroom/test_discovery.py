@@ -77,9 +77,7 @@ def test_seat_with_the_code_alone_stays_in_the_class_over_a_break(
         seat_log.close()
 
 
-def test_silent_cut_is_noticed_while_nothing_is_sent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_silent_cut_is_noticed_while_nothing_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
     monkeypatch.setattr(link_module, "ANSWER_S", 0.3)
     with run_host(tmp_path / "class.sqlite", "planned-failover") as host, Relay(host.invited.port) as relay:
