@@ -83,8 +83,9 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, TeamP
     folder = tmp_path_factory.mktemp("team")
     drill = folder / "team-cable.toml"
     text = load_shipped_scenario("team-cable").text
-    assert (SHORT := 'length = "12min"') in text
-    drill.write_text(text.replace(SHORT, 'length = "8h"'), "utf-8")
+    short = 'length = "12min"'
+    assert short in text
+    drill.write_text(text.replace(short, 'length = "8h"'), "utf-8")
     with run_host(folder / "class.sqlite", drill) as host:
         made = TeamProcess(host.code, "--name", "Night", "--speed", "60", "--json", folder / "team.json")
         yield folder, made
