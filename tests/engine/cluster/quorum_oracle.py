@@ -60,9 +60,9 @@ class Oracle:
             return
         left = self.members - {name}
         newest = max(self.version[one] for one in self.members) + 1
-        # the member that leaves writes it, too: else it could form the cluster alone
-        self.version.update(dict.fromkeys(self.members, newest))
-        self.votes[newest] = (left, False)
+        if left:  # the member that leaves writes it, too: else it could form the cluster alone
+            self.version.update(dict.fromkeys(self.members, newest))
+            self.votes[newest] = (left, False)
         self.members = left
 
     def _static(self) -> bool:
