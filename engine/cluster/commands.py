@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from engine.cluster import config, membership, quarantine, roles, setup
+from engine.cluster import config, membership, quarantine, quorum, roles, setup
 from engine.events import ClusterData
 from engine.inputs import InputError, but_there_are
 from engine.localization import say
@@ -24,6 +24,17 @@ def stop(world: World, name: str) -> None:
     membership.leave(world, name, there)
     world.nodes[name] = replace(world.nodes[name], service="stopped")
     world.all_dirty()
+
+
+def keeps_quorum(world: World, name: str) -> bool:
+    """Return whether the others have quorum after *name* has left; also without a quorum to lose."""
+    trial = world.fork()
+    others = [other for other in config.members(trial, trial.nodes[name].partition) if other != name]
+    if not trial.nodes[name].partition:
+        return True
+    membership.hand_over_vote(trial, name)
+    known = trial.nodes[name].config
+    return bool(others) and quorum.has_majority(known, others, config.has_vote(trial, known, others))
 
 
 def start(world: World, name: str, prevent: bool = False) -> None:
@@ -114,8 +125,8 @@ def set_witness(world: World, cluster: str, kind: str, name: str) -> None:
 
     [DOC: Set-ClusterQuorum]
 
-    A share is named by its path: the computer in it must be there and be reached. A disk or a storage
-    account is taken as it is named: neither is simulated on its own.
+    A share is named by its path: the computer in it must be there, be reached, and be no node. A disk must be
+    unknown, and is then a new one, or no disk of a role. A storage account is accepted as it is named.
     """
     first = _writer(world, cluster)
     witness = Witness(kind=WITNESS_KINDS[kind], name=name) if kind else None
@@ -123,9 +134,21 @@ def set_witness(world: World, cluster: str, kind: str, name: str) -> None:
         host = name.lstrip("\\").partition("\\")[0]
         spelled = next((one for one in world.computers if one.lower() == host.lower()), None)
         witness = replace(witness, name=spelled or host)
+        if spelled in world.clusters[cluster].nodes:  # system error 5938
+            raise InputError(
+                say(
+                    "the file share associated with a file share witness resource cannot be hosted by this cluster or "
+                    "any of its nodes"
+                )
+            )
         there = config.members(world, first.partition)
         if spelled is None or not config.is_reachable(world, witness, there):
             raise InputError(say("the file share {name} is not available", name=name))
+    if kind == "disk":
+        for role in first.config.roles:
+            used = role.resource(name)
+            if used is not None:
+                raise InputError(say("{name} is a resource of {role}", name=used.name, role=role.name))
     config.update(world, first.name, witness=witness)
     membership.count(world, cluster)
 
@@ -145,10 +168,10 @@ def set_threshold(world: World, cluster: str, cross: bool, missed: int) -> None:
     world.clusters[first.cluster] = replace(world.clusters[first.cluster], **changes)
 
 
-def set_paused(world: World, name: str, paused: bool, drain: bool = False) -> None:
+def set_paused(world: World, name: str, paused: bool, drain: bool = False, target: str | None = None) -> None:
     """Execute Suspend-ClusterNode or Resume-ClusterNode: a paused node accepts no more roles.
 
-    With *drain* it also moves its own.
+    With *drain* it also moves its own, to *target* if it is given.
     """
     node = world.nodes[name]
     if not node.partition:
@@ -157,7 +180,7 @@ def set_paused(world: World, name: str, paused: bool, drain: bool = False) -> No
     world.all_dirty()
     for role in world.nodes[name].config.roles if paused and drain else ():
         if role.owner == name and role.state is ResourceState.ONLINE:
-            roles.move(world, name, role)
+            roles.move(world, name, role, target)
     there = [other for other in config.members(world, node.partition) if not world.nodes[other].paused]
     if paused and drain and there and config.find_core_owner(world, name) == name:
         config.update(world, name, core_owner=there[0])
@@ -179,15 +202,23 @@ def _role(world: World, name: str) -> tuple[Node, ClusterRole]:
 
 
 def move(world: World, name: str, target: str) -> None:
-    """Execute Move-ClusterGroup: the cluster moves the role without checking the databases."""
+    """Execute Move-ClusterGroup: the cluster moves the role without checking the databases.
+
+    A role that was taken offline stays offline on its new owner. [DOC: MoveClusterGroup]
+    """
     node, role = _role(world, name)
-    if role.owner == target and role.state is ResourceState.ONLINE:
+    if role.owner == target and role.state in (ResourceState.ONLINE, ResourceState.OFFLINE):
         raise InputError(say("{node} already owns {role}", node=target, role=role.name))
     if world.nodes[target].partition != node.partition:
         raise InputError(say("{node} is not up in the cluster", node=target))
+    if world.nodes[target].paused:
+        raise InputError(say("{node} is paused", node=target))
     if not roles.KINDS[role.kind].hostable(world, role, target):
         raise InputError(say("{node} is not a possible owner of {role}", node=target, role=role.name))
-    roles.move(world, node.name, role, target)
+    if role.state is ResourceState.OFFLINE:
+        config.update_role(world, node.name, role.name, owner=target)
+    else:
+        roles.move(world, node.name, role, target)
 
 
 def stop_role(world: World, name: str) -> None:
@@ -197,7 +228,7 @@ def stop_role(world: World, name: str) -> None:
 
 
 def start_role(world: World, name: str) -> None:
-    """Bring the role online on its owner or another node. Raises InputError if it is online or moving."""
+    """Bring the role online, on its owner if possible. Raises InputError if it is online or moving."""
     node, role = _role(world, name)
     if role.state is ResourceState.ONLINE:
         raise InputError(say("{role} is online", role=role.name))
@@ -212,20 +243,29 @@ def _start(world: World, node: Node, role: ClusterRole) -> None:
     if role.state is ResourceState.OFFLINE_PENDING:
         raise InputError(say("{role} is moving to another node", role=role.name))
     if role.state is not ResourceState.ONLINE_PENDING:
-        roles.bring_online(world, node.name, role)
+        roles.bring_online(world, node.name, role, role.owner)
 
 
 def stop_resource(world: World, name: str) -> None:
-    """Execute Stop-ClusterResource. Dependent resources go offline with it, which here is the whole role."""
-    node, role, _ = _resource(world, name)
+    """Execute Stop-ClusterResource. Dependent resources go offline with it, which here is the whole role.
+
+    Raises InputError for the Agent, on which nothing depends: stopping it alone is not simulated.
+    """
+    node, role, resource = _resource(world, name)
+    if resource.kind == "SQL Server Agent":
+        raise InputError(say("Not simulated: {name} alone", name=resource.name))
     if role.state is not ResourceState.OFFLINE:
         roles.set_offline(world, node.name, role)
+
+
+SERVERS: Final = ("SQL Server", "SQL Server Availability Group")
+"""Resources that serve the databases of a role: with them the whole role is online."""
 
 
 def start_resource(world: World, name: str) -> None:
     """Execute Start-ClusterResource: it comes online with the resources it depends on; dependent ones stay offline."""
     node, role, resource = _resource(world, name)
-    if any(resource.name in one.needs for one in role.resources):
+    if resource.kind not in SERVERS and any(resource.name in one.needs for one in role.resources):
         _put(world, node, role, replace(resource, started=role.state is not ResourceState.ONLINE))
     elif role.state is not ResourceState.ONLINE:
         _start(world, node, role)

@@ -300,7 +300,8 @@ def move(world: World, node: str, role: ClusterRole, target: str | None = None) 
 
 def set_offline(world: World, node: str, role: ClusterRole) -> None:
     """Take the role offline until it is brought online again."""
-    KINDS[role.kind].offline(world, role, True)
+    if role.state is not ResourceState.OFFLINE:
+        KINDS[role.kind].offline(world, role, True)
     resources = tuple(replace(one, started=False) for one in role.resources)
     _change(world, node, role, state=ResourceState.OFFLINE, why="", tried=(), resources=resources)
 

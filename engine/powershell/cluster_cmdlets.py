@@ -73,7 +73,7 @@ def node_row(world: World, observer: str, node: Node) -> Row:
 def get_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterNode."""
     cluster = world.clusters[lookup.find_node(world, node).cluster]
-    names = lookup.names(call, piped, "node") or cluster.nodes
+    names = lookup.matching(cluster.nodes, lookup.names(call, piped, "node") or ("*",))
     rows = tuple(node_row(world, node, lookup.member(world, node, name, call)) for name in names)
     old = cluster.windows in ("2008 R2", "2012")
     return PipelineTable("node", ("Name", "ID", "State") if old else ("Name", "State", "Type"), rows)
@@ -82,9 +82,9 @@ def get_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | N
 def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterGroup."""
     known = {role.name.lower(): role for role in lookup.roles(world, node)}
-    names = lookup.names(call, piped, "group")
+    names = lookup.matching(list(known), lookup.names(call, piped, "group") or ("*",))
     found = [known.get(name.lower()) or lookup.role(world, node, name, call) for name in names]
-    cluster = lookup.find_node(world, node).cluster
+    owners, cluster = _owners(piped), lookup.find_node(world, node).cluster
     rows = tuple(
         {
             "Name": role.name,
@@ -93,9 +93,15 @@ def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
             "FailoverThreshold": str(roles.threshold(world, cluster, role)),
             "FailoverPeriod": str(int(roles.FAILURE_PERIOD_S / 3600)),
         }
-        for role in (found if names else known.values())
+        for role in found
+        if owners is None or role.owner in owners
     )
     return PipelineTable("group", ("Name", "OwnerNode", "State"), rows)
+
+
+def _owners(piped: PipelineTable | None) -> set[str] | None:
+    """Return the nodes from the pipeline, whose groups or resources are wanted."""
+    return {row["Name"] for row in piped.rows} if piped is not None and piped.kind == "node" else None
 
 
 def _group_state(role: ClusterRole) -> str:
@@ -126,12 +132,9 @@ RESTARTS: Final = {
 
 def get_resource(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterResource."""
-    names = lookup.names(call, piped, "resource")
-    found = (
-        [lookup.resource(world, node, name, call) for name in names]
-        if names
-        else lookup.resources(world, node)
-    )
+    there = [one.name for _, one in lookup.resources(world, node)]
+    names = lookup.matching(there, lookup.names(call, piped, "resource") or ("*",))
+    found, owners = [lookup.resource(world, node, name, call) for name in names], _owners(piped)
     if piped is not None and piped.kind == "group":
         groups = {row["Name"] for row in piped.rows}
         found = [pair for pair in lookup.resources(world, node) if pair[0].name in groups]
@@ -145,6 +148,7 @@ def get_resource(world: World, node: str, call: CmdletCall, piped: PipelineTable
             **RESTARTS,
         }
         for role, one in found
+        if owners is None or role.owner in owners
     )
     return PipelineTable("resource", ("Name", "State", "OwnerGroup", "ResourceType"), rows)
 
@@ -171,21 +175,23 @@ def get_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable |
 
 WITNESS_PARAMETERS: Final = {
     "filesharewitness": "file share",
-    "nodeandfilesharemajority": "file share",
     "diskwitness": "disk",
-    "nodeanddiskmajority": "disk",
+    "cloudwitness": "cloud",
     "nowitness": "",
-    "nodemajority": "",
 }
 
 
 def set_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Set-ClusterQuorum."""
     found = [key for key in WITNESS_PARAMETERS if key in call.named]
-    if len(found) != 1 or len(call.named) > 1:
-        names = ", ".join(f"-{name}" for name in (*call.named,) if name not in WITNESS_PARAMETERS)
-        raise CommandNotSimulatedError(f"Set-ClusterQuorum with {names or 'no witness'}")
+    if not found:
+        raise CommandNotSimulatedError("Set-ClusterQuorum with no witness")
+    if len(found) > 1:
+        text = "Parameter set cannot be resolved using the specified named parameters."
+        raise ShellError(call.name, text, "InvalidArgument", "AmbiguousParameterSet")
     kind, name = WITNESS_PARAMETERS[found[0]], call.value(found[0])
+    if kind == "cloud":
+        name = call.value("accountname") and call.value("accesskey") and call.value("accountname")
     if kind and not name:
         raise ShellError(call.name, f"Missing an argument for parameter '{found[0]}'.", "InvalidArgument")
     commands.set_witness(world, lookup.find_node(world, node).cluster, kind, name)
@@ -244,7 +250,7 @@ def move_group(world: World, node: str, call: CmdletCall, piped: PipelineTable |
     if not target:
         raise ShellError(call.name, f"There is no node to which '{role.name}' could move.")
     target = lookup.member(world, node, target, call).name
-    if role.owner != target or role.state is not ResourceState.ONLINE:
+    if role.owner != target or role.state not in (ResourceState.ONLINE, ResourceState.OFFLINE):
         commands.move(world, role.name, target)
     return get_group(world, node, CmdletCall("Get-ClusterGroup", {"name": (role.name,)}), None)
 
@@ -314,20 +320,21 @@ def get_dependency(world: World, node: str, call: CmdletCall, piped: PipelineTab
 def start_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Start-ClusterNode, with -FixQuorum or -ForceQuorum."""
     name = lookup.member(world, node, lookup.name(call, piped, "node", node), call).name
-    if quorum.is_version_at_least(world.clusters[world.nodes[name].cluster], "2016") and call.has_switch(
-        "clearquarantine", "cq"
-    ):
+    if call.has_switch("clearquarantine"):
         quarantine.clear(world, name)
-    if call.has_switch("fixquorum", "forcequorum", "fq"):
+    if call.has_switch("forcequorum"):
         commands.force_quorum(world, name)
     else:
-        commands.start(world, name, prevent=call.has_switch("preventquorum", "pq"))
+        commands.start(world, name, prevent=call.has_switch("preventquorum"))
     return get_node(world, node, CmdletCall("Get-ClusterNode", {"name": (name,)}), None)
 
 
 def stop_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Stop-ClusterNode."""
+    """Execute Stop-ClusterNode, which refuses to end the quorum. [DOC: Stop-ClusterNode]."""
     name = lookup.member(world, node, lookup.name(call, piped, "node", node), call).name
+    if not commands.keeps_quorum(world, name):
+        text = f"The cluster would lose quorum without '{name}'. To stop the cluster, use the cmdlet Stop-Cluster."
+        raise ShellError(call.name, text)
     commands.stop(world, name)
     return get_node(world, node, CmdletCall("Get-ClusterNode", {"name": (name,)}), None)
 
@@ -343,7 +350,9 @@ def pause(paused: bool) -> Cmdlet:
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         member = lookup.member(world, node, lookup.name(call, piped, "node", node), call)
-        commands.set_paused(world, member.name, paused, call.has_switch("drain"))
+        target = call.value("targetnode", 1) if paused else ""
+        to = lookup.member(world, node, target, call).name if target else None
+        commands.set_paused(world, member.name, paused, call.has_switch("drain"), to)
         return get_node(world, node, CmdletCall("Get-ClusterNode", {"name": (member.name,)}), None)
 
     return cmdlet
@@ -424,6 +433,32 @@ INSTANCE_PARAMETERS: Final = {
 NAME_PARAMETERS: Final = {"RegisterAllProvidersIP": "register_all", "HostRecordTTL": "record_ttl_s"}
 """Private properties of the network name of a listener. [DOC: availability group listeners]"""
 
+LIMITS: Final = {
+    "failure_condition_level": (1, 5),
+    "health_check_timeout_ms": (15_000, 2**32 - 1),
+    "lease_timeout_ms": (1, 2**32 - 1),
+}
+"""Least and greatest values. Level 0 of an instance is below them.
+
+Documented [DOC: flexible failover policy; failover policy of instances].
+"""
+
+UNSIMULATED: Final = """
+verboselogging virtualservername instancename sqldumperdumpflags sqldumperdumppath sqldumperdumptimeout
+publishptrrecords remappipenames resourcedata statusnetbios statusdns statuskerberos creatingdc objectguid adaware
+lastdnsupdatetime dnssuffix probeport probefailurethreshold overrideaddressmatch enablenetbios dhcpaddress dhcpserver
+dhcpsubnetmask leaseexpirestime leaseobtainedtime
+"""
+"""Private properties that the resources of the product have in addition."""
+
+
+def _missing_parameter(call: CmdletCall, key: str, name: str) -> Exception:
+    if key.lower() in UNSIMULATED.split():
+        return CommandNotSimulatedError(f"The parameter '{key}' of {name}")
+    text = f"Parameter '{key}' does not exist on the cluster object '{name}'."
+    return ShellError(call.name, text, "ObjectNotFound")
+
+
 NOT_YET: Final = (
     "WARNING: The properties were stored, but not all changes will take effect until {0} is taken offline and then "
     "online again."
@@ -490,6 +525,8 @@ def get_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTabl
     """Execute Get-ClusterParameter."""
     _, name, known = _parameters(world, node, call, piped)
     wanted = {one.lower() for one in call.values("name", 0)}
+    for one in wanted - {parameter.name.lower() for parameter in known}:
+        raise _missing_parameter(call, one, name)
     rows = tuple(
         {"Object": name, "Name": one.name, "Value": one.value, "Type": one.kind}
         for one in known
@@ -502,11 +539,18 @@ def set_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTabl
     """Execute Set-ClusterParameter."""
     role, name, known = _parameters(world, node, call, piped)
     key, value = call.value("name", 0), call.value("value", 1)
-    field = {one.name.lower(): one.field for one in known}.get(key.lower())
-    if call.has_switch("multiple"):
-        raise ShellError(call.name, "The parameter -Multiple is not simulated.")
-    if not field or not value.isdigit():
+    fields = {one.name.lower(): one.field for one in known}
+    if key.lower() not in fields:
+        raise _missing_parameter(call, key, name)
+    field = fields[key.lower()]
+    if not field or not value.isdigit() or (field == "register_all" and int(value) > 1):
         raise ShellError(call.name, f"Parameter '{key}' with the value '{value}' is not simulated.")
+    least, most = LIMITS.get(field, (0, 2**32 - 1))
+    if field == "failure_condition_level" and role in world.instances:
+        least = 0
+    if not least <= int(value) <= most:
+        text = f"Unable to save property changes for '{name}'.\n    The parameter is incorrect"
+        raise ShellError(call.name, text)
     if role in world.instances:
         world.update_instance(role, **{field: int(value)})
         return NOTHING

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from fnmatch import fnmatchcase
 from typing import Final
 
 from msgspec.structs import replace
@@ -120,6 +121,19 @@ def names(call: CmdletCall, piped: PipelineTable | None, kind: str) -> tuple[str
     if piped is not None and piped.kind == kind:
         return tuple(row["Name"] for row in piped.rows)
     return call.values("name", 0)
+
+
+def matching(known: Collection[str], wanted: Collection[str]) -> list[str]:
+    """Return each wanted name; for one with * or ? the known names that match it, regardless of case."""
+    return [
+        name
+        for pattern in wanted
+        for name in (
+            [one for one in known if fnmatchcase(one.lower(), pattern.lower())]
+            if set(pattern) & set("*?")
+            else [pattern]
+        )
+    ]
 
 
 def name(call: CmdletCall, piped: PipelineTable | None, kind: str, default: str = "") -> str:

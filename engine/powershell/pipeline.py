@@ -11,23 +11,11 @@ from typing import Final
 TOKEN: Final = re.compile(r"""\s*(?:'([^']*)'|"([^"]*)"|(\||,)|(\{[^{}]*\}|[^\s|,'"]+))""")
 """A text in single or in double quotes, a sign, a script block or a word."""
 
-SWITCHES: Final = frozenset(
-    {
-        *("fixquorum", "forcequorum", "fq", "preventquorum", "pq", "drain", "force", "ignoreoffline"),
-        *(
-            "uselocaltime",
-            "clearquarantine",
-            "cq",
-            "nowitness",
-            "nodemajority",
-            "ignorepersistentstate",
-            "autosize",
-            "wrap",
-            "descending",
-            "quiet",
-        ),
-    }
-)
+SWITCHES: Final = """
+fixquorum forcequorum fq preventquorum pq drain force ignoreoffline uselocaltime clearquarantine cq nowitness
+nodemajority cloudwitness ignorepersistentstate ips autosize wrap descending quiet whatif wi confirm cf ignorelocked
+choosebestnode forcedrain cleanupdisks passthru nowait verbose vb debug db
+"""
 """Parameters without a value."""
 
 
@@ -56,13 +44,6 @@ class CmdletCall:
     name: str
     named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     plain: tuple[tuple[str, ...], ...] = ()
-    used: set[str] = field(default_factory=set, compare=False)
-    """Named parameters that the cmdlet has looked at."""
-
-    @property
-    def unused(self) -> list[str]:
-        """Named parameters that the cmdlet has not looked at."""
-        return sorted(set(self.named) - self.used)
 
     def value(self, name: str, position: int | None = None) -> str:
         """Return the value of a parameter, by its name or position; "" if it is left out."""
@@ -70,7 +51,6 @@ class CmdletCall:
 
     def values(self, name: str, position: int | None = None) -> tuple[str, ...]:
         """Return the values of a parameter, by its name or by its position; none if it is left out."""
-        self.used.add(name.lower())
         found = self.named.get(name.lower())
         if found is None and position is not None and position < len(self.plain):
             return self.plain[position]
@@ -78,7 +58,6 @@ class CmdletCall:
 
     def has_switch(self, *switches: str) -> bool:
         """Return whether one of the switches is given."""
-        self.used.update(switches)
         return any(switch in self.named for switch in switches)
 
 
@@ -116,7 +95,7 @@ def _parse_call(tokens: Sequence[tuple[str, bool]]) -> CmdletCall:
         elif word.startswith("-") and not quoted and len(word) > 1:
             name, _, value = word[1:].lower().partition(":")
             named[name] = (value,) if value else ()
-            waiting, joined = ("" if name in SWITCHES or value else name), False
+            waiting, joined = ("" if name in SWITCHES.split() or value else name), False
         elif joined and waiting == "" and plain:
             plain[-1] = (*plain[-1], word)
             joined = False

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
-from engine.cluster import commands
+from engine.cluster import commands, quorum
 from engine.events import PowerShellData
 from engine.inputs import InputError
 from engine.localization import say
 from engine.model import World
 from engine.powershell import cluster_cmdlets as cluster
 from engine.powershell import computer_cmdlets as computer
-from engine.powershell import lookup
+from engine.powershell import lookup, parameters
 from engine.powershell.lookup import NOTHING, Cmdlet
 from engine.powershell.pipeline import (
     FILTERS,
@@ -186,56 +187,30 @@ def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:
             raise CommandNotSimulatedError(call.name)
         if "cluster" in call.name.lower() and call.name.lower() != "start-clusternode":
             lookup.needs_service(world, node, call)
-        if call.named:
-            _check_parameters(world, node, call, table)
+        here = world.nodes.get(node)
+        old = here is not None and not quorum.is_version_at_least(world.clusters[here.cluster], "2016")
+        call = parameters.resolve(call, old)
+        lookup.check_cluster(world, node, call, call.named.get("cluster", ()))
         try:
-            table = _run_for_each(cmdlet, world, node, call, table)
+            run_cmdlet = _preview if call.has_switch("whatif") else partial(_run_for_each, cmdlet)
+            table = run_cmdlet(world, node, call, table)
         except InputError as problem:
             raise ShellError(call.name, str(problem)) from None
     return table if table is not None else NOTHING
 
 
-NOOP_PARAMETERS: Final = {
-    "force": "no cmdlet here asks for a confirmation",
-    "confirm": "no cmdlet here asks for a confirmation",
-    "erroraction": "errors are shown whatever it says",
-    "ea": "errors are shown whatever it says",
-}
-"""Parameters without an effect here, for cmdlets that do not read them, and the reason."""
-
-
-COMMON: Final = frozenset([
-    "verbose", "debug", "erroraction", "ea", "errorvariable", "warningaction", "wa", "informationaction",
-    "outvariable", "outbuffer", "whatif",
-])  # fmt: skip
-"""Common parameters of every cmdlet."""
-
-
-def _check_parameters(world: World, node: str, call: CmdletCall, table: PipelineTable | None) -> None:
-    """Try the cmdlet on a copy of the world and refuse a parameter that it does not read."""
-    lookup.check_cluster(world, node, call, call.named.get("cluster", ()))
-    trial = world.fork()
-    try:
-        CMDLETS[call.name.lower()](trial, node, call, table)
-    except (ShellError, CommandNotSimulatedError, InputError):
-        return  # the cmdlet refuses the call itself, with the same message
-    for name in call.unused:
-        if name in NOOP_PARAMETERS or name == "cluster":
-            continue
-        if name in COMMON or name in KNOWN_PARAMETERS:
-            raise CommandNotSimulatedError(f"-{name} of {call.name}")
-        text = f"A parameter cannot be found that matches parameter name '{name}'."
-        raise ShellError(call.name, text, "InvalidArgument", "NamedParameterNotFound")
-
-
-KNOWN_PARAMETERS: Final = frozenset([
-    "cluster", "inputobject", "wait", "nowait", "force", "confirm", "passthru", "clearquarantine", "cq",
-    "ignorelocked", "ignorestickynode", "choosedestinationnode", "cause", "timespan", "usepassthru",
-    "drain", "targetnode", "forcedrain", "failback", "credential", "computername", "displayname",
-    "include", "exclude", "count", "delay", "quiet", "timetolive", "destination", "uselocaltime",
-    "skipclusterstate",
-])  # fmt: skip
-"""Parameters that the product has and this prompt has not for some cmdlet."""
+def _preview(world: World, node: str, call: CmdletCall, table: PipelineTable | None) -> PipelineTable:
+    """Return what -WhatIf shows: the operation on each node or service. [DOC: about parameters]."""
+    if call.name.lower().endswith("-service"):
+        rows = computer.get_service(
+            world, node, CmdletCall(call.name, plain=call.plain, named=call.named), None
+        ).rows
+        targets = [f"{row['DisplayName']} ({row['Name']})" for row in rows]
+    else:
+        wanted = lookup.names(call, table, "node") or (node,)
+        targets = [lookup.member(world, node, name, call).name for name in wanted]
+    lines = (f'What if: Performing the operation "{call.name}" on target "{target}".' for target in targets)
+    return PipelineTable("text", text="\n".join(lines))
 
 
 def _property(world: World, node: str, name: str, property_name: str, value: str | None) -> str:

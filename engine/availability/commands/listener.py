@@ -28,6 +28,10 @@ NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 """Form of a DNS name. [DOC: ALTER AVAILABILITY GROUP]"""
 
 
+NETWORK_MASK: Final = "255.255.255.0"
+"""Mask of each network of a simulated cluster, as Get-ClusterNetwork shows it. Assumed."""
+
+
 def check_syntax(verb: str, options: Options) -> None:
     """Raise 102 or 156 unless ADD has WITH IP or WITH DHCP, and MODIFY has either ADD IP or PORT."""
     names = [name for name, _ in options]
@@ -61,10 +65,13 @@ def _addresses(
 ) -> tuple[str, ...]:
     """Return the addresses of the listener.
 
-    19483 no address, 19484 named twice, 19451 two in one subnet, 19456 none fits. 19476 in use: the IP Address
-    resource would not come online. Derived.
+    19483 no address, 19484 named twice, 19451 two in one subnet, 19457 in no network of the cluster, 19456 none fits.
+    19476 in use: the IP Address resource would not come online. Derived.
     """
     found = list(existing_addresses)
+    node = config.node_of(world, server)
+    nodes = world.clusters[node.cluster].nodes if node is not None else ()
+    networks = {world.nodes[name].subnet for name in nodes}
     used = _used_addresses(world, server)
     for name, value in options:
         if not name.endswith("IP"):
@@ -78,8 +85,9 @@ def _addresses(
             raise SqlError(19451, same, address)
         if address in used:
             raise SqlError(19476)
+        if value[1:] and (_subnet(address) not in networks or value[1] != NETWORK_MASK):
+            raise SqlError(19457, address)
         found.append(address)
-    node = config.node_of(world, server)
     static = [address for address in found if ":" not in address]
     if static and node is not None and node.subnet not in map(_subnet, static):
         raise SqlError(19456, server)
@@ -117,7 +125,7 @@ def _check_dhcp(world: World, server: str, group: AvailabilityGroup, options: Op
         raise SqlError(19458)
     if given:
         _check_address(given)
-        if _subnet(given[0]) not in subnets:
+        if _subnet(given[0]) not in subnets or given[1:] not in ((), (NETWORK_MASK,), [NETWORK_MASK]):
             raise SqlError(19456, server)
 
 

@@ -356,3 +356,89 @@ def test_a_port_is_open_only_if_something_listens_behind_the_firewall(
 
 def test_a_port_beyond_the_range_is_no_argument() -> None:
     assert "greater than the maximum allowed range" in ask(ag_lab(), "Test-NetConnection NODE_2 -Port 99999")
+
+
+WHAT_IF = 'What if: Performing the operation "{}" on target "{}".'
+PARAMETERS = [
+    ("Stop-ClusterNode NODE_3 -WhatIf", WHAT_IF.format("Stop-ClusterNode", "NODE_3")),
+    ("Remove-ClusterNode node_2 -Force -wi", WHAT_IF.format("Remove-ClusterNode", "NODE_2")),
+    ("Suspend-ClusterNode -Drain -WhatIf", WHAT_IF.format("Suspend-ClusterNode", "NODE_1")),
+    (
+        "Stop-Service MSSQLSERVER -WhatIf",
+        WHAT_IF.format("Stop-Service", "SQL Server (MSSQLSERVER) (MSSQLSERVER)"),
+    ),
+    ("Stop-ClusterNode NODE_9 -WhatIf", "The cluster node 'NODE_9' was not found."),
+    ("Stop-ClusterNode NODE_3 -Confirm", "-confirm of Stop-ClusterNode is not simulated."),
+    ("Move-ClusterGroup AG1 -WhatIf", "A parameter cannot be found that matches parameter name 'whatif'."),
+    (
+        "Stop-ClusterGroup AG1 -Confirm:$false",
+        "A parameter cannot be found that matches parameter name 'confirm'.",
+    ),
+    ("Start-ClusterNode NODE_2 -cq", "A parameter cannot be found that matches parameter name 'cq'."),
+    ("Stop-ClusterGroup AG1 -Wait 30", "-wait of Stop-ClusterGroup is not simulated."),
+    ("Stop-ClusterGroup AG1 -IgnoreLocked", "-ignorelocked of Stop-ClusterGroup is not simulated."),
+    ("Move-ClusterGroup AG1 -N NODE_2", "A parameter cannot be found that matches parameter name 'n'."),
+    ("Get-ClusterNode -Verbose", "-verbose of Get-ClusterNode is not simulated."),
+    ("Set-ClusterQuorum -Force", "A parameter cannot be found that matches parameter name 'force'."),
+]
+
+
+@pytest.mark.parametrize(("line", "answer"), PARAMETERS)
+def test_parameters_are_those_of_the_product(line: str, answer: str) -> None:
+    """Each form here changes nothing. [DOC: about parameters]"""
+    world = ag_lab()
+    before = dict(world.nodes), dict(world.replicas)
+    assert answer in ask(world, line)
+    assert (dict(world.nodes), dict(world.replicas)) == before
+
+
+SELECTED = [
+    ("Get-ClusterNode *_2", ["NODE_2"]),
+    ("Get-ClusterNode x*", []),
+    ("Get-ClusterGroup a*", ["AG1", "Available Storage"]),
+    ("Get-ClusterResource *AGL1*", ["AG1_AGL1 address", "AG1_AGL1"]),
+    ("Get-ClusterNode NODE_2 | Get-ClusterGroup", []),
+    ("Get-ClusterNode NODE_1 | Get-ClusterGroup AG*", ["AG1"]),
+    ("Get-ClusterNode NODE_3 | Get-ClusterResource", []),
+    ("Stop-ClusterGroup AG1 -Wait 0", ["AG1"]),
+]
+
+
+@pytest.mark.parametrize(("line", "names"), SELECTED)
+def test_names_select_by_wildcard_and_by_node(line: str, names: list[str]) -> None:
+    """[DOC: about pipelines]"""
+    assert ask(ag_lab(), f"{line} | Select-Object -ExpandProperty Name").split("\n") == (names or [""])
+
+
+def test_the_last_node_with_quorum_is_not_stopped() -> None:
+    """[DOC: Stop-ClusterNode]"""
+    world = ag_lab()
+    shown = ask(world, "Get-ClusterNode | Stop-ClusterNode", "NODE_3")
+    assert "The cluster would lose quorum without 'NODE_3'." in shown
+    assert [world.nodes[name].service for name in world.nodes] == ["stopped", "stopped", "running"]
+    ask(world, "net stop clussvc", "NODE_3")
+    assert world.nodes["NODE_3"].service == "stopped"
+
+
+def test_a_moved_group_keeps_its_state_and_avoids_paused_nodes() -> None:
+    """[DOC: MoveClusterGroup]"""
+    world = fci_lab()
+    ask(world, "Stop-ClusterGroup SQLFCI1")
+    assert lines(ask(world, "Move-ClusterGroup SQLFCI1 -Node NODE_2"))[2] == ["SQLFCI1", "NODE_2", "Offline"]
+    run_until(world, 60)
+    assert role(world, "SQLFCI1").state.value == "Offline"
+    ask(world, "Start-ClusterResource 'SQL Server (SQLFCI1)'")
+    run_until(world, 120)
+    assert (role(world, "SQLFCI1").owner, role(world, "SQLFCI1").state.value) == ("NODE_2", "Online")
+    ask(world, "Suspend-ClusterNode NODE_1")
+    assert "NODE_1 is paused" in ask(world, "Move-ClusterGroup SQLFCI1 -Node NODE_1")
+    assert "Not simulated" in ask(world, "Stop-ClusterResource 'SQL Server Agent (SQLFCI1)'")
+    assert role(world, "SQLFCI1").state.value == "Online"
+
+
+def test_a_node_is_drained_to_the_named_target() -> None:
+    world = ag_lab()
+    run_until(world, 5)
+    ask(world, "Suspend-ClusterNode NODE_1 -Drain -Target NODE_2")
+    run_until(world, 40)
+    assert primaries(world) == ["NODE_2"]

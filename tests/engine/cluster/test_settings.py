@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engine.cluster import config
-from tests.engine.availability.worlds import ag_lab
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.build import build_world
+from engine.model import World
+from tests.engine.availability.worlds import SCENARIOS, ag_lab
 from tests.engine.cluster.test_powershell import ask, lines
 from tests.engine.cluster.worlds import do, fci_lab, run_until
 
@@ -28,12 +33,65 @@ def test_an_unreachable_share_is_refused_as_witness() -> None:
     do(world, "power-off FSW")
     for share in (r"\\FSW\Quorum", r"\\NOWHERE\Quorum"):
         assert "is not available" in ask(world, f"Set-ClusterQuorum -FileShareWitness {share}")
-    assert "not simulated" in ask(world, "Set-ClusterQuorum -CloudWitness -AccountName a")
+    refused = ask(world, "Set-ClusterQuorum -CloudWitness -AccountName a -AccessKey b")
+    assert "NamedParameterNotFound" in refused, "cloud witnesses came with Windows Server 2016"
     do(world, "power-on FSW")
     ask(world, r"Set-ClusterQuorum -FileShareWitness \\FSW\Other")
     known = config.current(world, "CLU1")
     assert known.witness is not None
     assert known.witness.name == "FSW"
+
+
+def build_world_of_2016() -> World:
+    text = (SCENARIOS / "fci-lab.toml").read_text(encoding="utf-8")
+    text = text.replace('name = "CLU1"', 'name = "CLU1"\nwindows = "2016"')
+    return build_world(load_scenario(text, "fci-lab"), 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        (r"Set-ClusterQuorum -FileShareWitness \\NODE_2\Quorum", "cannot be hosted by this cluster"),
+        ("Set-ClusterQuorum -DiskWitness 'Cluster Disk 1'", "Cluster Disk 1 is a resource of SQLFCI1"),
+        (r"Set-ClusterQuorum -NoWitness -DiskWitness 'Cluster Disk 9'", "AmbiguousParameterSet"),
+        ("Set-ClusterQuorum -CloudWitness -AccountName a", "Missing an argument"),
+        ("Set-ClusterQuorum -CloudWitness -AccountName a -AccessKey k==", "Cloud Witness"),
+        ("Set-ClusterQuorum -DiskOnly 'Cluster Disk 9'", "-diskonly of Set-ClusterQuorum is not simulated"),
+    ],
+)
+def test_a_witness_is_checked(line: str, answer: str) -> None:
+    world = build_world_of_2016()
+    before = config.current(world, "CLU1").witness
+    assert answer in ask(world, line.replace("\\\\", "\\"))
+    assert (config.current(world, "CLU1").witness == before) is (answer != "Cloud Witness")
+
+
+VALUES = [
+    ("fci", "FailureConditionLevel 0", ""),
+    ("fci", "FailureConditionLevel 6", "parameter is incorrect"),
+    ("fci", "HealthCheckTimeout 5000", "parameter is incorrect"),
+    ("fci", "VerboseLogging 1", "is not simulated"),
+    ("ag", "FailureConditionLevel 0", "parameter is incorrect"),
+    ("ag", "HealthCheckTimeout 14999", "parameter is incorrect"),
+    ("ag", "LeaseTimeout 0", "parameter is incorrect"),
+    ("ag", "LeaseTimeout 40000", ""),
+    ("ag", "LeaseTime 40000", "Parameter 'LeaseTime' does not exist on the cluster object 'AG1'"),
+    ("listener", "RegisterAllProvidersIP 7", "is not simulated"),
+    ("listener", "HostRecordTTL 300", "WARNING"),
+]
+RESOURCES = {"fci": "'SQL Server (SQLFCI1)'", "ag": "AG1", "listener": "AG1_AGL1"}
+
+
+@pytest.mark.parametrize(("kind", "change", "answer"), VALUES)
+def test_a_private_property_is_checked(kind: str, change: str, answer: str) -> None:
+    world = fci_lab() if kind == "fci" else ag_lab()
+    before = world.nodes["NODE_1"].config, world.instances
+    said = ask(world, f"Get-ClusterResource {RESOURCES[kind]} | Set-ClusterParameter {change}")
+    assert said == answer or (answer and answer in said)
+    changed = (world.nodes["NODE_1"].config, world.instances) != before
+    assert changed is (answer in ("", "WARNING")) or kind == "fci"
+    missing = ask(world, f"Get-ClusterResource {RESOURCES[kind]} | Get-ClusterParameter Nonsense")
+    assert "'nonsense' does not exist on the cluster object" in missing
 
 
 def test_a_higher_threshold_keeps_a_briefly_silent_node() -> None:
