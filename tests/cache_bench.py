@@ -18,7 +18,6 @@ from time import process_time
 from typing import Any, Final
 from unittest.mock import patch
 
-from app.view_models import picture
 from engine.drill.authoring.scenario import select_variant
 from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines, parse_step
 from engine.drill.par.hidden_causes import HiddenCauses
@@ -39,13 +38,6 @@ ROUNDS: Final = 5
 
 Workload = Callable[[], object]
 Patch = Callable[[], AbstractContextManager[object]]
-
-
-class Forgetful(dict[Any, Any]):
-    """Dictionary that stores nothing."""
-
-    def __setitem__(self, key: object, value: object) -> None:
-        """Ignore the entry."""
 
 
 @dataclass(frozen=True)
@@ -122,11 +114,27 @@ def search_nodes(name: str) -> object:
     return run
 
 
-def draw_pictures() -> object:
-    """Compute the picture of the topology of 100 databases fifty times."""
-    drill = Drill(load_shipped_scenario("hundred-databases"), 1)
-    drill.advance_to(ticks(30.0))
-    return [picture.picture_of(drill.world) for _ in range(50)]
+def grow_table() -> object:
+    """Insert 500 rows one by one and count them each time."""
+    drill = Drill(load_shipped_scenario("ag-lab"), 1)
+    server = next(iter(drill.world.instances))
+    drill.do(f"sql {server} USE Sales; CREATE TABLE dbo.Marks (Id int)")
+    for number in range(500):
+        drill.advance_to(drill.tick + ticks(0.1))
+        drill.do(
+            f"sql {server} USE Sales; INSERT INTO dbo.Marks VALUES ({number}); SELECT COUNT(*) FROM dbo.Marks"
+        )
+    return drill
+
+
+def type_many_batches() -> object:
+    """Type 600 batches in a drill with a condition on the batches."""
+    drill = Drill(load_shipped_scenario("redo-queue"), 1)
+    server = next(iter(drill.world.instances))
+    for number in range(600):
+        drill.do(f"sql {server} SELECT {number}, name FROM sys.databases")
+        drill.advance_to(drill.tick + ticks(1.0))
+    return drill
 
 
 def search_guesses() -> object:
@@ -144,7 +152,8 @@ WORKLOADS: Final[dict[str, Workload]] = {
     "search": partial(search_nodes, "ag-forced-failover"),
     "search, 100 databases": partial(search_nodes, "hundred-databases"),
     "hidden causes": search_guesses,
-    "topology": draw_pictures,
+    "growing table": grow_table,
+    "many batches": type_many_batches,
 }
 
 
@@ -196,8 +205,8 @@ def list_result_caches() -> Iterator[CacheCase]:
     for module_name, module in sorted(sys.modules.items()):
         for name, value in vars(module).items() if module_name.startswith("engine.") else ():
             if isinstance(value, Recall):
-                used = ("repeated batches", "reference solution")
-                yield CacheCase(f"{module_name}.{name}", partial(without_result_cache, value), used)
+                workload = "many batches" if "drill" in module_name else "repeated batches"
+                yield CacheCase(f"{module_name}.{name}", partial(without_result_cache, value), (workload,))
 
 
 def list_caches() -> Iterator[CacheCase]:
@@ -223,14 +232,8 @@ def list_caches() -> Iterator[CacheCase]:
             partial(patch.object, Flow, "enable_run_cache", lambda flow: None),
             ("search", "search, 100 databases"),
         ),
-        ("objects.contents", partial(patch.object, objects, "CONTENTS_KEPT", 0), ("repeated batches",)),
+        ("objects.contents", partial(patch.object, objects, "CONTENTS_KEPT", 0), ("growing table",)),
         ("scratch: spare connections", partial(patch.object, scratch, "SPARE_MAX", 0), ("repeated batches",)),
-        (
-            "scratch: constant queries",
-            partial(patch.object, scratch, "_constants", Forgetful()),
-            ("repeated batches",),
-        ),
-        ("Readings", partial(patch.object, picture, "cache", lambda function: function), ("topology",)),
     ):
         yield CacheCase(name, switch, workloads)
     yield from list_result_caches()

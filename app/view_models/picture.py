@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from typing import Final, Protocol
 
 from app.view_models import group_picture
@@ -24,7 +23,6 @@ from app.view_models.faces import (
 )
 from app.words import formatting
 from app.words.language import mark, tr
-from engine.flow import StreamReading
 from engine.mirroring import quorum
 from engine.model import (
     Client,
@@ -54,39 +52,24 @@ class HasWorld(Protocol):
         """Return the current world."""
 
 
-class Readings:
-    """Present counters of every requested log and stream."""
-
-    def __init__(self, world: World) -> None:
-        self._flow = world.flow
-        self.source = cache(world.flow.reading)
-        self.stream = cache(world.flow.stream_reading)
-
-    def streams_of(self, source: int) -> list[StreamReading]:
-        """Return the readings of all streams of a source."""
-        return [self.stream(stream) for stream in self._flow.streams_of(source)]
-
-
 def picture_of(world: World, open_database: str = "") -> Picture:
     """Return the faces of all objects in *world*; copies of *open_database* are always shown in full."""
-    readings = Readings(world)
     return Picture(
         servers=(
             *(
-                _server_face(world, server, index, readings, open_database)
+                _server_face(world, server, index, open_database)
                 for index, server in enumerate(world.instances.values())
             ),
             *group_picture.computer_faces(world),
         ),
-        clients=tuple(_client_face(world, client, readings) for client in world.clients.values()),
-        links=tuple(_link_faces(world, readings)),
+        clients=tuple(_client_face(world, client) for client in world.clients.values()),
+        links=tuple(_link_faces(world)),
     )
 
 
 def all_copies(world: World, truth: bool = True) -> list[CopyFace]:
     """Return the faces of all copies, including those in cells; without *truth* in the form of `hide_unknown`."""
-    readings = Readings(world)
-    faces = [_copy_face(world, copy, readings) for copy in world.copies.values()]
+    faces = [_copy_face(world, copy) for copy in world.copies.values()]
     return faces if truth else [_hide_copy_state(face) for face in faces]
 
 
@@ -160,9 +143,7 @@ def _boot_ends(world: World, name: str) -> bool:
     return any(handler == "service.start" and args[0] == name for _, _, handler, args in world.timers)
 
 
-def _server_face(
-    world: World, server: Instance, index: int, readings: Readings, open_database: str
-) -> ServerFace:
+def _server_face(world: World, server: Instance, index: int, open_database: str) -> ServerFace:
     copies = [copy for copy in world.copies.values() if copy.server == server.name]
     duties = [
         StatusSign(
@@ -180,9 +161,7 @@ def _server_face(
         color=index,
         status=status_of(world, server),
         version=server.version,
-        copies=tuple(
-            _copy_face(world, copy, readings) for copy in copies if in_full or copy.database == open_database
-        ),
+        copies=tuple(_copy_face(world, copy) for copy in copies if in_full or copy.database == open_database),
         grid=() if in_full else tuple((copy.database, _copy_state(world, copy)) for copy in copies),
         duties=tuple(duties),
         troubles=(*group_picture.notes(world, server), *_list_faults(world.computers[server.computer])),
@@ -243,7 +222,7 @@ _DB_STATE: Final = {
 _NO_INSTANCE: Final = StatusSign(mark("instance is down"), "idle", "bar")
 
 
-def _copy_face(world: World, copy: DatabaseCopy, readings: Readings) -> CopyFace:
+def _copy_face(world: World, copy: DatabaseCopy) -> CopyFace:
     role = group_picture.role(copy) or _ROLE[copy.mirroring.role]
     if role is _ROLE[None] and not group_picture.can_be_mirrored(world):
         role = replace(role, text="")  # no server reports its role
@@ -266,8 +245,8 @@ def _copy_face(world: World, copy: DatabaseCopy, readings: Readings) -> CopyFace
         safety=copy.mirroring.safety.name
         if copy.mirroring.guid is not None and copy.mirroring.safety is not Safety.UNKNOWN
         else None,
-        signs=tuple(_copy_signs(world, copy, readings)),
-        queue=_queue(copy, readings),
+        signs=tuple(_copy_signs(world, copy)),
+        queue=_queue(world, copy),
     )
 
 
@@ -283,10 +262,10 @@ def _copy_state(world: World, copy: DatabaseCopy) -> StatusSign:
     return _state(copy) or _DB_STATE[copy.db_state]
 
 
-def _copy_signs(world: World, copy: DatabaseCopy, readings: Readings) -> Iterator[StatusSign]:
+def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
     alone = copy.group is None and copy.db_state is DbState.RESTORING  # a restored copy outside any group
     if copy.stream is None and copy.mirroring.role is not Role.MIRROR and not alone:
-        yield _service_sign(world, copy, readings)
+        yield _service_sign(world, copy)
     yield from group_picture.signs(world, copy)
     if copy.mirroring.guid is not None and copy.mirroring.witness is not None:
         agreed = quorum.has_quorum(world, copy)
@@ -303,7 +282,7 @@ def _copy_signs(world: World, copy: DatabaseCopy, readings: Readings) -> Iterato
         )
 
 
-def _service_sign(world: World, copy: DatabaseCopy, readings: Readings) -> StatusSign:
+def _service_sign(world: World, copy: DatabaseCopy) -> StatusSign:
     if copy.log_full:
         return StatusSign(mark("log full"), "bad", "warning")
     if not serving.is_serving(world, copy.key):
@@ -311,27 +290,27 @@ def _service_sign(world: World, copy: DatabaseCopy, readings: Readings) -> Statu
     if copy.group_kind and not groups.policy(copy).has_synchronized_copy(copy):
         return StatusSign(mark("unprotected"), "warn", "warning")
     if copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.safety is Safety.OFF:
-        queue = _queue(copy, readings)
+        queue = _queue(world, copy)
         behind = formatting.kb(round(queue.kb)) if queue is not None and queue.kb >= 1.0 else ""
         words = tr("asynchronous, {size} behind").format(size=behind) if behind else mark("asynchronous")
         return StatusSign(words, "warn", "warning")
     return StatusSign(mark("in service"), "ok", "dot")
 
 
-def _queue(copy: DatabaseCopy, readings: Readings) -> QueueFace | None:
+def _queue(world: World, copy: DatabaseCopy) -> QueueFace | None:
+    flow = world.flow
     if copy.source is not None and (copy.mirroring.role is Role.PRINCIPAL or copy.availability.peers):
-        return QueueFace(
-            SEND_QUEUE, max([0.0, *(found.send_queue_kb for found in readings.streams_of(copy.source))])
-        )
+        queues = [flow.stream_reading(stream).send_queue_kb for stream in flow.streams_of(copy.source)]
+        return QueueFace(SEND_QUEUE, max(queues, default=0.0))
     if copy.stream is not None:
-        return QueueFace(REDO_QUEUE, readings.stream(copy.stream).redo_queue_kb)
+        return QueueFace(REDO_QUEUE, flow.stream_reading(copy.stream).redo_queue_kb)
     return None
 
 
 # --- clients ------------------------------------------------------------------------------------------------
 
 
-def _client_face(world: World, client: Client, readings: Readings) -> ClientFace:
+def _client_face(world: World, client: Client) -> ClientFace:
     if client.connected_to is None:
         looking = any(h == "client.try" and args[0] == client.name for _, _, h, args in world.timers)
         status = (
@@ -342,7 +321,9 @@ def _client_face(world: World, client: Client, readings: Readings) -> ClientFace
         return _show_rate(client, status, 0.0)
     copies = [world.copies.get((client.connected_to, database)) for database in client.databases]
     sources = [copy.source for copy in copies if copy is not None and copy.source is not None]
-    rate = 0.0 if client.read_only else sum(readings.source(source).transactions_per_s for source in sources)
+    rate = (
+        0.0 if client.read_only else sum(world.flow.reading(source).transactions_per_s for source in sources)
+    )
     lost = client.lost_since is not None
     status = (
         StatusSign(tr("lost {server}").format(server=client.connected_to), "bad", "cross")
@@ -361,7 +342,7 @@ def _show_rate(client: Client, status: StatusSign, rate: float) -> ClientFace:
 # --- links --------------------------------------------------------------------------------------------------
 
 
-def _link_faces(world: World, readings: Readings) -> Iterator[LinkFace]:
+def _link_faces(world: World) -> Iterator[LinkFace]:
     drawn: set[tuple[str, str]] = set()
     believed: dict[tuple[str, str], list[bool]] = {}
     for (_, me, peer), contact in world.contacts.items():
@@ -376,7 +357,7 @@ def _link_faces(world: World, readings: Readings) -> Iterator[LinkFace]:
         ends = _ends(a, b)
         if ends not in drawn:
             drawn.add(ends)
-            yield _link_face(world, a, b, kind, readings, believed.get(ends, []))
+            yield _link_face(world, a, b, kind, believed.get(ends, []))
 
 
 def _ends(a: str, b: str) -> tuple[str, str]:
@@ -433,14 +414,14 @@ LOGGED: Final = ("mirroring", "replica")
 """Kinds of links that carry log."""
 
 
-def _link_face(world: World, a: str, b: str, kind: str, readings: Readings, believed: list[bool]) -> LinkFace:
+def _link_face(world: World, a: str, b: str, kind: str, believed: list[bool]) -> LinkFace:
     """Return the display data of a link.
 
     *believed*: for each end of each session, whether it considers the other connected.
     """
     status = _link_status(world, a, b)
     passing = status.tone != "bad"
-    log_kb_per_s = _log_stream(world, a, b, readings) if kind in LOGGED and passing else 0.0
+    log_kb_per_s = _log_stream(world, a, b) if kind in LOGGED and passing else 0.0
     if kind == "client":
         active = world.clients[a].connected_to == b if a in world.clients else False
     else:
@@ -516,9 +497,9 @@ def _measured(link: Link) -> str:
     return " · ".join(parts)
 
 
-def _log_stream(world: World, a: str, b: str, readings: Readings) -> float:
+def _log_stream(world: World, a: str, b: str) -> float:
     return sum(
-        readings.stream(stream).log_send_kb_per_s
+        world.flow.stream_reading(stream).log_send_kb_per_s
         for stream, receiver in world.streams.items()
         if receiver is not None and receiver[0] == b and world.sources[world.flow.source_of(stream)][0] == a
     )

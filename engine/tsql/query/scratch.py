@@ -140,10 +140,6 @@ CALL: Final = "t_"
 RECURSION: Final = f"{CALL}recursion"
 """Function called once per row of a recursive part (recursion.py)."""
 
-CONSTANTS_MAX: Final = 256
-_constants: dict[str, tuple[tuple[str, ...], list[tuple[Scalar, ...]], int]] = {}
-"""Cache of the results of constant queries (SELECT 1, by which pools test their connections): names, rows, work."""
-
 
 class Scratch:
     """Connection for the statements of one slice of work. Call close() at the end."""
@@ -230,18 +226,6 @@ class Scratch:
         Raises SqlError for errors of the player, UnsimulatedFeatureError for a query that SQLite cannot run.
         """
         self._meter.translate(QUERY_WORK + CHARACTER_WORK * min(len(plan.sql), TRANSLATED_MAX))
-        if len(plan.sql) < LONG and not (plan.tables or plan.variables or CALL in plan.sql):
-            found = _constants.get(plan.sql)
-            if found is None:
-                before = self._meter.spent
-                found = *self._run_select(plan, values), self._meter.spent - before
-                if len(_constants) == CONSTANTS_MAX:
-                    _constants.clear()
-                if len(found[1]) < LONG:
-                    _constants[plan.sql] = found
-            else:
-                self._meter.charge(found[2])
-            return found[0], found[1].copy()
         return self._run_select(plan, values)
 
     def _run_select(
