@@ -57,7 +57,8 @@ from engine.protocol import (
     streams,
 )
 from engine.tsql.language.lexer import only_reads
-from engine.verbs import VERBS, fault_log
+from engine.verbs import VERBS
+from engine.verbs.lines import execute_input, note_effects
 
 HANDLERS: Final[Handlers] = {
     **groups.HANDLERS,
@@ -181,7 +182,7 @@ def apply_resolved_input(world: World, item: Input) -> None:
     """Run `apply_input` for an input whose names are in the world's spelling."""
     place, asks = len(world.outbox), item.verb == "batch" and only_reads(item)
     asks = asks and tsql.is_connection_idle(world, item.args[0])
-    fault_log.apply_input(world, item)
+    execute_input(world, item)
     if (
         asks
         and tsql.is_connection_idle(world, item.args[0])
@@ -261,7 +262,7 @@ def _run_due(world: World) -> None:
             only_looked = only_looked and name in LOOKS
             (HANDLERS.get(name) or tsql.HANDLERS[name])(world, *args)
         if only_looked and len(world.outbox) == told and _is_unchanged(world):
-            fault_log.note_effects(world)  # a refused client may be the only effect of a fault
+            note_effects(world)  # a refused client may be the only effect of a fault
         else:
             _propagate_changes(world)
 
@@ -291,7 +292,7 @@ def _propagate_changes(world: World) -> None:
     clients.reassess(world)
     tsql.check_connections(world)
     availability.update_accounts(world)
-    fault_log.note_effects(world)
+    note_effects(world)
     streams.refresh(world)
     if world.clusters:
         threads.watch(world)

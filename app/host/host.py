@@ -532,7 +532,7 @@ class Host:
     ) -> None:
         if not self._may_advance() or self.drill is None or self._refuse_question(self.drill):
             return
-        if to_tick is None and rewind.is_truth_hidden(self.drill):  # the stop time would reveal what happened
+        if to_tick is None and self.drill.is_truth_hidden:  # the stop time would reveal what happened
             self.refused.emit(sentence(said_of(rewind.SECRET)))
             return
         self.pause()

@@ -16,7 +16,6 @@ from app.widgets.ask_text import ask_text
 from app.words.language import tr
 from app.words.localization import localize
 from engine.drill.authoring.conditions import ConditionError
-from engine.drill.running import rewind
 from engine.drill.running.drill import Drill
 
 
@@ -100,7 +99,7 @@ def ask_until(session: HostSession, parent: QWidget) -> None:
     drill = session.drill
     if drill is None:
         return
-    if rewind.is_truth_hidden(drill):
+    if drill.is_truth_hidden:
         session.run_until("")  # shows the reason
         return
     box = ConditionDialog(examples(drill), lambda text: _problem(drill, text), parent)

@@ -16,7 +16,6 @@ from app.widgets.notice import NoticeBar
 from app.words.language import tr
 from app.words.localization import localize
 from engine.drill.authoring import run_scenario
-from engine.drill.running import rewind
 from engine.drill.running.drill import Drill
 
 
@@ -79,7 +78,7 @@ NAME_MAX: Final = 60
 
 def check_story_visible(drill: Drill, notice: NoticeBar) -> bool:
     """Return whether the story may be shown (an exam must be over); show the reason if not."""
-    if rewind.is_truth_hidden(drill):
+    if drill.is_truth_hidden:
         notice.warn(tr("You can save an exam as a scenario after it ends."))
         return False
     return True

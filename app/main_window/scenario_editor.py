@@ -29,7 +29,6 @@ from app.words.language import tr
 from app.words.localization import localize as said_of
 from engine.drill.authoring import run_scenario
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.running import rewind
 from engine.drill.running.drill import Drill
 from engine.json_text import parse_json
 
@@ -149,8 +148,8 @@ class Editing(QObject):
             self._notice.show_info(tr("Choose a drill first. Its text is copied to the editor."))
             return
         tree = self._play.branches
-        if tree is not None and rewind.is_truth_hidden(
-            tree.history.drill
+        if (
+            tree is not None and tree.history.drill.is_truth_hidden
         ):  # the text contains its faults and its solution
             self._notice.warn(tr("You can copy the text of an exam's drill after the exam ends."))
             return

@@ -43,7 +43,6 @@ from engine.drill.judging.shapes import Row
 from engine.events import SessionData, SqlDoneData
 from engine.messages import fill_message, wording
 from engine.model import World
-from engine.protocol.security import login_of
 from engine.tsql.batches.data import SqlSession as SqlSession
 from engine.tsql.scalars.settings import settings_of
 
@@ -378,7 +377,7 @@ class TdsSession:
 
         It has the names, and whether the password is that of the run or of the login.
         """
-        known = login_of(self.door.world.instances[self.server], login.user)
+        known = self.door.world.instances[self.server].find_login(login.user)
         own = known.password if known is not None else None
         right = any(
             password is not None and secrets.compare_digest(login.password.encode(), password.encode())

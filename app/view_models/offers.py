@@ -16,8 +16,8 @@ from engine.cluster import roles
 from engine.events import FaultData
 from engine.inputs import InputError
 from engine.model import World
-from engine.verbs import VERBS, fault_log
-from engine.verbs.lines import parse_line
+from engine.verbs import VERBS
+from engine.verbs.lines import execute_input, parse_line
 from engine.verbs.verb import Args, Verb, VerbParameter, other_servers
 
 
@@ -113,7 +113,7 @@ def _works(world: World, line: str) -> bool:
     copy = world.fork()
     try:
         item = simulator.resolve(copy, parse_line(line, copy.tick))
-        fault_log.apply_input(copy, item)  # no notes for this copy: they take long with 200 databases
+        execute_input(copy, item)  # no notes for this copy: they take long with 200 databases
     except InputError:
         return False
     return not any(isinstance(event.data, FaultData) and event.data.no_effect for event in copy.outbox)

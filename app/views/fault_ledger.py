@@ -22,7 +22,8 @@ from engine.events import Event
 from engine.inputs import Input
 from engine.model import Fault, Tick, World
 from engine.overrides import override
-from engine.verbs import VERBS, fault_log
+from engine.verbs import VERBS
+from engine.verbs.lines import is_requested, reverse_of
 
 
 class HasJournal(Protocol):
@@ -108,7 +109,7 @@ def sentence_of(fault: Fault) -> str:
     parts.append(told.format(when=when, felt=_format_effective_time(fault), effect=format_effect(fault)))
     if fault.reverted_tick is not None:
         parts.append(tr("Undone at {time}.").format(time=_time(fault.reverted_tick)))
-    elif fault_log.reverse_of(fault) is None:
+    elif reverse_of(fault) is None:
         parts.append(tr("The fault ends automatically."))
     return " ".join(parts)
 
@@ -293,13 +294,13 @@ class FaultLedger(QWidget):
 
     def _revert(self) -> None:
         fault = self._find_selected_fault()
-        reverse = fault_log.reverse_of(fault) if fault is not None else None
+        reverse = reverse_of(fault) if fault is not None else None
         if reverse is not None:
             self.requested.emit(reverse.line_without_time)
 
     def _refresh(self) -> None:
         fault = self._find_selected_fault()
-        reverse = fault_log.reverse_of(fault) if fault is not None else None
+        reverse = reverse_of(fault) if fault is not None else None
         revert = self.tools["ledger.revert"]
         revert.setEnabled(fault is not None and fault.reverted_tick is None and reverse is not None)
         self.detail.setText(sentence_of(fault) if fault is not None else self._count)
@@ -309,7 +310,7 @@ class FaultLedger(QWidget):
             else tr("This fault ends automatically")
         )  # fmt: skip
         self.revert_all.setEnabled(
-            any(f.reverted_tick is None and fault_log.reverse_of(f) is not None for f in self.model.rows)
+            any(f.reverted_tick is None and reverse_of(f) is not None for f in self.model.rows)
         )
 
     # --- looks --------------------------------------------------------------------------------------------
@@ -326,7 +327,7 @@ def _filter_requested(faults: Iterable[Fault], journal: Sequence[Input]) -> tupl
 
     def was_requested(fault: Fault) -> bool:
         if fault.verb in VERBS:
-            return fault_log.is_requested(fault, journal)
+            return is_requested(fault, journal)
         return any(tick <= fault.asked_tick and server == fault.args[0] for tick, server in batches)
 
     return tuple(fault for fault in faults if was_requested(fault))

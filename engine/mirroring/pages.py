@@ -13,7 +13,7 @@ from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S, TICKS_PER_S
 from engine.messages import Message, fill_message
 from engine.mirroring import quorum, redo, roles
 from engine.model import DatabaseCopy, DbState, Handlers, Key, MirrorState, PageRepair, Role, World, ticks
-from engine.protocol import disks, errorlog, files, snapshots, statements, volumes
+from engine.protocol import disks, errorlog, files, statements, volumes
 
 NOT_REPAIRABLE: Final = (0, 1, 2, 3, 9)
 """Pages that cannot be repaired: file header, first PFS, GAM and SGAM page, boot page. Documented.
@@ -167,7 +167,7 @@ def check(
 
 def _checked(world: World, server: str, database: str) -> DatabaseCopy:
     """Return the copy whose pages a check reads; a snapshot shares those of its source."""
-    picture = snapshots.find(world, server, database)
+    picture = world.instances[server].find_snapshot(database)
     return world.copies[server, picture.source] if picture else statements.copy_on(world, server, database)
 
 
@@ -176,7 +176,7 @@ def _check_done(
 ) -> list[Message]:
     """Return the damage and the closing lines. NO_INFOMSGS leaves only errors and the lines that belong to them."""
     copy = _checked(world, server, database)
-    picture = snapshots.find(world, server, database)
+    picture = world.instances[server].find_snapshot(database)
     name = picture.name if picture else copy.database
     found = _format_checkdb_errors(copy, name)
     errors = sum(1 for line in found if line.number in (8928, 8939))

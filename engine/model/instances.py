@@ -195,6 +195,14 @@ class Instance(Struct, frozen=True, kw_only=True, gc=False):
         """True if the instance runs; it may still be hung."""
         return self.service is Service.RUNNING
 
+    def find_login(self, name: str) -> Login | None:
+        """Return the login of that name, without regard to case."""
+        return next((login for login in self.logins if login.name.lower() == name.lower()), None)
+
+    def find_snapshot(self, name: str) -> Snapshot | None:
+        """Return the database snapshot of that name, without regard to case."""
+        return next((one for one in self.snapshots if one.name.lower() == name.lower()), None)
+
     @property
     def answering(self) -> bool:
         """True if a client that reaches the instance gets an answer."""

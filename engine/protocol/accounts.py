@@ -68,7 +68,7 @@ def create_login(
         _check_account(world, name)
     elif "\\" in name and certificate is None:
         raise SqlError(15006, name)
-    if security.login_of(here, name) is not None or name.lower() == "sa":
+    if here.find_login(name) is not None or name.lower() == "sa":
         raise SqlError(15025, name)
     if certificate is not None and security.certificate_of(here, certificate) is None:
         raise SqlError(15151, "find", "certificate", certificate)
@@ -179,7 +179,7 @@ def predefined_logins(world: World, server: str) -> list[str]:
 
 
 def _login(world: World, server: str, name: str, verb: str) -> Login:
-    login = security.login_of(world.instances[server], name)
+    login = world.instances[server].find_login(name)
     if login is None and name.lower() == "sa":
         raise (
             SqlError(0, f"Not simulated: {verb.upper()} LOGIN of sa")
@@ -260,7 +260,7 @@ def drop_user(world: World, server: str, database: str, name: str) -> list[Messa
 
 
 def _login_for_user(world: World, server: str, name: str) -> Login:
-    login = security.login_of(world.instances[server], name)
+    login = world.instances[server].find_login(name)
     if name.lower() == "sa":
         raise SqlError(15405, name)
     if login is None:
@@ -421,7 +421,7 @@ def login_refusal(world: World, client: Client, server: str) -> SqlError | None:
     """
     if not client.login or client.login.lower() == "sa":
         return None
-    login = security.login_of(world.instances[server], client.login)
+    login = world.instances[server].find_login(client.login)
     if login is None or login.disabled:
         return SqlError(18456, client.login)
     for database in client.databases:

@@ -33,7 +33,6 @@ from engine.protocol import (
     files,
     groups,
     logspace,
-    snapshots,
     statements,
     streams,
     volumes,
@@ -397,7 +396,7 @@ def _find_backup_source(
 
     [DOC: active secondaries]
     """
-    if snapshots.find(world, server, database) is not None:
+    if world.instances[server].find_snapshot(database) is not None:
         raise SqlError(3002, also=(3013,), title=title)
     copy = next(
         (c for k, c in world.copies.items() if k[0] == server and k[1].lower() == database.lower()), None

@@ -162,7 +162,7 @@ def _adopt(world: World, key: Key, file: DbFile, changed: NewFile) -> None:
 def _need_free_name(world: World, server: str, name: str) -> None:
     mine = [copy.database.lower() for (where, _), copy in world.copies.items() if where == server]
     taken = name.lower() in ("master", "msdb", "model", "tempdb", *mine)
-    if taken or snapshots.find(world, server, name) is not None:
+    if taken or world.instances[server].find_snapshot(name) is not None:
         raise SqlError(1801, name)
 
 
@@ -172,7 +172,7 @@ def drop(world: World, server: str, name: str) -> list[Message]:
     Raise 3701 if there is none, 3702 if an application uses it, 3708 for a system database, 3709 if it has
     snapshots, 3743 if it is mirrored, 3752 in an availability group.
     """
-    picture = snapshots.find(world, server, name)
+    picture = world.instances[server].find_snapshot(name)
     if picture is not None:
         return snapshots.drop(world, server, picture)
     _remove(world, statements.copy_on(world, server, name), "drop")
@@ -209,7 +209,7 @@ def create_snapshot(
     _need_free_name(world, server, name)
     if state.edition not in ENTERPRISE and state.version < SNAPSHOTS_EVERYWHERE:
         raise SqlError(1844, "Database Snapshot", f"{state.edition} Edition (64-bit)")
-    if snapshots.find(world, server, source) is not None:
+    if world.instances[server].find_snapshot(source) is not None:
         raise SqlError(5093)
     try:
         copy = statements.copy_on(world, server, source)

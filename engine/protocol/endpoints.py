@@ -49,7 +49,7 @@ def create(
     here = world.instances[server]
     if here.endpoint is not None:
         raise SqlError(7862)
-    if owner is not None and owner.lower() != "sa" and security.login_of(here, owner) is None:
+    if owner is not None and owner.lower() != "sa" and here.find_login(owner) is None:
         raise SqlError(15151, "find", "login", owner)
     asked = Endpoint(
         name=name,
@@ -117,7 +117,7 @@ def drop(world: World, server: str, name: str) -> list[Message]:
 def set_owner(world: World, server: str, name: str, owner: str) -> list[Message]:
     """Give an endpoint to *owner*. This removes the permissions that the old owner granted."""
     before = _named(world, server, name, "find")
-    if owner.lower() != "sa" and security.login_of(world.instances[server], owner) is None:
+    if owner.lower() != "sa" and world.instances[server].find_login(owner) is None:
         raise SqlError(15151, "find", "login", owner)
     _put(world, server, replace(before, owner=owner, granted=()))
     network.reassess(world)
@@ -130,7 +130,7 @@ def permit(world: World, server: str, name: str, verb: str, grantees: tuple[str,
     here = world.instances[server]
     logins = []
     for grantee in grantees:
-        login = security.login_of(here, grantee)
+        login = here.find_login(grantee)
         if login is None and grantee.lower() not in ("public", "sa"):
             raise SqlError(15151, "find", "login", grantee)
         logins.append(login.name if login is not None else grantee.lower())

@@ -222,7 +222,7 @@ def set_owner(world: World, server: str, database: str, login: str) -> list[Mess
         raise SqlError(15109)
     copy = statements.copy_on(world, server, database)
     here = world.instances[server]
-    found = security.login_of(here, login)
+    found = here.find_login(login)
     always = {
         name.lower(): name
         for name in ("sa", here.service_account, f"{world.computers[here.computer].domain}\\dba")

@@ -232,15 +232,10 @@ def _windows_account(world: World, a: Instance, b: Instance) -> Refusal | None:
         return Refusal(NO_LOGON)  # domains have no trust relationships here
     if identity.lower() == b.service_account.lower():
         return None
-    login = login_of(b, identity)
+    login = b.find_login(identity)
     if login is None or not may_connect(b, login):
         return Refusal(NO_CONNECT.format(identity), user=identity)
     return None
-
-
-def login_of(server: Instance, name: str) -> Login | None:
-    """Return the login of that name, without regard to case."""
-    return next((login for login in server.logins if login.name.lower() == name.lower()), None)
 
 
 def may_connect(server: Instance, login: Login) -> bool:

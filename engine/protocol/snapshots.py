@@ -11,12 +11,6 @@ from engine.messages import Message, SqlError
 from engine.model import Snapshot, World
 
 
-def find(world: World, server: str, name: str) -> Snapshot | None:
-    """Return the snapshot of that name on the server, without regard to case."""
-    wanted = name.lower()
-    return next((one for one in world.instances[server].snapshots if one.name.lower() == wanted), None)
-
-
 def of_database(world: World, server: str, database: str) -> list[Snapshot]:
     """Return the snapshots of a copy, oldest first."""
     return [one for one in world.instances[server].snapshots if one.source.lower() == database.lower()]
@@ -44,5 +38,5 @@ def drop(world: World, server: str, snapshot: Snapshot) -> list[Message]:
 
 def refuse_change(world: World, server: str, database: str) -> None:
     """Raise 5093 if the name is that of a snapshot, which ALTER DATABASE cannot change."""
-    if find(world, server, database) is not None:
+    if world.instances[server].find_snapshot(database) is not None:
         raise SqlError(5093, also=(5069,))

@@ -150,7 +150,7 @@ def use_database(
     """
     if database.lower() in ("master", "msdb", "tempdb", "model"):
         return []
-    picture = snapshots.find(world, server, database)
+    picture = world.instances[server].find_snapshot(database)
     if picture is not None:
         snapshots.check_source_files(world, server, picture)
         return []

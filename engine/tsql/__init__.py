@@ -14,7 +14,7 @@ Guarantees
 The pipeline of a statement
     1. `clients` splits a submission at GO, replaces sqlcmd variables and opens the connection of the window.
     2. `language` turns a batch into tokens (lexer.py) and a flat list of instructions with jumps (program.py). A lark
-       grammar parses commands such as ALTER DATABASE … SET PARTNER; reader.py parses control flow.
+       grammar parses commands such as ALTER DATABASE … SET PARTNER; program.py parses control flow.
     3. `batches.runner` runs the instructions of a frame and of the procedures that it calls, until the work of the turn
        is used up, or a statement waits for a lock, a commit or a delay.
     4. `batches.gate` decides from a table whether the state of the database allows the statement.

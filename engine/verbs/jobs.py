@@ -9,7 +9,7 @@ from engine.inputs import Input, InputError, but_there_are
 from engine.localization import mark, say
 from engine.messages import SqlError
 from engine.model import Login, World
-from engine.protocol import jobs, network, security
+from engine.protocol import jobs, network
 from engine.verbs.verb import (
     SERVER,
     Args,
@@ -80,7 +80,7 @@ def _transfer_logins(world: World, item: Input) -> None:
     new: list[Login] = []
     other_sid: list[str] = []
     for login in world.instances[a].logins:
-        known = security.login_of(world.instances[b], login.name)
+        known = world.instances[b].find_login(login.name)
         if known is None and login.kind != "CERTIFICATE":
             new.append(login)
         elif known is not None and known.sid != login.sid:

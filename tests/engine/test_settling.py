@@ -8,7 +8,7 @@ from engine import simulator
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.model import World, ticks
-from engine.verbs import fault_log
+from engine.verbs.lines import note_effects
 from tests.shipped_scenarios import load_shipped_scenario
 
 LINES = ("stop-service {}", "start-service {}", "pull-cable {}")
@@ -26,7 +26,7 @@ def skipped_ticks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         if still and len(ticks) < LEFT_OUT_MAX:
             ticks.append(world.tick)
             noted, settled = world.fork(), world.fork()
-            fault_log.note_effects(noted)
+            note_effects(noted)
             simulator._propagate_changes(settled)
             assert settled.state_hash() == noted.state_hash()
             assert settled.outbox == noted.outbox == []

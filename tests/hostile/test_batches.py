@@ -11,8 +11,7 @@ import pytest
 from engine import simulator, tsql
 from engine.events import Event
 from engine.tsql.batches import work
-from engine.tsql.language import definition_reader
-from engine.tsql.language.reader import STATEMENT_TOKENS_MAX
+from engine.tsql.language.lexer import STATEMENT_TOKENS_MAX, STATEMENT_WORK, TRANSLATION_WORK
 from tests.engine.worlds import lab
 from tests.events import read_field
 from tests.hostile.batches import BATCHES
@@ -59,9 +58,7 @@ def test_work_per_tick_is_limited(name: str) -> None:
         simulator.advance(world, world.tick + 1)
 
 
-STATEMENT_READ_MAX: Final = definition_reader.STATEMENT_WORK + definition_reader.TOKEN_WORK * (
-    STATEMENT_TOKENS_MAX + 1
-)
+STATEMENT_READ_MAX: Final = STATEMENT_WORK + TRANSLATION_WORK * (STATEMENT_TOKENS_MAX + 1)
 """Work of reading the longest statement, which cannot be divided."""
 
 

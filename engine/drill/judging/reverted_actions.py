@@ -16,7 +16,7 @@ from engine.events import Event, SqlDoneData, select_data
 from engine.inputs import Input
 from engine.model import Fault, Tick, World
 from engine.verbs import VERBS
-from engine.verbs.fault_log import UNDOES, arguments, is_requested
+from engine.verbs.lines import UNDOES, arguments, is_requested
 
 PRICE: Final = 2.0
 PRICE_MAX: Final = 10.0

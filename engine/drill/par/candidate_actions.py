@@ -20,8 +20,8 @@ from engine.inputs import Input, InputError
 from engine.mirroring import prerequisites
 from engine.model import DbState, World
 from engine.protocol import availability, groups
-from engine.verbs import VERBS, fault_log
-from engine.verbs.lines import parse_line, parse_script
+from engine.verbs import VERBS
+from engine.verbs.lines import execute_input, parse_line, parse_script
 
 CHORES: Final = ("force-quorum", "move-role", "start-role", "restart-service")
 """Chores that help in an emergency of any drill; others only if the scenario mentions them. Assumed."""
@@ -201,7 +201,7 @@ def _is_applicable(world: World, line: str) -> bool:
         if item.verb in ("sql", "answer"):
             return True
         copy = world.fork()
-        fault_log.apply_input(copy, item)
+        execute_input(copy, item)
     except InputError:
         return False
     return not any(isinstance(event.data, FaultData) and event.data.no_effect for event in copy.outbox)

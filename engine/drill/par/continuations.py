@@ -35,8 +35,7 @@ from engine.drill.running.solution import default_end, solving
 from engine.drill.time.cooperative_tasks import Run, Slices, advance_in_slices
 from engine.inputs import Input, InputError
 from engine.model import DbState, Tick, World, ticks
-from engine.verbs import fault_log
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import is_requested, parse_line, reverse_of
 
 CHECKED_S: Final = 20.0
 """Interval between checks whether a continuation can still score enough. Assumed: a check takes as long as one
@@ -336,11 +335,9 @@ def list_own_fault_reversals(moment: SearchDrill) -> list[str]:
     own = (
         fault
         for fault in reversed(moment.world.faults)
-        if fault.reverted_tick is None and fault_log.is_requested(fault, moment.journal)
+        if fault.reverted_tick is None and is_requested(fault, moment.journal)
     )
-    back = (
-        reverse.line_without_time for fault in own if (reverse := fault_log.reverse_of(fault)) is not None
-    )
+    back = (reverse.line_without_time for fault in own if (reverse := reverse_of(fault)) is not None)
     return list(dict.fromkeys(back))
 
 

@@ -154,9 +154,7 @@ class Drill(ConditionPoller):
             self.windows[item.args[0]] = item.by
         self._record_events(untold, item)
         events = simulator.advance(self.world, self.world.tick)
-        self._record_events(
-            rewind.hide_effects(events, item) if rewind.is_truth_hidden(self) else events, item
-        )
+        self._record_events(rewind.hide_effects(events, item) if self.is_truth_hidden else events, item)
         if not only_reads(item):
             self._note_hash()
         if item.verb == "rewind":

@@ -90,20 +90,15 @@ SECRET: Final = say("during an exam you get information only from the servers: q
 """Reason for the refusal of a question about the true state. It is the same for every state."""
 
 
-def is_truth_hidden(drill: DrillState) -> bool:
-    """Return whether the truth of *drill* is hidden: its mode hides it, and it is not over."""
-    return not drill.terms.truth and not drill.finished
-
-
 def require_visible_truth(drill: DrillState) -> None:
     """Raise InputError if an answer would reveal the hidden truth of *drill*."""
-    if is_truth_hidden(drill):
+    if drill.is_truth_hidden:
         raise InputError(SECRET)
 
 
 def hides_refusal(drill: DrillState, item: Input) -> bool:
     """Return whether the refusal of a repair or fault without effect would reveal the state."""
-    return is_truth_hidden(drill) and VERBS[item.verb].in_ledger
+    return drill.is_truth_hidden and VERBS[item.verb].in_ledger
 
 
 def build_neutral_event(world: World, item: Input) -> Event:

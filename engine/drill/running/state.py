@@ -207,6 +207,11 @@ class DrillState:
         return self.ended_by is not None
 
     @property
+    def is_truth_hidden(self) -> bool:
+        """Return whether the truth is hidden from the trainee: the mode hides it, and the drill is not over."""
+        return not self.terms.truth and not self.finished
+
+    @property
     def end_tick(self) -> Tick | None:
         """Tick at which the scenario's length ends; None without a length."""
         return None if self.scenario.length is None else ticks(self.scenario.length)

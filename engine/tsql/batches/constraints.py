@@ -16,8 +16,8 @@ from engine.tsql.batches.data import Row, Table
 from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key
 from engine.tsql.language.lexer import Token, tokens_of
 from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
-from engine.tsql.scalars.types import MAX, NULL
-from engine.tsql.scalars.values import Scalar, comparable, parse_type, to_text
+from engine.tsql.scalars.types import MAX, NULL, parse_type
+from engine.tsql.scalars.values import Scalar, comparable, to_text
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine

@@ -12,13 +12,14 @@ from engine.constants import ENTERPRISE
 from engine.messages import SqlError
 from engine.tsql.batches import constraints, objects, schema_binding, sources, tables
 from engine.tsql.batches.data import Table
-from engine.tsql.language import option_table, version_gates
+from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import Check, ColumnDefinition, ForeignKey, Key, parse_table
 from engine.tsql.language.lexer import name_of, tokens_of
+from engine.tsql.query import planner
 from engine.tsql.query.plans import TableRef, UnsimulatedFeatureError
-from engine.tsql.scalars.types import DECIMALS, MAX, check_type_text, type_of
-from engine.tsql.scalars.values import Scalar, parse_type
+from engine.tsql.scalars.types import DECIMALS, MAX, check_type_text, parse_type, type_of
+from engine.tsql.scalars.values import Scalar
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
@@ -46,7 +47,7 @@ def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
     for number, column in enumerate(columns, start=1):
         kind, _, _ = parse_type(column.type)
         check_type_text(column.type, "column", column.name, number)
-        if machine.context.version < 2008 and kind.upper() in version_gates.TYPES:
+        if machine.context.version < 2008 and kind.upper() in planner.TYPES:
             raise SqlError(2715, number, column.type)
         _check_identity(ref.parts[-1], column)
     versions = [

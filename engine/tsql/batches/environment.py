@@ -10,8 +10,16 @@ from engine.constants import PRODUCT
 from engine.messages import SqlError, fill_placeholders
 from engine.protocol import startup
 from engine.tsql import catalog
-from engine.tsql.batches import event_files, locks, objects, properties, rights, stored_messages
-from engine.tsql.batches.context import Context
+from engine.tsql.batches import event_files, locks, objects, properties, stored_messages
+from engine.tsql.batches.context import (
+    Context,
+    has_permission,
+    has_server_permission,
+    is_member,
+    is_sysadmin,
+    roles_in,
+    user_in,
+)
 from engine.tsql.batches.data import CONSOLE, DESCRIPTION
 from engine.tsql.batches.objects import schemas
 from engine.tsql.catalog import availability, folders, host, security
@@ -38,7 +46,7 @@ def _has_perms(
     asked = to_text(permission).upper()
     if permission is None or asked not in PERMISSIONS | {"ANY"}:
         return None
-    if rights.is_sysadmin(context):
+    if is_sysadmin(context):
         if to_text(kind).upper() == "DATABASE" and securable is not None:
             return int(context.database_id(to_text(securable).strip("[]")) is not None)
         return 1
@@ -52,18 +60,18 @@ def _has_perms(
 def _has_permission(context: Context, securable: str, kind: str, permission: str, server: bool) -> int | None:
     name = securable.strip("[]")
     if server and not kind:
-        return int(rights.has_server_permission(context, permission))
+        return int(has_server_permission(context, permission))
     if kind == "DATABASE":
-        return int(rights.has_permission(context, name or context.session.database, permission))
+        return int(has_permission(context, name or context.session.database, permission))
     if kind == "SCHEMA":
-        return int(rights.has_permission(context, context.session.database, permission, name))
+        return int(has_permission(context, context.session.database, permission, name))
     if kind != "OBJECT":
         raise UnsimulatedFeatureError(f"HAS_PERMS_BY_NAME of {kind} for a login outside sysadmin")
     parts = tuple(part.strip("[]") for part in securable.split("."))
     place, found = objects.locate_object(context, parts)
     if found is None:
         return None
-    return int(rights.has_permission(context, place[1], permission, found.schema, found.key))
+    return int(has_permission(context, place[1], permission, found.schema, found.key))
 
 
 def _object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
@@ -234,7 +242,7 @@ def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Sca
     """Return 1 for a member, 0 for another login, NULL for an unknown role or login."""
     fixed = to_text(role).lower() in map(str.lower, security.ROLES)
     known = login is None or _make_principal_lookup("name", "principal_id")(context, login) is not None
-    return int(rights.is_member(context, to_text(role).lower(), to_text(login))) if fixed and known else None
+    return int(is_member(context, to_text(role).lower(), to_text(login))) if fixed and known else None
 
 
 def _file_found(context: Context, path: Scalar) -> Scalar:
@@ -362,7 +370,7 @@ def _user(context: Context, key_column: str, value: Scalar, wanted: str) -> Scal
 
 
 def _current_user(context: Context) -> str:
-    return rights.user_in(context, context.session.database) or "guest"
+    return user_in(context, context.session.database) or "guest"
 
 
 def _is_member(context: Context, role: Scalar, user: Scalar = None) -> Scalar:
@@ -373,7 +381,7 @@ def _is_member(context: Context, role: Scalar, user: Scalar = None) -> Scalar:
         return None
     name = to_text(user) or _current_user(context)
     owner = name.lower() == "dbo" and asked == "db_owner"
-    return int(owner or asked in rights.roles_in(context, context.session.database, name))
+    return int(owner or asked in roles_in(context, context.session.database, name))
 
 
 def _session_property(context: Context, name: Scalar) -> Scalar:

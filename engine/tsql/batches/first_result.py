@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from engine.messages import wording
 from engine.tsql.batches.data import Declared, Submission, declarations
 from engine.tsql.catalog.column_types import type_record
-from engine.tsql.catalog.shapes import SHAPES
+from engine.tsql.catalog.shapes import SHAPES, columns_in
 from engine.tsql.query.plans import UNNAMED, UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_number, to_text
 
@@ -38,7 +38,7 @@ _MISSING: Final = frozenset({208, 2812})
 _TYPES: Final = {AT_COMPILATION: (2, "SYNTAX"), AT_RUN_TIME: (1, "MISC")}
 
 COLUMNS: Final = tuple(
-    column.name for column in SHAPES["sys.dm_exec_describe_first_result_set()"].columns_in(2012)
+    column.name for column in columns_in(SHAPES["sys.dm_exec_describe_first_result_set()"], 2012)
 )
 """Columns of the function. Documented [DOC: sys.dm_exec_describe_first_result_set]."""
 OF_TDS: Final = ("tds_type_id", "tds_length", "tds_collation_id", "tds_collation_sort_id")

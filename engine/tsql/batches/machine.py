@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from typing import Final
 
@@ -14,17 +15,27 @@ from engine import arithmetic
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol import errorlog, statements
-from engine.tsql.batches import rights
-from engine.tsql.batches.data import Caught, Declared, Outside, Row, SqlCursor, SqlSession, Submission, Table
+from engine.tsql.batches.context import is_sysadmin
+from engine.tsql.batches.data import (
+    Caught,
+    Declared,
+    Outside,
+    Row,
+    Scope,
+    SqlCursor,
+    SqlSession,
+    Submission,
+    Table,
+)
 from engine.tsql.batches.output import SubmissionOutput
-from engine.tsql.batches.scope import Scope
 from engine.tsql.batches.work import Meter
 from engine.tsql.language import statements as s
-from engine.tsql.query.names import BindingContext
-from engine.tsql.query.plans import QueryPlan, UnsimulatedFeatureError
+from engine.tsql.query.plans import BindingContext, QueryPlan, UnsimulatedFeatureError
 from engine.tsql.scalars.settings import SessionSettings, settings_of
 from engine.tsql.scalars.types import SqlType, check_conversion, type_of
 from engine.tsql.scalars.values import Scalar, convert, to_text
+
+# `Runner` (runner.py) is its only implementation; statements know only this interface.
 
 NESTING_MAX: Final = 32
 """Maximum nesting of procedures; beyond it message 217. Documented."""
@@ -187,7 +198,7 @@ class Machine(SubmissionOutput):
     def checks_rights(self) -> bool:
         """True if the statement needs its own permissions: it is in no procedure or view owned by dbo."""
         chained = self.chained or bool(self.scopes and self.scopes[-1].procedure)
-        return not chained and not rights.is_sysadmin(self.context)
+        return not chained and not is_sysadmin(self.context)
 
     @property
     def is_in_try(self) -> bool:
@@ -288,3 +299,48 @@ class Machine(SubmissionOutput):
 
 def _size(value: Scalar) -> int:
     return len(value) if isinstance(value, str | bytes) else 0
+
+
+# --- names of running statements in the column `command` of sys.dm_exec_requests -------------------------
+# [DOC: sys.dm_exec_requests]
+
+_BY_CLASS: Final[dict[type[s.Statement], str]] = {
+    s.SetOption: "ALTER DATABASE",
+    s.AlterFiles: "ALTER DATABASE",
+    s.CreateEncryptionKey: "CREATE DATABASE ENCRYPTION KEY",
+    s.ExecuteString: "EXECUTE",
+    s.InsertExec: "INSERT",
+    s.CursorAction: "OPEN CURSOR",
+    **{
+        kind: re.sub("(?<!^)(?=[A-Z])", " ", kind.__name__).upper()
+        for kind in (
+            s.CreateDatabase, s.CreateTable, s.AlterTable, s.CreateIndex, s.DropIndex, s.CreateProcedure,
+            s.CreateFunction, s.CreateView, s.CreateSchema, s.DropObject, s.CreateLogin, s.AlterLogin,
+            s.CreateUser, s.AlterUser, s.CreateEndpoint, s.AlterEndpoint, s.Waitfor, s.Checkpoint, s.Kill,
+            s.Shutdown, s.Reconfigure, s.UseDatabase, s.Execute, s.FetchCursor,
+        )
+    },
+}  # fmt: skip
+
+PAGE_CHECKS: Final = frozenset({"CHECKDB", "CHECKALLOC", "CHECKTABLE", "CHECKFILEGROUP"})
+"""DBCC commands that read pages: they run as DBCC TABLE CHECK. Known from public output."""
+
+_TRANSACTIONS: Final = {
+    "COMMIT": "COMMIT TRANSACTION",
+    "ROLLBACK": "ROLLBACK TRANSACTION",
+    "BEGIN": "BEGIN TRANSACTION",
+}
+
+
+def command_of(statement: s.Statement) -> str:
+    """Return the command of *statement*."""
+    if isinstance(statement, s.QueryStatement):
+        first = statement.text.split(None, 1)[0].upper() if statement.text.strip() else "SELECT"
+        return "SELECT" if first in ("WITH", "(") or first.startswith("(") else first
+    if isinstance(statement, s.Backup | s.Restore | s.RestoreInfo):
+        return statement.title
+    if isinstance(statement, s.Dbcc):
+        return "DBCC TABLE CHECK" if statement.command.upper() in PAGE_CHECKS else "DBCC"
+    if isinstance(statement, s.Transaction):
+        return _TRANSACTIONS.get(statement.verb.upper(), "SAVE TRANSACTION")
+    return _BY_CLASS.get(type(statement), "SELECT")

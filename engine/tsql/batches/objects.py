@@ -21,8 +21,8 @@ from engine.commits import USER, Commit
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, World
 from engine.protocol import commits, disks, logspace
-from engine.tsql.batches import access, gate, locks, rights, tables
-from engine.tsql.batches.context import Context
+from engine.tsql.batches import access, gate, locks, tables
+from engine.tsql.batches.context import Context, has_permission, require_object_permission
 from engine.tsql.batches.data import Place, RowChanges, SqlSession, Table
 from engine.tsql.language.statements import ProcedureParameter
 from engine.tsql.query.plans import UnsimulatedFeatureError
@@ -49,7 +49,7 @@ class UserView(Struct, frozen=True):
 
 
 class UserFunction(Struct, frozen=True):
-    """Function created by a script (functions.py)."""
+    """Function created by a script (resolution.py)."""
 
     parameters: tuple[ProcedureParameter, ...]
     returned: str
@@ -300,13 +300,13 @@ def require_permission(context: Context, parts: tuple[str, ...], permission: str
     """Raise 229 without the permission on an object that a script has made."""
     place, found = locate_object(context, parts, include_other_sessions=False)
     if found is not None:
-        rights.require_permission(context, permission, place[1], found.schema, found.name, found.key)
+        require_object_permission(context, permission, place[1], found.schema, found.name, found.key)
 
 
 def require_alter(context: Context, parts: tuple[str, ...]) -> None:
     """Raise 1088 without ALTER on an object."""
     place, found = locate_object(context, parts, include_other_sessions=False)
-    if found is not None and not rights.has_permission(context, place[1], "ALTER", found.schema, found.key):
+    if found is not None and not has_permission(context, place[1], "ALTER", found.schema, found.key):
         raise SqlError(1088, parts[-1])
 
 

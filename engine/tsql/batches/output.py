@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from engine.messages import Message, SqlError, fill_message
 from engine.model import FieldOf, World
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import Caught, ResultSet, Row, SqlSession, Submission
-from engine.tsql.batches.scope import Scope
+from engine.tsql.batches.data import Caught, ResultSet, Row, Scope, SqlSession, Submission
 from engine.tsql.batches.work import Meter
 from engine.tsql.language.script import ScriptBatch
 from engine.tsql.scalars.types import SqlType

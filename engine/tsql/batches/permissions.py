@@ -11,8 +11,15 @@ from engine.messages import Message, SqlError
 from engine.protocol import accounts, commits, security
 from engine.protocol.accounts import SERVER, Grant
 from engine.tsql import catalog
-from engine.tsql.batches import gate, objects, rights
-from engine.tsql.batches.context import Context
+from engine.tsql.batches import gate, objects
+from engine.tsql.batches.context import (
+    Context,
+    has_permission,
+    has_server_permission,
+    is_sysadmin,
+    roles_in,
+    user_in,
+)
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import UnsimulatedFeatureError
@@ -51,13 +58,13 @@ def execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
 
 
 def _may_impersonate(context: Context, kind: str, name: str) -> bool:
-    if rights.is_sysadmin(context):
+    if is_sysadmin(context):
         return True
-    if kind == "USER" and rights.user_in(context, context.session.database) == "dbo":
+    if kind == "USER" and user_in(context, context.session.database) == "dbo":
         return True
     database = SERVER if kind == "LOGIN" else context.session.database
     kept = accounts.read(context.world, context.session.server, database)
-    me = context.session.login if kind == "LOGIN" else rights.user_in(context, database) or ""
+    me = context.session.login if kind == "LOGIN" else user_in(context, database) or ""
     names = {me.lower(), *accounts.roles_of(kept, me)}
     granted = Grant(kind, name, "IMPERSONATE", "")
     return any(replace(one, grantee="") == granted for one in kept.grants if one.grantee in names)
@@ -170,7 +177,7 @@ Rule = Callable[["Machine", Any], None]
 
 def _server(permission: str, number: int, *arguments: object) -> Rule:
     def check(machine: Machine, statement: Any) -> None:
-        if not rights.has_server_permission(machine.context, permission):
+        if not has_server_permission(machine.context, permission):
             raise SqlError(number, *arguments)
 
     return check
@@ -180,7 +187,7 @@ def _named(permission: str, verb: str, kind: str, field: str = "name") -> Rule:
     """Raise 15151 without a permission on the server."""
 
     def check(machine: Machine, statement: Any) -> None:
-        if not rights.has_server_permission(machine.context, permission):
+        if not has_server_permission(machine.context, permission):
             raise SqlError(15151, verb, kind, getattr(statement, field))
 
     return check
@@ -194,10 +201,10 @@ def _creates(permission: str) -> Rule:
         if name[-1].startswith("#"):
             return
         context, database = machine.context, machine.session.database
-        if not rights.has_permission(context, database, permission):
+        if not has_permission(context, database, permission):
             raise SqlError(262, permission, context.database_shown(database))
         schema = objects.schema_of(name) or "dbo"
-        if permission != "CREATE SCHEMA" and not rights.has_permission(context, database, "ALTER", schema):
+        if permission != "CREATE SCHEMA" and not has_permission(context, database, "ALTER", schema):
             raise SqlError(2760, schema)
 
     return check
@@ -208,24 +215,20 @@ def _alters_object(machine: Machine, statement: Any) -> None:
     schema = objects.schema_of(name) or "dbo"
     if name[-1].startswith("#"):
         return
-    if not rights.has_permission(
-        machine.context, machine.session.database, "ALTER", schema, objects.key_of(name)
-    ):
+    if not has_permission(machine.context, machine.session.database, "ALTER", schema, objects.key_of(name)):
         raise SqlError(1088, name[-1])
 
 
 def _alters_database(machine: Machine, statement: s.OnDatabase) -> None:
     context, name = machine.context, statement.database
-    if rights.has_server_permission(context, "ALTER ANY DATABASE") or rights.has_permission(
-        context, name, "ALTER"
-    ):
+    if has_server_permission(context, "ALTER ANY DATABASE") or has_permission(context, name, "ALTER"):
         return
     raise SqlError(5011, name, also=(5069,))
 
 
 def _backs_up(machine: Machine, statement: s.Backup) -> None:
     database, permission = machine.text(statement.database), f"BACKUP {statement.what}"
-    if not rights.has_permission(machine.context, database, permission):
+    if not has_permission(machine.context, database, permission):
         raise SqlError(
             262, permission, machine.context.database_shown(database), also=(3013,), title=permission
         )
@@ -233,14 +236,14 @@ def _backs_up(machine: Machine, statement: s.Backup) -> None:
 
 def _restores(machine: Machine, statement: s.Restore) -> None:
     database = machine.text(statement.database)
-    created = rights.has_server_permission(machine.context, "CREATE ANY DATABASE")
-    if not created and rights.user_in(machine.context, database) != "dbo":
+    created = has_server_permission(machine.context, "CREATE ANY DATABASE")
+    if not created and user_in(machine.context, database) != "dbo":
         raise SqlError(3110, database, also=(3013,), title=statement.title)
 
 
 def _users(verb: str) -> Rule:
     def check(machine: Machine, statement: Any) -> None:
-        if not rights.has_permission(machine.context, machine.session.database, "ALTER ANY USER"):
+        if not has_permission(machine.context, machine.session.database, "ALTER ANY USER"):
             raise SqlError(15247) if verb == "create" else SqlError(15151, verb, "user", statement.name)
 
     return check
@@ -249,9 +252,9 @@ def _users(verb: str) -> Rule:
 def _roles(machine: Machine, statement: s.ChangeRole) -> None:
     context, word = machine.context, "server role" if statement.server else "role"
     allowed = (
-        rights.has_server_permission(context, "ALTER ANY SERVER ROLE")
+        has_server_permission(context, "ALTER ANY SERVER ROLE")
         if statement.server
-        else rights.has_permission(context, context.session.database, "ALTER ANY ROLE")
+        else has_permission(context, context.session.database, "ALTER ANY ROLE")
     )
     if not allowed:
         raise SqlError(15151, statement.verb.lower(), word, statement.name)
@@ -260,9 +263,9 @@ def _roles(machine: Machine, statement: s.ChangeRole) -> None:
 def _grants(machine: Machine, statement: s.Permission) -> None:
     context, database = machine.context, machine.session.database
     if statement.kind in ("DATABASE", "SCHEMA", "OBJECT", "USER") and (
-        rights.user_in(context, database) == "dbo"
-        or "db_owner" in rights.roles_in(context, database, rights.user_in(context, database) or "")
-        or rights.has_permission(context, database, "GRANT")
+        user_in(context, database) == "dbo"
+        or "db_owner" in roles_in(context, database, user_in(context, database) or "")
+        or has_permission(context, database, "GRANT")
     ):
         return
     if statement.kind == "DATABASE" or not statement.name:
@@ -276,19 +279,19 @@ def _drops(machine: Machine, statement: s.DropObject) -> None:
     for name in statement.names:
         parts = tuple(part.strip("[]") for part in name.split("."))
         if kind in ("LOGIN", "ENDPOINT", "CERTIFICATE"):
-            allowed = rights.has_server_permission(context, f"ALTER ANY {kind}")
+            allowed = has_server_permission(context, f"ALTER ANY {kind}")
             error = SqlError(15151, "drop", word, name)
         elif kind == "USER":
-            allowed = rights.has_permission(context, database, "ALTER ANY USER")
+            allowed = has_permission(context, database, "ALTER ANY USER")
             error = SqlError(15151, "drop", "user", name)
         elif kind == "DATABASE":
-            allowed = rights.has_permission(context, name, "CONTROL") or rights.has_server_permission(
+            allowed = has_permission(context, name, "CONTROL") or has_server_permission(
                 context, "ALTER ANY DATABASE"
             )
             error = SqlError(3701, "drop", "database", name)
         else:
             schema = objects.schema_of(parts) or "dbo"
-            allowed = parts[-1].startswith("#") or rights.has_permission(
+            allowed = parts[-1].startswith("#") or has_permission(
                 context, database, "ALTER", schema, objects.key_of(parts)
             )
             error = SqlError(3701, "drop", word, parts[-1])
@@ -304,14 +307,14 @@ def _dbcc(machine: Machine, statement: s.Dbcc) -> None:
     database = machine.session.database
     if command in ("USEROPTIONS", "SHOW_STATISTICS"):
         return
-    if command == "INPUTBUFFER" and rights.has_server_permission(context, "VIEW SERVER STATE"):
+    if command == "INPUTBUFFER" and has_server_permission(context, "VIEW SERVER STATE"):
         return
-    owner = "db_owner" in rights.roles_in(context, database, rights.user_in(context, database) or "")
+    owner = "db_owner" in roles_in(context, database, user_in(context, database) or "")
     if command in ("CHECKDB", "CHECKTABLE", "OPENTRAN", "CHECKALLOC", "CHECKCATALOG", "CHECKFILEGROUP") and (
-        owner or rights.user_in(context, database) == "dbo"
+        owner or user_in(context, database) == "dbo"
     ):
         return
-    raise SqlError(2571, rights.user_in(context, database) or context.session.login, command)
+    raise SqlError(2571, user_in(context, database) or context.session.login, command)
 
 
 _PUBLIC: Final = """
@@ -326,7 +329,7 @@ PUBLIC: Final = frozenset(_PUBLIC.split())
 
 def admit_procedure(machine: Machine, name: str, arguments: int) -> None:
     """Raise the error of a system procedure for a login outside sysadmin: 229 in msdb, else 15247."""
-    if rights.is_sysadmin(machine.context) or name in PUBLIC:
+    if is_sysadmin(machine.context) or name in PUBLIC:
         return
     if name == "sp_configure" and arguments < 2:
         return
@@ -380,7 +383,7 @@ def admit(machine: Machine, statement: s.Statement) -> None:
 
     Raises UnsimulatedFeatureError if the rule is unknown.
     """
-    if rights.is_sysadmin(machine.context) or isinstance(statement, FREE):
+    if is_sysadmin(machine.context) or isinstance(statement, FREE):
         return
     rule = NEEDS.get(type(statement))
     if rule is None:

@@ -17,10 +17,8 @@ from engine.tsql.batches.output import RUN_TIME_ERRORS
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
 from engine.tsql.language.lexer import quote, tokens_of
-from engine.tsql.language.outputs import OutputClause
-from engine.tsql.query.names import HIDDEN
 from engine.tsql.query.planner import plan_statement
-from engine.tsql.query.plans import UNNAMED, QueryPlan, TableRef
+from engine.tsql.query.plans import HIDDEN, UNNAMED, QueryPlan, TableRef
 from engine.tsql.scalars.types import SqlType, check_conversion, type_of
 from engine.tsql.scalars.values import convert
 
@@ -49,7 +47,7 @@ _ABSENT: Final = {"insert": "deleted", "delete": "inserted"}
 """Table that the OUTPUT clause of each statement lacks [DOC: OUTPUT clause]."""
 
 
-def _check_tables(kind: str, output: OutputClause) -> None:
+def _check_tables(kind: str, output: s.OutputClause) -> None:
     """Raise 4104 for an unknown column of the table, before any row changes."""
     tokens = tokens_of(output.columns)
     for place in range(len(tokens) - 2):
@@ -58,7 +56,7 @@ def _check_tables(kind: str, output: OutputClause) -> None:
             raise SqlError(4104, f"{table.text}.{column.text}")
 
 
-def _output(machine: Machine, target: TableRef, output: OutputClause) -> None:
+def _output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
     """Execute OUTPUT: a SELECT over the inserted and deleted rows of the statement."""
     columns = sources.table(machine, target).columns
     width = len(columns)

@@ -15,7 +15,6 @@ from engine.protocol import logspace, statements
 from engine.tsql.batches import (
     cursors,
     definitions,
-    functions,
     locks,
     objects,
     queries,
@@ -31,11 +30,12 @@ from engine.tsql.batches.data import (
     Declared,
     Outside,
     Row,
+    Scope,
     SqlSession,
     Submission,
 )
 from engine.tsql.batches.environment import GLOBALS
-from engine.tsql.batches.machine import Machine
+from engine.tsql.batches.machine import Machine, command_of
 from engine.tsql.batches.output import (
     BATCH_ENDS,
     CONVERSIONS,
@@ -44,8 +44,6 @@ from engine.tsql.batches.output import (
     STATEMENT_ENDS,
     VALUE_ERRORS,
 )
-from engine.tsql.batches.request_commands import command_of
-from engine.tsql.batches.scope import Scope
 from engine.tsql.batches.work import Meter
 from engine.tsql.language import statements as s
 from engine.tsql.language.instructions import Action, BranchIfFalse, EndCatch, Jump, RunStatement
@@ -58,11 +56,10 @@ from engine.tsql.language.lexer import (
     tokens_of,
 )
 from engine.tsql.query import planner
-from engine.tsql.query.names import BindingContext, Columns
-from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
+from engine.tsql.query.plans import BindingContext, Columns, QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.query.scratch import SCRATCH_WORK, Scratch, scratch_for
-from engine.tsql.scalars.types import INT, SqlType, check_type_text, nvarchar, varchar
-from engine.tsql.scalars.values import Scalar, parse_type
+from engine.tsql.scalars.types import INT, SqlType, check_type_text, nvarchar, parse_type, varchar
+from engine.tsql.scalars.values import Scalar
 
 INSTRUCTION_WORK: Final = 10
 FREEZE_WORK: Final = 150
@@ -292,7 +289,8 @@ class Runner(Machine):
     def _leave(self) -> None:
         """Leave the innermost frame and pass its output values on."""
         done = self.scopes.pop()
-        cursors.forget_local(self)
+        if self.session.cursors:
+            cursors.forget_local(self)
         self._restore(done.outside)
         if self.scopes:
             self._guard(lambda: self._hand_down(done))
@@ -419,7 +417,8 @@ class Runner(Machine):
         if len(self.scopes) > 1:
             self._restore(self.scopes[1].outside)
         self.scopes = []
-        cursors.forget_local(self)
+        if self.session.cursors:
+            cursors.forget_local(self)
 
     def add_result(
         self, columns: Iterable[str], rows: Iterable[Row], kinds: Sequence[SqlType | None] = ()
@@ -442,7 +441,7 @@ class Runner(Machine):
         if self._scratch is None:
             self.meter.add(SCRATCH_WORK)
             self._scratch = scratch_for(self.context, partial(sources.fetch, self), self.meter)
-        self.context.session, self.context.call = self.session, partial(functions.call_from_sqlite, self)
+        self.context.session, self.context.call = self.session, partial(resolution.call_from_sqlite, self)
         if self.scopes:
             self.context.nesting = len(self.scopes) - 1
             self.context.caught = next((x.caught[-1] for x in reversed(self.scopes) if x.caught), None)
@@ -467,7 +466,7 @@ class Runner(Machine):
 
     def names(self, kind: str, text: str) -> BindingContext:
         """Return the current bindings of the names in *text*."""
-        text = functions.expand_calls(self, text)
+        text = resolution.expand_calls(self, text)
         named = planner.references(kind, text)
         return BindingContext(
             tuple((ref.key, self._columns(ref)) for ref in named.tables),
@@ -489,7 +488,7 @@ class Runner(Machine):
         """Return the plan of a statement, expression or condition, with the current or the given *names*."""
         if not self.settings.quoted_identifier and '"' in text:
             text = double_quotes_as_strings(text)
-        text = functions.expand_calls(self, text)
+        text = resolution.expand_calls(self, text)
         return planner.plan(kind, text, self.names(kind, text) if names is None else names)
 
     def evaluate(self, text: str) -> Scalar:

@@ -11,13 +11,13 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql import catalog
-from engine.tsql.batches import constraints, locks, objects, rights, tables
-from engine.tsql.batches.context import Context
+from engine.tsql.batches import constraints, locks, objects, tables
+from engine.tsql.batches.context import METADATA, OWN_ROWS, Context, has_server_permission, require_state
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.catalog import counters
 from engine.tsql.catalog.view import has_view
 from engine.tsql.clients import linked_servers
-from engine.tsql.query import names
+from engine.tsql.query import plans
 from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.query.scratch import SCRATCH_WORK, Columns, Source, scratch_for
 from engine.tsql.scalars.types import SqlType, type_of
@@ -71,22 +71,22 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
             return _view_rows(machine, made)
     found = catalog.find(context, parts)
     if machine.checks_rights and len(ref.parts) < 4:
-        rights.require_state(context, found.name)
-        if found.name.startswith(rights.METADATA):
+        require_state(context, found.name)
+        if found.name.startswith(METADATA):
             machine.remark(f"the visibility of metadata; {found.name} shows all rows")
     database = catalog.database_of(context, parts) or context.session.database
     if database.lower() != context.session.database.lower():
         context = Context(context.world, replace(context.session, database=database))
     columns = tuple((column.name, column.type) for column in found.columns_in(context.version))
-    if machine.checks_rights and found.name in rights.OWN_ROWS and found.rows is not None:
+    if machine.checks_rights and found.name in OWN_ROWS and found.rows is not None:
         found = _show_own_rows(context, found)
     return columns, partial(_view_records, machine, context, found)
 
 
 def _show_own_rows(context: Context, view: catalog.CatalogView) -> catalog.CatalogView:
     """Return a view that shows only the session itself without VIEW SERVER STATE."""
-    rows, column = view.rows, rights.OWN_ROWS[view.name]
-    if rows is None or rights.has_server_permission(context, "VIEW SERVER STATE"):
+    rows, column = view.rows, OWN_ROWS[view.name]
+    if rows is None or has_server_permission(context, "VIEW SERVER STATE"):
         return view
     mine = context.session.spid
     return dataclasses.replace(view, rows=lambda seen: [row for row in rows(seen) if row[column] == mine])
@@ -131,7 +131,7 @@ def remark_counters(machine: Machine, plan: QueryPlan, rows: Sequence[Row]) -> N
         machine.remark(f"what moves the counters {', '.join(idle[:5])}{more}; they stay 0 or NULL here")
 
 
-def columns(machine: Machine, ref: TableRef) -> names.Columns | None:
+def columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
     """Return the columns of a table with their types, without its rows.
 
     None if it does not exist or they are unknown.
@@ -142,7 +142,7 @@ def columns(machine: Machine, ref: TableRef) -> names.Columns | None:
         return None
 
 
-def describe_columns(machine: Machine, ref: TableRef) -> names.Columns | None:
+def describe_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
     """Return the columns of the table; raises 208, 1087, 7202 … and UnsimulatedFeatureError if they are unknown."""
     if ref.query or ref.call:
         return None

@@ -12,8 +12,8 @@ from engine.model import Instance
 from engine.tsql.batches.data import Row, RowChanges, Table
 from engine.tsql.language.columns import ColumnDefinition, Constraint
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars.types import NULL, SqlType
-from engine.tsql.scalars.values import Scalar, convert, is_moment, parse_type, to_text
+from engine.tsql.scalars.types import NULL, SqlType, parse_type
+from engine.tsql.scalars.values import Scalar, convert, is_moment, to_text
 
 ROWS_MAX: Final = 20_000
 """Maximum rows of one temp table. Assumed."""

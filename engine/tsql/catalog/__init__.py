@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from engine.messages import SqlError
@@ -25,14 +25,13 @@ from engine.tsql.catalog import (
     security,
     table_functions,
 )
-from engine.tsql.catalog.constant_columns import find_constant_columns
-from engine.tsql.catalog.shapes import ColumnShape
-from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, CatalogView, Record, has_view
+from engine.tsql.catalog.shapes import ColumnShape, find_constant_columns
+from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, CatalogView, Record, database_of, find
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
 __all__ = [
-    "VIEWS", "CatalogView", "ColumnShape", "Record", "find", "find_constant_columns", "names", "object_id",
-    "rows_of",
+    "VIEWS", "CatalogView", "ColumnShape", "Record", "database_of", "find", "find_constant_columns", "names",
+    "object_id", "rows_of",
 ]  # fmt: skip
 
 _PARTS: Final = (
@@ -41,47 +40,6 @@ _PARTS: Final = (
     schema, modules, security,
 )  # fmt: skip
 """Modules whose import defines their views."""
-
-
-def find(context: Context, parts: tuple[str, ...]) -> CatalogView:
-    """Return the view that a name of up to three parts means.
-
-    Raises 208, 7202, the error of opening its database, or UnsimulatedFeatureError for a view that only the
-    product has.
-    """
-    names = [part.lower() for part in parts]
-    if len(names) > 3:
-        raise SqlError(7202, parts[0])
-    database = database_of(context, parts)
-    if database is None:
-        raise SqlError(208, ".".join(parts))
-    schema, name = names[-2] if len(names) > 1 else "", names[-1]
-    for key in _candidates(database.lower(), schema, name):
-        found = VIEWS.get(key)
-        if found is not None and found.first_version <= context.version:
-            return found
-        if found is None and has_view(key, context.version):
-            raise UnsimulatedFeatureError(f"the view {'.'.join(parts)}")
-    raise SqlError(208, ".".join(parts))
-
-
-def database_of(context: Context, parts: Sequence[str]) -> str | None:
-    """Return the database of a name of up to three parts (`a..b` has an empty one); None if it has none.
-
-    Raises the error of opening the database.
-    """
-    if len(parts) < 3:
-        return context.session.database
-    return None if context.database_id(parts[0]) is None else context.open_database(parts[0])
-
-
-def _candidates(database: str, schema: str, name: str) -> Iterable[str]:
-    if schema in ("sys", "information_schema"):
-        yield f"{schema}.{name}"
-    if schema in ("dbo", ""):
-        yield f"{database}.dbo.{name}"
-        if name.startswith("sys"):  # the views of SQL Server 2000 need no schema
-            yield f"sys.{name}"
 
 
 def rows_of(context: Context, name: str) -> Iterable[Record]:

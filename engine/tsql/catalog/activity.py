@@ -15,8 +15,8 @@ from engine.protocol import groups
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import batch_text
 from engine.tsql.catalog import locks
-from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.sessions import SYSTEM, application_requests, options_shown, text_handle
+from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, view
 
 FIRST_MIRRORING_SPID: Final = 15

@@ -27,7 +27,7 @@ from engine.protocol import volumes
 from engine.protocol.startup import SQL_PORT
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog import mirroring
-from engine.tsql.catalog.constant_columns import literals
+from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, view
 
 HEALTH: Final = ("NOT_HEALTHY", "PARTIALLY_HEALTHY", "HEALTHY")

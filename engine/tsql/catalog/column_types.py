@@ -12,7 +12,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.tsql.batches import objects
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.constant_columns import literals
+from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import VIEWS, Record
 from engine.tsql.scalars.types import FIXED_LENGTHS, SqlType, digits_of, type_of
 

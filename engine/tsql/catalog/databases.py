@@ -10,12 +10,12 @@ from engine.constants import COMPATIBILITY, INTERNAL_VERSION
 from engine.identifiers import group_database_id, replica_id, unique_id
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, DbState, FileOptions, RecoveryModel, Snapshot, World
-from engine.protocol import logspace, options, security, streams, volumes
+from engine.protocol import logspace, options, streams, volumes
 from engine.protocol.lineage import lsn
 from engine.tsql.batches import access
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
-from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.security import account_sid
+from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Columns, ComputedRecord, Record, view
 from engine.tsql.scalars.values import MARK, Scalar
 
@@ -93,7 +93,7 @@ _SYSTEM_COLUMNS: Final[Columns[str]] = {
 
 def owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
     """Return the SID of the owner: a created login, a Windows account, or sa."""
-    login = security.login_of(context.server, copy.owner)
+    login = context.server.find_login(copy.owner)
     if login is not None:
         return login.sid.to_bytes(16, "big")
     return account_sid(copy.owner) if "\\" in copy.owner else b"\x01"

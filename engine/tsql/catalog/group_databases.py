@@ -23,8 +23,8 @@ from engine.protocol import files, streams
 from engine.protocol.lineage import lsn, record_lsn
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.availability import HEALTH, SMALL_KB, clustered_groups, database_number, groups
-from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.databases import displayed_state
+from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, view
 
 

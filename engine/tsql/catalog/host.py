@@ -20,7 +20,7 @@ from engine.tsql.catalog.activity import (
     worker_threads,
 )
 from engine.tsql.catalog.configurations import option_value
-from engine.tsql.catalog.constant_columns import literals
+from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, view
 
 _BUILDS: Final = {

@@ -10,7 +10,7 @@ from engine.availability import replicas
 from engine.constants import TICKS_PER_S
 from engine.tsql.batches import ledger, objects, stored_messages
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.constant_columns import literals
+from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, Record, Rows, no_rows, of_version, view
 
 

@@ -14,7 +14,7 @@ from engine.tsql.batches import locks, objects
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Place, Row, RowChanges, SqlSession, Submission, Table
 from engine.tsql.batches.locks import SqlLock
-from engine.tsql.catalog.constant_columns import literals
+from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, view
 from engine.tsql.language.columns import Key
 

@@ -10,8 +10,8 @@ from engine.mirroring import quorum
 from engine.model import DatabaseCopy, Endpoint, EndpointState, MirrorState, Role, Safety, WitnessState
 from engine.protocol.lineage import lsn
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
-from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.databases import end_of_log_kb
+from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, view
 
 

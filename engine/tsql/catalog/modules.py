@@ -9,8 +9,8 @@ from typing import Final
 from engine.tsql.batches import objects
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.column_types import type_record
-from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.schema import items_of
+from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, view
 
 

@@ -12,7 +12,7 @@ from engine.protocol import backup, groups
 from engine.protocol.lineage import lsn
 from engine.tsql.batches import ledger
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.constant_columns import literals
+from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import VIEWS, Record, view
 from engine.tsql.scalars.values import Scalar, to_text
 

@@ -12,7 +12,7 @@ from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Table
 from engine.tsql.catalog import column_types
 from engine.tsql.catalog.column_types import TYPE_IDS, type_record
-from engine.tsql.catalog.constant_columns import literals
+from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, Rows, of_version, view
 from engine.tsql.language.columns import Check, ColumnDefinition, ForeignKey, Key
 

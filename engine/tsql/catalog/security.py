@@ -10,9 +10,9 @@ from engine.availability import replicas
 from engine.model import User
 from engine.protocol import accounts, commits, options, security
 from engine.protocol.security import FIRST_USER_ID
-from engine.tsql.batches import objects, rights
-from engine.tsql.batches.context import Context
-from engine.tsql.catalog.constant_columns import literals
+from engine.tsql.batches import objects
+from engine.tsql.batches.context import Context, has_server_permission
+from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, view
 from engine.tsql.language import permissions
 from engine.tsql.scalars.values import Scalar
@@ -402,7 +402,7 @@ view("sys.sysusers", _sysusers)
 
 def _my_permissions(context: Context) -> Iterable[Record]:
     for name in permissions.on_server(context.version):
-        if not rights.has_server_permission(context, name):
+        if not has_server_permission(context, name):
             continue
         yield {
             **literals("security._my_permissions"),

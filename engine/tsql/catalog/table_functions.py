@@ -10,7 +10,6 @@ from engine.identifiers import unique_id
 from engine.protocol import volumes
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog.activity import DATA_WRITE_MS, PAGE_KB, PAGES_A_WRITE, measure_all_loads
-from engine.tsql.catalog.constant_columns import literals
 from engine.tsql.catalog.databases import (
     files_of,
     log_reuse_wait,
@@ -19,6 +18,7 @@ from engine.tsql.catalog.databases import (
     virtual_log_files,
 )
 from engine.tsql.catalog.sessions import text_handle, user_sessions
+from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, no_rows, view
 
 

@@ -1,17 +1,19 @@
-"""Definition of a catalog view: its shape, and the function for its rows."""
+"""Definition of a catalog view: its shape, and the function for its rows; resolution of a view's name."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Final, Generic, TypeVar
 
+from engine.messages import SqlError
 from engine.overrides import override
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.shapes import SHAPES, ColumnShape, Shape
+from engine.tsql.catalog.shapes import SHAPES, ColumnShape, Shape, columns_in
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar
 
 Record = Mapping[str, Scalar]
@@ -72,7 +74,7 @@ class CatalogView:
 
     def columns_in(self, version: int) -> tuple[ColumnShape, ...]:
         """Return the columns that *version* has, in the order of SELECT *."""
-        return self.shape.columns_in(version)
+        return columns_in(self.shape, version)
 
 
 VIEWS: Final[dict[str, CatalogView]] = {name: CatalogView(shape) for name, shape in SHAPES.items()}
@@ -150,3 +152,44 @@ def has_view(name: str, version: int) -> bool:
     *name*: its full name in lowercase, `sys.x` or `sys.f()`.
     """
     return _SINCE.get(name, 9999) <= version
+
+
+def find(context: Context, parts: tuple[str, ...]) -> CatalogView:
+    """Return the view that a name of up to three parts means.
+
+    Raises 208, 7202, the error of opening its database, or UnsimulatedFeatureError for a view that only the
+    product has.
+    """
+    names = [part.lower() for part in parts]
+    if len(names) > 3:
+        raise SqlError(7202, parts[0])
+    database = database_of(context, parts)
+    if database is None:
+        raise SqlError(208, ".".join(parts))
+    schema, name = names[-2] if len(names) > 1 else "", names[-1]
+    for key in _candidates(database.lower(), schema, name):
+        found = VIEWS.get(key)
+        if found is not None and found.first_version <= context.version:
+            return found
+        if found is None and has_view(key, context.version):
+            raise UnsimulatedFeatureError(f"the view {'.'.join(parts)}")
+    raise SqlError(208, ".".join(parts))
+
+
+def database_of(context: Context, parts: Sequence[str]) -> str | None:
+    """Return the database of a name of up to three parts (`a..b` has an empty one); None if it has none.
+
+    Raises the error of opening the database.
+    """
+    if len(parts) < 3:
+        return context.session.database
+    return None if context.database_id(parts[0]) is None else context.open_database(parts[0])
+
+
+def _candidates(database: str, schema: str, name: str) -> Iterable[str]:
+    if schema in ("sys", "information_schema"):
+        yield f"{schema}.{name}"
+    if schema in ("dbo", ""):
+        yield f"{database}.dbo.{name}"
+        if name.startswith("sys"):  # the views of SQL Server 2000 need no schema
+            yield f"sys.{name}"

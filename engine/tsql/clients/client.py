@@ -16,8 +16,6 @@ from engine.tsql.batches import execute, transactions, waitfor, work
 from engine.tsql.batches.data import (
     AGENT_MARK,
     ConnectionLostError,
-    ConnectionTarget,
-    SqlSession,
     Submission,
     Window,
     batch_text,
@@ -26,8 +24,9 @@ from engine.tsql.batches.output import OUTPUT_MAX
 from engine.tsql.batches.runner import Runner
 from engine.tsql.batches.work import Meter
 from engine.tsql.clients import agent_history, connections
+from engine.tsql.clients.connections import open_session, report_refused_login, resolve_server, server_of
 from engine.tsql.language import script
-from engine.tsql.scalars.date_values import plain_text
+from engine.tsql.scalars.types import plain_text
 
 QUEUE_MAX: Final = 16
 """Maximum submissions that wait in a window. Assumed."""
@@ -37,11 +36,6 @@ TEXT_MAX: Final = 1_000_000
 
 TEXTS_MAX: Final = 2_500_000
 """Maximum characters of all running submissions together. Assumed."""
-
-
-def server_of(window: str) -> str:
-    """Return the server of a window's name: SERVER_A of SERVER_A#2."""
-    return window.partition("#")[0]
 
 
 def submit(world: World, window: str, text: str) -> None:
@@ -289,9 +283,9 @@ def _client_step(
 def _slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Submission, bool]:
     """Run one stretch; True if the submission can continue with its next step at once."""
     kept: Window = world.sessions[name]
-    server, refusal = _resolve_server(world, name)
+    server, refusal = resolve_server(world, name)
     if refusal is not None:
-        _finish(world, name, _report_refused_login(world, name, run, server, refusal))
+        _finish(world, name, report_refused_login(world, name, run, server, refusal))
         return run, False
     if world.instances[server].hung and world.instances[server].running:
         _hang(world, name, run, connected=kept.session is not None)
@@ -301,9 +295,9 @@ def _slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Subm
         _finish(world, name, _append_client_message(world, name, run, kept.lost))
         return run, False
     try:
-        session = _open_session(world, name, kept, server)
+        session = open_session(world, name, kept, server)
     except SqlError as problem:
-        _finish(world, name, _report_refused_login(world, name, run, server, problem))
+        _finish(world, name, report_refused_login(world, name, run, server, problem))
         return run, False
     if session is None and kept.remote:
         _lose(world, name, 64)
@@ -459,70 +453,6 @@ def _emit_done(world: World, name: str, run: Submission) -> None:
 # --- connections -----------------------------------------------------------------------------------------
 
 
-def _resolve_server(world: World, name: str) -> tuple[str, SqlError | None]:
-    """Return the server to which a window connects, and the error if that fails.
-
-    A listener leads to the primary replica, and routing from there or from a secondary to another.
-    """
-    kept: Window = world.sessions[name]
-    source = kept.server or kept.target.source or server_of(name)
-    if kept.session is not None and connections.is_alive(world, kept.session):
-        return kept.session.server, None
-    database = "" if kept.server else kept.target.database
-    server, refusal = clients.arrival(world, source, database, kept.target.read_intent)
-    if server is None:
-        return server_of(name), SqlError(53, source)
-    return server, refusal
-
-
-def _report_refused_login(
-    world: World, name: str, run: Submission, server: str, problem: SqlError
-) -> Submission:
-    """Report a refused login: the reason, and that the database could not be opened."""
-    errors: tuple[SqlError, ...] = (problem,)
-    if problem.number != 53:
-        errors = connections.refusals(
-            problem, world.sessions[name].target.database, _login(world, name, server)
-        )
-    version = world.instances[server].version
-    said = []
-    for one in errors:
-        severity, text = fill_message(one.number, *one.parameters, version=version)
-        said.append(Message(one.number, severity, one.state, 0, text, server))
-    return replace(run, messages=(*run.messages, *said))
-
-
-def _login(world: World, name: str, server: str) -> str:
-    there = world.instances[server]
-    return there.service_account if AGENT_MARK in name else f"{world.computers[there.computer].domain}\\dba"
-
-
-def _open_session(world: World, name: str, window: Window, server: str) -> SqlSession | None:
-    """Return the window's connection, opened if needed; None if the server is unreachable.
-
-    Raises SqlError if the server refuses its database.
-    """
-    if not connections.reachable(world, server):
-        return None
-    session = window.session
-    if session is not None and session.server == server and connections.is_alive(world, session):
-        return session
-    if window.remote:
-        return None
-    there, target = world.instances[server], ConnectionTarget() if window.server else window.target
-    if target.database:
-        statements.use_database(world, server, target.database, target.read_intent)
-    return SqlSession(
-        server=server,
-        database=target.database or "master",
-        read_intent=target.read_intent,
-        spid=connections.free_spid(world, server),
-        login=_login(world, name, server),
-        started_tick=there.started_tick,
-        login_tick=world.tick,
-    )
-
-
 def note_transactions(world: World) -> None:
     """Have the log of each database wait for the transactions that windows hold open in it."""
     sessions = [window.session for window in world.sessions.values() if window.session is not None]
@@ -564,7 +494,7 @@ def check_connections(world: World) -> None:
     for name, run in list(world.batches.items()):
         if world.batches.get(name) is not run:  # an earlier job step has ended or restarted it
             continue
-        there = world.instances[_resolve_server(world, name)[0]]
+        there = world.instances[resolve_server(world, name)[0]]
         if run.waiting in ("server", "login"):
             if not there.hung:
                 world.batches[name] = replace(run, waiting="")
@@ -615,7 +545,7 @@ def _abandon(world: World, name: str, run: Submission) -> None:
     if kept.session is not None:
         world.sessions[name] = replace(kept, session=transactions.discard_transaction(kept.session))
     if run.pending is not None:
-        server = _resolve_server(world, name)[0]
+        server = resolve_server(world, name)[0]
         statements.abandon(world, server, *run.pending)
 
 

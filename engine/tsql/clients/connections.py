@@ -6,10 +6,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.messages import Message, SqlError
+from engine.messages import Message, SqlError, fill_message
 from engine.model import World
-from engine.protocol import statements
-from engine.tsql.batches.data import SqlSession
+from engine.protocol import clients, statements
+from engine.tsql.batches.data import AGENT_MARK, ConnectionTarget, SqlSession, Submission, Window
 
 FIRST_SPID: Final = 51
 """First session id of users."""
@@ -114,4 +114,71 @@ def count_answered_batch(world: World, program: str, server: str, failed: bool) 
         longest_ticks=max(known.longest_ticks, world.tick - since),
         server=server,
         moves=known.moves + (known.server not in ("", server)),
+    )
+
+
+def server_of(window: str) -> str:
+    """Return the server of a window's name: SERVER_A of SERVER_A#2."""
+    return window.partition("#")[0]
+
+
+def resolve_server(world: World, name: str) -> tuple[str, SqlError | None]:
+    """Return the server to which a window connects, and the error if that fails.
+
+    A listener leads to the primary replica, and routing from there or from a secondary to another.
+    """
+    kept: Window = world.sessions[name]
+    source = kept.server or kept.target.source or server_of(name)
+    if kept.session is not None and is_alive(world, kept.session):
+        return kept.session.server, None
+    database = "" if kept.server else kept.target.database
+    server, refusal = clients.arrival(world, source, database, kept.target.read_intent)
+    if server is None:
+        return server_of(name), SqlError(53, source)
+    return server, refusal
+
+
+def report_refused_login(
+    world: World, name: str, run: Submission, server: str, problem: SqlError
+) -> Submission:
+    """Report a refused login: the reason, and that the database could not be opened."""
+    errors: tuple[SqlError, ...] = (problem,)
+    if problem.number != 53:
+        errors = refusals(problem, world.sessions[name].target.database, _login(world, name, server))
+    version = world.instances[server].version
+    said = []
+    for one in errors:
+        severity, text = fill_message(one.number, *one.parameters, version=version)
+        said.append(Message(one.number, severity, one.state, 0, text, server))
+    return replace(run, messages=(*run.messages, *said))
+
+
+def _login(world: World, name: str, server: str) -> str:
+    there = world.instances[server]
+    return there.service_account if AGENT_MARK in name else f"{world.computers[there.computer].domain}\\dba"
+
+
+def open_session(world: World, name: str, window: Window, server: str) -> SqlSession | None:
+    """Return the window's connection, opened if needed; None if the server is unreachable.
+
+    Raises SqlError if the server refuses its database.
+    """
+    if not reachable(world, server):
+        return None
+    session = window.session
+    if session is not None and session.server == server and is_alive(world, session):
+        return session
+    if window.remote:
+        return None
+    there, target = world.instances[server], ConnectionTarget() if window.server else window.target
+    if target.database:
+        statements.use_database(world, server, target.database, target.read_intent)
+    return SqlSession(
+        server=server,
+        database=target.database or "master",
+        read_intent=target.read_intent,
+        spid=free_spid(world, server),
+        login=_login(world, name, server),
+        started_tick=there.started_tick,
+        login_tick=world.tick,
     )

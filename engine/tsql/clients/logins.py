@@ -14,11 +14,11 @@ from engine.json_text import parse_json
 from engine.localization import say
 from engine.messages import Message, SqlError, fill_message
 from engine.model import World
-from engine.protocol import clients, errorlog, security, statements
+from engine.protocol import clients, errorlog, statements
 from engine.tsql.batches.data import CONSOLE, ClientProgram, ConnectionTarget, SqlSession, Submission, Window
 from engine.tsql.clients import client, connections
 from engine.tsql.scalars import languages
-from engine.tsql.scalars.date_values import plain_text
+from engine.tsql.scalars.types import plain_text
 
 SYSTEM_ADMINISTRATOR: Final = "sa"
 """Login that every instance has."""
@@ -51,7 +51,7 @@ def connect(world: World, window: str, text: str) -> None:
     request that no program could send.
     """
     said = _read(text)
-    server = client.server_of(window)
+    server = connections.server_of(window)
     if window in world.sessions:
         raise InputError(say("{window} is already connected", window=window))
     if not connections.reachable(world, server) or world.instances[server].hung:
@@ -105,7 +105,7 @@ def _language(requested_language: str) -> str:
 
 
 def _default_language(world: World, server: str, login: str) -> str:
-    known = security.login_of(world.instances[server], login)
+    known = world.instances[server].find_login(login)
     return known.default_language if known is not None else ""
 
 
@@ -139,7 +139,7 @@ def _refusal(
     """Return the reason (of REASONS) and the errors if the server refuses the login, or None if it accepts it."""
     login = request["login"]
     failed = SqlError(18456, login)
-    known = security.login_of(world.instances[server], login)
+    known = world.instances[server].find_login(login)
     if login.lower() != SYSTEM_ADMINISTRATOR and (known is None or known.kind != "SQL" or known.disabled):
         return "login", (failed,)
     if request["password"] != "right":
@@ -160,7 +160,7 @@ def _database(world: World, server: str, request: Mapping[str, str]) -> str:
 
     Raises SqlError if it is not open.
     """
-    login = security.login_of(world.instances[server], request["login"])
+    login = world.instances[server].find_login(request["login"])
     database = request.get("database") or (login.default_database if login is not None else "master")
     statements.use_database(world, server, database, _is_read_only(request))
     known = ("master", "msdb", "tempdb", "model", *world.databases())
@@ -196,7 +196,7 @@ def _is_read_only(request: Mapping[str, str]) -> bool:
 def _refuse(
     world: World, window: str, request: Mapping[str, str], reason: str, errors: tuple[SqlError, ...]
 ) -> None:
-    server = client.server_of(window)
+    server = connections.server_of(window)
     version = world.instances[server].version
     messages = []
     for error in errors:
@@ -293,7 +293,9 @@ def change_connection(world: World, window: str, text: str) -> None:
     kept: Window = world.sessions.get(window, Window())
     world.sessions[window] = replace(kept, target=target, session=None, lost=0)
     told = say("{window} connects with: {target}", window=window, target=text.strip())
-    world.emit(SessionData(window=window, what="connection changed"), told, server=client.server_of(window))
+    world.emit(
+        SessionData(window=window, what="connection changed"), told, server=connections.server_of(window)
+    )
 
 
 def _read_target(world: World, text: str) -> ConnectionTarget:

@@ -6,11 +6,10 @@ from collections.abc import Generator, Sequence
 from typing import Final
 
 from engine.tsql.batches.work import Steps
-from engine.tsql.language import option_table, version_gates
+from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ordered_names
 from engine.tsql.language.instructions import (
-    Action,
     BranchIfFalse,
     CompiledInstruction,
     EndCatch,
@@ -18,16 +17,14 @@ from engine.tsql.language.instructions import (
     Program,
     RunStatement,
 )
-from engine.tsql.language.lexer import SqlSyntaxError, Token, TokenSequence, make_near_error, name_of
-from engine.tsql.language.reader import TokenReader
+from engine.tsql.language.lexer import (
+    SqlSyntaxError,
+    Token,
+    TokenReader,
+    make_near_error,
+    name_of,
+)
 from engine.tsql.query import planner
-
-STATEMENT_WORK: Final = 60
-"""Work of reading a statement of any kind. Measured."""
-
-TOKEN_WORK: Final = 15
-"""Work of reading one token by sqlglot or the grammar. Measured: 6 to 25 microseconds."""
-
 
 REFUSED_OF_MODULES: Final = frozenset({"ENCRYPTION", "VIEW_METADATA", "REPLICATION"})
 """Options of procedures and views that would change what the catalog shows of them."""
@@ -52,34 +49,6 @@ OBJECT_WORDS: Final = frozenset(_OBJECT_WORDS.split())
 
 class Definitions(TokenReader):
     """Part of the compiler that reads definitions."""
-
-    def __init__(self, text: str, tokens: TokenSequence, version: int, variables: frozenset[str]) -> None:
-        super().__init__(text, tokens)
-        self.version = version
-        self.declared = set(variables)
-        self.depth = 0
-        self.lines: list[int] = []
-        self.actions: list[Action] = []
-        self.regions: list[int | None] = []
-        """Number of the enclosing TRY block for each action."""
-        self.region: int | None = None
-
-    # --- writing
-
-    def emit(self, line: int, action: Action) -> int:
-        """Append an instruction; return its index."""
-        self.lines.append(line)
-        self.actions.append(action)
-        self.regions.append(self.region)
-        return len(self.actions) - 1
-
-    def do(self, line: int, statement: s.Statement) -> None:
-        """Append an instruction that executes a statement."""
-        self.emit(line, RunStatement(statement))
-
-    def work(self) -> int:
-        """Return the work for the part of the statement read so far."""
-        return STATEMENT_WORK + TOKEN_WORK * (self.place - self.first)
 
     def compile_body(self, body: str, parameters: frozenset[str]) -> Generator[int, None, Program]:
         """Return the program of the body of a procedure."""
@@ -149,7 +118,7 @@ class Definitions(TokenReader):
             self.take()
             included, _ = self.names_in_brackets()
         filter_text = ""
-        if self.is_keyword("WHERE") and self.version >= version_gates.FILTERED_INDEXES:
+        if self.is_keyword("WHERE") and self.version >= planner.FILTERED_INDEXES:
             self.take()
             start = self.place
             while self.place < end and not self.is_keyword("WITH", "ON", "FILESTREAM_ON"):
@@ -206,7 +175,7 @@ class Definitions(TokenReader):
         word = self.tokens[first].upper
         default = next((at for at, token in enumerate(inside) if token.upper == "DEFAULT"), None)
         optional = action == "DROP" and [token.upper for token in inside[1:3]] == ["IF", "EXISTS"]
-        if optional and self.version < version_gates.IF_EXISTS:
+        if optional and self.version < planner.IF_EXISTS:
             raise make_near_error(inside[1])
         inside = (inside[0], *inside[3:]) if optional else tuple(inside)
         if action == "ADD" and default in (0, 2) and len(inside) > 3 and inside[-2].upper == "FOR":
@@ -241,7 +210,7 @@ class Definitions(TokenReader):
         self.place += 1
         if_exists = self.peek().upper == "IF" and self.peek(2).upper == "EXISTS"
         if if_exists:
-            if self.version < version_gates.IF_EXISTS:
+            if self.version < planner.IF_EXISTS:
                 raise make_near_error(self.peek())
             self.place += 2
         indexes: list[tuple[str, tuple[str, ...]]] = []
@@ -286,7 +255,7 @@ class Definitions(TokenReader):
             return
         if self.token.upper == "CREATE" and words[0] == "TABLE":
             self.create_table()
-        elif "COLUMNSTORE" in words[:2] and self.version >= version_gates.COLUMNSTORE:
+        elif "COLUMNSTORE" in words[:2] and self.version >= planner.COLUMNSTORE:
             self.emit_unsimulated(words.index("COLUMNSTORE") + 3)
         elif self.token.upper == "CREATE" and words[0] in ("INDEX", "UNIQUE", "CLUSTERED", "NONCLUSTERED"):
             self.create_index()
@@ -384,7 +353,7 @@ class Definitions(TokenReader):
             raise self.problem()
         first = self.place
         refused = self.skip_to_as() & REFUSED_OF_MODULES
-        if self.version >= version_gates.IN_MEMORY and self.has_keyword(first, "NATIVE_COMPILATION"):
+        if self.version >= planner.IN_MEMORY and self.has_keyword(first, "NATIVE_COMPILATION"):
             return s.UnsimulatedStatement("CREATE PROCEDURE … WITH NATIVE_COMPILATION")
         if refused or self.has_keyword(first, "SCHEMABINDING"):
             return s.UnsimulatedStatement(f"CREATE PROCEDURE … WITH {min(refused, default='SCHEMABINDING')}")

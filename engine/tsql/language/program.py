@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.constants import VERSIONS
 from engine.tsql.batches.work import Recall, ResumableComputation, Steps
-from engine.tsql.language import outputs, permissions, version_gates
+from engine.tsql.language import permissions
 from engine.tsql.language import statements as s
 from engine.tsql.language.definition_reader import Definitions
 from engine.tsql.language.instructions import (
@@ -205,7 +205,7 @@ class _Compiler(Definitions):
         after the word EXEC.
         """
         behind = start + (self.tokens[start].upper in ("EXEC", "EXECUTE"))
-        version_gates.check(self.tokens[start : self.place], self.version)
+        planner.check_version(self.tokens[start : self.place], self.version)
         for place in range(start, self.place):
             token = self.tokens[place]
             if token.kind != "variable" or token.text.startswith("@@") or token.text.lower() in self.declared:
@@ -267,12 +267,12 @@ class _Compiler(Definitions):
         text = self.text_between(start, self.place)
         self.check_variables(start)
         if self.version < 2008 and self.tokens[start].upper == "INSERT":
-            version_gates.check_one_row(self.tokens[start : self.place])
-        missing = version_gates.find_unsimulated(self.tokens[start : self.place], self.version)
+            planner.check_one_row(self.tokens[start : self.place])
+        missing = planner.find_unsimulated(self.tokens[start : self.place], self.version)
         if missing:
             self.do(line, s.UnsimulatedStatement(missing))
             return
-        plain, output = outputs.split(text)
+        plain, output = planner.split_output(text)
         if planner.check_statement(plain, line):
             self.do(line, s.QueryStatement(plain, output))
         else:
@@ -524,7 +524,7 @@ class _Compiler(Definitions):
         kind = self.text_between(first, self.place).lower()
         if not kind:
             raise self.problem()
-        if self.version < 2008 and kind.strip("[]").partition("(")[0].upper() in version_gates.TYPES:
+        if self.version < 2008 and kind.strip("[]").partition("(")[0].upper() in planner.TYPES:
             raise SqlSyntaxError(token.line, 2715, 1, kind)
         if kind.strip("[]") in ("text", "ntext", "image"):
             raise SqlSyntaxError(token.line, 2739)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.tsql.language.outputs import OutputClause
-
 
 @dataclass(frozen=True, slots=True)
 class Variable:
@@ -29,6 +27,14 @@ class Statement:
 
 class LogicalDevice(str):
     """Name of a backup device of sp_addumpdevice, in place of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputClause:
+    """Columns to select from the tables inserted and deleted, and their target: an INSERT target, or a grid if ""."""
+
+    columns: str
+    into: str = ""
 
 
 # --- options of a database ------------------------------------------------------------------------------

@@ -37,7 +37,8 @@ from engine.tsql.procedures.call import (
     procedure,
 )
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars.values import Scalar, convert, parse_type, to_text
+from engine.tsql.scalars.types import parse_type
+from engine.tsql.scalars.values import Scalar, convert, to_text
 
 
 def execute(machine: Machine, statement: s.Execute) -> None:

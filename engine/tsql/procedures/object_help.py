@@ -18,7 +18,8 @@ from engine.tsql.catalog.view import CatalogView
 from engine.tsql.language.columns import Check, ForeignKey, Key
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars.values import Scalar, parse_type, to_text
+from engine.tsql.scalars.types import parse_type
+from engine.tsql.scalars.values import Scalar, to_text
 
 _FIXED: Final[dict[str, tuple[int, int | None, int | None]]] = {
     "bigint": (8, 19, 0),

@@ -8,7 +8,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.catalog.shapes import SHAPES, TABLE_FUNCTIONS
+from engine.tsql.catalog.shapes import SHAPES, TABLE_FUNCTIONS, columns_in
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.query.syntax_normalization import COPIED_MAX, cells, projection_name, size
 from engine.tsql.scalars import xpath
@@ -264,7 +264,7 @@ ROWS_OF: Final = {
     "dm_os_file_exists": ("file_exists", "file_is_a_directory", "parent_directory_exists"),
     "fn_my_permissions": ("entity_name", "subentity_name", "permission_name"),
     "dm_exec_describe_first_result_set": tuple(
-        column.name for column in SHAPES["sys.dm_exec_describe_first_result_set()"].columns_in(2012)
+        column.name for column in columns_in(SHAPES["sys.dm_exec_describe_first_result_set()"], 2012)
     ),
     "openjson": ("key", "value", "type"),
     "openjson_rows": ("value",),

@@ -15,12 +15,22 @@ from engine.messages import SqlError
 from engine.tsql.query import conversions, forjson, forms, infer
 from engine.tsql.query.conversions import Kind, as_float, convert_to, text, wrap_in_call
 from engine.tsql.query.grouping_sets import AGAIN, Grouping, check_aggregates, has_aggregate, value_of
-from engine.tsql.query.names import NOTHING, BindingContext, Column, Columns, QuerySource, Space, resolve
-from engine.tsql.query.plans import UNNAMED, TableRef
+from engine.tsql.query.plans import (
+    NO_NAMES,
+    UNNAMED,
+    BindingContext,
+    Column,
+    Columns,
+    QuerySource,
+    Space,
+    TableRef,
+    resolve_column,
+)
+from engine.tsql.query.syntax_normalization import is_json
 from engine.tsql.scalars.types import DECIMALS, MAX, NULL, SqlType, common, digits_of, nvarchar
 
 
-def bind_query(tree: exp.Expr, names: BindingContext = NOTHING) -> Columns | None:
+def bind_query(tree: exp.Expr, names: BindingContext = NO_NAMES) -> Columns | None:
     """Return the columns of the query *tree*, in which conversions have been written out. Raises SqlError."""
     binder = QueryBinder(names)
     try:
@@ -253,7 +263,7 @@ class QueryBinder(Grouping):
         for join in joins:
             self._source(join.this)
         self._check_exposed(space)
-        if forjson.is_json(select.args.get("for_")):
+        if is_json(select.args.get("for_")):
             forjson.expand_stars(select, space)
         check_aggregates(select)
         self.check_groups(select)
@@ -275,7 +285,7 @@ class QueryBinder(Grouping):
         if select.meta.get(AGAIN):
             del self.problems[told:]
         clause = select.args.get("for_")
-        if forjson.is_json(clause):
+        if is_json(clause):
             return forjson.note_kinds(select, columns, space)
         if clause is None or clause.args.get("kind") != "XML":
             return columns
@@ -452,7 +462,7 @@ class QueryBinder(Grouping):
             return ""
         try:
             parts = [self.part(node.args.get(key)) for key in ("catalog", "db", "table")]
-            found = resolve(self.space, [part for part in parts if part], node.name)
+            found = resolve_column(self.space, [part for part in parts if part], node.name)
         except SqlError:
             return ""
         return "" if found.source is None else f"{found.source.name}.{node.name}".lower()

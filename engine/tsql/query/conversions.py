@@ -9,8 +9,7 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query.forms import KEYS
-from engine.tsql.query.names import BindingContext, Columns, Space
-from engine.tsql.query.plans import UnsimulatedFeatureError
+from engine.tsql.query.plans import BindingContext, Columns, Space, UnsimulatedFeatureError
 from engine.tsql.scalars import returns
 from engine.tsql.scalars.types import (
     BIGINT,

@@ -1,4 +1,4 @@
-"""Cost of a query (cost.py), read from its sqlglot tree."""
+"""Cost of a query (plans.py), read from its sqlglot tree."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Final, TypeGuard
 
 from sqlglot import exp
 
-from engine.arithmetic import total
 from engine.messages import SqlError
-from engine.tsql.query.cost import MOST, NO_QUERY, Bound, CostSource, Equal, QueryCost
+from engine.tsql.query.plans import MOST, NO_QUERY, Bound, CostSource, Equal, QueryCost
 
 QUERIES_MAX: Final = 3_000
 """Maximum nested queries before message 8623; a common table expression counts each time it is named. Assumed.
@@ -105,7 +104,7 @@ class _CostReader:
             grouped_by=grouped_by,
             filters=filters,
             inner=tuple(inner),
-            sorts=ordered + total(map(_sorts, select.expressions)),
+            sorts=ordered + sum(map(_sorts, select.expressions)),
             one_row=not grouped and bool(sources) and _aggregates(select),
             most=_read_row_limit(select),
             most_by=_read_limit_parameter(select),

@@ -16,7 +16,8 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query.conversions import text
-from engine.tsql.query.names import Columns, Space, resolve
+from engine.tsql.query.plans import Columns, Space, resolve_column
+from engine.tsql.query.syntax_normalization import is_json
 from engine.tsql.scalars.types import MAX, SqlType, nvarchar
 
 COLUMN: Final = "JSON_F52E2B61-18A1-11d1-B105-00805F49916B"
@@ -35,11 +36,6 @@ _STYLES: Final = {
 _AS_HELD: Final = frozenset({"bit", "xml", "sql_variant", "null"})
 _FRAGMENTS: Final = ("json_query", "json_modify", "json_modify_raw")
 """Functions whose results are JSON and not escaped again. Documented [DOC: JSON_QUERY]."""
-
-
-def is_json(clause: exp.Expr | None) -> bool:
-    """Return whether a FOR clause is FOR JSON."""
-    return clause is not None and clause.args.get("kind") == "JSON"
 
 
 def expand_stars(select: exp.Select, space: Space) -> None:
@@ -69,7 +65,7 @@ def note_kinds(select: exp.Select, columns: Columns | None, space: Space) -> Col
         if isinstance(value, exp.Column) and not value.is_star:
             qualifiers = [part.name for part in value.parts[:-1]]
             try:
-                found = resolve(space, qualifiers, value.name).source
+                found = resolve_column(space, qualifiers, value.name).source
             except SqlError:
                 found = None  # bind.py reports it
             source = found.name if found is not None and found in space.sources else ""

@@ -13,8 +13,7 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query import infer
-from engine.tsql.query.names import BindingContext, Space, resolve
-from engine.tsql.query.plans import UNNAMED, UnsimulatedFeatureError
+from engine.tsql.query.plans import UNNAMED, BindingContext, Space, UnsimulatedFeatureError, resolve_column
 
 SEVERAL: Final = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
@@ -275,7 +274,7 @@ class Grouping:
         for column in node.find_all(exp.Column):
             parts = [self.part(column.args.get(key)) for key in ("catalog", "db", "table")]
             try:
-                resolve(self.space, [part for part in parts if part], column.name)
+                resolve_column(self.space, [part for part in parts if part], column.name)
             except SqlError:
                 return False
         return True
@@ -320,7 +319,7 @@ class Grouping:
             return []
         try:
             parts = [self.part(node.args.get(key)) for key in ("catalog", "db", "table")]
-            found = resolve(self.space, [part for part in parts if part], node.name)
+            found = resolve_column(self.space, [part for part in parts if part], node.name)
         except SqlError:
             return []  # reported when its type is inferred
         if found.source is None or found.space is not self.space:

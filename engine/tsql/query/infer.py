@@ -26,8 +26,7 @@ from engine.tsql.query.conversions import (
     wrap_in_call,
 )
 from engine.tsql.query.forms import XML_METHODS
-from engine.tsql.query.names import ROW_NUMBER, resolve
-from engine.tsql.query.plans import UnsimulatedFeatureError
+from engine.tsql.query.plans import ROW_NUMBER, UnsimulatedFeatureError, resolve_column
 from engine.tsql.scalars import returns
 from engine.tsql.scalars.types import (
     BIT,
@@ -82,7 +81,7 @@ def _infer_column(binder: Binder, node: exp.Expr) -> Kind:
     while parts and parts[0] == "":
         parts.pop(0)
     try:
-        return resolve(binder.space, parts, binder.part(node.this)).kind
+        return resolve_column(binder.space, parts, binder.part(node.this)).kind
     except SqlError as problem:
         binder.problems.append(problem)
         return None

@@ -1,18 +1,304 @@
-"""Plans of queries as plain data, and the entry point to their translation.
-
-sqlglot and the grammar load at first use.
-"""
+"""Plans of queries as plain data: their cost, their tables, and the names that they may use."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Final
 
 from msgspec import Struct
 
-from engine.tsql.query.cost import NO_QUERY, QueryCost
+from engine.arithmetic import total
+from engine.messages import SqlError
+from engine.tsql.scalars.like_patterns import evaluate_like
+from engine.tsql.scalars.settings import DEFAULTS, SessionSettings
 from engine.tsql.scalars.types import SqlType
-from engine.tsql.scalars.values import Scalar, format_typed_value
+from engine.tsql.scalars.values import Scalar, comparable, format_typed_value
+
+# --- cost of a query, from its text and the sizes of its tables alone ------------------------------------
+# The cost is known before the query runs and is the same with every SQLite. SQLite itself counts steps too, but
+# each version counts different ones.
+#
+# The model of a query is nested loops over its tables in the order in which they are written (rewrite.py makes
+# SQLite keep to that order). A table may be compared for equality with tables before it. Such a table gives at
+# most as many rows as the commonest value of that column, among the values on the other side. Any other table
+# gives all of its rows.
+
+CALL_WORK: Final = 2
+"""Work (work.py) of one call of a function; long texts count more (scratch.py). Measured."""
+
+ROWS_A_WORK: Final = 10
+"""Rows that SQLite passes per unit of work. Measured."""
+
+RECURSION_WORK: Final = 8
+"""Work of one row of a recursive common table expression, without its recursive part. Assumed after one timed run."""
+
+MOST: Final = 10**12
+"""Upper bound of all costs."""
+
+
+Bound = tuple[str, str, float | str]
+"""Column; `>`, `>=`, `<` or `like`; number or pattern."""
+
+
+Equal = tuple[str, str, str]
+"""Column, and the equal table and column if these are a table's unchanged column."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CostSource:
+    """Source of a query: a table by its name in SQLite, or a query."""
+
+    table: str = ""
+    query: QueryCost | None = None
+    equal: tuple[Equal, ...] = ()
+    """Columns compared for equality with an earlier source."""
+    fixed: tuple[str, ...] = ()
+    """Columns compared for equality with a constant, a variable or a column of an outer query."""
+    bounds: tuple[Bound, ...] = ()
+    """Columns compared with a number or, by LIKE, with a text."""
+    outer: bool = False
+    """True for LEFT JOIN: at least one row."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QueryCost:
+    """Cost of a SELECT as a tree; a common table expression is one object, however often it is named."""
+
+    sources: tuple[CostSource, ...] = ()
+    parts: tuple[QueryCost, ...] = ()
+    """Operands of UNION and similar, instead of sources."""
+    calls: int = 0
+    """Function calls per result row."""
+    group_calls: int = 0
+    """Function calls per group, outside its aggregates."""
+    grouped_by: tuple[int, ...] | None = None
+    """Indexes of the sources whose columns form the groups; None if no grouping is known."""
+    filters: int = 0
+    """Function calls and comparisons per examined row."""
+    inner: tuple[tuple[QueryCost, bool], ...] = ()
+    """Queries in its expressions, and whether each runs again for every row."""
+    sorts: int = 0
+    one_row: bool = False
+    most: int = MOST
+    """LIMIT, if it is a number."""
+    most_by: tuple[str, bool] | None = None
+    """Parameter of LIMIT, and whether the number of its characters counts."""
+    recursive: bool = False
+    columns: tuple[tuple[str, str, str], ...] = ()
+    """Result columns that are unchanged columns of a table: name, table, column."""
+    columns_named: int = MOST
+    """Number of columns named in the whole statement; MOST for a star."""
+
+
+NO_QUERY: Final = QueryCost()
+"""Query without work."""
+
+
+class Sizes:
+    """Tables of a running query: rows, the most frequent value of a column, and the length of texts."""
+
+    def __init__(self, parameters: Mapping[str, Scalar] | None = None) -> None:
+        self._parameters = parameters or {}
+        self._columns: dict[str, tuple[str, ...]] = {}
+        self._rows: dict[str, Sequence[Sequence[Scalar]]] = {}
+        self._commonest: dict[tuple[str, str, tuple[Bound, ...]], int] = {}
+        self._counted: dict[tuple[str, str], Counter[Scalar]] = {}
+
+    def add(self, table: str, columns: Iterable[str], rows: Sequence[Sequence[Scalar]]) -> None:
+        """Add the rows of a table."""
+        self._columns[table] = tuple(name.lower() for name in columns)
+        self._rows[table] = rows
+
+    def find_row_limit(self, query: QueryCost) -> int:
+        """Return rows that LIMIT leaves of the query."""
+        name, by_length = query.most_by or ("", False)
+        value = self._parameters.get(name)
+        if by_length and isinstance(value, str):
+            return len(value)
+        return value if isinstance(value, int) and value >= 0 and not by_length else query.most
+
+    def rows(self, table: str) -> int:
+        """Return the number of rows of a table."""
+        return len(self._rows.get(table, ()))
+
+    def find_rows_within(self, table: str, bounds: Sequence[Bound]) -> list[Sequence[Scalar]]:
+        """Return rows whose columns keep within *bounds*."""
+        names, rows = self._columns.get(table, ()), self._rows.get(table, ())
+        tests = [(names.index(column), sign, bound) for column, sign, bound in bounds if column in names]
+        return [
+            row
+            for row in rows
+            if all(_is_within_limit(row[place], sign, bound) for place, sign, bound in tests)
+        ]
+
+    def commonest(self, table: str, column: str, bounds: tuple[Bound, ...] = ()) -> int:
+        """Return the number of rows within *bounds* with the column's most frequent value.
+
+        All rows for an unknown column.
+        """
+        key = table, column, bounds
+        if key not in self._commonest:
+            rows = self.find_rows_within(table, bounds)
+            counted = self._count(table, column, rows)
+            self._commonest[key] = len(rows) if counted is None else max(counted.values(), default=0)
+        return self._commonest[key]
+
+    def count_matches(self, table: str, column: str, other_table: str, other_column: str) -> int:
+        """Return the number of rows with the most common value that *other_column* of *other_table* also has."""
+        mine, theirs = self._values(table, column), self._values(other_table, other_column)
+        if mine is None or theirs is None:
+            return self.commonest(table, column)
+        return max((mine[value] for value in theirs if value in mine), default=0)
+
+    def _values(self, table: str, column: str) -> Counter[Scalar] | None:
+        """Return the number of rows for each value, or None if there is no such column."""
+        key = table, column
+        if key not in self._counted:
+            counted = self._count(table, column, self._rows.get(table, ()))
+            if counted is None:
+                return None
+            self._counted[key] = counted
+        return self._counted[key]
+
+    def _count(self, table: str, column: str, rows: Sequence[Sequence[Scalar]]) -> Counter[Scalar] | None:
+        names = self._columns.get(table, ())
+        if column not in names:
+            return None
+        values = map(itemgetter(names.index(column)), rows)
+        return Counter(
+            comparable(value) if isinstance(value, str) else value for value in values if value is not None
+        )
+
+
+def _is_within_limit(value: Scalar, sign: str, limit: float | str) -> bool:
+    if isinstance(limit, str):
+        return bool(evaluate_like(limit, value))
+    if value is None or not isinstance(value, int | float):
+        return value is not None
+    return value > limit if sign == ">" else value >= limit if sign == ">=" else value < limit
+
+
+def estimate_work(query: QueryCost, sizes: Sizes) -> int:
+    """Return the cost of *query* with tables of these sizes.
+
+    Raises 8623 for queries nested deeper than Python goes.
+    """
+    try:
+        return _cost(query, sizes, {})[1]
+    except RecursionError:
+        raise SqlError(8623) from None
+
+
+def work_of_recursion(query: QueryCost, sizes: Sizes) -> int:
+    """Return the work for one row of the most expensive recursive part in *query*.
+
+    Rows are charged when they are produced (scratch.py).
+    """
+    known: dict[QueryCost, tuple[int, int]] = {}
+    seen: set[QueryCost] = set()
+    left, work = [query], 0
+    while left:
+        one = left.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        if one.recursive:
+            work = max(
+                work, *(_cost(part.parts[-1] if part.parts else part, sizes, known)[1] for part in one.parts)
+            )
+        left += one.parts
+        left += (source.query for source in one.sources if source.query is not None)
+        left += (inner for inner, _ in one.inner)
+    return RECURSION_WORK + work
+
+
+def _cost(query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]]) -> tuple[int, int]:
+    """Return (rows at most, work)."""
+    if query not in cache:
+        cache[query] = (
+            _cost_of_parts(query, sizes, cache) if query.parts else _cost_of_sources(query, sizes, cache)
+        )
+    return cache[query]
+
+
+def _cost_of_parts(
+    query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]]
+) -> tuple[int, int]:
+    found = [_cost(part, sizes, cache) for part in query.parts]
+    rows, work = sum(int(part[0]) for part in found), sum(int(part[1]) for part in found)
+    return min(rows, sizes.find_row_limit(query), MOST), min(work + query.sorts * _sorting(rows), MOST)
+
+
+def _cost_of_sources(
+    query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]]
+) -> tuple[int, int]:
+    rows, looked_at, work = 1, 0, 0
+    sizes_there = []
+    for source in query.sources:
+        there = sizes.rows(source.table)
+        if source.query is not None:
+            there, inside = _cost(source.query, sizes, cache)
+            work += inside
+        sizes_there.append(max(there, 1))
+        found = min((_count_matches(source, one, there, sizes) for one in source.equal), default=there)
+        looked_at += rows * found + (there if source.equal else 0)  # SQLite builds an automatic index
+        found = min((_commonest(source, column, there, sizes) for column in source.fixed), default=found)
+        if source.bounds:
+            columns = (*(column for column, _, _ in source.equal), *source.fixed)
+            kept = (sizes.commonest(source.table, column, source.bounds) for column in columns)
+            found = min(found, *kept, len(sizes.find_rows_within(source.table, source.bounds)))
+        rows = min(rows * max(found, int(source.outer)), MOST)
+    looked_at = max(looked_at, 1)
+    if _stops_early(query):
+        most = sizes.find_row_limit(query)
+        rows, looked_at = min(rows, most), min(looked_at, total(sizes_there) + most)
+    for inner, again in query.inner:
+        work += _cost(inner, sizes, cache)[1] * (max(rows, 1) if again else 1)
+    work += looked_at // ROWS_A_WORK + looked_at * query.filters + rows * query.calls * CALL_WORK
+    work += query.sorts * _sorting(rows)
+    if query.grouped_by is not None:
+        rows = min(rows, math.prod(sizes_there[place] for place in query.grouped_by))
+    work += rows * query.group_calls * CALL_WORK
+    return min(1 if query.one_row else rows, sizes.find_row_limit(query)), min(work, MOST)
+
+
+def _stops_early(query: QueryCost) -> bool:
+    """Return whether every row that is read is also returned, up to TOP."""
+    turned_away = query.filters or any(one.equal or one.fixed or one.bounds for one in query.sources)
+    return not (turned_away or query.sorts or query.one_row or query.grouped_by is not None)
+
+
+def _count_matches(source: CostSource, equal: Equal, row_count: int, sizes: Sizes) -> int:
+    """Return rows for each row before it."""
+    column, other, in_other = equal
+    if source.query is not None or not other:
+        return _commonest(source, column, row_count, sizes)
+    return sizes.count_matches(source.table, column, other, in_other)
+
+
+def _commonest(source: CostSource, column: str, row_count: int, sizes: Sizes) -> int:
+    """Return rows that have the commonest value of the column.
+
+    Of a column that is computed the root of all: assumed.
+    """
+    if source.query is None:
+        return sizes.commonest(source.table, column)
+    for name, table, inside in source.query.columns:
+        if name == column:
+            return min(sizes.commonest(table, inside), row_count)
+    return math.isqrt(row_count)
+
+
+def _sorting(rows: int) -> int:
+    return rows * rows.bit_length() // ROWS_A_WORK
+
+
+# --- plans of queries as plain data, and the entry point to their translation ----------------------------
+# sqlglot and the grammar load at first use.
 
 UNNAMED: Final = "(No column name)"
 COLLATION: Final = "tsql"
@@ -111,3 +397,145 @@ class References:
 
     tables: tuple[TableRef, ...] = ()
     variables: tuple[str, ...] = ()
+
+
+# --- names that a query may use: columns of tables, types of variables, and the query's own columns ------
+
+Column = tuple[str, SqlType | None]
+"""Name and type; None for an unknown type."""
+Columns = tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BindingContext:
+    """Context in which the text of a query is read. Equal contexts give the same plan."""
+
+    tables: tuple[tuple[str, Columns | None], ...] = ()
+    """Columns by the key of their TableRef."""
+    variables: tuple[tuple[str, SqlType | None], ...] = ()
+    settings: SessionSettings = DEFAULTS
+
+
+NO_NAMES: Final = BindingContext()
+
+
+@dataclass(slots=True)
+class QuerySource:
+    """Table of a FROM clause."""
+
+    name: str
+    """Qualifier of the columns: the alias of the source, or the last part of its name."""
+    columns: Columns | None
+    """Columns; None if unknown."""
+    aliased: bool = True
+    parts: tuple[str, ...] = ()
+
+    def find(self, name: str) -> list[SqlType | None]:
+        """Return the types of all columns with that name."""
+        wanted = name.lower()
+        return [kind for known, kind in self.columns or () if known.lower() == wanted]
+
+    @property
+    def display_name(self) -> str:
+        """The name as message 8120 has it."""
+        return self.name if self.aliased else ".".join(self.parts)
+
+
+@dataclass(slots=True)
+class Space:
+    """Sources of one SELECT, and the outer query."""
+
+    outer: Space | None = None
+    sources: list[QuerySource] = field(default_factory=list)
+    ctes: dict[str, Columns | None] = field(default_factory=dict)
+
+    def cte(self, name: str) -> Columns | bool | None:
+        """Return the columns of a common table expression; False for an unknown name."""
+        space: Space | None = self
+        while space is not None:
+            if name.lower() in space.ctes:
+                return space.ctes[name.lower()]
+            space = space.outer
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnBinding:
+    """Source that a column belongs to."""
+
+    kind: SqlType | None
+    source: QuerySource | None
+    space: Space | None
+
+
+WRITTEN: Final = "written"
+"""Metadata key of a call: the name of the function as it is written."""
+
+HIDDEN: Final = "asked_handle"
+"""Column for an argument of a table-valued function; no query may name it, and no result has it."""
+
+ROW_NUMBER: Final = "row number"
+"""Metadata key of an inserted column with SQLite's row number."""
+
+UNKNOWN: Final = ColumnBinding(None, None, None)
+
+
+def resolve_column(space: Space | None, qualifiers: Sequence[str], name: str) -> ColumnBinding:
+    """Return the column *name* with the parts before it. Raises 207, 209 or 4104."""
+    if name.lower() in ("$action", "$rowguid", "$identity"):
+        return UNKNOWN
+    if name.lower() == HIDDEN:
+        raise SqlError(207, name)
+    while space is not None:
+        found = (
+            _find_qualified_column(space, qualifiers, name)
+            if qualifiers
+            else _find_unqualified_column(space, name)
+        )
+        if found is not None:
+            return found
+        space = space.outer
+    if qualifiers:
+        raise SqlError(4104, ".".join((*qualifiers, name)))
+    raise SqlError(207, name)
+
+
+def _find_qualified_column(space: Space, qualifiers: Sequence[str], name: str) -> ColumnBinding | None:
+    wanted = [part.lower() for part in qualifiers]
+    for source in space.sources:
+        parts = [part.lower() for part in source.parts]
+        same = (
+            source.name.lower() == wanted[0]
+            if len(wanted) == 1
+            else not source.aliased and _ends_with(parts, wanted)
+        )
+        if not same:
+            continue
+        if source.columns is None:
+            return ColumnBinding(None, source, space)
+        kinds = source.find(name)
+        if not kinds:
+            raise SqlError(207, name)
+        return ColumnBinding(kinds[0], source, space)
+    return None
+
+
+def _ends_with(parts: list[str], wanted: list[str]) -> bool:
+    """Return whether the names match: sys.databases is also master.sys.databases, and `..` omits a part."""
+    return parts[-len(wanted) :] == wanted or wanted[-len(parts) :] == parts or wanted[-1] == parts[-1] == ""
+
+
+def _find_unqualified_column(space: Space, name: str) -> ColumnBinding | None:
+    found = [
+        ColumnBinding(kind, source, space)
+        for source in space.sources
+        if source.columns is not None
+        for kind in source.find(name)
+    ]
+    if len(found) > 1:
+        raise SqlError(209, name)
+    if found:
+        return found[0]
+    if any(source.columns is None for source in space.sources):
+        return UNKNOWN
+    return None

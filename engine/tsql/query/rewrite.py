@@ -12,9 +12,7 @@ from engine.tsql.query import forjson, forms, grouping_sets
 from engine.tsql.query.apply import PACKED, check_path
 from engine.tsql.query.bind import bind_query
 from engine.tsql.query.cost_tree import cost_of
-from engine.tsql.query.dialect import write
 from engine.tsql.query.infer import DATE_PART_FIRST
-from engine.tsql.query.names import WRITTEN, BindingContext
 from engine.tsql.query.plans import (
     CODE_POINTS,
     COLLATION,
@@ -22,9 +20,12 @@ from engine.tsql.query.plans import (
     EXACT,
     LITERAL,
     UNNAMED,
+    WRITTEN,
+    BindingContext,
     UnsimulatedFeatureError,
 )
 from engine.tsql.query.reshape import RESHAPED, reshape_tree
+from engine.tsql.query.syntax_normalization import write_sqlite
 from engine.tsql.query.translation_context import Rewritten, rewrite_column, rewrite_parameter, rewrite_table
 from engine.tsql.scalars import xpath
 from engine.tsql.scalars.types import WHOLE_DIGITS
@@ -77,7 +78,7 @@ def rewriting(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tup
         _keep_apart(tree)
     _keep_order(tree)
     query.cost = cost_of(tree)
-    return write(tree), query
+    return write_sqlite(tree), query
 
 
 def _replace_node(node: exp.Expr, replacement: exp.Expr) -> None:
@@ -547,8 +548,8 @@ def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
     kind = str(clause.args.get("kind"))
     if kind == "BROWSE":
         return node
-    write = forjson.rewrite_for_json if kind == "JSON" else forjson.rewrite_for_xml
-    written = write(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
+    write_sqlite = forjson.rewrite_for_json if kind == "JSON" else forjson.rewrite_for_xml
+    written = write_sqlite(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
     if written is None:
         raise UnsimulatedFeatureError(f"FOR {kind} {forjson.UNSIMULATED.get(kind, '')}".rstrip())
     return written

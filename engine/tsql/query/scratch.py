@@ -14,17 +14,21 @@ from engine.messages import SqlError
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
 from engine.tsql.batches.work import STATEMENT_MAX, Meter
-from engine.tsql.query.cost import CALL_WORK, RECURSION_WORK, Sizes, estimate_work, work_of_recursion
-from engine.tsql.query.names import HIDDEN
 from engine.tsql.query.plans import (
+    CALL_WORK,
     CODE_POINTS,
     COLLATION,
     EXACT,
+    HIDDEN,
     LITERAL,
+    RECURSION_WORK,
     ROW_ID,
     QueryPlan,
+    Sizes,
     TableRef,
     UnsimulatedFeatureError,
+    estimate_work,
+    work_of_recursion,
 )
 from engine.tsql.query.totals import AGGREGATES, COLLECTING
 from engine.tsql.scalars.formats import format_work
@@ -47,7 +51,7 @@ CHECK_WORK: Final = 9
 """Work (work.py) of one interval of SQLite's progress handler. Measured."""
 
 EFFORT_MAX: Final = 8 * STATEMENT_MAX
-"""Maximum work of SQLite for one statement before message 8624: an estimate (cost.py) alone refuses no query.
+"""Maximum work of SQLite for one statement before message 8624: an estimate (plans.py) alone refuses no query.
 
 SQLite's steps differ between versions and therefore count for nothing else. Assumed.
 """

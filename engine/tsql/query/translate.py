@@ -15,14 +15,22 @@ from engine.tsql.batches.work import Recall, ResumableComputation, remembered
 from engine.tsql.language.lexer import SqlSyntaxError, tokens_of
 from engine.tsql.query import forms, syntax_normalization
 from engine.tsql.query.bind import refuse_order
-from engine.tsql.query.dialect import UnreadableTextError, read
 from engine.tsql.query.grouping_sets import has_aggregate
 from engine.tsql.query.infer import is_bare_function
-from engine.tsql.query.names import NOTHING, ROW_NUMBER, BindingContext
-from engine.tsql.query.plans import ROW_ID, UNNAMED, QueryPlan, References, TableRef, UnsimulatedFeatureError
+from engine.tsql.query.plans import (
+    NO_NAMES,
+    ROW_ID,
+    ROW_NUMBER,
+    UNNAMED,
+    BindingContext,
+    QueryPlan,
+    References,
+    TableRef,
+    UnsimulatedFeatureError,
+)
 from engine.tsql.query.reshape import ROWS_AS_SELECTS_MAX, as_selects
 from engine.tsql.query.rewrite import rewriting
-from engine.tsql.query.syntax_normalization import name_plain_calls
+from engine.tsql.query.syntax_normalization import UnreadableTextError, name_plain_calls, read_query
 from engine.tsql.query.translation_context import Rewritten, table_ref, variable_name
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
@@ -78,7 +86,7 @@ PLANS_KEPT: Final = 400_000
 
 @remembered(TREES_KEPT)
 def _parse_query(text: str) -> exp.Expr:
-    tree = read(syntax_normalization.preprocess_text(text))
+    tree = read_query(syntax_normalization.preprocess_text(text))
     forms.check(tree)
     name_plain_calls(tree)
     forms.fold_orders(tree)
@@ -122,7 +130,7 @@ NAME_WORK: Final = 5
 """Work (work.py) of naming a column. Measured."""
 
 
-def planning(text: str, names: BindingContext = NOTHING) -> ResumableComputation[QueryPlan]:
+def planning(text: str, names: BindingContext = NO_NAMES) -> ResumableComputation[QueryPlan]:
     """Return the plan of a statement in steps; a repeated request returns the cached computation."""
     refusals = (SqlError, UnsimulatedFeatureError, UnsupportedError, RecursionError)
     return _KNOWN.get(
@@ -146,7 +154,7 @@ def _planning(text: str, names: BindingContext) -> Planning:
 
 def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
     """Return the plan of a statement, or of the value of an expression or condition. Raises as planning does."""
-    known = names or NOTHING
+    known = names or NO_NAMES
     if kind == "statement":
         return _translate_errors(planning(text, known).result)
     build = _plan_condition if kind == "condition" else _plan_expression

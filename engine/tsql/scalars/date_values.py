@@ -16,21 +16,7 @@ from engine.tsql.scalars import types
 from engine.tsql.scalars.languages import ENGLISH, HIJRI_MONTHS, Language
 from engine.tsql.scalars.types import DATETIME, OLD_MOMENTS, SCALED, SqlType
 
-MARK: Final = "\U0010ffff"
-"""First character of a date or time value, which distinguishes it from a varchar that merely looks like one. It is
-a noncharacter: no text from outside contains it (plain_text).
-"""
-
-
-def plain_text(text: str) -> str:
-    """Return the text without the marks of stored values and without half surrogate pairs."""
-    return remove_marks(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
-
-
-def remove_marks(text: str) -> str:
-    """Return the text without the marks of stored values."""
-    return text.replace(MARK, "\ufffd").replace(types.MARK, "\ufffd")
-
+MARK: Final = types.DATE_MARK
 
 TICKS_PER_S: Final = 10_000_000
 """Units per second: 100 ns, the finest of datetime2(7). Documented."""

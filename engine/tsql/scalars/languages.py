@@ -10,9 +10,9 @@ from importlib import resources
 from typing import Final
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """Row of sys.syslanguages."""
+    """Row of sys.syslanguages; equal only to itself, because plans are looked up by language."""
 
     number: int
     name: str
@@ -23,10 +23,6 @@ class Language:
     short_months: tuple[str, ...]
     days: tuple[str, ...]
     """Days from Monday."""
-
-    def __hash__(self) -> int:
-        """Hash by identity. Plans are looked up by language, and hashing forty names each time is slower."""
-        return self.number
 
 
 def _read_language(line: str) -> Language:

@@ -431,7 +431,11 @@ _ONLY_EXPLICIT: Final = frozenset(
 # Such a number is a text: MARK and all digits.
 
 MARK: Final = "\U0010fffe"
-"""Prefix of such a number. It is a noncharacter: no external text contains it (date_values.plain_text)."""
+DATE_MARK: Final = "\U0010ffff"
+"""Prefixes of such a number, and of a date or time value, which distinguish them from a varchar that looks like one.
+
+They are noncharacters: no text from outside contains them (plain_text).
+"""
 
 ANY_DIGITS: Final = Context(prec=200)
 """Context with enough digits for 30 before and 99 after the point, more than decimal's default."""
@@ -462,3 +466,21 @@ def decode_decimal(value: str) -> Decimal:
 def compare(a: Decimal, b: Decimal) -> int:
     """Return -1, 0 or 1."""
     return (a > b) - (a < b)
+
+
+def plain_text(text: str) -> str:
+    """Return the text without the marks of stored values and without half surrogate pairs."""
+    return remove_marks(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+
+def remove_marks(text: str) -> str:
+    """Return the text without the marks of stored values."""
+    return text.replace(DATE_MARK, "\ufffd").replace(MARK, "\ufffd")
+
+
+def parse_type(text: str) -> tuple[str, int | None, int | None]:
+    """Return (name, length or precision, scale) of a type as written; -1 for (max). 2715 for an unknown one."""
+    kind = type_of(text, 0)
+    if kind.name in DECIMALS:
+        return "decimal", kind.precision, kind.scale
+    return kind.name, kind.length or None, kind.scale or None

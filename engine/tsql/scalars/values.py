@@ -33,6 +33,7 @@ from engine.tsql.scalars.types import (
     WIDE,
     SqlType,
     of_literal,
+    remove_marks,
     type_of,
 )
 from engine.tsql.scalars.xmlcheck import xml
@@ -451,7 +452,7 @@ def format_as_type(
             return ("0x" if style == 1 else "") + value.hex().upper()
         if not wide:
             return value.decode("cp1252", "replace")
-        return date_values.remove_marks(value.decode("utf-16-le", "replace"))
+        return remove_marks(value.decode("utf-16-le", "replace"))
     if isinstance(value, str) and value.startswith(MARK):
         kind = source if source is not None and source.is_moment else date_values.kind_of(value)
         return date_values.text_of(date_values.parse_held_value(value), kind, style, culture)
@@ -612,11 +613,3 @@ def strict(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
 def to_integer(value: Scalar) -> int:
     """Return the value as a whole number. Raises 245."""
     return int(to_number(value))
-
-
-def parse_type(text: str) -> tuple[str, int | None, int | None]:
-    """Return (name, length or precision, scale) of a type as written; -1 for (max). 2715 for an unknown one."""
-    kind = type_of(text, 0)
-    if kind.name in DECIMALS:
-        return "decimal", kind.precision, kind.scale
-    return kind.name, kind.length or None, kind.scale or None

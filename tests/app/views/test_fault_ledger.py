@@ -14,8 +14,7 @@ from engine.drill.running.modes import TERMS, DrillMode, Terms
 from engine.inputs import Input
 from engine.model import World
 from engine.verbs import VERBS
-from engine.verbs.fault_log import reverse_of
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_line, reverse_of
 from tests.assertions import require
 from tests.engine.worlds import do, lab
 

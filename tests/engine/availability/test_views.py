@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.model import World
-from engine.tsql.catalog.shapes import SHAPES
+from engine.tsql.catalog.shapes import SHAPES, columns_in
 from tests.engine.availability.test_intent import run_statement, sql
 from tests.engine.availability.worlds import ag_lab, do, run_until
 from tests.engine.tsql.console import ask
@@ -250,7 +250,7 @@ def test_every_group_view_works_on_every_replica_and_version(state: str) -> None
             there = [name for name in names if SHAPES[name].since <= version]
             answer = ask(world, server, "; ".join(f"SELECT * FROM {name}" for name in there), then_s=0.5)
             assert answer.numbers == []
-            assert answer.columns == [[c.name for c in SHAPES[name].columns_in(version)] for name in there]
+            assert answer.columns == [[c.name for c in columns_in(SHAPES[name], version)] for name in there]
 
 
 def test_a_lost_secondary_retains_the_primarys_log() -> None:

@@ -30,7 +30,7 @@ def test_users_reach_the_mirror_through_the_log_but_logins_do_not() -> None:
     world = lab()
     app_with_login(world)
     assert [user.name for user in commits.users_of(world, M, DB)] == ["app"]
-    assert security.login_of(world.instances[M], "app") is None
+    assert world.instances[M].find_login("app") is None
     assert [user.name for user in accounts.orphans(world, M, DB)] == ["app"]
     assert accounts.orphans(world, P, DB) == ()
 
@@ -85,7 +85,7 @@ def test_a_windows_login_has_the_same_sid_everywhere() -> None:
     world = lab()
     for server in (P, M):
         accounts.create_login(world, server, "CORP\\web", windows=True)
-    sids = {require(security.login_of(world.instances[server], "corp\\WEB")).sid for server in (P, M)}
+    sids = {require(world.instances[server].find_login("corp\\WEB")).sid for server in (P, M)}
     assert len(sids) == 1
 
 

@@ -180,7 +180,7 @@ def test_a_login_keeps_its_type_and_sa_cannot_be_dropped() -> None:
     accounts.create_login(world, P, "app", password="Secret#1")
     accounts.create_login(world, P, "CORP\\web", windows=True)
     here = world.instances[P]
-    assert [require(security.login_of(here, name)).kind for name in ("app", "CORP\\web")] == [
+    assert [require(here.find_login(name)).kind for name in ("app", "CORP\\web")] == [
         "SQL",
         "WINDOWS",
     ]

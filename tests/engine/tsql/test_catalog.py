@@ -9,7 +9,7 @@ from engine.model import World
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import SqlSession
 from engine.tsql.catalog.view import VIEWS
-from engine.tsql.query.names import HIDDEN as HIDDEN_COLUMN
+from engine.tsql.query.plans import HIDDEN as HIDDEN_COLUMN
 from tests.engine.tsql.console import ask, run_on
 from tests.engine.worlds import M, P, W, do, lab
 

@@ -7,8 +7,7 @@ import random
 import pytest
 
 from engine.model import World
-from engine.tsql.catalog.constant_columns import reasons
-from engine.tsql.catalog.shapes import SHAPES
+from engine.tsql.catalog.shapes import SHAPES, columns_in, reasons
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.tsql.console import ask, run_on
 from tests.engine.tsql.literal_columns import CATALOG, literal_columns
@@ -20,7 +19,7 @@ def test_every_constant_has_a_reason_and_a_view() -> None:
         name: {
             column.name
             for v in (2005, 2008, 2012, 2014, 2016, 2017, 2019, 2022)
-            for column in shape.columns_in(v)
+            for column in columns_in(shape, v)
         }
         for name, shape in SHAPES.items()
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
-from engine.tsql.catalog.shapes import SHAPES
+from engine.tsql.catalog.shapes import SHAPES, columns_in
 from engine.tsql.catalog.view import VIEWS
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.tsql.console import ask
@@ -151,7 +151,7 @@ def pairs_of(world: World, server: str) -> set[tuple[str, str, str, str]]:
             or not name.startswith("sys.")
         ):
             continue
-        columns = {column.name for column in SHAPES[name].columns_in(version)}
+        columns = {column.name for column in columns_in(SHAPES[name], version)}
         pairs = sorted(column for column in columns if f"{column}_desc" in columns)
         if pairs:
             wanted = ", ".join(f"[{column}], [{column}_desc]" for column in pairs)

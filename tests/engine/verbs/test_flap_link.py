@@ -18,8 +18,7 @@ from engine.inputs import InputError
 from engine.model import World, ticks
 from engine.protocol import causes, network
 from engine.verbs import VERBS
-from engine.verbs.fault_log import reverse_of
-from engine.verbs.lines import parse_line, usage
+from engine.verbs.lines import parse_line, reverse_of, usage
 from tests.engine.drill.texts import drill
 from tests.engine.worlds import M, P, do, lab
 

@@ -9,7 +9,7 @@ from engine.drill.par import continuations
 from engine.drill.par.candidate_actions import list_candidates
 from engine.drill.par.search_drill import SearchDrill
 from engine.model import World
-from engine.verbs import fault_log
+from engine.verbs.lines import reverse_of
 from tests.engine.cluster.worlds import do, fci_lab, run_until
 
 
@@ -26,7 +26,7 @@ def test_a_computer_is_repaired_after_the_instance_has_moved(breaks: str, mends:
     do(world, "pull-cable NODE_2")
     do(world, "plug-cable SQLFCI1")
     assert active(world) == [breaks], "that was another computer"
-    back = fault_log.reverse_of(world.faults[0])
+    back = reverse_of(world.faults[0])
     assert back is not None
     assert back.line_without_time == f"{mends} NODE_1"
     do(world, back.line_without_time)

@@ -10,8 +10,7 @@ import pytest
 from engine.protocol import causes
 from engine.simulator import HANDLERS
 from engine.verbs import FAMILIES, VERBS
-from engine.verbs.fault_log import UNDOES
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import UNDOES, parse_line
 from engine.verbs.verb import Verb
 
 OF_SQL = {"shutdown", "shutdown-nowait"}

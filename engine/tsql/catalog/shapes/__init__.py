@@ -1,4 +1,4 @@
-"""Shapes of all documented views, system tables and table functions: their columns by version.
+"""Shapes of all documented views, system tables and table functions: their columns by version, and constant ones.
 
 The text files in this folder contain them; a line with # is a comment. An entry begins at the margin: `name since:
 column type, column type since, column type since-until`, with the name in lowercase and a version only where it
@@ -11,11 +11,16 @@ schema views]: column, type, `Applies to`. The documentation begins with 2008; d
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Final
+
+from engine.constants import VERSIONS
+from engine.tables import read_table
+from engine.tsql.scalars.values import Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +42,10 @@ class Shape:
     since: int
     text: str
 
-    def columns_in(self, version: int) -> tuple[ColumnShape, ...]:
-        """Return the columns that *version* has, in the order of SELECT *."""
-        return _columns_in(self, version)
-
 
 @lru_cache(maxsize=2048)
-def _columns_in(shape: Shape, version: int) -> tuple[ColumnShape, ...]:
+def columns_in(shape: Shape, version: int) -> tuple[ColumnShape, ...]:
+    """Return the columns that *version* has, in the order of SELECT *."""
     return tuple(column for column in _columns(shape) if column.since <= version <= column.until)
 
 
@@ -75,3 +77,54 @@ SHAPES: Final = _read()
 
 TABLE_FUNCTIONS: Final = frozenset(name[4:-2] for name in SHAPES if name.endswith("()"))
 """Table-valued functions of schema sys, without the schema."""
+
+
+# --- columns with the same value in every simulated row, with the reason for each (constants.tsv) ---------
+# A column outside this file and outside a view's rows is not simulated, and a query that reads it reports this.
+# Documented [DOC: each view].
+
+
+@cache
+def _entries() -> dict[str, dict[str, Scalar]]:
+    found: dict[str, dict[str, Scalar]] = {}
+    for _, views, pairs in reasons():
+        for view in views.split():
+            found.setdefault(view, {}).update(pairs)
+    return found
+
+
+@cache
+def reasons() -> tuple[tuple[str, str, dict[str, Scalar]], ...]:
+    """Return (reason, views, values by column) of each entry."""
+    rows = read_table("engine.tsql.catalog.shapes", "constants.tsv")
+    return tuple((row["reason"], row["views"], _pairs(row["columns"])) for row in rows)
+
+
+def _pairs(columns: str) -> dict[str, Scalar]:
+    pairs = (pair.partition(" ") for pair in columns.split(", "))
+    return {name: _value(value) for name, _, value in pairs}
+
+
+def _value(text: str) -> Scalar:
+    if text == "NULL":
+        return None
+    if text.startswith("0x"):
+        return bytes.fromhex(text[2:])
+    return int(text) if text.lstrip("-").isdigit() else text.strip("'")
+
+
+@cache
+def find_constant_columns(view: str) -> dict[str, Scalar]:
+    """Return the columns of a view that are equal in all rows, restricted to the view's columns."""
+    columns = {column.name for version in VERSIONS for column in columns_in(SHAPES[view], version)}
+    both = {**_entries()["*"], **_entries().get(view, {})}
+    return {name: value for name, value in both.items() if name in columns}
+
+
+@cache
+def literals(function: str) -> dict[str, Scalar]:
+    """Return the columns with a literal in all rows of a function of this package (shapes/literals.tsv)."""
+    rows = read_table("engine.tsql.catalog.shapes", "literals.tsv")
+    columns = next(row["columns"] for row in rows if row["function"] == function)
+    pairs = (pair.partition(" ") for pair in columns.split(", "))
+    return {name: ast.literal_eval(value) for name, _, value in pairs}
