@@ -263,8 +263,8 @@ class Assembly(QObject):
         """Create first run and help, announcements, the palette, and checks of the installation."""
         window, page, notice = self._window, self._desk_page, self._notice
         self._first_run = FirstRun(
-            page, self._navigation, self._session, self._play, self._library, self._irrevocable, self._store,
-            window,
+            page, self._navigation, self._session, self._play, self._failover_moment, self._library,
+            self._irrevocable, self._store, window,
         )  # fmt: skip
         panels = {**self._desk.widgets(), "timeline": page.timeline, "transport": page.transport}
         self._help = HelpKey(panels, self._pages, window)

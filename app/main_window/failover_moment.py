@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from PySide6.QtCore import QElapsedTimer, QObject, QSize, QTimer
+from PySide6.QtCore import QElapsedTimer, QObject, QSize, QTimer, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
@@ -111,6 +111,9 @@ REVEAL_MS: Final = 700
 class FailoverMoment(QObject):
     """Controller that shows and hides the stage; it may pause the run but changes nothing in it."""
 
+    abandoned = Signal()
+    """The user left the stage of the first run."""
+
     def __init__(
         self,
         page: DeskPage,
@@ -135,6 +138,8 @@ class FailoverMoment(QObject):
         self._expected: tuple[Failover, str] | None = None
         self._shown_count = 0
         """Phase on screen."""
+        self._held_phase: int | None = None
+        """Phase that a caption of the first run explains; None: follow the run."""
         self._before_kb = 0.0
         self._base_votes: tuple[Vote, ...] = ()
         """Votes that counted at the failure."""
@@ -164,12 +169,14 @@ class FailoverMoment(QObject):
 
     def _is_wanted(self, drill: Drill) -> bool:
         """Return whether failovers are staged now: the setting is on, and there is no exam, class or film."""
+        if self._play.introducing:
+            return self._session.running
         choice = self._store.get(settings.FAILOVER_MOMENT)
         presenting = bool(self._store.get(settings.BEFORE_PRESENTING))
         if choice == settings.NEVER or (choice == settings.PRESENTING and not presenting):
             return False
         session, play = self._session, self._play
-        hands_off = play.watching or play.introducing or play.attending or session.looking_back
+        hands_off = play.watching or play.attending or session.looking_back
         return drill.terms.truth and not hands_off and session.running and not session.busy
 
     def _hear(self, events: list[Event]) -> None:
@@ -208,8 +215,14 @@ class FailoverMoment(QObject):
     def _begin_live(self, drill: Drill, number: int | None, expected: tuple[Failover, str] | None) -> None:
         self._number, self._expected, self._facts, self._replay = number, expected, None, None
         self._shown_count, self._before_kb, self._base_votes = 0, 0.0, ()
+        self._held_phase = None
         self._open()
         self.state = LIVE
+        self._look()
+
+    def hold_phase(self, number: int | None) -> None:
+        """Keep a phase on stage while a caption explains it, -1: the last one; None: follow the run again."""
+        self._held_phase = number
         self._look()
 
     def watch(self) -> None:
@@ -296,6 +309,7 @@ class FailoverMoment(QObject):
             self._store.get(settings.BEFORE_PRESENTING)
         )
         self.stage.set_look(far, self._store.get(settings.REDUCED_MOTION))
+        self.stage.set_guided(self._play.introducing)
         self.stage.show_running(session.running)
         self._page.show_stage(True)
         self.stage.canvas.setFocus()
@@ -336,6 +350,8 @@ class FailoverMoment(QObject):
         if moment is None:
             return
         target = moment.phase_at(drill.tick)
+        if self._play.introducing:  # captions hold each phase longer than the wall clock would
+            self._shown_count = target = target if self._held_phase is None else self._held_phase
         while self._shown_count < target:
             self._shown_count += 1
             phase = moment.phases[self._shown_count]
@@ -441,6 +457,9 @@ class FailoverMoment(QObject):
     # --- keys and buttons -----------------------------------------------------------------------------------
 
     def _press(self, name: str) -> None:
+        if self._play.introducing:
+            self.abandoned.emit()
+            return
         if self.state == WHY:
             self._press_why(name)
             return

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from app import settings
 from app.main_window.confirmations import Confirmations
 from app.main_window.desk_page import DeskPage
+from app.main_window.failover_moment import FailoverMoment
 from app.main_window.library import Library
 from app.main_window.navigation import Navigation
 from app.main_window.run_controller import RunController
@@ -44,6 +45,7 @@ class FirstRun(QObject):
         navigation: Navigation,
         session: HostSession,
         play: RunController,
+        moment: FailoverMoment,
         library: Library,
         irrevocable: Confirmations,
         store: WindowSettings,
@@ -52,6 +54,8 @@ class FirstRun(QObject):
         super().__init__(window)
         self._desk, self._topology, self._navigation = page.desk, page.topology, navigation
         self._session, self._play, self._library = session, play, library
+        self._moment, self._stage = moment, moment.stage
+        moment.abandoned.connect(self._skip)
         self._irrevocable, self._store, self._window = irrevocable, store, window
         self.mark = CoachMark(window)
         self.mark.skipped.connect(self._skip)
@@ -104,6 +108,7 @@ class FirstRun(QObject):
 
     def _forget(self) -> None:
         if self._drill is not None:
+            self._moment.close()
             self._desk.unzoom()
         self._drill = None
         self._update_timer.stop()
@@ -153,6 +158,7 @@ class FirstRun(QObject):
         caption = self._captions()[self._shown_count]
         self._shown_count += 1
         self._step = self._next_caption
+        self._moment.hold_phase(caption.phase)
         count = tr("{number} of {count}").format(number=self._shown_count, count=CAPTIONS)
         self._point(caption.place, caption.title, caption.text, tr("Next"), tr("Skip"), count)
 
@@ -164,11 +170,13 @@ class FirstRun(QObject):
             self._show_caption()
         else:
             self.mark.withdraw()
+            self._moment.hold_phase(None)
             self._session.play()
 
     # --- the user's turn ------------------------------------------------------------------------------------
 
     def _hand_over(self) -> None:
+        self._moment.close()
         title = tr("Your turn: power on {server}").format(server=PRINCIPAL)
         text = tr(
             "{database} has no mirror, so a second failure would stop it. Right-click {server} "
@@ -215,17 +223,24 @@ class FirstRun(QObject):
         self.mark.point(partial(self._find_card_rect, name), title, text, button, skip, count, self._places)
 
     def _find_card_rect(self, name: str) -> QRect:
-        """Return the place of a card in the window."""
-        found = self._topology.card_places().get(name, self._topology.rect())
-        corner = self._topology.mapTo(self._window, QPoint(0, 0))
-        return found.translated(corner).intersected(self._window.rect())
+        """Return the place of a card in the window, on the stage or in the topology."""
+        shown, rects = self._find_parts()
+        found = rects.get(name, shown.rect())
+        return found.translated(shown.mapTo(self._window, QPoint(0, 0))).intersected(self._window.rect())
+
+    def _find_parts(self) -> tuple[QWidget, dict[str, QRect]]:
+        """Return the picture that is on screen, and the places of its parts."""
+        if self._stage.isVisible():
+            return self._stage.canvas, self._stage.canvas.find_part_rects()
+        return self._topology, dict(self._topology.card_places())
 
     def _places(self) -> list[QRect]:
-        """Return the rectangles that the caption should not cover: cards, and everything around the topology."""
+        """Return the rectangles that the caption should not cover: cards, and everything around the picture."""
         window = self._window.rect()
-        inside = self._topology.rect().translated(self._topology.mapTo(self._window, QPoint(0, 0)))
+        shown, rects = self._find_parts()
+        inside = shown.rect().translated(shown.mapTo(self._window, QPoint(0, 0)))
         around = [
             QRect(window.topLeft(), inside.topRight()),
             QRect(inside.bottomLeft(), window.bottomRight()),
         ]
-        return [*around, *(self._find_card_rect(name) for name in self._topology.card_places())]
+        return [*around, *(self._find_card_rect(name) for name in rects)]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from app.view_models.failover_moment import phases
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.judging.shapes import Report
@@ -26,10 +27,12 @@ CAPTIONS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class RunCaption:
-    """One explanation next to an object of the topology."""
+    """One explanation next to a part of the stage."""
 
     place: str
-    """Name of the server or application."""
+    """Name of the part."""
+    phase: int
+    """Number of the phase that it explains; -1: the last one."""
     title: str
     text: str
 
@@ -74,8 +77,8 @@ def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterato
         "database": DATABASE,
     }
 
-    def caption(target: str, title: str, text: str, **figures: str) -> RunCaption:
-        return RunCaption(target, title, tr(text).format(**names, **figures))
+    def caption(place: str, phase: int, title: str, text: str, **figures: str) -> RunCaption:
+        return RunCaption(place, phase, title, tr(text).format(**names, **figures))
 
     for event in events:
         change = event.data
@@ -85,22 +88,27 @@ def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterato
             continue
         elif event.kind == "detected" and event.server == MIRROR:
             yield caption(
-                MIRROR, tr("Who detected the failure?"), NOTICED, seconds=_seconds(event.t_s - failed_s)
+                phases.TO, 0, tr("Who detected the failure?"), NOTICED, seconds=_seconds(event.t_s - failed_s)
             )
             detected_s = event.t_s
         elif isinstance(change, FailoverData) and change.step == "redo done":
-            yield caption(MIRROR, tr("What was redone?"), REDONE, seconds=_seconds(event.t_s - detected_s))
+            yield caption(
+                phases.TO, 1, tr("What was redone?"), REDONE, seconds=_seconds(event.t_s - detected_s)
+            )
         elif isinstance(change, FailoverData) and change.step == "decided":
-            yield caption(WITNESS, tr("Who voted?"), VOTED, seconds=_seconds(event.t_s - failed_s))
+            yield caption(phases.VOTES, 2, tr("Who voted?"), VOTED, seconds=_seconds(event.t_s - failed_s))
         elif isinstance(change, FailoverData) and change.step == "online":
             online_s = event.t_s - failed_s
         elif isinstance(change, ClientData) and change.what == "connected" and report is not None:
             failover = report["failovers"][0]
             figures = {"online": _seconds(online_s), "lost": str(failover["lost_transactions"])}
             seconds = _seconds(event.t_s - failed_s)
-            yield caption(CLIENT, tr("When did the clients return?"), RETURNED, seconds=seconds, **figures)
             yield caption(
-                MIRROR,
+                phases.CLIENT, -1, tr("When did the clients return?"), RETURNED, seconds=seconds, **figures
+            )
+            yield caption(
+                phases.PANEL,
+                -1,
                 tr("How long should it take?"),
                 MEASURED,
                 seconds=_seconds(failover["failover_s"]),

@@ -6,38 +6,66 @@ from collections.abc import Callable
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QPen, QShortcut
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QPen, QPolygon, QShortcut
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.widgets import theme
+from app.widgets.key_button import KeyButton
 from app.widgets.layouts import lay_column
 from app.widgets.reader import announce
-from app.words.language import tr
 from engine.overrides import override
 
 GAP_PX: Final = 12
-SIZES: Final = ((29.0, 1.2), (23.0, 1.0), (17.0, 1.0))
+SIZES: Final = ((29.0, 1.2), (23.0, 1.0), (20.0, 1.0), (17.0, 1.0))
 """Width in line heights and text scale, in order of preference: the first that covers nothing is used."""
 TITLE_SCALE: Final = 1.12
-GRID: Final = 10
-"""Number of steps in the search for a place in the window."""
+TAIL_PX: Final = 26
+"""Width of the tail where it leaves the bubble."""
 TARGET_WEIGHT: Final = 8
 """Weight of covering the object itself relative to other objects."""
 
 
-class _Ring(QWidget):
-    """Frame around the object, transparent to clicks."""
+class _Pointer(QWidget):
+    """Frame around the object and tail from the bubble to it, transparent to clicks."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._target, self._bubble = QRect(), QRect()
 
+    def point(self, target: QRect, bubble: QRect) -> None:
+        """Draw the tail from *bubble* to *target*, both rectangles of the parent."""
+        self._target, self._bubble = target, bubble
+        self.setGeometry(target.united(bubble).adjusted(-6, -6, 6, 6))
+        self.show()
+        self.raise_()
+        self.update()
+
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
+        colors = theme.tokens(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(theme.tokens(self.palette()).accent, 3.0))
-        painter.drawRoundedRect(self.rect().adjusted(2, 2, -2, -2), 8, 8)
+        painter.translate(-self.pos())
+        target, bubble = self._target.adjusted(-2, -2, 2, 2), self._bubble
+        painter.setPen(QPen(colors.accent, 3.0))
+        painter.drawRoundedRect(target, 8, 8)
+        if target.intersects(bubble):
+            return
+        tip = QPoint(
+            max(target.left(), min(bubble.center().x(), target.right())),
+            max(target.top(), min(bubble.center().y(), target.bottom())),
+        )
+        root = QPoint(
+            max(bubble.left() + TAIL_PX, min(tip.x(), bubble.right() - TAIL_PX)),
+            max(bubble.top() + TAIL_PX, min(tip.y(), bubble.bottom() - TAIL_PX)),
+        )
+        upright = bubble.top() > target.bottom() or bubble.bottom() < target.top()
+        across = QPoint(TAIL_PX // 2, 0) if upright else QPoint(0, TAIL_PX // 2)
+        painter.setPen(QPen(colors.accent, 2.0))
+        painter.setBrush(colors.raised)
+        painter.drawPolygon(QPolygon([root - across, tip, root + across]))
 
 
 class CoachMark(QFrame):
@@ -53,13 +81,12 @@ class CoachMark(QFrame):
         self._target: Callable[[], QRect] = QRect
         self._other_boxes: Callable[[], list[QRect]] = list
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setAutoFillBackground(True)
-        self._ring = _Ring(parent)
+        self._pointer = _Pointer(parent)
         self.count, self.title, self.text = QLabel(), QLabel(), QLabel()
         self.count.setProperty("muted", "true")
         self.text.setWordWrap(True)
         self.text.setTextFormat(Qt.TextFormat.PlainText)
-        self.skip, self.next = QPushButton(), QPushButton()
+        self.skip, self.next = KeyButton(key="Esc"), KeyButton(key="Enter")
         self.next.setProperty("primary", "true")
         self.skip.clicked.connect(self.skipped)
         self.next.clicked.connect(self.accepted)
@@ -75,7 +102,7 @@ class CoachMark(QFrame):
         buttons.addWidget(self.skip)
         buttons.addStretch(1)
         buttons.addWidget(self.next)
-        column = lay_column(head, self.text, buttons, on=self, margins=(16, 12, 16, 12), spacing=8)
+        column = lay_column(head, self.text, buttons, on=self, margins=(16, 10, 14, 10), spacing=6)
         self._column, self._buttons = column, buttons
         self._placing = QTimer(self, singleShot=True, interval=0)
         """Timer that places the bubble again when the layout is stable."""
@@ -84,7 +111,7 @@ class CoachMark(QFrame):
         """Place of the object when the bubble was placed."""
         parent.installEventFilter(self)
         self.hide()
-        self._ring.hide()
+        self._pointer.hide()
 
     def point(
         self,
@@ -104,8 +131,8 @@ class CoachMark(QFrame):
         self.title.setText(title)
         self.text.setText(text)
         self.count.setText(count)
-        self.next.setText(tr("{action}  (Enter)").format(action=button))
-        self.skip.setText(tr("{action}  (Esc)").format(action=skip))
+        self.next.setText(button)
+        self.skip.setText(skip)
         self.setAccessibleName(f"{title} {text}")
         self.show()
         self._move_to_free_rect()
@@ -119,7 +146,7 @@ class CoachMark(QFrame):
             return
         had_keys = self.isAncestorOf(QApplication.focusWidget() or self._window)
         self.hide()
-        self._ring.hide()
+        self._pointer.hide()
         if had_keys:
             self._window.setFocus()
 
@@ -132,9 +159,6 @@ class CoachMark(QFrame):
         if self.isHidden():
             return
         around = self._pointed_at = self._target()
-        self._ring.setGeometry(around.adjusted(-4, -4, 4, 4).intersected(self._window.rect()))
-        self._ring.show()
-        self._ring.raise_()
         others = [other for other in self._other_boxes() if other != around]
 
         def cost(rect: QRect) -> tuple[int, int]:
@@ -144,13 +168,14 @@ class CoachMark(QFrame):
         found: list[tuple[tuple[int, int], QRect, tuple[float, float]]] = []
         for size in SIZES:
             self._set_size(*size)
-            best = min(self._candidates(around), key=cost)
+            best = min(self._candidates(around, others), key=cost)
             found.append((cost(best), best, size))
             if cost(best)[0] == 0:
                 break
         (_, best, size) = min(found, key=lambda each: each[0][0])  # the largest of equal positions
         self._set_size(*size)
         self.move(best.topLeft())
+        self._pointer.point(around, best)
         self.raise_()
 
     def _set_size(self, units: float, scale: float) -> None:
@@ -169,8 +194,8 @@ class CoachMark(QFrame):
         self._column.activate()
         self.resize(width, self._column.sizeHint().height())
 
-    def _candidates(self, target_rect: QRect) -> list[QRect]:
-        """Return places next to *target_rect*, then places all over the window."""
+    def _candidates(self, target_rect: QRect, others: list[QRect]) -> list[QRect]:
+        """Return places next to *target_rect*, then places along the edges of the *others*."""
         inside = self._window.rect().adjusted(GAP_PX, GAP_PX, -GAP_PX, -GAP_PX)
         box = QRect(QPoint(0, 0), self.size())
         middle = target_rect.center() - box.center()
@@ -180,12 +205,11 @@ class CoachMark(QFrame):
             QPoint(target_rect.right() + GAP_PX, middle.y()),
             QPoint(target_rect.left() - GAP_PX - box.width(), middle.y()),
         ]
-        room = inside.size() - box.size()
-        places += [
-            QPoint(inside.left() + room.width() * x // GRID, inside.top() + room.height() * y // GRID)
-            for x in range(GRID + 1)
-            for y in range(GRID + 1)
-        ]
+        across, down = box.width() + GAP_PX, box.height() + GAP_PX
+        edges = [inside.adjusted(across, down, -across, -down), target_rect, *others]
+        xs = {x for edge in edges for x in (edge.left() - across, edge.left(), edge.right() + GAP_PX)}
+        ys = {y for edge in edges for y in (edge.top() - down, edge.top(), edge.bottom() + GAP_PX)}
+        places += [QPoint(x, y) for x in xs for y in ys]
         return [_pushed(box.translated(place), inside) for place in places]
 
     def _follow(self) -> None:
@@ -211,9 +235,10 @@ class CoachMark(QFrame):
     def paintEvent(self, event: QPaintEvent) -> None:
         colors = theme.tokens(self.palette())
         painter = QPainter(self)
-        painter.fillRect(self.rect(), colors.raised)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(colors.raised)
         painter.setPen(QPen(colors.accent, 2.0))
-        painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
+        painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), 8, 8)
 
 
 def _pushed(box: QRect, bounds: QRect) -> QRect:

@@ -9,8 +9,8 @@ from typing import Final
 from app.words.language import mark
 from engine.drill.running.comparison import GROUP, INSTANCE, MIRRORING
 
-FROM, TO, WITNESS, CLIENT, VOTES, QUEUE, DISK, LISTENER = (
-    "from", "to", "witness", "client", "votes", "queue", "disk", "listener",
+FROM, TO, WITNESS, CLIENT, VOTES, QUEUE, DISK, LISTENER, PANEL = (
+    "from", "to", "witness", "client", "votes", "queue", "disk", "listener", "panel",
 )  # fmt: skip
 """Places on the stage; further servers stand at other1, other2 …"""
 

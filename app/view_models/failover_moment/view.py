@@ -128,7 +128,7 @@ def make_view(
     failover = moment.failover
     number = moment.phase_at(tick) if number is None else number
     over = moment.end_tick is not None and tick >= moment.end_tick and number == len(moment.phases) - 1
-    votes, votes_tone = describe_votes(facts)
+    votes, votes_tone = describe_votes(facts, counted=number > 0)
     names = _list_names(moment, facts)
     heading, sentence = _describe_phase(moment, number, names, over, tick)
     since = (moment.end_tick if over and moment.end_tick is not None else tick) - failover.failed_tick
@@ -311,16 +311,19 @@ def count_votes(facts: StageFacts) -> str:
     return tr("{yes} of {all}").format(yes=yes or 1, all=len(counted) or 1)
 
 
-def describe_votes(facts: StageFacts) -> tuple[str, str]:
-    """Return "2 of 3 votes: quorum" and its tone; empty without votes."""
-    counted = [vote for vote in facts.votes if vote.state != NONE]
-    if not counted:
+def describe_votes(facts: StageFacts, counted: bool = True) -> tuple[str, str]:
+    """Return "2 of 3 votes: quorum" and its tone; the votes that are needed before they are *counted*."""
+    voters = [vote for vote in facts.votes if vote.state != NONE]
+    if not voters:
         return "", "muted"
-    yes = sum(vote.state == YES for vote in counted)
-    enough = 2 * yes > len(counted)
+    if not counted:
+        needed = len(voters) // 2 + 1
+        return tr("{needed} of {all} votes are needed").format(needed=needed, all=len(voters)), "muted"
+    yes = sum(vote.state == YES for vote in voters)
+    enough = 2 * yes > len(voters)
     words = mark("{yes} of {all} votes: quorum") if enough else mark("{yes} of {all} votes: no quorum")
-    lost = any(vote.state == LOST for vote in counted)
-    return tr(words).format(yes=yes, all=len(counted)), (
+    lost = any(vote.state == LOST for vote in voters)
+    return tr(words).format(yes=yes, all=len(voters)), (
         "ok" if enough else "bad"
     ) if lost or enough else "muted"
 

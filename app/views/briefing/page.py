@@ -22,6 +22,7 @@ from app.files import journal_file, proof
 from app.view_models.drill_cards import level_title
 from app.widgets import theme
 from app.widgets.busy_cursor import preparing
+from app.widgets.key_button import KeyButton
 from app.widgets.layouts import Gap, lay_column, lay_row
 from app.widgets.prose import Prose
 from app.widgets.scroll_container import scrolling
@@ -68,11 +69,11 @@ class BriefPage(QWidget):
         self._goals = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self._modes = QButtonGroup(self)
         self._mode_box = QWidget()
-        self._start = QPushButton(tr("Start the clock"))
+        self._start = KeyButton(tr("Start the clock"), "Enter")
         self._start.setProperty("primary", "true")
         self._start.setDefault(True)
         self._start.clicked.connect(self._begin)
-        self._back_button = QPushButton(tr("Back to the drills"))
+        self._back_button = KeyButton(tr("Back to the drills"), "Esc")
         self._back_button.clicked.connect(self.left)
         self._copy = QPushButton(tr("Edit a copy"))
         self._copy.clicked.connect(self.copy_wanted)

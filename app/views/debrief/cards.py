@@ -108,11 +108,8 @@ class VerdictCard(QFrame):
         column.addLayout(self._text)
         column.addWidget(learn, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch()
-        self._keys = muted("")
-        self._keys.setWordWrap(False)
         self._buttons = buttons
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._row.addWidget(self._keys)
         self._row.addStretch(1)
         for button in buttons:
             self._row.addWidget(button, 0, Qt.AlignmentFlag.AlignRight)
@@ -131,20 +128,18 @@ class VerdictCard(QFrame):
         self.style().unpolish(self)
         self.style().polish(self)
 
-    def show_keys(self, text: str, primary: QPushButton) -> None:
-        """Show the keys and their functions, and move the primary button to the end."""
-        self._keys.setText(text)
+    def show_primary(self, primary: QPushButton) -> None:
+        """Move the primary button to the end."""
         self._row.removeWidget(primary)
         self._row.addWidget(primary, 0, Qt.AlignmentFlag.AlignRight)
 
     def fit(self, width: int) -> None:
-        """Stack the buttons if *width* is too small; hide the keys before that."""
+        """Stack the buttons if *width* is too small."""
         room = width - 2 * SIDE_PX - BORDER_PX
         shown = [button for button in self._buttons if not button.isHidden()]
-        for widget in (self._keys, *shown):
+        for widget in shown:
             widget.ensurePolished()
         needed = sum(button.sizeHint().width() + self._row.spacing() for button in shown)
-        self._keys.setVisible(needed + self._keys.sizeHint().width() <= room)
         across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         self._row.setDirection(across if needed <= room else down)
 

@@ -28,6 +28,7 @@ from app.views.debrief.cards import VerdictCard, score_card
 from app.views.debrief.parts import card, label, muted
 from app.views.debrief.reflection import ReflectionForm
 from app.widgets import theme
+from app.widgets.key_button import KeyButton
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
@@ -188,10 +189,10 @@ class Debrief(QScrollArea):
         """Create the buttons with a parent: without one they would be deleted while fonts change."""
         self._retry = _button("", self._retry_mistake, parent)
         self._next_button = _button("", self.next_wanted.emit, parent)
-        self._learn = _button("", self.learn_wanted.emit, parent)
+        self._learn = _button("", self.learn_wanted.emit, parent, "L")
         self._learn.setProperty("link", "true")
         self._retry_here = _button("", lambda: self.retry_wanted.emit(self._begin_s(), ""), parent)
-        self._primary = self._retry
+        self._primary: KeyButton = self._retry
         if self._model is None or self._asks:
             for button in (self._retry, self._next_button, self._learn, self._retry_here):
                 button.hide()
@@ -228,8 +229,7 @@ class Debrief(QScrollArea):
             row.addWidget(facts, 1)
         more = QPushButton(tr("More"))
         more.setMenu(self._menu(more, model))
-        back = _button(tr("Back to start"), self.left.emit, head)
-        back.setToolTip(tr("Esc"))
+        back = _button(tr("Back to start"), self.left.emit, head, "Esc")
         row.addWidget(more)
         row.addWidget(back)
         return head
@@ -266,13 +266,11 @@ class Debrief(QScrollArea):
         self._learn.setVisible(bool(lessons) and model.can_retry)
         well = model.summary().passed_well and bool(model.next_title)
         self._choose_primary(self._next_button if well else self._retry)
-        keys = (
-            (tr("Enter: next drill") if well else tr("Enter: retry"), model.can_retry or well),
-            (tr("N: next drill"), not well and bool(model.next_title)),
-            (tr("L: learn"), bool(lessons)),
-            (tr("V: variation"), model.can_retry and bool(model.report["score"]["scored"])),
+        self._next_button.set_key("Enter" if well else "N")
+        self._retry.set_key(
+            "Enter" if not well else "V" if verdict is not None and verdict.retry is None else "R"
         )
-        self._card.show_keys(" · ".join(text for text, shown in keys if shown), self._primary)
+        self._card.show_primary(self._primary)
         self._fit_buttons()
 
     def _show_retry(self, verdict: Verdict | None, model: DebriefModel) -> None:
@@ -289,7 +287,7 @@ class Debrief(QScrollArea):
         self._retry.setEnabled(model.can_retry and not waits)
         self._retry.setVisible(model.can_retry)
 
-    def _choose_primary(self, button: QPushButton) -> None:
+    def _choose_primary(self, button: KeyButton) -> None:
         """Give one button the accent color and Enter, and the focus unless the person has moved it."""
         self._primary = button
         for each in (self._retry, self._next_button):
@@ -474,8 +472,8 @@ class _Tabs(QTabWidget):
         return QSize(super().sizeHint().width(), self.minimumHeight())
 
 
-def _button(text: str, do: Callable[[], object], parent: QWidget) -> QPushButton:
-    button = QPushButton(text, parent)
+def _button(text: str, do: Callable[[], object], parent: QWidget, key: str = "") -> KeyButton:
+    button = KeyButton(text, key, parent)
     button.clicked.connect(lambda _=False: do())
     return button
 

@@ -299,7 +299,7 @@ class StagePainter(PanelPainter):
         letters = [vote.letter for vote in view.facts.votes]
         for number, vote in enumerate(view.facts.votes):
             letter = letters[number] if letters.count(letters[number]) == 1 else vote.name[:2].title()
-            self._draw_token(vote, letter, QPointF(x + number * step, y), radius)
+            self._draw_token(vote, letter, QPointF(x + number * step, y), radius, counted=view.number > 0)
         tone = self.style.scene.tone(view.votes_tone) if view.votes_tone != "muted" else colors.muted
         tall = self.line_height("bold")
         if beside:
@@ -314,7 +314,7 @@ class StagePainter(PanelPainter):
             row = QRectF(box.left() + 8, y + radius + 6, box.width() - 16, tall)
             self.text(view.votes, row, "bold", tone, Qt.AlignmentFlag.AlignHCenter)
 
-    def _draw_token(self, vote: Vote, letter: str, center: QPointF, radius: float) -> None:
+    def _draw_token(self, vote: Vote, letter: str, center: QPointF, radius: float, counted: bool) -> None:
         painter, colors = self.painter, self.colors
         circle = QRectF(center.x() - radius, center.y() - radius, 2 * radius, 2 * radius)
         if vote.state in (LOST, NONE):
@@ -332,6 +332,8 @@ class StagePainter(PanelPainter):
         painter.setBrush(colors.server(vote.color))
         painter.drawEllipse(circle)
         self.text(letter, circle, "server", self.style.on_series, Qt.AlignmentFlag.AlignHCenter)
+        if not counted:
+            return
         badge = QRectF(circle.right() - 11, circle.top() - 5, 17, 17)
         painter.setPen(QPen(colors.surface, 1.5))
         painter.setBrush(colors.ok)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetricsF, QPen, QPolygonF
 
 from app.view_models.failover_moment.view import DONE, RUNNING, WAITING, StageView
 from app.views.failover_stage.canvas import SHRINK, CanvasPainter
-from app.views.failover_stage.places import BODY_BOTTOM, BODY_TOP, PANEL, WIDTH
+from app.views.failover_stage.places import WIDTH, find_panel, list_chips
 from app.widgets.signs import (
     draw_mark,
     draw_text,
@@ -24,14 +24,9 @@ ROOMY: Final = 620.0
 class PanelPainter(CanvasPainter):
     """Draws panel and ribbon."""
 
-    @property
-    def panel(self) -> QRectF:
-        """Return the area of the panel."""
-        return QRectF(PANEL[0], BODY_TOP, PANEL[1], self.height - BODY_TOP - BODY_BOTTOM)
-
     def _panel_rows(self, view: StageView) -> dict[str, float]:
         """Return the top of each part of the panel."""
-        box = self.panel
+        box = find_panel(self.height)
         watch, second, body = (self.line_height(name) for name in ("watch", "second", "body"))
         y = {"since": box.top() + 12}
         y["watch"] = y["since"] + body
@@ -48,7 +43,7 @@ class PanelPainter(CanvasPainter):
         return y
 
     def _draw_panel(self, view: StageView) -> None:
-        colors, box, y = self.colors, self.panel, self._panel_rows(view)
+        colors, box, y = self.colors, find_panel(self.height), self._panel_rows(view)
         self.box(box, colors.border, colors.raised)
         left, width = box.left() + 20, box.width() - 40
         self.text(
@@ -75,7 +70,7 @@ class PanelPainter(CanvasPainter):
             self.text(view.check, row, "mono", colors.text, wrap=lines > 1)
 
     def _draw_watches(self, view: StageView) -> None:
-        box, colors, y = self.panel, self.colors, self._panel_rows(view)
+        box, colors, y = find_panel(self.height), self.colors, self._panel_rows(view)
         left, width = box.left() + 20, box.width() - 40
         font = self.style.fonts["watch"]
         advance = QFontMetricsF(font).horizontalAdvance(view.since)
@@ -137,7 +132,7 @@ class PanelPainter(CanvasPainter):
         self.text(words, QRectF(left, scale.top(), wide, scale.height()), "small", colors.text)
 
     def _draw_rows(self, view: StageView) -> None:
-        box, colors, y = self.panel, self.colors, self._panel_rows(view)["rows"]
+        box, colors, y = find_panel(self.height), self.colors, self._panel_rows(view)["rows"]
         left, right, tall = box.left() + 20, box.right() - 20, self.line_height("bold")
         for row in view.rows:
             if self.style.far and row.tone == "muted":
@@ -168,15 +163,10 @@ class PanelPainter(CanvasPainter):
             )
             y += tall + (4 if self.style.far else 8)
 
-    def chip_places(self, count: int) -> list[QRectF]:
-        """Return the boxes of the chips."""
-        width = (WIDTH - 48 - 8 * (count - 1)) / count
-        return [QRectF(24 + place * (width + 8), self.height - 98, width, 50) for place in range(count)]
-
     def draw_ribbon(self, view: StageView, beat: float) -> None:
         """Draw the ribbon of phases."""
         painter, colors = self.painter, self.colors
-        for chip, box in zip(view.chips, self.chip_places(len(view.chips)), strict=True):
+        for chip, box in zip(view.chips, list_chips(len(view.chips), self.height), strict=True):
             running = chip.state == RUNNING
             painter.setPen(
                 QPen(

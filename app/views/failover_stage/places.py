@@ -73,6 +73,17 @@ ROUTES: Final[Mapping[tuple[str, str, str], tuple[str, str]]] = {
 """(technology, place, place) -> the sides at which the wire begins and ends."""
 
 
+def find_panel(height: float) -> QRectF:
+    """Return the area of the panel with the stopwatch on a canvas of *height* units."""
+    return QRectF(PANEL[0], BODY_TOP, PANEL[1], height - BODY_TOP - BODY_BOTTOM)
+
+
+def list_chips(count: int, height: float) -> list[QRectF]:
+    """Return the boxes of *count* phases in the ribbon."""
+    width = (WIDTH - 48 - 8 * (count - 1)) / count
+    return [QRectF(24 + place * (width + 8), height - 98, width, 50) for place in range(count)]
+
+
 def find_box(technology: str, name: str, height: float) -> QRectF | None:
     """Return the rectangle of a part on a canvas of *height* units; None if there is none."""
     box = PLACES[technology].get(name)

@@ -5,18 +5,28 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap
-from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap, QTransform
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from app.view_models.failover_moment.phases import PANEL, QUEUE
 from app.view_models.failover_moment.view import StageView
 from app.view_models.failover_moment.why_not import WhyNotView
 from app.views.failover_stage.canvas import make_style
 from app.views.failover_stage.drawing import StagePainter
-from app.views.failover_stage.places import LEAST_HEIGHT, WIDTH
+from app.views.failover_stage.places import (
+    BODY_TOP,
+    LEAST_HEIGHT,
+    PLACES,
+    WIDTH,
+    find_box,
+    find_panel,
+    list_chips,
+)
 from app.views.failover_stage.requirements import draw_why_not
-from app.widgets import keys, theme
+from app.widgets import theme
 from app.widgets.flow import FlowLayout
+from app.widgets.key_button import KeyButton
 from app.words.language import mark, tr
 from engine.overrides import override
 
@@ -94,6 +104,20 @@ class StageCanvas(QWidget):
             self.setAccessibleDescription(view.spoken)
         self.update()
 
+    def find_part_rects(self) -> dict[str, QRect]:
+        """Return the places of the parts on screen: cards, votes, panel and ribbon of the phases."""
+        if not isinstance(self.view, StageView):
+            return {}
+        scale, height = _fit(self.size())
+        left = (self.width() - WIDTH * scale) / 2
+        technology = self.view.technology
+        boxes = {name: find_box(technology, name, height) for name in PLACES[technology] if name != QUEUE}
+        boxes[PANEL] = find_panel(height)
+        boxes["heading"] = QRectF(0, 0, WIDTH, BODY_TOP - 8)
+        boxes["ribbon"] = QRectF(0, height - 98, WIDTH, 98)
+        fit = QTransform.fromTranslate(left, 0).scale(scale, scale)
+        return {name: fit.mapRect(box).toRect() for name, box in boxes.items() if box is not None}
+
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.view is None:
@@ -137,10 +161,8 @@ class StageCanvas(QWidget):
         scale, height = _fit(self.size())
         left = (self.width() - WIDTH * scale) / 2
         x, y = (event.position().x() - left) / scale, event.position().y() / scale
-        painter = StagePainter.__new__(StagePainter)
-        painter.height = height
-        for number, box in enumerate(painter.chip_places(len(self.view.chips))):
-            if QRectF(box).contains(x, y):
+        for number, box in enumerate(list_chips(len(self.view.chips), height)):
+            if box.contains(x, y):
                 self.phase_clicked.emit(number)
 
 
@@ -155,22 +177,27 @@ class FailoverStage(QWidget):
         super().__init__(parent)
         self.canvas = StageCanvas()
         self.canvas.phase_clicked.connect(self.phase_wanted)
-        self.buttons: dict[str, QPushButton] = {}
-        row = FlowLayout(8)
-        row.setContentsMargins(24, 4, 24, 6)
+        self.buttons: dict[str, KeyButton] = {}
+        self._guided = False
+        steps, ends = FlowLayout(8), FlowLayout(8)
         for name, text, key in BUTTONS:
-            button = QPushButton()
-            _label(button, text, key)
+            button = KeyButton(tr(text), key)
             button.clicked.connect(lambda _=False, name=name: self.wanted.emit(name))
             button.installEventFilter(self)
             self.buttons[name] = button
-            row.addWidget(button)
+            (ends if name in (EXPORT, LEAVE) else steps).addWidget(button)
         self.buttons[GO].setProperty("primary", "true")
+        self._row = QFrame()
+        self._row.setProperty("stage", "true")
+        row = QHBoxLayout(self._row)
+        row.setContentsMargins(24, 2, 24, 8)
+        row.addLayout(steps, 1)
+        row.addLayout(ends)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.canvas, 1)
-        column.addLayout(row)
+        column.addWidget(self._row)
         self.setFocusProxy(self.canvas)
         self.hide()
 
@@ -185,14 +212,18 @@ class FailoverStage(QWidget):
         staged = isinstance(view, StageView)
         if staged == self.buttons[EXPORT].isHidden():
             self.buttons[EXPORT].setVisible(staged)
-            for name, text, key in BUTTONS:
+            for name, text, _ in BUTTONS:
                 if name in REQUIREMENT_WORDS:
-                    _label(self.buttons[name], text if staged else REQUIREMENT_WORDS[name], key)
+                    self.buttons[name].setText(tr(text if staged else REQUIREMENT_WORDS[name]))
 
     def show_running(self, running: bool) -> None:
         """Set the middle button to "Pause" or "Continue"."""
-        words = tr("Pause") if running else tr("Continue")
-        self.buttons[GO].setText(f"{words}   {keys.format_native('Space')}")
+        self.buttons[GO].setText(tr("Pause") if running else tr("Continue"))
+
+    def set_guided(self, guided: bool) -> None:
+        """Leave the steps to the captions of the first run: no buttons, and only the key that leaves."""
+        self._guided = guided
+        self._row.setVisible(not guided)
 
     def set_look(self, large_text: bool, motionless: bool) -> None:
         """Draw for the back row, or without motion."""
@@ -218,14 +249,8 @@ class FailoverStage(QWidget):
     def _take_key(self, event: QKeyEvent) -> bool:
         held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         name = KEYS.get(Qt.Key(event.key())) if not held.value else None
-        if name is None:
+        if name is None or (self._guided and name != LEAVE):
             return False
         self.wanted.emit(name)
         event.accept()
         return True
-
-
-def _label(button: QPushButton, text: str, key: str) -> None:
-    """Write text and key on a button."""
-    button.setText(f"{tr(text)}   {keys.format_native(key)}")
-    button.setToolTip(tr(text))

@@ -187,7 +187,9 @@ class _CardDelegate(QStyledItemDelegate):
         recommended = card.name == self._grid.recommended
         columns = self._grid.columns
         gap, column = GAP_PX / columns, index.row() % columns  # the outer cards end at the edges of the page
-        box = QRectF(drawn.rect).adjusted(gap * column, 1, gap * (column + 1 - columns) - 2, 1 - GAP_PX)
+        box = QRectF(drawn.rect).adjusted(gap * column + 1, 1, gap * (column + 1 - columns) - 1, 1 - GAP_PX)
+        if column == columns - 1:
+            box.setRight(self._grid.width() - 1)  # the width that the columns do not share
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         focused = chosen and self._grid.hasFocus()

@@ -86,7 +86,9 @@ class FilterBar(QWidget):
     def show_count(self, listed: int, total: int) -> None:
         """Show how many drills are listed."""
         words = trn("{n} drill", "{n} drills", total).format(n=total)
-        if listed != total:
+        if not total:
+            words = ""
+        elif listed != total:
             words = tr("{n} of {of}").format(n=listed, of=total)
         if words != self.count.text():
             self.count.setText(words)

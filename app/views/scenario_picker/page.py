@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtGui import QIcon, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from app.files import proof
@@ -62,6 +62,7 @@ class ScenarioPicker(QWidget):
         self.search = QLineEdit()
         self.search.setAccessibleName(tr("Search drills"))
         self.search.setClearButtonEnabled(True)
+        self._glass = self.search.addAction(QIcon(), QLineEdit.ActionPosition.LeadingPosition)
         self.search.textChanged.connect(self._search)
         self.search.returnPressed.connect(self._open_first_match)
         focus = QShortcut(QKeySequence(SEARCH_KEY), self)
@@ -91,6 +92,8 @@ class ScenarioPicker(QWidget):
         self._lay_out()
         self._show_font()
         theme.follow(self, theme.FONT, self._show_font)
+        theme.follow(self, theme.PALETTE, self._show_colors)
+        self._show_colors()
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
@@ -102,7 +105,7 @@ class ScenarioPicker(QWidget):
             head.addWidget(button)
         inside = QWidget()
         column = QVBoxLayout(inside)
-        column.setContentsMargins(24, 0, 24, 16)
+        column.setContentsMargins(24, 0, 24 - self._area.verticalScrollBar().sizeHint().width(), 16)
         column.setSpacing(10)
         column.addWidget(self._problem)
         column.addWidget(self.top)
@@ -151,13 +154,18 @@ class ScenarioPicker(QWidget):
         self._filters.version.offer([(f"SQL Server {each}", each) for each in list_versions(cards)])
         scored = [card for card in cards if card.scored]
         passed = trn("{passed} of {n} drill passed", "{passed} of {n} drills passed", len(scored))
-        self._passed.setText(passed.format(passed=sum(card.passed for card in scored), n=len(scored)))
+        words = passed.format(passed=sum(card.passed for card in scored), n=len(scored))
+        self._passed.setText(words if scored else "")
         self._show_drills()
 
     def _show_placeholder(self) -> None:
         """Show as much of the search hint as fits."""
         count = len(self._cards)
-        short = trn("Search {n} drill", "Search {n} drills", count).format(n=count)
+        short = (
+            trn("Search {n} drill", "Search {n} drills", count).format(n=count)
+            if count
+            else tr("Search drills")
+        )
         what = tr("symptom, error number, view or command")
         full = f"{short}: {what}"
         room = self.search.width() - 2 * self.search.fontMetrics().height()
@@ -260,6 +268,10 @@ class ScenarioPicker(QWidget):
         super().resizeEvent(event)
         self._follow.start()
         self._show_placeholder()
+
+    def _show_colors(self) -> None:
+        colors = theme.tokens(self.palette())
+        self._glass.setIcon(theme.icon("find", colors, colors.muted))
 
     def _show_font(self) -> None:
         self._heading.setFont(theme.sized(self.font(), 1.6, bold=True))

@@ -117,7 +117,7 @@ class PathButton(QAbstractButton):
 
     def _count(self) -> str:
         found = self._progress
-        if found is None:
+        if found is None or not found.total:
             return ""
         return tr("{passed} of {total} passed").format(passed=found.passed, total=found.total)
 

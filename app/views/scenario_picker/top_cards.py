@@ -23,6 +23,7 @@ from app.view_models.drill_cards import SHORT_LABELS, level_title
 from app.view_models.start_page import Interrupted, NextDrill
 from app.widgets import theme
 from app.widgets.busy_cursor import preparing
+from app.widgets.key_button import KeyButton
 from app.words import formatting
 from app.words.language import tr
 from engine.overrides import override
@@ -40,7 +41,7 @@ class TopCard(QFrame):
         self.primary = primary
         self.heading, self.facts, self.title, self.text, self.reason = (QLabel() for _ in range(5))
         self.heading.setText(heading)
-        self.button = QPushButton(button)
+        self.button = KeyButton(button)
         self.button.setAutoDefault(True)  # Enter presses it
         self.more = QPushButton(tr("More"))
         self.more.hide()
@@ -72,7 +73,11 @@ class TopCard(QFrame):
         """Make this card the highlighted one of the two."""
         self.primary = primary
         self.button.setProperty("primary", "true" if primary else "false")
+        self.heading.setProperty("tone", "accent" if primary else "muted")
+        self.heading.style().unpolish(self.heading)
+        self.heading.style().polish(self.heading)
         self.button.setDefault(primary)
+        self.button.set_key("Enter" if primary else "")
         self.button.style().unpolish(self.button)
         self.button.style().polish(self.button)
         self.show_font()

@@ -74,7 +74,10 @@ def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(
     begin(window, "automatic-failover", "practice")
     QApplication.processEvents()
     docks = {name: dock.geometry() for name, dock in window.desk.docks.items()}
-    headings = wait_for(window, "over")
+    wait_for(window, "live")
+    assert stage.view.votes == "2 of 3 votes are needed", "nobody counts votes before the failure is detected"
+    headings = ["Detection", *wait_for(window, "over")[1:]]
+    assert stage.view.votes == "2 of 3 votes: quorum"
     assert [heading.partition(":")[0] for heading in headings] == [
         "Detection", "Redo", "Quorum vote", "Role change", "Undo", "Clients back", "Clients are back after 4.35 s",
     ]  # fmt: skip

@@ -14,6 +14,7 @@ from app.main_window.first_run import FAST, SLOW
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.view_models import first_run
+from app.view_models.failover_moment.view import StageView
 from app.widgets import theme
 from app.words import language
 from tests.app.main_window.conftest import Hands, show_window
@@ -56,9 +57,13 @@ def test_a_new_user_watches_the_first_run_and_restores_the_server_by_keyboard(
     window, mark = newcomer, newcomer.first_run.mark
     assert window.picker.top.first_run.isVisible()
     press(qtbot)
-    texts = []
-    for number, title in enumerate(TITLES, start=1):
+    texts, stage = [], window.failover_moment.stage
+    for number, (title, phase) in enumerate(zip(TITLES, (0, 1, 2, 5, 5), strict=True), start=1):
         wait_for_mark(window, title)
+        assert stage.isVisible()
+        assert isinstance(stage.view, StageView)
+        assert stage.view.number == phase, "the stage shows the phase that the caption explains"
+        assert not stage.buttons["go"].isVisible()
         assert not window.session.running
         assert mark.count.text() == f"{number} of 5"
         assert mark.next.hasFocus()
@@ -76,6 +81,7 @@ def test_a_new_user_watches_the_first_run_and_restores_the_server_by_keyboard(
     assert f"{failover['published_s']:g} s" in texts[4]
     assert window.session.speed == SLOW
     wait_for_mark(window, "Your turn: power on SERVER_A")
+    assert not stage.isVisible()
     press(qtbot)
     assert [item.command_text for item in drill.journal] == [first_run.POWER_OFF, first_run.POWER_ON]
     wait_for_mark(window, "SERVER_A returns")
@@ -106,6 +112,21 @@ def test_escape_leaves_the_first_run_and_restores_every_panel(newcomer: OpenWind
     assert {name: dock.isHidden() for name, dock in window.desk.docks.items()} == docks
     window.actions_by_name["help.first_run"].trigger()
     wait_for_mark(window, TITLES[0])
+
+
+def test_escape_between_two_captions_leaves_the_first_run(newcomer: OpenWindow, qtbot: QtBot) -> None:
+    window = newcomer
+    press(qtbot)
+    wait_for_mark(window, TITLES[0])
+    press(qtbot)
+    wait_for_mark(window, TITLES[1])
+    press(qtbot)
+    assert not window.first_run.mark.isVisible()
+    press(qtbot, Qt.Key.Key_Space)
+    assert window.session.running, "the stage of the first run has no key of its own but Escape"
+    press(qtbot, Qt.Key.Key_Escape)
+    assert window.pages.currentWidget() is window.picker
+    assert window.session.live is None
 
 
 def test_help_asks_before_leaving_a_run_and_keeps_it(hands: Hands, profile: Profile, qtbot: QtBot) -> None:

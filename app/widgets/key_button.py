@@ -1,0 +1,83 @@
+"""Button that shows its key as a key cap next to its text."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QApplication, QPushButton, QStyle, QStyleOptionButton, QStylePainter, QWidget
+
+from app.widgets import keys, theme
+from engine.overrides import override
+
+CAP_SCALE: Final = 0.86
+"""Size of the text on the key cap relative to the button's."""
+GAP_PX: Final = 8
+PADDING_PX: Final = 5
+
+
+class KeyButton(QPushButton):
+    """Push button with a key cap; `text` stays free of the key."""
+
+    def __init__(self, text: str = "", key: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self._key = key
+
+    @property
+    def key(self) -> str:
+        """Return the key; empty without a cap."""
+        return self._key
+
+    def set_key(self, key: str) -> None:
+        """Show another key; empty: no cap."""
+        if key != self._key:
+            self._key = key
+            self.updateGeometry()
+            self.update()
+
+    def _cap_font(self) -> QFont:
+        font = theme.sized(self.font(), CAP_SCALE)
+        font.setBold(False)
+        return font
+
+    def _cap_width(self) -> int:
+        """Return the width of the cap with its gap; 0 without a key."""
+        if not self._key:
+            return 0
+        wide = QFontMetricsF(self._cap_font()).horizontalAdvance(keys.format_native(self._key))
+        return round(max(wide + 2 * PADDING_PX, self._cap_height())) + GAP_PX
+
+    def _cap_height(self) -> float:
+        return QFontMetricsF(self._cap_font()).height() + 2
+
+    @override
+    def sizeHint(self) -> QSize:
+        return super().sizeHint() + QSize(self._cap_width(), 0)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        cap = self._cap_width()
+        if not cap:
+            super().paintEvent(event)
+            return
+        painter, option = QStylePainter(self), QStyleOptionButton()
+        self.initStyleOption(option)
+        painter.drawControl(QStyle.ControlElement.CE_PushButtonBevel, option)
+        room = self.width() - cap
+        wide = min(self.fontMetrics().horizontalAdvance(self.text()) + 4, room)
+        left = (room - wide) // 2
+        option.rect = QRect(left, 0, wide, self.height())
+        painter.drawControl(QStyle.ControlElement.CE_PushButtonLabel, option)
+        tall = self._cap_height()
+        box = QRectF(left + wide + GAP_PX - 2, (self.height() - tall) / 2, cap - GAP_PX, tall)
+        colors = theme.tokens(QApplication.palette())  # the style sheet changes the palette of a button
+        filled = self.property("primary") == "true" and self.isEnabled()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        ink = colors.on_accent if filled else colors.muted
+        painter.setPen(QPen(theme.with_alpha(ink, 150) if filled else colors.border, 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        painter.setPen(ink)
+        painter.setFont(self._cap_font())
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, keys.format_native(self._key))
