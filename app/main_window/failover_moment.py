@@ -351,7 +351,8 @@ class FailoverMoment(QObject):
             return
         target = moment.phase_at(drill.tick)
         if self._play.introducing:  # captions hold each phase longer than the wall clock would
-            self._shown_count = target = target if self._held_phase is None else self._held_phase
+            held = self._held_phase
+            self._shown_count = target = target if held is None else held % len(moment.phases)
         while self._shown_count < target:
             self._shown_count += 1
             phase = moment.phases[self._shown_count]

@@ -63,6 +63,8 @@ class ScenarioPicker(QWidget):
         self.search.setAccessibleName(tr("Search drills"))
         self.search.setClearButtonEnabled(True)
         self._glass = self.search.addAction(QIcon(), QLineEdit.ActionPosition.LeadingPosition)
+        self._glass.setText(tr("Search drills"))
+        self._glass.triggered.connect(self._focus_search)
         self.search.textChanged.connect(self._search)
         self.search.returnPressed.connect(self._open_first_match)
         focus = QShortcut(QKeySequence(SEARCH_KEY), self)

@@ -122,8 +122,6 @@ def test_escape_between_two_captions_leaves_the_first_run(newcomer: OpenWindow, 
     wait_for_mark(window, TITLES[1])
     press(qtbot)
     assert not window.first_run.mark.isVisible()
-    press(qtbot, Qt.Key.Key_Space)
-    assert window.session.running, "the stage of the first run has no key of its own but Escape"
     press(qtbot, Qt.Key.Key_Escape)
     assert window.pages.currentWidget() is window.picker
     assert window.session.live is None
