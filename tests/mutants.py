@@ -26,7 +26,7 @@ from types import CodeType
 
 ROOT = Path(__file__).parents[1]
 CHECKER = ROOT / "build" / "cosmic-ray"
-WORLD = ["tests/test_transcripts.py", "tests/engine/protocol"]
+WORLD = ["tests/test_transcripts.py", "tests/engine/protocol", "tests/engine/mirroring"]
 TESTS = {
     "by hand": WORLD,
     "engine/protocol": WORLD,
@@ -35,7 +35,7 @@ TESTS = {
 }
 PACKAGES = list(TESTS)[1:]
 DEAR = [
-    f"tests/engine/protocol/test_{name}.py" for name in ("exploration", "odd_sequences", "quorum_patterns")
+    f"tests/engine/mirroring/test_{name}.py" for name in ("exploration", "odd_sequences", "quorum_patterns")
 ]
 ALIKE = ("Decorator", "NoOp", "_Is_Eq", "_IsNot_NotEq", "_Eq_Is")
 """Ends of cosmic-ray's names for changes that change nothing here: members of an enumeration are equal if the same."""

@@ -19,7 +19,7 @@ from engine.inputs import Input
 from engine.published.measure import MIRROR, PRINCIPAL, WITNESS, lab
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line
-from tests.engine.protocol.invariants import check
+from tests.engine.mirroring.invariants import check
 from tests.events import read_field
 
 HOUR_S: Final = 3600

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.model import MirrorState, Role, Safety, Service, World
 from engine.protocol import serving
 from tests.cases import sample_cases
-from tests.engine.protocol.invariants import check
+from tests.engine.mirroring.invariants import check
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
 
 SERVERS = (P, M, W)

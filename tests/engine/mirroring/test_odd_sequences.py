@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.model import MirrorState, World
-from tests.engine.protocol.invariants import check
+from tests.engine.mirroring.invariants import check
 from tests.engine.worlds import DB, M, P, W, do, lab
 
 SERVERS = (P, M, W)
