@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from PySide6.QtCore import QByteArray, QSettings
 
@@ -119,7 +119,7 @@ class WindowSettings:
                 return key.default
         return stored if isinstance(stored, kind) else key.default
 
-    def json(self, key: WindowSettingKey[str]) -> Any:
+    def json(self, key: WindowSettingKey[str]) -> object:
         """Parse the text of a setting as JSON; None if invalid, nested too deeply, or with NaN or infinity."""
         try:
             return json.loads(self.get(key), parse_constant=_no_number)

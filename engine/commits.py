@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 WEIGHT_LEAST: Final = 200
 """Characters that a commit counts in addition to its changes. Assumed."""
@@ -27,7 +27,12 @@ class Commit:
     __slots__ = ("digest", "edits", "kb", "log_kb", "previous", "tick", "users", "weight")
 
     def __init__(
-        self, previous: Commit | None, kb: float, log_kb: float, tick: int, edits: tuple[tuple[str, Any], ...]
+        self,
+        previous: Commit | None,
+        kb: float,
+        log_kb: float,
+        tick: int,
+        edits: tuple[tuple[str, object], ...],
     ) -> None:
         """Create a commit: *kb* is the end of its log, *log_kb* its amount, *edits* are (object, result)."""
         self.previous, self.kb, self.log_kb, self.tick, self.edits = previous, kb, log_kb, tick, edits
@@ -36,7 +41,7 @@ class Commit:
         self.digest: bytes = hashlib.blake2b(before + text.encode(), digest_size=16).digest()
         self.weight: int = (previous.weight if previous is not None else 0) + len(text) + WEIGHT_LEAST
         """Characters in this and all commits before it."""
-        self.users: Mapping[str, Any] = _users_after(previous.users if previous is not None else {}, edits)
+        self.users: Mapping[str, object] = _users_after(previous.users if previous is not None else {}, edits)
         """The users of the database now, by name in small letters."""
 
     def __repr__(self) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing_extensions import override as override
 else:
 
-    def override(method: Any) -> Any:
+    def override(method: object) -> object:
         """Mark a method that overrides one of a base class; the type checker verifies it."""
         return method

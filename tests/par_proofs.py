@@ -14,7 +14,7 @@ import argparse
 import hashlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import quantiles
 from typing import Any, Final
@@ -27,6 +27,7 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.par import certificate
 from engine.drill.par.cost_of_waiting import WaitingCost
 from engine.drill.par.search import ParSearch
+from engine.drill.par.shapes import BlunderFields, WaitingFields
 from engine.drill.running.drill import replay
 from engine.drill.running.solution import default_end
 from engine.generators import run_to_completion
@@ -38,10 +39,9 @@ PLANS: Final = ("par", "clairvoyant")
 FOLDER: Final = Path(__file__).parents[1] / "assets" / "par"
 
 
-def certificate_of(name: str) -> dict[str, Any]:
+def certificate_of(name: str) -> Any:
     """The certificate of a shipped drill, also of an earlier text of the drill."""
-    certificate_data: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    return certificate_data
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def text_hash(name: str) -> str:
@@ -60,7 +60,7 @@ def replay_plans(name: str) -> dict[str, tuple[float, str]]:
     return again
 
 
-def compute_waiting(name: str) -> dict[str, Any]:
+def compute_waiting(name: str) -> WaitingFields:
     """Compute the costs of waiting in *name*, by the plans of its certificate; its last chance is played, too."""
     scenario = scenario_files.find(name).load()
     data = certificate_of(name)
@@ -83,7 +83,7 @@ def reaches(scenario: Scenario, seed: int, lines: Sequence[str]) -> bool:
     return all(state.is_reached for state in drill.goals.values())
 
 
-def compute_blunders(name: str) -> dict[str, Any]:
+def compute_blunders(name: str) -> BlunderFields:
     """The share of blunders in *name*; the plans of its certificate are ways to go on."""
     scenario = scenario_files.find(name).load()
     data = certificate_of(name)
@@ -96,8 +96,9 @@ def compute_blunders(name: str) -> dict[str, Any]:
     return blunders.certificate_fields
 
 
-def _recompute(name: str, blunders: bool) -> tuple[dict[str, tuple[float, str]], dict[str, Any]]:
-    return replay_plans(name), compute_waiting(name) | (compute_blunders(name) if blunders else {})
+def _recompute(name: str, blunders: bool) -> tuple[dict[str, tuple[float, str]], Mapping[str, object]]:
+    waiting = compute_waiting(name)
+    return replay_plans(name), {**waiting, **compute_blunders(name)} if blunders else waiting
 
 
 def main() -> int:

@@ -54,7 +54,10 @@ TEXT: Final = "".join(map(chr, (*range(32, 127), *range(160, 256)))) + "\n\tâ€“â
 
 KNOWN: Final = frozenset(TEXT)
 
-Observation = dict[str, Any]
+Facts = dict[str, Any]
+"""Values by name, in the types of Gymnasium's interface."""
+
+Observation = Facts
 
 
 class DrillEnv(gymnasium.Env[Observation, str]):
@@ -93,9 +96,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
             }
         )
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Facts | None = None) -> tuple[Observation, Facts]:
         """Begin a new game; *seed* None: the scenario's own. Raises ValueError."""
         if seed is not None and seed >= SEEDS:
             raise ValueError(f"seed {seed} is not from 0 to 2**63 - 1")
@@ -106,7 +107,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         task = {"brief": scenario.brief, "goals": [goal.text for goal in scenario.goals]}
         return self._build_observation(list(self.drill.events)), self._info() | task
 
-    def step(self, action: str) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def step(self, action: str) -> tuple[Observation, float, bool, bool, Facts]:
         """Apply the line *action* and advance time by one step.
 
         A refused line is reported and still takes the step.
@@ -174,7 +175,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
             "questions": tuple(map(_line, questions)),
         }
 
-    def _info(self, refused: str = "") -> dict[str, Any]:
+    def _info(self, refused: str = "") -> Facts:
         """Return additional facts about the current state.
 
         total: the current score; journal: replays the game, in the form of `mirrordrill run --inputs`; refused:

@@ -8,7 +8,7 @@ text.
 from __future__ import annotations
 
 import tomllib
-from typing import Any, Final
+from typing import Final
 
 import tomlkit
 
@@ -30,7 +30,7 @@ def text_for_seat(scenario: Scenario, mode: DrillMode) -> str:
     return scenario.text if mode is not DrillMode.EXAM else tomlkit.dumps(_without_answers(scenario))
 
 
-def _without_answers(scenario: Scenario) -> dict[str, Any]:
+def _without_answers(scenario: Scenario) -> dict[str, object]:
     data = {key: part for key, part in tomllib.loads(scenario.text).items() if key not in LEFT_OUT}
     for inject in data.get("timeline", ()):
         inject.pop("note", None)

@@ -9,7 +9,7 @@ import os
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from app.cli.processes import add_on, use_cluster
 from app.cli.terms import SubcommandFactory, UsageError, check_seed, loaded, write_json
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from engine.drill.authoring.schema import Scenario
     from engine.drill.par.account import Account, BoundGap, LastChance, RunSegment
     from engine.drill.par.search import ParSearch, Spread
+    from engine.drill.par.shapes import Certificate
 
 SECONDS: Final = 60.0
 """Default duration of the search in seconds."""
@@ -104,12 +105,12 @@ def _find_refused_step(scenario: Scenario, seed: int) -> list[str]:
     return []
 
 
-def _read_certificate(file: Path, seed: int, text_hash: str) -> dict[str, Any]:
+def _read_certificate(file: Path, seed: int, text_hash: str) -> Certificate:
     """Read the certificate that `par --json` wrote for exactly this drill and seed."""
     from engine.drill.par.certificate import read_clairvoyant_plan, read_fair_plans
 
     try:
-        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        found: Certificate = json.loads(file.read_text(encoding="utf-8"))
         of_this = (found["hashes"]["scenario"], found["seed"]) == (text_hash, seed)
         if of_this:
             read_fair_plans(found), read_clairvoyant_plan(found)  # raises if the plans are not readable
@@ -140,8 +141,8 @@ def _search_certificate(
     seed: int,
     seconds: float,
     spread: Spread | None,
-    earlier_certificate: dict[str, Any] | None = None,
-) -> dict[str, Any]:
+    earlier_certificate: Certificate | None = None,
+) -> Certificate:
     """Search for a certificate within *seconds*; after Ctrl-C return the certificate of the results so far."""
     from engine.drill.par.certificate import CertificateBuilder
 
@@ -225,7 +226,7 @@ def _is_same_advice(chance: LastChance, worst: RunSegment) -> bool:
     return chance.tick == worst.tick and words[0] == words[1]
 
 
-def _format_certificate(certificate: dict[str, Any]) -> list[str]:
+def _format_certificate(certificate: Certificate) -> list[str]:
     reference, lost = certificate["reference"]["score"], certificate["point_of_no_return_s"]
     how = "complete" if certificate["complete"] else f"best of {certificate['nodes']} nodes"
     if certificate["optimal"] and not certificate["complete"]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
-from typing import Any, Final
+from typing import Final, Protocol
 
 from app.cli.terms import UsageError
 
@@ -51,7 +52,20 @@ def use_cluster(scheduler: str) -> AbstractContextManager[object]:
     return stack
 
 
-def _check(client: Any, scheduler: str) -> None:
+class ClusterClient(Protocol):
+    """Connection to a Dask scheduler, as far as it is used here."""
+
+    def wait_for_workers(self, count: int, /, timeout: float) -> object:
+        """Wait until the scheduler has workers. Raise TimeoutError."""
+
+    def run_on_scheduler(self, function: Callable[[str], None], text: str) -> object:
+        """Call the function at the scheduler."""
+
+    def run(self, function: Callable[[str], None], text: str) -> object:
+        """Call the function at each worker."""
+
+
+def _check(client: ClusterClient, scheduler: str) -> None:
     """Check that the cluster works: jobs that scheduler or worker cannot read would never end."""
     try:
         client.wait_for_workers(1, timeout=WAIT_S)

@@ -6,8 +6,9 @@ import argparse
 import errno
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from app.files import atomic_write, scenario_files
 from app.files.folders import no_file
@@ -41,9 +42,10 @@ def print_json(value: object) -> None:
     print(_as_json(value))
 
 
-def _as_json(value: Any) -> str:
+def _as_json(value: object) -> str:
     """Return JSON with one line per top-level part: short to read, and small with many readings."""
-    inside = (json.dumps(part, allow_nan=False, ensure_ascii=False) for part in value)
+    parts: Iterable[object] = value if isinstance(value, Iterable) else ()
+    inside = (json.dumps(part, allow_nan=False, ensure_ascii=False) for part in parts)
     if isinstance(value, dict):
         inside = (
             f"{json.dumps(key)}: {json.dumps(part, allow_nan=False, ensure_ascii=False)}"

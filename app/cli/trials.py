@@ -118,7 +118,7 @@ class Helper:
     @property
     def is_asking(self) -> bool:
         """Return whether a job has not been passed to the process yet."""
-        asked: list[Future[Any]] = [future for _, future in self.asked]
+        asked: list[Future[list[Trial]] | Future[None]] = [future for _, future in self.asked]
         if self.starting is not None:
             asked.append(self.starting)
         return not all(future.running() or future.done() for future in asked)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from app.files import proof
-from app.files.proof import Certificate
 from app.words.language import tr
 from engine.drill.authoring.problems import Problem
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.shapes import BLUNDER
+from engine.drill.par.shapes import Certificate
 from engine.drill.running.state import DrillState
 from engine.inputs import Input
 from engine.verbs.lines import parse_script
@@ -43,7 +43,8 @@ def plans(drill: DrillState) -> list[list[Input]]:
 
 def warnings(certificate: Certificate, file: str) -> list[Problem]:
     """Return the problems of the drill in *file* that its certificate shows."""
-    par, reference, idle = (certificate[name]["score"] for name in ("par", "reference", "idle"))
+    par, idle = certificate["par"]["score"], certificate["idle"]["score"]
+    reference = certificate["reference"]["score"]
     said = []
     if reference is not None and reference < par - BETTER_MAX:
         text = tr("the reference solution earns {points:g} points, the best known plan {par:g}")

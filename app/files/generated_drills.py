@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.files import certificates, proof
-from app.files.proof import Certificate
 from app.files.seeds import any_seed
 from app.files.summary import LEVELS
 from app.words.language import tr
@@ -16,6 +15,7 @@ from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario, select_variant
 from engine.drill.authoring.variants import pick_values
 from engine.drill.par.search import ParSearch
+from engine.drill.par.shapes import Certificate
 from engine.drill.time.cooperative_tasks import Slices
 
 GENERATORS: Final = ("random-trouble-easy", "random-trouble-medium", "random-trouble-hard")
@@ -123,11 +123,14 @@ def _proved(scenario: Scenario, seed: int, number: int) -> Slices[Certificate | 
     blunders = search.blunders()
     for share in blunders.steps():
         yield (number + 0.5 + 0.49 * share) / TRIES
+    measured = blunders.certificate_fields
     found: Certificate = {
         "par": {"score": best.score, "plan": best.lines},
         "reference": {"score": reference.score, "fair": reference.fair},
         "idle": {"score": next(plan.score for plan in search.plans if not plan.acts)},
-        **blunders.certificate_fields,
+        "blunder_share": measured["blunder_share"],
+        "acts_tried": measured["acts_tried"],
+        "choices": measured["choices"],
         "nodes": search.nodes + blunders.tried,
     }
     return None if certificates.warnings(found, scenario.name) else found

@@ -7,13 +7,14 @@ import json
 from bisect import bisect
 from functools import lru_cache
 from importlib import resources
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from app.files.summary import LEVELS
 from app.words import formatting
 from app.words.language import tr
 
-Certificate = dict[str, Any]
+if TYPE_CHECKING:
+    from engine.drill.par.shapes import Certificate
 
 BLUNDER: Final = 15
 """Minimum cost of a blunder in points (engine/drill/judging/shapes.py)."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
@@ -24,6 +24,9 @@ HEADER: Final = re.compile(r"""\s*\[\[?\s*[\w\-"']+(?:\s*\.\s*[\w\-"']+)*\s*\]""
 """Pattern of the first line of a table."""
 
 Path = Sequence[str | int]
+
+
+Entry = TypeVar("Entry")
 
 
 class ScenarioEditError(ValueError):
@@ -212,7 +215,7 @@ def move_entry(text: str, key: str, index: int, target: int) -> str:
     Raises ScenarioEditError.
     """
 
-    def order(entries: list[Any]) -> None:
+    def order(entries: list[Entry]) -> None:
         entries.insert(target, entries.pop(index))
 
     lines, spans = _split_entries(text, key)

@@ -92,7 +92,7 @@ class Host:
         self._running = False
         self._lagging = False
         self._search: EventSearch | None = None
-        self._work: BackgroundTask | None = None
+        self._work: BackgroundTask[object] | None = None
         self._sought: tuple[Tick, bool] | None = None
         """Arguments of the last `look`, while the background task that computes it is running."""
         self._is_held = False
@@ -562,7 +562,7 @@ class Host:
 
     # --- long work ------------------------------------------------------------------------------------------
 
-    def _go_on_working(self, work: BackgroundTask, budget_s: float = BUDGET_S) -> None:
+    def _go_on_working(self, work: BackgroundTask[object], budget_s: float = BUDGET_S) -> None:
         until = self._clock() + budget_s
         if work.run_slices(lambda: self._clock() < until):
             self._drop()

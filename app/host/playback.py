@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, Generic, TypeVar
 
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
@@ -13,14 +13,16 @@ from engine.drill.time.history import History
 from engine.events import KINDS, AlertData, ErrorLogData, Event
 from engine.model import Tick
 
+Result_co = TypeVar("Result_co", covariant=True)
 
-class BackgroundTask:
+
+class BackgroundTask(Generic[Result_co]):
     """Task that runs *slices* to their end. *then* receives the result, *failed* an error."""
 
     def __init__(
         self,
-        slices: Slices[Any],
-        then: Callable[[Any], None],
+        slices: Slices[Result_co],
+        then: Callable[[Result_co], None],
         stopped: Callable[[], None],
         failed: Callable[[Exception], None],
         faults: tuple[type[Exception], ...],

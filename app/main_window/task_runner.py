@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -16,6 +16,9 @@ TURN_S: Final = 0.008
 """Wall time of one turn: half a frame is left for everything else."""
 
 
+Result = TypeVar("Result")
+
+
 class TaskRunner(QObject):
     """Runs one cooperative task at a time; a new one replaces the one before."""
 
@@ -24,7 +27,7 @@ class TaskRunner(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._task: BackgroundTask | None = None
+        self._task: BackgroundTask[object] | None = None
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._take_turn)
 
@@ -33,7 +36,9 @@ class TaskRunner(QObject):
         """Return True while a task is not finished."""
         return self._task is not None
 
-    def start(self, slices: Slices[Any], callback: Callable[[Any], None], at_once_s: float = 0.0) -> None:
+    def start(
+        self, slices: Slices[Result], callback: Callable[[Result], None], at_once_s: float = 0.0
+    ) -> None:
         """Run *slices*; *callback* receives their result. *at_once_s*: wall time of the first turn."""
         self.cancel()
         self._task = BackgroundTask(slices, callback, lambda: None, lambda _: None, (InputError,))

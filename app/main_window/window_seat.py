@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from queue import Empty
-from typing import Any, Final
+from typing import Final
 
+from msgspec import convert
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QDialog, QVBoxLayout, QWidget
 
@@ -49,10 +50,10 @@ FORM_LETTERS: Final = 70
 """Characters of average width per line of a reflection."""
 
 
-def apply_actions(history: History, actions: Iterable[Sequence[Any]], tick: int) -> None:
+def apply_actions(history: History, actions: Iterable[Sequence[object]], tick: int) -> None:
     """Continue the run of another seat with its *actions*, given as JSON, up to *tick*."""
     for entry in actions:
-        act = LogEntry(*entry)
+        act = convert(entry, LogEntry)
         history.advance_to(act.tick)
         if act.line and not history.drill.finished:
             with suppress(InputError):  # the seat refused it as well

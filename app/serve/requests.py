@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, IntFlag
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from app.serve import types
 from app.serve.login import TDS_7_2, MalformedPacketError, PacketReader
@@ -344,13 +344,14 @@ class Prepared:
         self._statements[self._last_handle] = statement
         return self._last_handle
 
-    def find(self, handle: Any) -> PreparedStatement | None:
+    def find(self, handle: object) -> PreparedStatement | None:
         """Return the statement of a handle; None if there is none."""
-        return self._statements.get(handle)
+        return self._statements.get(handle) if isinstance(handle, int) else None
 
-    def forget(self, handle: Any) -> None:
+    def forget(self, handle: object) -> None:
         """Remove the statement of a handle."""
-        self._statements.pop(handle, None)
+        if isinstance(handle, int):
+            self._statements.pop(handle, None)
 
     def clear(self) -> None:
         """Remove all statements."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, TypedDict, Unpack
 
 from app.files.learning_paths import learning_paths, place_in_path
 from app.files.summary import LEVELS, ScenarioSummary
@@ -35,6 +35,17 @@ class State(NamedTuple):
     """Name of a color token."""
 
 
+class CardResults(TypedDict, total=False):
+    """Fields of a card that describe the learner's runs."""
+
+    best: float | None
+    last: float | None
+    tries: int
+    due: bool
+    begun: bool
+    known: bool
+
+
 @dataclass(frozen=True)
 class Card(ScenarioSummary):
     """Scenario with the learner's results."""
@@ -53,7 +64,7 @@ class Card(ScenarioSummary):
     """True if the learner's results have been read."""
 
     @classmethod
-    def from_summary(cls, summary: ScenarioSummary, **results: Any) -> Card:
+    def from_summary(cls, summary: ScenarioSummary, **results: Unpack[CardResults]) -> Card:
         """Return the card of a scenario; *results*: the fields that describe the learner's runs."""
         return cls(**{field.name: getattr(summary, field.name) for field in fields(summary)}, **results)
 
@@ -128,11 +139,11 @@ def level_title(level: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-ORDERS: Final[tuple[tuple[str, Callable[[Card], Any]], ...]] = (
+ORDERS: Final[tuple[tuple[str, Callable[[Card], tuple[object, ...]]], ...]] = (
     (mark("By path"), lambda card: card.path_order),
     (mark("Easiest first"), lambda card: (LEVELS.index(card.level), card.minutes, card.title)),
     (mark("Shortest first"), lambda card: (card.minutes, card.title)),
     (mark("Weakest first"), lambda card: (card.best is None, card.best or 0.0, card.title)),
-    (mark("By title"), lambda card: card.title.lower()),
+    (mark("By title"), lambda card: (card.title.lower(),)),
 )
 """Title and sort key of each order of the drills."""

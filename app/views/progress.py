@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
@@ -26,7 +26,7 @@ from app.learning.memory import SkillStanding
 from app.learning.next_drills import Recommendation
 from app.widgets import theme
 from app.widgets.layouts import Gap, lay_column, lay_row
-from app.widgets.tables import TableColumn, TableModel, TableView
+from app.widgets.tables import TableColumn, TableModel, TableView, read_look
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.drill.judging.shapes import Calibration
@@ -349,7 +349,7 @@ class _BarDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        drawn: Any = option  # the PySide stubs lack the inherited fields
+        drawn = read_look(option)
         colors = theme.tokens(drawn.palette)
         row: SkillRow = self._table.table.rows[index.row()]
         chosen = bool(drawn.state & QStyle.StateFlag.State_Selected)
@@ -360,7 +360,7 @@ class _BarDelegate(QStyledItemDelegate):
             painter.fillRect(box, colors.selection)
         elif index.row() % 2:
             painter.fillRect(box, drawn.palette.alternateBase())
-        number = drawn.fontMetrics.horizontalAdvance("100") + 12
+        number = drawn.metrics.horizontalAdvance("100") + 12
         bar = box.adjusted(7, box.height() * 0.32, -number, -box.height() * 0.32)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.idle_soft)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from app.widgets import theme
-from app.widgets.tables import TableView
+from app.widgets.tables import TableView, read_look
 from engine.overrides import override
 
 SIDE_PX: Final = 7.0
@@ -36,9 +36,9 @@ class Sparkline(QStyledItemDelegate):
         points = self._points(rows[index.row()])
         if not points:
             return
-        drawn: Any = option  # the PySide stubs lack the inherited fields
+        drawn = read_look(option)
         colors, box = theme.tokens(drawn.palette), QRectF(drawn.rect)
-        number = drawn.fontMetrics.horizontalAdvance("100") + 2.0 * SIDE_PX
+        number = drawn.metrics.horizontalAdvance("100") + 2.0 * SIDE_PX
         plot = box.adjusted(SIDE_PX, box.height() * 0.14, -number, -box.height() * 0.14)
         last = max(max((at for at, _ in self._points(row)), default=0.0) for row in rows) or 1.0
         line = [

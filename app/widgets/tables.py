@@ -16,6 +16,7 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QRect,
     QSize,
     Qt,
 )
@@ -23,14 +24,23 @@ from PySide6.QtGui import (
     QAction,
     QFocusEvent,
     QFont,
+    QFontMetrics,
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
     QPainter,
     QPaintEvent,
+    QPalette,
     QShowEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyle,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
 
 from app.widgets import theme
 from app.widgets.reader import follow_selection
@@ -83,6 +93,23 @@ class TableColumn:
     def heading(self) -> str:
         """The title in the language of the interface."""
         return self.title if self.as_is else tr(self.title)
+
+
+@dataclass(frozen=True, slots=True)
+class CellLook:
+    """Style of a cell that a delegate paints."""
+
+    rect: QRect
+    palette: QPalette
+    font: QFont
+    metrics: QFontMetrics
+    state: QStyle.StateFlag
+
+
+def read_look(option: QStyleOptionViewItem) -> CellLook:
+    """Return the inherited fields of *option*, which the stubs of PySide lack."""
+    of: Any = option
+    return CellLook(of.rect, of.palette, of.font, of.fontMetrics, of.state)
 
 
 def plain_tip(text: str) -> str:

@@ -18,7 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 from types import MethodType
-from typing import Any, Final, cast
+from typing import Final, cast
 from weakref import ref
 
 import shiboken6
@@ -91,14 +91,14 @@ SERIES: Final = ("blue", "orange", "purple", "teal", "pink", "olive")
 
 
 @cache
-def _colors() -> dict[str, dict[str, Any]]:
+def _colors() -> dict[str, dict[str, str | list[str]]]:
     return tomllib.loads(resources.files("app.widgets").joinpath("colors.toml").read_text(encoding="utf-8"))
 
 
 def _tokens(name: str, dark: bool) -> ThemeTokens:
     named = dict(_colors()[name])
     series = tuple(QColor(value) for value in named.pop("series"))
-    colors = {key: QColor(value) for key, value in named.items()}
+    colors = {key: QColor(value) for key, value in named.items() if isinstance(value, str)}
     return ThemeTokens(name=name, dark=dark, series=series, **colors)
 
 

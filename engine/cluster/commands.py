@@ -6,7 +6,7 @@ They raise InputError.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -164,7 +164,7 @@ def set_threshold(world: World, cluster: str, cross: bool, missed: int) -> None:
         raise InputError(say("a threshold must be between {a} and {b}", a=least, b=most))
     first = _writer(world, cluster)
     field = "cross_threshold" if cross else "threshold"
-    changes: dict[str, Any] = {field: missed}
+    changes: dict[str, object] = {field: missed}
     world.clusters[first.cluster] = replace(world.clusters[first.cluster], **changes)
 
 

@@ -10,13 +10,14 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Final
 
 from engine.flow.setup import Crossing
 
-Arrays = tuple[np.ndarray[Any, Any], ...]
+if TYPE_CHECKING:
+    from engine.flow.kernel import Array
+
+Arrays = tuple["Array", ...]
 Held = list[tuple[int, Crossing]]
 
 BYTES_MAX: Final = 96 * 1024 * 1024

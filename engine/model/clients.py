@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Struct
 
 from engine.model.times import Tick
@@ -107,7 +105,7 @@ class Fault(Struct, frozen=True, kw_only=True, gc=False):
     reverted_tick: Tick | None = None
     effect: str = ""
     """Evidence of the fault; empty while there is none."""
-    before: tuple[tuple[str, Any], ...] = ()
+    before: tuple[tuple[str, object], ...] = ()
     """Values that a revert restores."""
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Flag, auto
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -46,7 +46,7 @@ class ReprCache:
         """Pickle an empty cache: a stored world has no caches."""
         return ReprCache, ()
 
-    def items(self, name: str, parts: Mapping[Any, object]) -> Iterator[bytes]:
+    def items(self, name: str, parts: Mapping[PartKey, object]) -> Iterator[bytes]:
         """Yield `repr(sorted(parts.items()))` in pieces; *name* distinguishes dictionaries."""
         return self._list(name, sorted(parts.items()), "({0!r}, {1!r})")
 
@@ -83,7 +83,9 @@ class Settings(Struct, frozen=True, kw_only=True, gc=False):
     """Wall-clock time that the simulated servers show at tick 0."""
 
 
-Timer = tuple[Tick, int, TimerName, tuple[Any, ...]]
+PartKey = TypeVar("PartKey")
+
+Timer = tuple[Tick, int, TimerName, tuple[object, ...]]
 """(due, order, handler name, arguments of plain data)."""
 
 LogLine = tuple[Tick, int, int, int, str]
@@ -91,6 +93,14 @@ LogLine = tuple[Tick, int, int, int, str]
 
 ClusterLine = tuple[Tick, str, str, str]
 """A line of a cluster log: (tick, level, component, text)."""
+
+
+class StoredFile(Protocol):
+    """File on a drive of a server."""
+
+    @property
+    def size_kb(self) -> float:
+        """Size of the file."""
 
 
 class FieldUse(Flag):
@@ -161,7 +171,7 @@ class World:
     availability: dict[str, Availability] = part(
         FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK
     )
-    files: dict[tuple[str, str], Any] = part(FieldUse.STATE | FieldUse.DECIDE)
+    files: dict[tuple[str, str], StoredFile] = part(FieldUse.STATE | FieldUse.DECIDE)
     """(server, path) -> backup or certificate file."""
     sessions: dict[str, Any] = part(FieldUse.HASH | FieldUse.BLOCKS | FieldUse.FORK)
     """Open SQL connections of the T-SQL windows, by window name."""

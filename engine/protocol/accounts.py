@@ -364,12 +364,17 @@ def create_certificate(
     return []
 
 
+def _certificate_file(world: World, server: str, path: str) -> CertificateFile:
+    """Return the file of a certificate or of its private key; 15208 if there is none."""
+    found = files.find(world, server, path)
+    if not isinstance(found, CertificateFile):
+        raise SqlError(15208, path)
+    return found
+
+
 def _imported(world: World, server: str, name: str, file: str, private_key_file: str | None) -> Certificate:
-    for path in (file, private_key_file):
-        if path is not None and not isinstance(files.find(world, server, path), CertificateFile):
-            raise SqlError(15208, path)
-    found: Certificate = files.find(world, server, file).certificate
-    key = files.find(world, server, private_key_file) if private_key_file is not None else None
+    found = _certificate_file(world, server, file).certificate
+    key = _certificate_file(world, server, private_key_file) if private_key_file is not None else None
     same = [c for c in world.instances[server].certificates if c.thumbprint == found.thumbprint]
     if same:
         raise SqlError(15232, same[0].name)
@@ -473,10 +478,12 @@ def read(world: World, server: str, database: str) -> Security:
     for copy in world.copies.values():
         if copy.server == server and copy.database.lower() == database.lower():
             last = commits.newest(world, copy)
-            found: Security = (last.users if last is not None else {}).get(SECURITY, NOTHING)
-            return found
-    kept: Security = world.objects.get((server, database.lower(), SECURITY), NOTHING)
-    return kept
+            return _security(last.users.get(SECURITY) if last is not None else None)
+    return _security(world.objects.get((server, database.lower(), SECURITY)))
+
+
+def _security(stored: object) -> Security:
+    return stored if isinstance(stored, Security) else NOTHING
 
 
 def put(world: World, server: str, database: str, security: Security) -> None:

@@ -5,7 +5,7 @@ Each function takes the server on which the statement runs and raises SqlError w
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -71,19 +71,32 @@ def create(
     return []
 
 
-def alter(world: World, server: str, name: str, *, state: str | None = None, **changes: Any) -> list[Message]:
-    """Change an endpoint; *changes* are parameters of `create`, None or () leaves a setting as it is.
+def alter(
+    world: World,
+    server: str,
+    name: str,
+    *,
+    state: str | None = None,
+    port: int | None = None,
+    ip: str | None = None,
+    role: str | None = None,
+    authentication: str | None = None,
+    certificate: str | None = None,
+    encryption: str | None = None,
+    algorithms: tuple[str, ...] = (),
+) -> list[Message]:
+    """Change an endpoint; None or () leaves a setting as it is.
 
     Each change except a start closes the connections of the endpoint. They return if the settings still match.
     """
     before = _named(world, server, name, "alter")
-    said = {key: value for key, value in changes.items() if value not in (None, ())}
-    for key in ("role", "encryption", "authentication"):
-        if key in said:
-            said[key] = said[key].upper()
-    if "algorithms" in said:
-        said["algorithms"] = tuple(word.upper() for word in said["algorithms"])
-    if "authentication" in said and "CERTIFICATE" not in said["authentication"].split():
+    words = {"role": role, "encryption": encryption, "authentication": authentication}
+    said: dict[str, object] = {key: word.upper() for key, word in words.items() if word is not None}
+    given = {"port": port, "ip": ip, "certificate": certificate}
+    said |= {key: value for key, value in given.items() if value is not None}
+    if algorithms:
+        said["algorithms"] = tuple(word.upper() for word in algorithms)
+    if authentication is not None and "CERTIFICATE" not in authentication.upper().split():
         said["certificate"] = None
     after = replace(before, **said, state=before.state if state is None else EndpointState[state.upper()])
     _check(world, world.instances[server], after)

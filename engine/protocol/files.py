@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from engine.constants import BACKUP_KB_PER_S
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, World
+from engine.model.world import StoredFile
 from engine.protocol import network, volumes
 
 SHARE: Final = re.compile(r"\\\\(?P<host>[^\\]+)\\(?P<share>[^\\]+)\\(?P<rest>.+)")
@@ -62,7 +63,7 @@ def io_error(copy: DatabaseCopy, operation: str) -> tuple[object, ...]:
     return NOT_READY, operation, LOST_PAGE * PAGE_BYTES, volumes.path_of(copy, volumes.files_of(copy)[0])
 
 
-def find(world: World, server: str, path: str) -> Any:
+def find(world: World, server: str, path: str) -> StoredFile | None:
     """Return the file at a local path, without regard to case; None if there is none."""
     name = spelled(world, server, path)
     return world.files.get((server, name))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from engine.constants import TICKS_PER_S, VERSIONS
-from engine.events import ClientData, ClusterData, Event, ReplicaData, select_data
+from engine.events import ClientData, ClusterData, Event, ReplicaData, SqlDoneData, select_data
 from engine.flow.sites import USERS, WORKLOAD1
 from engine.model import AvailabilityListener, ReplicaWord, World
 from engine.published import group_arithmetic
@@ -371,7 +371,7 @@ def _read_log_reuse_wait(lines: str, until_s: float) -> str:
     backup = rf"BACKUP LOG {DATABASE} TO DISK = 'D:\Backup\u.trn'"
     look = f"SELECT log_reuse_wait_desc FROM sys.databases WHERE name = '{DATABASE}'"
     events = play(world, f"{lines}{until_s} sql NODE_1#9 {backup}; {look}\n", until_s + 60.0)
-    answers: list[Any] = [event.as_json()["results"] for event in events if event.kind == "sql_done"]
+    answers = [done.results for _, done in select_data(events, SqlDoneData)]
     return next(
         (str(row[0]) for results in answers for result in results for row in result["rows"]), "nothing"
     )

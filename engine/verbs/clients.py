@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -88,7 +88,7 @@ INTENTS: Final = {"readonly": True, "readwrite": False}
 def _change_string(world: World, item: Input) -> None:
     """Set keywords of the connection string and restart the application."""
     name, text = item.args
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     for part in filter(str.strip, text.strip('"').split(";")):
         keyword, _, value = (piece.strip() for piece in part.partition("="))
         field = STRING.get(keyword.lower())
@@ -167,7 +167,7 @@ automatically.
 def _configure(world: World, item: Input) -> None:
     """Change some settings of an application and restart it. Raises InputError with nothing changed."""
     name, text = item.args
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     for part in filter(str.strip, text.split(";")):
         keyword, _, value = (word.strip() for word in part.partition("="))
         known = SETTINGS.get(keyword.lower())
@@ -180,8 +180,9 @@ def _configure(world: World, item: Input) -> None:
             raise InputError(say("{name} cannot be {value!r}", name=keyword, value=value)) from None
     spelled = {one.lower(): one for one in (*world.instances, *world.listeners)}
     for field in ("data_source", "failover_partner"):
-        if changes.get(field):
-            changes[field] = spelled.get(changes[field].lower(), changes[field])
+        wanted = changes.get(field)
+        if isinstance(wanted, str) and wanted:
+            changes[field] = spelled.get(wanted.lower(), wanted)
     client = replace(world.clients[name], known_partner=None, kept_addresses=names.NONE_KEPT, **changes)
     world.clients[name] = client
     clients.look_for_server(world, name)

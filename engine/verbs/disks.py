@@ -145,6 +145,7 @@ def _mend_pages(world: World, item: Input) -> None:
 def _read(world: World, fault: Fault) -> str:
     copy = world.copies.get((fault.args[0], fault.args[1]))  # it may have been dropped
     page = dict(fault.before)["page"]
+    assert isinstance(page, int)
     return say("the page was read") if copy is not None and pages.is_detected(copy, page) else ""
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from engine.cluster import setup
 from engine.events import ChoreData
 from engine.inputs import Input, InputError, but_there_are
 from engine.localization import format_duration, mark, say
 from engine.model import Volume, World
+from engine.model.world import StoredFile
 from engine.protocol import database_files, files, logspace, network, volumes
 from engine.verbs.verb import SERVER, SERVERS, Args, Doing, VerbParameter, verb
 
@@ -90,8 +91,9 @@ def _move(world: World, server: str, paths: str) -> None:
     drive = volumes.drive_of(target)
     if not volumes.has_drive(world.computer_of(server), drive):
         raise InputError(say("{server} has no drive {drive}:", server=server, drive=drive))
-    found_file: Any = backup if database_file is None else database_file[1]
-    size_kb: float = found_file.size_kb
+    found_file = backup or (database_file[1] if database_file is not None else None)
+    assert found_file is not None
+    size_kb = found_file.size_kb
     if volumes.free_kb(world, server, drive) < size_kb:
         raise InputError(
             say(
@@ -109,18 +111,20 @@ def _move(world: World, server: str, paths: str) -> None:
         world.call_after(seconds, "chore.moved", server, copy.database, file.key, target, None)
 
 
-def _moved(world: World, server: str, database: str, file: str, path: str, content: object) -> None:
+def _moved(
+    world: World, server: str, database: str, file: str, path: str, content: StoredFile | None
+) -> None:
     """Handle a timer: the copy of a file on its own server ends."""
     if not world.computer_of(server).powered:
         return
     if database:
         database_files.place_file(world, (server, database), file, path)
-    else:
+    elif content is not None:
         world.files[server, path] = content
     world.emit(ChoreData(path=path), say("{path} is on {server}", path=path, server=server), server=server)
 
 
-def _copied(world: World, a: str, b: str, path: str, content: object, number: int) -> None:
+def _copied(world: World, a: str, b: str, path: str, content: StoredFile, number: int) -> None:
     """Handle a timer: the copy of a file ends; it fails if a server or the link between them is lost."""
     world.transfers.pop(number, None)
     world.all_dirty()

@@ -97,7 +97,9 @@ def _renew(world: World, item: Input) -> None:
         before = dict(fault.before)
         active = fault.verb == "expire-certificate" and fault.reverted_tick is None
         if active and before["thumbprint"] == found.thumbprint:
-            _set_expiry(world, found.thumbprint, before["expires_tick"])
+            expires_tick = before["expires_tick"]
+            assert isinstance(expires_tick, int)
+            _set_expiry(world, found.thumbprint, expires_tick)
             world.faults[index] = replace(fault, reverted_tick=world.tick)
             return
     raise InputError(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Final, Literal, TypedDict, Unpack, cast
+from typing import Final, Literal, TypedDict, Unpack, cast
 
 from msgspec import Struct
 
@@ -17,7 +17,7 @@ from engine.model import Client, Computer, Fault, Instance, TimerName, World
 from engine.tables import read_table
 
 Args = tuple[str, ...]
-Before = tuple[tuple[str, Any], ...]
+Before = tuple[tuple[str, object], ...]
 """Values that reverting a fault restores: `Fault.before`."""
 Doing = Callable[[World, Input], Before | None]
 Values = Callable[[World, str, bool], Iterable[str]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QResizeEvent
@@ -134,6 +134,11 @@ class ConnectionStatus:
     blockers: tuple[int, ...] = ()
     """Session ids that hold the lock it waits for."""
     """Time stands still."""
+
+
+def _without_passing(status: ConnectionStatus) -> ConnectionStatus:
+    """Return the status without the fields that change while a batch runs."""
+    return replace(status, databases=(), paused=False, wait="", blockers=())
 
 
 SHARES: Final = (2, 3)
@@ -288,8 +293,7 @@ class QueryWindow(QWidget):
         self._connection = connection
         self.databases.show_databases(connection.databases, connection.database or DEFAULT_DATABASE)
         self._show_status("")
-        passing: Any = {"databases": (), "paused": False, "wait": "", "blockers": ()}
-        if replace(connection, **passing) == replace(before, **passing):
+        if _without_passing(connection) == _without_passing(before):
             return
         self._paint_band()
         self._show_facts(self._last_facts)

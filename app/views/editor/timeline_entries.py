@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -455,10 +455,10 @@ def move_entry(text: str, entry: TimelineEntry, spot: Spot) -> str:
         was = entry.spot
     for key, before, now in zip(keys[entry.kind], was, spot, strict=False):
         if now != before:
-            place: Any = table.get(key[0], "0s")
-            text = set_value(
-                text, (*entry.path, *key), format_time(now, place[key[1]] if len(key) > 1 else place)
-            )
+            place: object = table.get(key[0], "0s")
+            number = key[1] if len(key) > 1 else None
+            sample = place[number] if isinstance(place, list) and isinstance(number, int) else place
+            text = set_value(text, (*entry.path, *key), format_time(now, sample))
     return text
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import (
     QModelIndex,
@@ -32,6 +32,7 @@ from app.view_models.drill_cards import Card
 from app.views.scenario_picker.text_lines import cached_lines
 from app.widgets import theme
 from app.widgets.reader import follow_selection
+from app.widgets.tables import read_look
 from app.words.language import tr
 from engine.overrides import override
 
@@ -180,7 +181,7 @@ class _CardDelegate(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         card: Card = index.data(_CARD)
-        drawn: Any = option  # the PySide stubs lack the inherited fields
+        drawn = read_look(option)
         colors = theme.tokens(QApplication.palette())  # the background of the grid itself is transparent
         chosen = bool(drawn.state & QStyle.StateFlag.State_Selected)
         hovered = bool(drawn.state & QStyle.StateFlag.State_MouseOver)

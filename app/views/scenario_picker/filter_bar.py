@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QActionGroup
@@ -49,8 +48,12 @@ class FilterBar(QWidget):
         self.order.setAccessibleName(tr("Order of the drills"))
         for field in ("technology", "version", "duration", "level", "order"):
             choice: Choice = getattr(self, field)
-            choice.chosen.connect(lambda value, field=field: self._change(**{field: value}))
-        self.not_passed.clicked.connect(lambda checked: self._change(not_passed=checked))
+            choice.chosen.connect(
+                lambda value, field=field: self.set_filters(replace(self.filters, **{field: value}))
+            )
+        self.not_passed.clicked.connect(
+            lambda checked: self.set_filters(replace(self.filters, not_passed=checked))
+        )
         self.clear.clicked.connect(lambda: self.set_filters(Filters(order=self.filters.order)))
         chips = QWidget()
         row = FlowLayout(6, chips)
@@ -93,9 +96,6 @@ class FilterBar(QWidget):
         if words != self.count.text():
             self.count.setText(words)
             announce(self.count, words)
-
-    def _change(self, **fields: Any) -> None:
-        self.set_filters(replace(self.filters, **fields))
 
     def show_font(self) -> None:
         """Follow the size of the text."""

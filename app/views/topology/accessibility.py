@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRect
 from PySide6.QtGui import QAccessible, QAccessibleInterface, QAccessibleObject
 from PySide6.QtWidgets import QAccessibleWidget
 
+from app.views.topology.canvas import TopologyCanvas
 from app.widgets.interfaces import register_factory
 
 if TYPE_CHECKING:
@@ -18,10 +19,23 @@ NO_INTERFACE: QAccessibleInterface = None  # type: ignore[assignment]
 """Qt's value for no interface, which the type stubs lack."""
 
 
+class VoicedCanvas(TopologyCanvas):
+    """Canvas whose items a screen reader can visit."""
+
+    @property
+    def summary(self) -> str:
+        """Description of the whole picture."""
+        raise NotImplementedError
+
+    def voices(self) -> list[AccessibleItem]:
+        """Return the items in reading order."""
+        raise NotImplementedError
+
+
 class AccessibleItem(QObject):
     """QObject that represents a canvas item for screen readers, because an item is not a QObject."""
 
-    def __init__(self, view: Any, item: Item) -> None:
+    def __init__(self, view: VoicedCanvas, item: Item) -> None:
         super().__init__(view)
         self.view = view
         self.item = item
@@ -71,7 +85,7 @@ class _ItemInterface(QAccessibleObject):
 class _ViewInterface(QAccessibleWidget):
     """The topology with its items as children."""
 
-    def __init__(self, view: Any) -> None:
+    def __init__(self, view: VoicedCanvas) -> None:
         super().__init__(view, QAccessible.Role.Chart, view.accessibleName())
         self._view = view
 
@@ -95,7 +109,7 @@ class _ViewInterface(QAccessibleWidget):
 def _interface_of(_: str, target: QObject) -> QAccessibleInterface | None:
     if isinstance(target, AccessibleItem):
         return _ItemInterface(target)
-    return _ViewInterface(target) if hasattr(target, "voices") else None
+    return _ViewInterface(target) if isinstance(target, VoicedCanvas) else None
 
 
 @cache

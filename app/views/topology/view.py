@@ -26,8 +26,7 @@ from app.view_models.faces import Picture, StatusSign
 from app.view_models.offers import ActionTarget
 from app.view_models.picture import hide_unknown, picture_of
 from app.view_models.preview import preview
-from app.views.topology.accessibility import AccessibleItem, install
-from app.views.topology.canvas import TopologyCanvas
+from app.views.topology.accessibility import AccessibleItem, VoicedCanvas, install
 from app.views.topology.finder import FindBox
 from app.views.topology.links import LinkItem
 from app.views.topology.nodes import NodeItem, ServerNode
@@ -77,7 +76,7 @@ _ARROWS: Final = {
 }
 
 
-class Topology(TopologyCanvas):
+class Topology(VoicedCanvas):
     """Servers, copies, links and applications; emits faults and repairs as input lines."""
 
     requested = Signal(str)

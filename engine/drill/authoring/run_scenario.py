@@ -9,7 +9,7 @@ import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final, TypeGuard
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
@@ -114,8 +114,8 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
             say("Your actions cannot be replayed as a solution: {problem}.", problem=str(problem))
         ) from problem
     alone = play_idle(trial, trial.seed)
-    reached = [goal for goal in goals if solved.goals[goal["name"]].is_reached]
-    asking = [goal for goal in reached if not alone.goals[goal["name"]].is_reached]
+    reached = [goal for goal in goals if solved.goals[str(goal["name"])].is_reached]
+    asking = [goal for goal in reached if not alone.goals[str(goal["name"])].is_reached]
     if not asking:
         raise ScenarioRecordingError(
             say(
@@ -127,8 +127,9 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     least = (len(reached) - len(asking)) * ASKING_SHARE / (1.0 - ASKING_SHARE) / len(asking)
     weight = max(1, math.ceil(least))
     kept = [*asking, *(goal for goal in reached if goal not in asking)][:GOALS_MAX]
-    base["goal"] = [{**goal, "weight": weight if goal in asking else 1} for goal in reached if goal in kept]
-    base["hint"] = [_build_hint(goal["name"]) for goal in base["goal"]]
+    shown = [goal for goal in reached if goal in kept]
+    base["goal"] = [{**goal, "weight": weight if goal in asking else 1} for goal in shown]
+    base["hint"] = [_build_hint(str(goal["name"])) for goal in shown]
     down_ticks = arithmetic.total(
         quantities.settle_account(solved.world, db).down_ticks for db in solved.world.availability
     )
@@ -165,7 +166,7 @@ def _is_story_input(item: Input) -> bool:
     return VERBS[item.verb].group in STORY
 
 
-def _build_base(drill: Drill, name: str, length_s: float) -> dict[str, Any]:
+def _build_base(drill: Drill, name: str, length_s: float) -> dict[str, object]:
     """Return the world of the recorded scenario, with placeholders for texts."""
     data = tomllib.loads(drill.scenario.text)
     if data.get(VARIANTS):
@@ -209,7 +210,7 @@ def _build_hint(goal: str) -> dict[str, object]:
 # --- goals --------------------------------------------------------------------------------------------------
 
 
-def _propose_goals(drill: Drill, acts: Sequence[Input]) -> list[dict[str, Any]]:
+def _propose_goals(drill: Drill, acts: Sequence[Input]) -> list[dict[str, object]]:
     """Propose goals from the facts at the end of the run.
 
     A goal counts from the first action on, not before anything breaks.
@@ -263,7 +264,7 @@ def slug(text: str) -> str:
 # --- points -------------------------------------------------------------------------------------------------
 
 
-def _build_rubric(downtime_s: float, lost_transactions: int | float) -> list[dict[str, Any]]:
+def _build_rubric(downtime_s: float, lost_transactions: int | float) -> list[dict[str, object]]:
     """Build the rubric: points by outcome first, with the recorded run as the measure."""
     target_s = max(downtime_s + SLACK_S, downtime_s * TARGET_SHARE)
     better = f"{TO_WRITE}{BETTER}"
@@ -319,9 +320,9 @@ def as_toml(data: Mapping[str, object]) -> str:
 
 def _table(data: Mapping[str, object], path: str) -> Iterator[str]:
     """Yield the lines of a table: plain keys first, as TOML requires, then tables and lists of tables."""
-    later: list[tuple[str, Any]] = []
+    later: list[tuple[str, Mapping[str, object] | list[Mapping[str, object]]]] = []
     for key, value in data.items():
-        if isinstance(value, Mapping) or (_is_tables(value) and value):
+        if (isinstance(value, Mapping) or _is_tables(value)) and (value or isinstance(value, Mapping)):
             later.append((f"{path}{_key(key)}", value))
         else:
             yield f"{_key(key)} = {_value(value)}"
@@ -332,7 +333,7 @@ def _table(data: Mapping[str, object], path: str) -> Iterator[str]:
             yield from _table(part, f"{name}.")
 
 
-def _is_tables(value: object) -> bool:
+def _is_tables(value: object) -> TypeGuard[list[Mapping[str, object]]]:
     return isinstance(value, list) and all(isinstance(part, Mapping) for part in value)
 
 

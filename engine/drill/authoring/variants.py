@@ -11,7 +11,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from engine.chance import Chance
 from engine.drill.authoring.problems import Path
@@ -40,9 +40,16 @@ Found = tuple[Path, str, str]
 """Problem: place, description, and expected value."""
 
 
-def groups(variants: Mapping[str, Any]) -> list[dict[str, list[object]]]:
+def groups(variants: Mapping[str, object]) -> list[dict[str, list[object]]]:
     """Return the pools that are picked together, in the order of the file."""
-    return [dict(pool) if isinstance(pool, dict) else {name: pool} for name, pool in variants.items()]
+    return [
+        {
+            inner: entries
+            for inner, entries in (pool if isinstance(pool, dict) else {name: pool}).items()
+            if isinstance(entries, list)
+        }
+        for name, pool in variants.items()
+    ]
 
 
 def pick_values(variants: Mapping[str, object], seed: int) -> dict[str, object]:
@@ -69,14 +76,17 @@ def combinations(variants: Mapping[str, object]) -> Iterator[dict[str, object]]:
         }
 
 
-def substitute_picks(value: object, picks: Picks) -> Any:
+def substitute_picks(data: Mapping[str, object], picks: Picks) -> dict[str, object]:
+    """Return the *data* of a file with its placeholders replaced; the pools stay as they are."""
+    return {key: part if key == VARIANTS else _substitute(part, picks) for key, part in data.items()}
+
+
+def _substitute(value: object, picks: Picks) -> object:
     """Return *value*, of TOML's types, with its placeholders replaced; a single placeholder becomes the pick."""
     if isinstance(value, dict):
-        return {
-            key: part if key == VARIANTS else substitute_picks(part, picks) for key, part in value.items()
-        }
+        return substitute_picks(value, picks)
     if isinstance(value, list):
-        return [substitute_picks(part, picks) for part in value]
+        return [_substitute(part, picks) for part in value]
     if not isinstance(value, str):
         return value
     whole = _PLACEHOLDER.fullmatch(value)
@@ -106,16 +116,16 @@ def find_problems(data: Mapping[str, object]) -> list[Found]:
     ]
 
 
-def find_unused_pools(data: Mapping[str, Any]) -> list[Found]:
+def find_unused_pools(data: Mapping[str, object]) -> list[Found]:
     """Return the pools that no placeholder uses."""
-    used = {name for _, name in _placeholders(data, ())}
+    used, pools = {name for _, name in _placeholders(data, ())}, data.get(VARIANTS)
     return [
         (
             (VARIANTS,),
             say("no text uses the variant {name!r}", name=name),
             say("{placeholder} in a text, or no pool with this name", placeholder=f"{{{name}}}"),
         )
-        for group in groups(data.get(VARIANTS, {}))
+        for group in groups(pools if isinstance(pools, dict) else {})
         for name in group
         if name not in used
     ]

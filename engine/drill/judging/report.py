@@ -312,7 +312,7 @@ def _to_seconds(tick: int | None) -> float | None:
     return None if tick is None else tick / TICKS_PER_S
 
 
-def availability_json(world: World) -> dict[str, Any]:
+def availability_json(world: World) -> Row:
     """Return downtime, exposure and losses in total and of each database."""
     accounts = {name: quantities.settle_account(world, name) for name in world.availability}
     total = {
@@ -322,7 +322,7 @@ def availability_json(world: World) -> dict[str, Any]:
     return {**total, "databases": {name: _account(a) for name, a in accounts.items()}}
 
 
-def clients_json(drill: DrillState) -> dict[str, Any]:
+def clients_json(drill: DrillState) -> Row:
     """Return the time without service for clients, in total and per database, with its basis."""
     clients = clients_at_start(drill.scenario)
     down = client_downtime_s(events(drill), clients, drill.world.t_s)
@@ -355,7 +355,7 @@ def log_of(world: World, database: str) -> Place | None:
     return next((place for place in found if place is not None), None)
 
 
-def readings(drill: DrillState) -> dict[str, object]:
+def readings(drill: DrillState) -> Row:
     """Return t_s and one array for each counter of the first database; several databases are under `databases`.
 
     None stands for times without a living copy of the database. The interval grows so that there are at most

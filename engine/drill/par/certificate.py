@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final, Literal
 
 from engine.arithmetic import total
 from engine.drill.authoring.scenario import select_variant
@@ -19,6 +19,7 @@ from engine.drill.par.cost_of_waiting import WaitingCost
 from engine.drill.par.multi_seed import Reaction
 from engine.drill.par.search import ParSearch, Spread
 from engine.drill.par.search_drill import SearchDrill
+from engine.drill.par.shapes import Certificate, SeedScores, TrapScore, WeighedPlan
 from engine.drill.par.trials import SearchPlan
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import default_end, play_solution
@@ -46,6 +47,7 @@ BLUNDERS_SHARE: Final = 0.8
 WAITING_SHARE: Final = 0.9
 """Share of the time after which the cost of waiting is no longer refined; the rest is for other seeds. Assumed."""
 
+PlanName = Literal["robust", "safest"]
 Over = Callable[[float], bool]
 """Function that returns whether this share of the time is over."""
 
@@ -54,14 +56,15 @@ def _never_expires(_: float) -> bool:
     return False
 
 
-def read_fair_plans(certificate: Mapping[str, Any]) -> list[list[Input]]:
+def read_fair_plans(certificate: Certificate) -> list[list[Input]]:
     """Return the fair plans of a certificate."""
-    over_seeds = [(certificate.get(name) or {}).get("plan") for name in ("robust", "safest")]
+    weighed = (certificate.get("robust"), certificate.get("safest"))
+    over_seeds = [entry["plan"] for entry in weighed if entry]
     lines = (certificate["par"]["plan"], certificate["shortest"], *over_seeds, certificate.get("last_chance"))
     return [_parse_inputs(each) for each in lines if each]
 
 
-def read_clairvoyant_plan(certificate: Mapping[str, Any]) -> list[Input]:
+def read_clairvoyant_plan(certificate: Certificate) -> list[Input]:
     """Return the clairvoyant plan of a certificate."""
     return _parse_inputs(certificate["clairvoyant"]["plan"])
 
@@ -81,7 +84,7 @@ class CertificateBuilder:
         scenario: Scenario,
         seed: int,
         spread: Spread | None = None,
-        before: Mapping[str, Any] | None = None,
+        before: Certificate | None = None,
     ) -> None:
         """Begin a certificate.
 
@@ -124,7 +127,7 @@ class CertificateBuilder:
         """End the present search as soon as it has played its first plans."""
         self._is_out_of_time = True
 
-    def certificate(self, is_expired: Over = _never_expires) -> dict[str, Any]:
+    def certificate(self, is_expired: Over = _never_expires) -> Certificate:
         """Return the certificate in the form of `mirrordrill par --json`.
 
         Scores and hashes come from full drills that replay the plans. Parts that take time stop when
@@ -143,7 +146,7 @@ class CertificateBuilder:
         for _ in waited.steps():
             if is_expired(WAITING_SHARE):
                 break
-        fields = {
+        fields: Certificate = {
             "scenario": self.fair.scenario.name,
             "seed": self.fair.seed,
             "method": METHOD,
@@ -174,13 +177,14 @@ class CertificateBuilder:
         chances = [plan.acts for plan in self.fair.plans if plan.reached and plan.acts]
         known = [plan.acts for plan in (par, shortest) if plan is not None]
         # A plan of a later search from a moment need not be fair from the beginning.
-        earlier = _parse_inputs((self._earlier or {}).get("last_chance") or ())
+        last_lines = None if self._earlier is None else self._earlier.get("last_chance")
+        earlier = _parse_inputs(last_lines or ())
         if earlier and all(state.is_reached for state in self._play_delayed(earlier).goals.values()):
             chances.append(tuple(earlier))
         last_chance = () if idle.reached else max(chances, key=_begin, default=())
         return WaitingCost(self.fair.scenario, self.fair.seed, known, par.score, idle.score, last_chance)
 
-    def _measure_luck(self, plan: SearchPlan, is_expired: Over) -> dict[str, Any]:
+    def _measure_luck(self, plan: SearchPlan, is_expired: Over) -> SeedScores:
         """Measure the score of the reference with further seeds in addition to its own: mean, minimum and maximum."""
         scores = [plan.score]
         for seed in self._seeds:
@@ -192,7 +196,7 @@ class CertificateBuilder:
             scores.append(run.total())
         return {"seeds": len(scores) - 1, "mean": _mean(scores), "least": min(scores), "most": max(scores)}
 
-    def _find_robust_plan(self, is_expired: Over) -> dict[str, Any] | None:
+    def _find_robust_plan(self, is_expired: Over) -> WeighedPlan | None:
         """Find the plan with the highest mean value over several seeds with the same fault, including its own."""
         scores_by_plan: dict[SearchPlan, list[float]] = {}
         known = [*self._fair_reference, *self._find_earlier_plans("robust")]
@@ -204,32 +208,40 @@ class CertificateBuilder:
             if min(scores) == TOTAL_MAX:
                 break
         best = max(scores_by_plan, key=lambda plan: _mean(scores_by_plan[plan]), default=None)
-        found = None
+        found: WeighedPlan | None = None
         if best is not None:
             scores = scores_by_plan[best]
-            found = {"plan": best.lines, "seeds": SEEDS, "mean": _mean(scores), "least": min(scores)}
-            found["most"] = max(scores)
+            found = {
+                "plan": best.lines,
+                "seeds": SEEDS,
+                "mean": _mean(scores),
+                "least": min(scores),
+                "most": max(scores),
+            }
         return self._select_better_entry("robust", found, "mean", scores_by_plan)
 
-    def _find_earlier_plans(self, name: str) -> list[SearchPlan]:
+    def _find_earlier_plans(self, name: PlanName) -> list[SearchPlan]:
         """Return the plan of this name in the earlier certificate."""
         earlier = self._read_earlier_entry(name)
         return [] if earlier is None else [plan for plan in self.fair.plans if plan.lines == earlier["plan"]]
 
-    def _read_earlier_entry(self, name: str) -> dict[str, Any] | None:
-        found: dict[str, Any] | None = None if self._earlier is None else self._earlier.get(name)
-        return found
+    def _read_earlier_entry(self, name: PlanName) -> WeighedPlan | None:
+        return None if self._earlier is None else self._earlier.get(name)
 
     def _select_better_entry(
-        self, name: str, entry: dict[str, Any] | None, value_key: str, weighed: Mapping[SearchPlan, object]
-    ) -> dict[str, Any] | None:
+        self,
+        name: PlanName,
+        entry: WeighedPlan | None,
+        value_key: Literal["mean", "least"],
+        weighed: Mapping[SearchPlan, object],
+    ) -> WeighedPlan | None:
         """Return *entry* or the earlier entry, if that has more value and was not *weighed* again."""
         earlier = self._read_earlier_entry(name)
         if earlier is None or all(plan in weighed for plan in self._find_earlier_plans(name)):
             return entry
         return earlier if entry is None or entry[value_key] < earlier[value_key] else entry
 
-    def _find_safest_plan(self, shortest: SearchPlan | None, is_expired: Over) -> dict[str, Any] | None:
+    def _find_safest_plan(self, shortest: SearchPlan | None, is_expired: Over) -> WeighedPlan | None:
         """Find the plan with the highest worst-case value: over other seeds, and with every action delayed."""
         whole = [plan for plan in self.fair.plans if plan.reached]
         known = [*self._acts, *self._fair_reference, *self._find_earlier_plans("safest")]
@@ -243,7 +255,9 @@ class CertificateBuilder:
                 *scores, *(self._score_delayed(plan, ticks(late_s)) for late_s in LATE_S)
             )
         safest = min(least_scores, key=lambda plan: (-least_scores[plan], *plan.key), default=None)
-        found = None if safest is None else {"plan": safest.lines, "least": least_scores[safest]}
+        found: WeighedPlan | None = (
+            None if safest is None else {"plan": safest.lines, "least": least_scores[safest]}
+        )
         return self._select_better_entry("safest", found, "least", least_scores)
 
     @property
@@ -279,7 +293,7 @@ class CertificateBuilder:
         run.advance_to(default_end(run, run.tick))
         return run
 
-    def _list_traps(self) -> list[dict[str, Any]]:
+    def _list_traps(self) -> list[TrapScore]:
         """List each trap with the best total of a plan that ran into it; None: no plan did."""
         plans = [*self.fair.plans, *self.clairvoyant.plans]
         traps = SearchDrill(self.fair.scenario, self.fair.seed).traps
@@ -313,16 +327,20 @@ def _key(plan: SearchPlan) -> tuple[object, ...]:
     return plan.key
 
 
-def _merge_previous(previous: Mapping[str, Any], certificate: dict[str, Any]) -> dict[str, Any]:
+def _merge_previous(previous: Certificate, certificate: Certificate) -> Certificate:
     """Merge *certificate* with proofs of the same bounds from an earlier search that this one had no time for."""
-    if any(previous[name].get("score") != certificate[name]["score"] for name in ("par", "clairvoyant")):
+    bounds = [
+        (each["par"].get("score"), each["clairvoyant"].get("score")) for each in (previous, certificate)
+    ]
+    if bounds[0] != bounds[1]:
         return certificate
     certificate["nodes"] = max(previous.get("nodes", 0), certificate["nodes"])
-    for proved in ("complete", "optimal"):
-        certificate[proved] = previous.get(proved, False) or certificate[proved]
+    certificate["complete"] = previous.get("complete", False) or certificate["complete"]
+    certificate["optimal"] = previous.get("optimal", False) or certificate["optimal"]
     same = previous.get("choices") == certificate["choices"]
     if same and previous.get("acts_tried", 0) > certificate["acts_tried"]:
-        certificate |= {name: previous[name] for name in ("acts_tried", "blunder_share")}
+        certificate["acts_tried"] = previous["acts_tried"]
+        certificate["blunder_share"] = previous["blunder_share"]
     sprung = {trap["name"]: trap["best"] for trap in previous.get("traps") or () if trap["best"] is not None}
     for trap in certificate["traps"]:
         known = [best for best in (trap["best"], sprung.get(trap["name"])) if best is not None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -16,6 +16,7 @@ from engine.drill.par.continuations import BaselineRun
 from engine.drill.par.observability import is_observable, next_whole_second
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
+from engine.drill.par.shapes import WaitingFields
 from engine.drill.running.solution import default_end
 from engine.drill.time.cooperative_tasks import Slices
 from engine.inputs import Input
@@ -86,7 +87,7 @@ class WaitingCost:
         if self._chances:
             yield from self._draw_curve(end, stops)
 
-    def certificate_fields(self) -> dict[str, Any]:
+    def certificate_fields(self) -> WaitingFields:
         """Return the parts of a certificate."""
         points: list[tuple[Tick, float]] = []
         best = self.idle

@@ -19,6 +19,7 @@ from engine.drill.judging.shapes import BLUNDER
 from engine.drill.par import continuations
 from engine.drill.par.observability import needs_no_evidence
 from engine.drill.par.search_drill import SearchDrill
+from engine.drill.par.shapes import BlunderFields
 from engine.drill.par.trials import POINTS_MAX, Decision, Key, Rules, SearchPlan, Trial, Trials, try_input
 from engine.drill.time.cooperative_tasks import Slices, scale_progress
 from engine.inputs import Input
@@ -208,7 +209,7 @@ class Blunders:
     found: int = 0
 
     @property
-    def certificate_fields(self) -> dict[str, object]:
+    def certificate_fields(self) -> BlunderFields:
         """Return the fields of a certificate. The share is None if no action was tried."""
         return {
             "blunder_share": self.found / self.tried if self.tried else None,

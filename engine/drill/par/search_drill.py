@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, count
 from operator import attrgetter, is_not
-from typing import Any, Final, Self
+from typing import Final, Self, TypeVar
 
 from msgspec.msgpack import Encoder
 
@@ -26,7 +26,7 @@ from engine.drill.running.state import Storage, attributes
 from engine.events import Event
 from engine.inputs import Input, InputError
 from engine.model import Tick, Timer, World, ticks
-from engine.model.world import FieldUse, parts
+from engine.model.world import FieldUse, PartKey, parts
 from engine.overrides import override
 from engine.verbs.lines import parse_line
 
@@ -98,8 +98,9 @@ def compute_transposition_key(drill: SearchDrill) -> bytes:
     """
     world, marks = drill.world, drill.marks
     parts = {name: part for name, part in zip(MATTERS, PARTS_THAT_MATTER(world), strict=True) if part}
-    parts |= {"goals": drill.goals, "answers": drill.answers, "faults": dict(enumerate(world.faults))}
     mark = marks.hash_parts("conduct", dict(enumerate(drill._batches)), _conduct)
+    mark ^= marks.hash_parts("goals", drill.goals) ^ marks.hash_parts("answers", drill.answers)
+    mark ^= marks.hash_parts("faults", dict(enumerate(world.faults)))
     for name, part in parts.items():
         mark ^= marks.hash_parts(
             name, part, repr if name == "batches" else None
@@ -123,7 +124,7 @@ def _conduct(batch: SentBatch) -> tuple[Tick, str | None, str]:
 MATTERS: Final = parts(FieldUse.DECIDE)
 """Parts of a world that determine its future."""
 
-PARTS_THAT_MATTER: Final[Callable[[World], tuple[Any, ...]]] = attrgetter(*MATTERS)
+PARTS_THAT_MATTER: Final[Callable[[World], tuple[Mapping[object, object], ...]]] = attrgetter(*MATTERS)
 
 
 # --- incremental hashes of dictionaries of frozen parts ---------------------------------------------------
@@ -148,7 +149,7 @@ NO_PART: Final = HashedPart(object(), 0)
 class HashedDict:
     """Dictionary at its last hash, in order."""
 
-    keys: list[Any]
+    keys: Sequence[object]
     values: list[object]
     parts: list[HashedPart]
     before: list[HashedPart]
@@ -170,6 +171,9 @@ def encode_part(part: object) -> bytes:
         return repr(part).encode()
 
 
+Part = TypeVar("Part")
+
+
 class IncrementalHash:
     """Hashes of dictionaries by name.
 
@@ -184,7 +188,7 @@ class IncrementalHash:
         return IncrementalHash, ()
 
     def hash_parts(
-        self, name: str, parts: Mapping[Any, object], matters: Callable[[Any], object] | None = None
+        self, name: str, parts: Mapping[PartKey, Part], matters: Callable[[Part], object] | None = None
     ) -> int:
         """Hash *parts* in any order.
 
@@ -193,7 +197,7 @@ class IncrementalHash:
         if not parts:
             return 0
 
-        def hash_part(key: object, value: object) -> HashedPart:
+        def hash_part(key: object, value: Part) -> HashedPart:
             place = f"{name} {key!r} ".encode()
             mark = _compute_digest(place + encode_part(value if matters is None else matters(value)))
             return HashedPart(value, int.from_bytes(mark, "big"))
@@ -213,9 +217,9 @@ class IncrementalHash:
     def _rebuild(
         self,
         previous: HashedDict | None,
-        keys: list[Any],
-        values: list[object],
-        hash_part: Callable[[Any, object], HashedPart],
+        keys: list[PartKey],
+        values: list[Part],
+        hash_part: Callable[[object, Part], HashedPart],
     ) -> HashedDict:
         """Rebuild the hash for other keys, with the hashes of unchanged parts."""
         known = dict(zip(previous.keys, previous.parts, strict=True)) if previous is not None else {}
@@ -224,7 +228,7 @@ class IncrementalHash:
             part = known.get(key, NO_PART)
             parts.append(part if part.value is value else hash_part(key, value))
             mark ^= parts[-1].mark
-        return HashedDict(keys, values, parts, [NO_PART] * len(keys), mark)
+        return HashedDict(keys, list(values), parts, [NO_PART] * len(keys), mark)
 
 
 def _compute_digest(data: bytes) -> bytes:

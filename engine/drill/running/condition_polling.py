@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
-from operator import attrgetter, methodcaller
-from typing import Any, Final, Self
+from operator import attrgetter
+from typing import Final, Self
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.conditions import NEVER, Asked, Test
@@ -18,15 +19,13 @@ from engine.flow import Level
 from engine.model import Client, Tick, World, ticks
 from engine.model.world import FieldUse, parts
 
-PARTS_ASKED: Final[Callable[[World], tuple[Any, ...]]] = attrgetter(*parts(FieldUse.ASK))
+PARTS_ASKED: Final[Callable[[World], tuple[object, ...]]] = attrgetter(*parts(FieldUse.ASK))
 
-OF_CLIENT: Final[Callable[[Client], tuple[Any, ...]]] = attrgetter(
+OF_CLIENT: Final[Callable[[Client], tuple[object, ...]]] = attrgetter(
     "connected_to", "failed_logins", "data_source", "databases", "read_only", "multi_subnet", "driver",
     "command_timeout_s",
 )  # fmt: skip
 """Attributes of a client that conditions use. They change with every login attempt."""
-
-COPIED: Final[Callable[[Any], Any]] = methodcaller("copy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class ConditionPoller(DrillState):
         """Results of the conditions that the current poll has evaluated so far."""
         self._known: Facts | None = None
         """Facts for conditions, valid until one of the parts that they use changes."""
-        self._parts_asked: tuple[dict[Any, Any] | list[Any], ...] = ()
+        self._parts_asked: tuple[object, ...] = ()
         self._asked_besides: list[object] = []
         """Other data that conditions use, as of the last comparison."""
         self._changed = True
@@ -102,7 +101,7 @@ class ConditionPoller(DrillState):
         besides = [*map(OF_CLIENT, self.world.clients.values()), *sent, self.calls, *self._collect_answers()]
         if parts == self._parts_asked and besides == self._asked_besides:
             return False
-        self._parts_asked, self._asked_besides = tuple(map(COPIED, parts)), besides
+        self._parts_asked, self._asked_besides = tuple(map(copy, parts)), besides
         self._known, self._changed = None, True
         return True
 

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import is_
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from engine.drill.running.state import DrillState, Storage, attributes
 from engine.drill.time.event_log import EventLog
 from engine.flow import Array, Samples
 from engine.model import Tick
-from engine.model.world import FieldUse, parts
+from engine.model.world import FieldUse, PartKey, parts
 from engine.protocol.errorlog import LINES_KEPT
 
 # --- dictionaries and lists of many moments in blocks; equal blocks are stored once -----------------------
@@ -90,7 +90,7 @@ class Blocks:
 
 
 def split_into_blocks(
-    collection: Mapping[Any, object] | Sequence[object], previous: Blocks | None = None
+    collection: Mapping[PartKey, object] | Sequence[object], previous: Blocks | None = None
 ) -> Blocks:
     """Split *collection* into blocks; blocks that are equal in the earlier *previous* are the same objects."""
     keys = (

@@ -7,10 +7,10 @@ so that a program that only shows a list does not need it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from engine.flow.compiled.loader import Kernel
+    from engine.flow.compiled.loader import Kernel, KernelFunction
 
 ENTRIES: Final = ("advance", "note_crossings", "stream_crossings", "read_source", "read_stream")
 """Functions of `kernel.py` that Python calls."""
@@ -40,7 +40,7 @@ def kernel() -> Kernel:
     return _kernel
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> KernelFunction:
     if name not in ENTRIES:
         raise AttributeError(name)
     return kernel().functions[name]

@@ -31,7 +31,8 @@ CALLED: Final = (
 RESULTS: Final = {"int": ctypes.c_int64, "bool": ctypes.c_bool, "None": None}
 
 
-Functions = dict[str, Callable[..., Any]]
+KernelFunction = Callable[..., Any]
+Functions = dict[str, KernelFunction]
 
 
 @dataclass(frozen=True)
@@ -111,12 +112,12 @@ def _connect(library: ctypes.CDLL, wide: bool) -> None:
     library.connect(table, wide)
 
 
-def _function(library: ctypes.CDLL, python_function: Callable[..., Any]) -> Callable[..., Any]:
+def _function(library: ctypes.CDLL, python_function: KernelFunction) -> KernelFunction:
     call = library[f"call_{python_function.__name__}"]
     call.argtypes = [ctypes.py_object]
     call.restype = RESULTS[python_function.__annotations__["return"]]
 
-    def entry(*arguments: object) -> Any:
+    def entry(*arguments: object) -> object:
         return call(arguments)
 
     return entry

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from engine.availability import replicas
 from engine.messages import SqlError
@@ -16,19 +16,20 @@ from engine.tsql.batches import access, backup_restore, constraints, objects, pe
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.data import Table
 from engine.tsql.batches.machine import Machine
+from engine.tsql.batches.work import Handler
 from engine.tsql.catalog import instance
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import languages
-from engine.tsql.scalars.values import to_text
+from engine.tsql.scalars.values import Scalar, to_text
 
 Outcome = statements.Outcome
-Command = Callable[[Machine, Any], Outcome]
+Command = Handler[Machine, Outcome]
 """Function that executes a statement of its kind."""
 
 
-def _options(machine: Machine, pairs: s.Pairs) -> dict[str, Any]:
+def _options(machine: Machine, pairs: s.Pairs) -> dict[str, Scalar]:
     return {name: machine.value(value) for name, value in pairs}
 
 
@@ -211,14 +212,26 @@ def _backup_certificate(machine: Machine, statement: s.BackupCertificate) -> Out
     )
 
 
-def _login_settings(machine: Machine, statement: s.LoginStatement, options: dict[str, Any]) -> dict[str, Any]:
+class LoginSettings(TypedDict):
+    """Fields of a login that both CREATE and ALTER set."""
+
+    password: str | None
+    default_database: str | None
+    default_language: str | None
+    check_policy: bool | None
+    check_expiration: bool | None
+
+
+def _login_settings(
+    machine: Machine, statement: s.LoginStatement, options: Mapping[str, Scalar]
+) -> LoginSettings:
     """Return the fields of the login that both CREATE and ALTER set.
 
     Raise 155, or 15122 for expiration alone.
     """
     title = "CREATE LOGIN" if isinstance(statement, s.CreateLogin) else "ALTER LOGIN"
     option_table.check_options(title, statement.options, machine.context.version)
-    language = options.get("DEFAULT_LANGUAGE")
+    language, database = options.get("DEFAULT_LANGUAGE"), options.get("DEFAULT_DATABASE")
     found = None if language is None else languages.find(to_text(language))
     if language is not None and found is None:
         raise UnsimulatedFeatureError(f"the language {to_text(language)}")
@@ -229,7 +242,7 @@ def _login_settings(machine: Machine, statement: s.LoginStatement, options: dict
     }
     return {
         "password": None if statement.password is None else machine.text(statement.password),
-        "default_database": options.get("DEFAULT_DATABASE"),
+        "default_database": None if database is None else to_text(database),
         "default_language": None if found is None else found.name,
         "check_policy": switches.get("CHECK_POLICY"),
         "check_expiration": switches.get("CHECK_EXPIRATION"),

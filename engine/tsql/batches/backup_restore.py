@@ -5,8 +5,8 @@ Documented [DOC: BACKUP; RESTORE arguments].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from engine.constants import PRODUCT
 from engine.identifiers import unique_id
@@ -19,6 +19,7 @@ from engine.tsql.batches import access
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.batches.data import Row
 from engine.tsql.batches.machine import Machine
+from engine.tsql.batches.work import Handler
 from engine.tsql.catalog.configurations import option_value
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
@@ -92,7 +93,7 @@ def _shown_value(machine: Machine, name: str, value: s.Value) -> Scalar:
     return int(given) if isinstance(given, float) and given.is_integer() else given
 
 
-def _stats(options: dict[str, Any]) -> int:
+def _stats(options: Mapping[str, Scalar]) -> int:
     """Return the percent between two progress messages: that of STATS, 10 for the bare word, 0 without it."""
     if "STATS" not in options:
         return 0
@@ -201,7 +202,7 @@ def _show(machine: Machine, grid: Grid) -> None:
     machine.say_rows(len(rows))
 
 
-COMMANDS: Final[dict[type[s.Statement], Callable[[Machine, Any], Outcome]]] = {
+COMMANDS: Final[dict[type[s.Statement], Handler[Machine, Outcome]]] = {
     s.Backup: _backup,
     s.Restore: _restore,
     s.RestoreInfo: _restore_info,

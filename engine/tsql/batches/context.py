@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
@@ -33,7 +33,7 @@ class Context:
     """Id of the running procedure: @@PROCID."""
     call: Callable[[Sequence[Scalar]], Scalar] | None = None
     """Function that calls a user-defined scalar function by name, with arguments (resolution.py)."""
-    writes: dict[Place, Any] = field(init=False)
+    writes: dict[Place, object] = field(init=False)
     """Changes of the transaction to objects (objects.py), as in SqlSession.writes."""
     logs: dict[Key, tuple[float, float]] = field(init=False)
     """Start of the transaction's log in each database, and the amount of this log."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -264,7 +264,7 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     savepoints: tuple[tuple[str, Undo], ...] = ()
     doomed: bool = False
     """True after a caught error under XACT_ABORT: the transaction can only be rolled back."""
-    writes: tuple[tuple[Place, Any], ...] = ()
+    writes: tuple[tuple[Place, object], ...] = ()
     """Changes of the transaction by object: RowChanges, a created object, or None for a dropped object. No log
     contains them yet: the end of the connection undoes them.
     """

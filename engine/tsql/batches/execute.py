@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -33,6 +33,7 @@ from engine.tsql.batches.administer import Command
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.data import Caught, ConnectionLostError
 from engine.tsql.batches.machine import Machine
+from engine.tsql.batches.work import Handler
 from engine.tsql.clients import linked_servers
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import option_table
@@ -110,10 +111,10 @@ _BEGINS: Final = (
 # --- commands of the protocol ----------------------------------------------------------------------------
 
 
-def _on_database(function: Callable[..., Outcome], *fields: str) -> Callable[[Machine, object], Outcome]:
+def _on_database(function: Callable[..., Outcome], *fields: str) -> Handler[Machine, Outcome]:
     """Return the command *function*(world, server, database, *fields of the statement*)."""
 
-    def run(machine: Machine, statement: Any) -> Outcome:
+    def run(machine: Machine, statement: s.OnDatabase) -> Outcome:
         arguments = [getattr(statement, name) for name in fields]
         return function(machine.world, machine.session.server, statement.database, *arguments)
 
@@ -535,7 +536,7 @@ def _checkpoint(machine: Machine, statement: s.Checkpoint) -> None:
     machine.note(error=0, rowcount=0)
 
 
-LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
+LANGUAGE: Final[dict[type[s.Statement], Handler[Machine, None]]] = {
     s.QueryStatement: lambda machine, statement: queries.run(machine, statement),
     s.CreateProcedure: _create_procedure,
     s.CreateView: _create_view,

@@ -7,17 +7,18 @@ such as a missing file or a wrong option, belong to its handler.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
 from engine.model import DbState, ReplicaRole
 from engine.protocol import groups, options, statements
 from engine.tsql.batches import access
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
+from engine.tsql.batches.work import Handler
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import statements as s
-from engine.tsql.scalars.values import to_text
+from engine.tsql.scalars.values import Scalar, to_text
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
@@ -198,11 +199,11 @@ def admit(context: Context, kind: str, database: str) -> None:
             int(cell),
             *_arguments(int(cell), shown),
             also=_trailers(int(cell), kind),
-            **_STATE.get(int(cell), {}),
+            state=_STATE.get(int(cell)),
         )
 
 
-_STATE: Final[dict[int, dict[str, Any]]] = {3701: {"state": 1}}
+_STATE: Final = {3701: 1}
 
 
 def admit_target(context: Context, parts: tuple[str, ...]) -> None:
@@ -242,11 +243,11 @@ Where = tuple[str, str]
 """Kind of statement and name of the database."""
 
 
-def _writes(machine: Machine, statement: Any) -> list[Where]:
+def _writes(machine: Machine, statement: object) -> list[Where]:
     return [("write", machine.session.database)]
 
 
-def _of_object(machine: Machine, statement: Any) -> list[Where]:
+def _of_object(machine: Machine, statement: s.CreateTable | s.AlterTable | s.CreateIndex) -> list[Where]:
     """Return a table whose name begins with # is in tempdb."""
     name = statement.name if isinstance(statement.name, tuple) else statement.table
     if name[-1].startswith("#"):
@@ -313,7 +314,7 @@ def _picture(machine: Machine, statement: s.CreateDatabase) -> list[Where]:
     return [] if statement.snapshot_of is None else [("snap", statement.snapshot_of)]
 
 
-RULES: Final[dict[type[s.Statement], Callable[[Machine, Any], list[Where]]]] = {
+RULES: Final[dict[type[s.Statement], Handler[Machine, list[Where]]]] = {
     **dict.fromkeys((s.CreateTable, s.AlterTable, s.CreateIndex), _of_object),
     **dict.fromkeys(
         (
@@ -416,7 +417,7 @@ def check(machine: Machine, statement: s.Statement) -> None:
         _admit_where(machine.context, *where)
 
 
-def check_procedure(context: Context, name: str, arguments: dict[str, Any]) -> None:
+def check_procedure(context: Context, name: str, arguments: Mapping[str, Scalar]) -> None:
     """Raise the error by which the gate refuses the system procedure *name*."""
     if name in PROCEDURES:
         kind, argument = PROCEDURES[name]

@@ -166,9 +166,10 @@ Edit = RowChanges | StoredObject | None
 """Change of a transaction to an object: changes of its rows, another object, or removal."""
 
 
-def apply_edit(stored_object: StoredObject | None, edit: Edit) -> StoredObject | None:
+def apply_edit(stored_object: StoredObject | None, edit: object) -> StoredObject | None:
     """Return the object after the edit."""
     if not isinstance(edit, RowChanges):
+        assert edit is None or isinstance(edit, StoredObject)
         return edit
     assert stored_object is not None and isinstance(stored_object.item, Table)
     return StoredObject(stored_object.name, tables.apply_row_changes(stored_object.item, edit))
@@ -190,14 +191,14 @@ def _make_edit(old_object: StoredObject | None, new_object: StoredObject | None)
     return tables.compare_rows(old_object.item, new_object.item) if same and not truncated else new_object
 
 
-def _combine_edits(first_edit: Edit, second_edit: Edit) -> Edit:
+def _combine_edits(first_edit: object, second_edit: Edit) -> Edit:
     """Return one edit that does both."""
     if not isinstance(second_edit, RowChanges):
         return second_edit
     return (
         tables.merge_row_changes(first_edit, second_edit)
         if isinstance(first_edit, RowChanges)
-        else apply_edit(first_edit, second_edit)
+        else apply_edit(apply_edit(None, first_edit), second_edit)
     )
 
 
@@ -405,7 +406,7 @@ def move(context: Context, old_object: StoredObject, new_object: StoredObject) -
     _change(context, (*where, new_object.key), None, new_object)
 
 
-def keep_in_system_database(world: World, object_key: Place, edit: Edit) -> None:
+def keep_in_system_database(world: World, object_key: Place, edit: object) -> None:
     """Keep a committed change of an object in master and similar databases: their log is not simulated."""
     _put(world.objects, object_key, apply_edit(world.objects.get(object_key), edit))
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec.structs import replace
 
@@ -20,6 +19,7 @@ from engine.tsql.batches.context import (
     roles_in,
     user_in,
 )
+from engine.tsql.batches.work import Handler
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import UnsimulatedFeatureError
@@ -172,11 +172,19 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
 
 # --- what a statement needs --------------------------------------------------------------------------------
 
-Rule = Callable[["Machine", Any], None]
+Rule = Handler["Machine", None]
+
+
+class NamedStatement(Protocol):
+    """Statement about one object."""
+
+    @property
+    def name(self) -> str | tuple[str, ...]:
+        """The name, or its parts."""
 
 
 def _server(permission: str, number: int, *arguments: object) -> Rule:
-    def check(machine: Machine, statement: Any) -> None:
+    def check(machine: Machine, statement: object) -> None:
         if not has_server_permission(machine.context, permission):
             raise SqlError(number, *arguments)
 
@@ -186,7 +194,7 @@ def _server(permission: str, number: int, *arguments: object) -> Rule:
 def _named(permission: str, verb: str, kind: str, field: str = "name") -> Rule:
     """Raise 15151 without a permission on the server."""
 
-    def check(machine: Machine, statement: Any) -> None:
+    def check(machine: Machine, statement: object) -> None:
         if not has_server_permission(machine.context, permission):
             raise SqlError(15151, verb, kind, getattr(statement, field))
 
@@ -196,7 +204,7 @@ def _named(permission: str, verb: str, kind: str, field: str = "name") -> Rule:
 def _creates(permission: str) -> Rule:
     """Raise 262 without the permission to create, 2760 without ALTER on the schema."""
 
-    def check(machine: Machine, statement: Any) -> None:
+    def check(machine: Machine, statement: NamedStatement) -> None:
         name = statement.name if isinstance(statement.name, tuple) else (statement.name,)
         if name[-1].startswith("#"):
             return
@@ -210,7 +218,7 @@ def _creates(permission: str) -> Rule:
     return check
 
 
-def _alters_object(machine: Machine, statement: Any) -> None:
+def _alters_object(machine: Machine, statement: s.AlterTable | s.CreateIndex) -> None:
     name = statement.name if isinstance(statement.name, tuple) else statement.table
     schema = objects.schema_of(name) or "dbo"
     if name[-1].startswith("#"):
@@ -242,7 +250,7 @@ def _restores(machine: Machine, statement: s.Restore) -> None:
 
 
 def _users(verb: str) -> Rule:
-    def check(machine: Machine, statement: Any) -> None:
+    def check(machine: Machine, statement: NamedStatement) -> None:
         if not has_permission(machine.context, machine.session.database, "ALTER ANY USER"):
             raise SqlError(15247) if verb == "create" else SqlError(15151, verb, "user", statement.name)
 

@@ -46,6 +46,11 @@ Steps = Generator[int, None, Any]
 
 T = TypeVar("T")
 
+M = TypeVar("M")
+
+Handler = Callable[[M, Any], T]
+"""Function for the statements of one class. A table with their classes as keys calls it."""
+
 
 class Meter:
     """Counter of the work of one slice, which ends when *allowance* is used up; shared by everything in the slice."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, Protocol
 
 from engine.protocol import clients, connections, security
 from engine.tsql.batches.context import Context
@@ -37,6 +37,14 @@ JOB_WINDOW: Final = "#agent:"
 """Marker in the names of windows for job steps (engine/tsql/clients/client.py)."""
 
 
+class RunningBatch(Protocol):
+    """Running batch of a window, as far as the views show it."""
+
+    @property
+    def command(self) -> str:
+        """Kind of its statement; empty for a query."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRow:
     """User session in the views."""
@@ -51,7 +59,7 @@ class SessionRow:
     database: str
     login_tick: int
     running: bool = False
-    batch: Any = None
+    batch: RunningBatch | None = None
     """Running batch of a window."""
     transactions: int = 0
     error: int = 0

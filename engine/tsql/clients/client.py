@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -549,11 +549,12 @@ def _abandon(world: World, name: str, run: Submission) -> None:
         statements.abandon(world, server, *run.pending)
 
 
-def _append_client_message(world: World, name: str, run: Submission, *what: Any) -> Submission:
-    """Append a message of the client (number and arguments) to the submission."""
-    if not what:
+def _append_client_message(
+    world: World, name: str, run: Submission, number: int | None = None, *arguments: object
+) -> Submission:
+    """Append a message of the client to the submission; None: no message."""
+    if number is None:
         return run
-    number, *arguments = what
     server = server_of(name)
     severity, text = fill_message(number, *(arguments or [server]))
     return replace(run, messages=(*run.messages, Message(number, severity, 0, 0, text, server)))

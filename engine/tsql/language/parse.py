@@ -141,7 +141,7 @@ def _alter_files(c: Children) -> s.Statement:
     return s.AlterFiles(c[0], action, tuple(pair for part in c if isinstance(part, list) for pair in part))
 
 
-def _texts(group: list[Any]) -> tuple[str, ...]:
+def _texts(group: Children) -> tuple[str, ...]:
     """Return the texts in brackets, those of inner brackets with them."""
     inner = [_texts(part) if isinstance(part, list) else (str(part),) for part in group]
     return tuple(text for texts in inner for text in texts if text not in "(),")

@@ -10,7 +10,7 @@ import json
 import re
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from sqlglot import exp
 
@@ -18,6 +18,7 @@ from engine.messages import SqlError
 from engine.tsql.query.conversions import text
 from engine.tsql.query.plans import Columns, Space, resolve_column
 from engine.tsql.query.syntax_normalization import is_json
+from engine.tsql.scalars.json_values import JsonTemplate
 from engine.tsql.scalars.types import MAX, SqlType, nvarchar
 
 COLUMN: Final = "JSON_F52E2B61-18A1-11d1-B105-00805F49916B"
@@ -161,7 +162,7 @@ def _literal(number: int, kind: SqlType | None, source: str, fragment: bool) -> 
 
 def _object(members: list[tuple[int, str]], literals: list[exp.Expr], nulls: bool, nested: bool) -> exp.Expr:
     """Return the call that makes the object of a row; *nested*: a dot in a name opens an object (PATH)."""
-    template: list[Any] = []
+    template: JsonTemplate = []
     seen: set[tuple[str, ...]] = set()
     before: tuple[str, ...] = ()
     for number, (_, name) in enumerate(members):
@@ -176,9 +177,11 @@ def _object(members: list[tuple[int, str]], literals: list[exp.Expr], nulls: boo
         held = template
         for step in path[:-1]:
             if not held or held[-1][0] != step:
-                held.append([step, []])
-            held = held[-1][1]
-        held.append([path[-1], number])
+                held.append((step, []))
+            inner = held[-1][1]
+            assert isinstance(inner, list)
+            held = inner
+        held.append((path[-1], number))
         before = path
     written = [literals[place].copy() for place, _ in members]
     return _call("json_object_of", text(json.dumps(template)), exp.Literal.number(int(nulls)), *written)

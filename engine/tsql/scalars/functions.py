@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from engine.messages import SqlError
 from engine.tsql.scalars import date_values, dates, formats, json_values, operators, xpath
@@ -137,7 +137,7 @@ def _unpack_value(row: Scalar, position: Scalar) -> Scalar:
 
 
 @lru_cache(maxsize=64)
-def _row(text: str) -> list[Any]:
+def _row(text: str) -> list[int | float | str | dict[str, str] | None]:
     found = json.loads(text)
     assert isinstance(found, list)
     return found

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from engine.messages import SqlError
 from engine.tsql.query.plans import UnsimulatedFeatureError
@@ -329,10 +329,10 @@ def open_json(value: Scalar, path: Scalar = "$") -> Scalar:
     text, node = _find_container(value, path)
     if node is None:
         return "[]"
-    rows: list[list[Any]] = []
+    rows: list[tuple[int | str, str | None, int]] = []
     for key, item in node.items:
         shown = text[item.start : item.end] if item.kind in ("array", "object") else scalar_text(text, item)
-        rows.append([key, shown, _TYPES[item.kind]])
+        rows.append((key, shown, _TYPES[item.kind]))
     return json.dumps(rows)
 
 
@@ -441,7 +441,11 @@ def _write_object(template: Scalar, include_nulls: Scalar, *literals: Scalar) ->
     return _write_members(json.loads(to_text(template)), bool(include_nulls), literals)
 
 
-def _write_members(template: list[Any], include_nulls: bool, literals: tuple[Scalar, ...]) -> str:
+JsonTemplate = list[tuple[str, "int | JsonTemplate"]]
+"""Members of a JSON object: (name, place of its value, or its own members)."""
+
+
+def _write_members(template: JsonTemplate, include_nulls: bool, literals: tuple[Scalar, ...]) -> str:
     written = []
     for name, held in template:
         if isinstance(held, int):

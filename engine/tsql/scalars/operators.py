@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from datetime import datetime
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Decimal
-from typing import Any, Final
+from typing import Final
 
 from engine import arithmetic
 from engine.messages import SqlError
@@ -126,7 +126,7 @@ def _floating(sign: str, a: float, b: float) -> float:
     if sign in "/%" and not b:
         raise SqlError(8134)
     try:
-        result: Any = {"+": a + b, "-": a - b, "*": a * b}.get(sign)
+        result: float | None = {"+": a + b, "-": a - b, "*": a * b}.get(sign)
         if result is None:
             result = a / b if sign == "/" else arithmetic.remainder(a, b)
     except OverflowError:

@@ -19,6 +19,7 @@ from engine.drill.par.certificate import CertificateBuilder
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.par.trials import Rules, SearchPlan, Trials
+from tests.assertions import require
 from tests.engine.drill import texts
 
 
@@ -100,8 +101,8 @@ def test_results_are_printed_at_once_when_the_time_is_over(
     found = par._search_certificate(small, small.seed, 3600.0 if is_interrupted else 0.0, None)
     assert len(ended) == 2
     assert found["nodes"] == 2
-    assert found["par"]["score"] == found["reference"]["score"] > found["idle"]["score"]
-    assert found["point_of_no_return_s"] == float(found["last_chance"][0].split()[0])
+    assert found["par"]["score"] == require(found["reference"]["score"]) > found["idle"]["score"]
+    assert found["point_of_no_return_s"] == float(require(found["last_chance"])[0].split()[0])
     assert found["curve"]["best"] == [found["par"]["score"], found["idle"]["score"]]
     assert found["safest"] is None
     assert found["luck"]["seeds"] == 0

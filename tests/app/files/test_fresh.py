@@ -9,7 +9,9 @@ import pytest
 from app.files import generated_drills, proof, scenario_files
 from app.files.summary import LEVELS
 from engine.drill.authoring.variants import pick_values
+from engine.drill.par.shapes import Certificate
 from engine.generators import run_to_completion
+from tests.assertions import require
 from tests.engine.drill import texts
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -19,7 +21,7 @@ def test_a_generated_drill_is_proved_and_announced() -> None:
     found = run_to_completion(generated_drills.generate_drill([(generator, 4711)]))
     assert found is not None
     assert found.seed == 4711
-    assert found.proved["par"]["score"] >= found.proved["reference"]["score"] >= 90.0
+    assert found.proved["par"]["score"] >= require(found.proved["reference"]["score"]) >= 90.0
     assert found.proved["idle"]["score"] < 50.0
     assert found.difficulty in LEVELS
     assert found.scenario.level == found.difficulty
@@ -73,7 +75,7 @@ def test_unproved_drills_are_not_offered() -> None:
 def test_difficulty_is_the_probability_of_a_blunder(
     share: float | None, acts: int, tried: int, expected: str
 ) -> None:
-    found = {"blunder_share": share, "acts_tried": tried, "choices": acts}
+    found: Certificate = {"blunder_share": share, "acts_tried": tried, "choices": acts}
     assert proof.difficulty(found) == expected
 
 

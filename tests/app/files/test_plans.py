@@ -9,13 +9,13 @@ from importlib import resources
 import pytest
 
 from app.files import certificates, scenario_files
-from app.files.proof import Certificate
 from engine.drill.authoring.facts import is_story_window
 from engine.drill.authoring.scenario import Scenario, select_variant
 from engine.drill.authoring.schema.story import Inject
 from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.par.observability import MONITOR_S
 from engine.drill.par.search_drill import SearchDrill
+from engine.drill.par.shapes import Certificate
 from engine.drill.team.rights import EVERY_ROLE
 from engine.inputs import Input, InputError
 from engine.model import Tick, ticks

@@ -69,7 +69,12 @@ def check(world: World) -> None:
             assert copy.last_log_backup_kb <= streams.end_of_log_kb(world, copy) + 1e-6
         assert copy.log_start_kb <= streams.end_of_log_kb(world, copy) + 1e-6
     chain = sorted(
-        (one for file in world.files.values() for one in file.sets if one.kind == backup.LOG),
+        (
+            one
+            for place in world.files
+            for one in restore.list_backup_sets(world, *place)
+            if one.kind == backup.LOG
+        ),
         key=lambda one: one.id,
     )
     for one, following in pairwise(chain):
@@ -114,14 +119,14 @@ def test_all_backups_of_two_servers_restore_a_database_in_sequence() -> None:
     do(world, f"copy-file {P} {target} D:\\full.bak", then_s=10.0)
     finish(world, target, restore.restore_database(world, target, DB, "D:\\full.bak", recovery=False))
     chain = sorted(
-        ((one.id, server, place) for (server, path), file in world.files.items() if path == "D:\\log.bak"
-         and server != target for place, one in enumerate(file.sets, start=1))
+        ((one.id, server, place) for server, path in world.files if path == "D:\\log.bak" and server != target
+         for place, one in enumerate(restore.list_backup_sets(world, server, path), start=1))
     )  # fmt: skip
     assert {server for _, server, _ in chain} == {P, M}, "both servers have taken log backups"
     for _, server, place in chain:
         path = f"\\\\{server}\\D$\\log.bak"
         finish(world, target, restore.restore_log(world, target, DB, path, recovery=False, file=place))
-    last = world.files[chain[-1][1], "D:\\log.bak"].sets[-1]
+    last = restore.list_backup_sets(world, chain[-1][1], "D:\\log.bak")[-1]
     copy = world.copies[target, DB]
     assert (copy.db_state, copy.mirroring.role) == (DbState.RESTORING, None)
     assert copy.end_of_log_kb == last.last_kb

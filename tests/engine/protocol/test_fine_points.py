@@ -31,6 +31,7 @@ from engine.protocol import (
     streams,
     volumes,
 )
+from engine.protocol.backup import BackupFile
 from engine.protocol.restore import Ending
 from tests.assertions import require
 from tests.engine.protocol.setups import (
@@ -82,9 +83,9 @@ def test_a_restore_with_recovery_takes_the_recovery_time() -> None:
 
 def test_a_restoring_database_does_not_serve_and_accepts_log_backups() -> None:
     world = with_backup()
-    sets = world.files[M, FULL].sets
+    sets = restore.list_backup_sets(world, M, FULL)
     image = replace(require(sets[0].image), log_backup_every_s=600.0)
-    world.files[M, FULL] = replace(world.files[M, FULL], sets=(replace(sets[0], image=image),))
+    world.files[M, FULL] = BackupFile((replace(sets[0], image=image),))
     restore.restore_database(world, M, "Copy", FULL, moves={f: f"D:\\x\\{f}" for f in ("Sales", "Sales_log")})
     assert not world.availability["Copy"].serving
     assert (M, "Copy") in [timer[3] for timer in world.timers if timer[2] == "log.backup"]

@@ -57,7 +57,7 @@ def roll(world: World, path: str, ending: Ending) -> DatabaseCopy:
 def test_stopat_within_a_log_backup_stops_there_and_opens() -> None:
     world = READY.fork()
     before = roll(world, TRN, Ending(recovery=False)).end_of_log_kb
-    last = world.files[M, LATER].sets[0]
+    last = restore.list_backup_sets(world, M, LATER)[0]
     middle = (last.from_tick + last.started_tick) // 2
     copy = roll(world, LATER, Ending(stop_tick=middle))
     assert copy.db_state is DbState.ONLINE

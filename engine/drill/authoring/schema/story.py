@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, PrivateAttr
+from pydantic.json_schema import JsonSchemaValue
 
 from engine.drill.authoring.schema.world import (
     AvailabilityGroupSpec,
@@ -492,22 +493,22 @@ class Scenario(ScenarioTable):
         return (*self.questions, *self.predictions)
 
 
-JsonSchema = dict[str, Any]
+JsonSchema = JsonSchemaValue
 
 
 def schema() -> JsonSchema:
     """Return the JSON Schema of a scenario file, for editors; `name` is optional there."""
     made = Scenario.model_json_schema(by_alias=True)
-    made = _or_variant(made)
-    made["required"] = [key for key in made["required"] if key != "name"]
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+    required = [key for key in made["required"] if key != "name"]
+    allowed = {key: _or_variant(part) for key, part in made.items()}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **allowed, "required": required}
 
 
 _VARIANT: Final = {"type": "string", "pattern": r"\{[a-z][a-z0-9_]{0,29}\}"}
 """A value that the seed picks from [variants]."""
 
 
-def _or_variant(part: Any) -> Any:
+def _or_variant(part: object) -> object:
     """Allow a `{variant}` for a number, a choice or a name in *part* of a JSON Schema."""
     if isinstance(part, list):
         return [_or_variant(each) for each in part]

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
 
 import pytest
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.agents import list_candidate_lines
-from engine.drill.par import certificate
 from engine.drill.par.candidate_actions import list_candidates
 from engine.drill.par.certificate import CertificateBuilder, read_fair_plans
 from engine.drill.par.cost_of_waiting import WaitingCost
 from engine.drill.par.observability import find_premature_inputs, lacks_evidence
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill, compute_transposition_key
+from engine.drill.par.shapes import Certificate, PlanScore, WaitingFields
 from engine.drill.running.drill import Drill, play_inputs, replay
 from engine.drill.running.solution import default_end
 from engine.events import ClusterData, Event, FaultData
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
 from engine.model import ticks
+from tests.assertions import require
 from tests.engine.drill import texts
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -79,11 +79,11 @@ def test_par_is_at_least_the_reference_and_replays(small: Scenario) -> None:
             work.end_search()
     found = work.certificate()
     assert found["reference"]["fair"]
-    assert found["clairvoyant"]["score"] >= found["par"]["score"] >= found["reference"]["score"] > 0
+    assert found["clairvoyant"]["score"] >= found["par"]["score"] >= require(found["reference"]["score"]) > 0
     drill = replay(small, small.seed, "practice", found["par"]["plan"])
     drill.advance_to(default_end(drill, drill.tick))
     assert drill.score().total == found["par"]["score"]
-    assert 0.0 < found["safest"]["least"] <= found["par"]["score"]
+    assert 0.0 < require(found["safest"])["least"] <= found["par"]["score"]
     assert drill.state_hash() == found["hashes"]["par"]
 
 
@@ -97,9 +97,11 @@ def test_a_certificate_lists_traps_and_the_plan_that_tolerates_delay(small: Scen
     plans = {plan.acts: plan for plan in work.fair.plans}
     assert plans[(late,)].score == found["par"]["score"], "still in time, but no second to spare"
     assert (
-        work._score_delayed(plans[(late,)], ticks(30.0)) < found["safest"]["least"] == found["par"]["score"]
+        work._score_delayed(plans[(late,)], ticks(30.0))
+        < require(found["safest"])["least"]
+        == found["par"]["score"]
     )
-    assert found["safest"]["plan"] == found["par"]["plan"]
+    assert require(found["safest"])["plan"] == found["par"]["plan"]
     (trap,) = found["traps"]
     assert (trap["text"], trap["best"]) == ("The session was removed.", plans[(off,)].score)
 
@@ -179,7 +181,7 @@ def test_the_value_of_waiting_never_rises_and_ends_at_total_loss(fair_search: Pa
     work = _waiting(fair_search)
     run_to_completion(work.steps())
     found = work.certificate_fields()
-    best, lost_s = found["curve"]["best"], found["point_of_no_return_s"]
+    best, lost_s = found["curve"]["best"], require(found["point_of_no_return_s"])
     assert best == sorted(best, reverse=True)
     assert best[0] == fair_search.best.score
     assert best[-1] == work.idle
@@ -194,20 +196,20 @@ def test_the_value_of_waiting_never_rises_and_ends_at_total_loss(fair_search: Pa
 
 def test_the_last_chance_plan_begins_at_the_point_of_no_return(fair_search: ParSearch) -> None:
     work = _waiting(fair_search)
-    told: list[dict[str, Any]] = []
+    told: list[WaitingFields] = []
     for _ in work.steps():  # it may end at any time
         if not told or told[-1] != work.certificate_fields():
             told.append(work.certificate_fields())
     assert len(told) > 3
     assert fair_search.best is not None
     assert told[0]["point_of_no_return_s"] == fair_search.best.acts[0].tick / TICKS_PER_S
-    lost_s = [each["point_of_no_return_s"] for each in told]
+    lost_s = [require(each["point_of_no_return_s"]) for each in told]
     assert lost_s == sorted(lost_s)
     for each in told[:: len(told) - 1]:
-        run = replay(fair_search.scenario, fair_search.seed, "practice", each["last_chance"])
+        run = replay(fair_search.scenario, fair_search.seed, "practice", require(each["last_chance"]))
         run.advance_to(default_end(run, run.tick))
         assert run.score().finished
-        assert run.journal[0].tick == ticks(each["point_of_no_return_s"])
+        assert run.journal[0].tick == ticks(require(each["point_of_no_return_s"]))
 
 
 def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,16 +225,17 @@ def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.Mon
     work = _waiting(search)
     run_to_completion(work.steps())
     found = work.certificate_fields()
-    assert found["point_of_no_return_s"] > 100.0
-    assert any("power-on SERVER_A" in line for line in found["last_chance"])
+    no_return_s = require(found["point_of_no_return_s"])
+    assert no_return_s > 100.0
+    assert any("power-on SERVER_A" in line for line in require(found["last_chance"]))
     worth = dict(zip(found["curve"]["t_s"], found["curve"]["best"], strict=True))
-    until = [points for t_s, points in worth.items() if t_s <= found["point_of_no_return_s"]]
+    until = [points for t_s, points in worth.items() if t_s <= no_return_s]
     assert min(until) >= 70.0, "it is worth as much until then"
 
 
 def search_without_time(
-    scenario: Scenario, previous: dict[str, Any] | None
-) -> tuple[CertificateBuilder, dict[str, Any]]:
+    scenario: Scenario, previous: Certificate | None
+) -> tuple[CertificateBuilder, Certificate]:
     """Return the builder and the certificate of a search that has no time."""
     work = CertificateBuilder(scenario, scenario.seed, before=previous)
     work.end_search()
@@ -247,7 +250,7 @@ def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
     small = texts.small(('[[goal]]\nname = "served"', hidden))
     late = Input(ticks(205.0), "power-on", ("SERVER_A",))
     _, new = search_without_time(small, None)
-    known = {
+    known: Certificate = {
         "par": {"plan": ["40 power-on SERVER_A"], "score": new["par"]["score"]},
         "shortest": ["40 power-on SERVER_A"],
         "last_chance": [late.line],
@@ -257,26 +260,27 @@ def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
         "nodes": 5_000, "complete": True, "optimal": True, "acts_tried": 400, "blunder_share": 0.25, "choices": 1,
         "traps": [{"name": new["traps"][0]["name"], "text": "", "best": 80.0}],
     }  # fmt: skip
-    work, renewed = search_without_time(small, new | known)
-    assert new["point_of_no_return_s"] < 205.0 == renewed["point_of_no_return_s"]
+    work, renewed = search_without_time(small, {**new, **known})
+    assert require(new["point_of_no_return_s"]) < 205.0 == renewed["point_of_no_return_s"]
     assert renewed["par"]["score"] == new["par"]["score"]
     assert any(
         plan.acts[0].line_without_time == "power-off SERVER_W" for plan in work.clairvoyant.plans if plan.acts
     )
     kept = ("last_chance", "safest", "robust", "nodes", "complete", "optimal", "acts_tried", "blunder_share")
-    assert {name: renewed[name] for name in kept} == {name: known[name] for name in kept}
+    assert {name: renewed.get(name) for name in kept} == {name: known.get(name) for name in kept}
     assert renewed["traps"][0]["best"] == 80.0
     assert new["traps"][0]["best"] is None
 
 
 def test_proofs_with_other_bounds_do_not_count(small: Scenario) -> None:
     _, new = search_without_time(small, None)
-    lower = {"score": new["par"]["score"] - 1.0, "plan": []}
-    _, renewed = search_without_time(small, new | {"par": lower, "complete": True, "nodes": 5_000})
+    lower: PlanScore = {"score": new["par"]["score"] - 1.0, "plan": []}
+    better: Certificate = {**new, "par": lower, "complete": True, "nodes": 5_000}
+    _, renewed = search_without_time(small, better)
     assert not renewed["complete"]
     assert renewed["nodes"] < 5_000
-    other_moments = new | {"acts_tried": 400, "choices": new["choices"] + 1}
-    assert certificate._merge_previous(other_moments, dict(new))["acts_tried"] == new["acts_tried"]
+    other_moments: Certificate = {**new, "acts_tried": 400, "choices": new["choices"] + 1}
+    assert search_without_time(small, other_moments)[1]["acts_tried"] == new["acts_tried"]
 
 
 def test_a_search_from_a_moment_plans_only_later_actions(small: Scenario) -> None:

@@ -8,7 +8,6 @@ from itertools import count
 import pytest
 
 from app.files.certificates import LUCK_MAX, warnings
-from app.files.proof import Certificate
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.certificate import SEEDS, CertificateBuilder
@@ -16,10 +15,12 @@ from engine.drill.par.multi_seed import build_reactions, play_reactions, select_
 from engine.drill.par.observability import find_premature_inputs, is_observable
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
+from engine.drill.par.shapes import Certificate
 from engine.drill.par.trials import SearchPlan
 from engine.inputs import Input
 from engine.model import Tick, ticks
 from engine.verbs.lines import parse_script
+from tests.assertions import require
 from tests.engine.drill import texts
 
 SOLUTION = texts.COURSE[texts.COURSE.index("[[solution]]") : texts.COURSE.index("[[rubric]]")]
@@ -55,7 +56,7 @@ def build_certificate(search: ParSearch, nodes: int) -> Certificate:
 
 def test_a_plan_found_by_luck_scores_less_over_several_seeds() -> None:
     found = build_certificate(ParSearch(texts.small(*BACK_BY_CHANCE), 23, offered=(FORCE,)), 12)
-    robust = found["robust"]
+    robust = require(found["robust"])
     assert found["par"]["plan"] == [], "it comes back soon with this seed"
     assert [line.partition(" ")[2] for line in robust["plan"]] == [FORCE]
     assert robust["seeds"] == SEEDS
@@ -66,15 +67,15 @@ def test_a_plan_found_by_luck_scores_less_over_several_seeds() -> None:
 def test_actions_of_a_plan_follow_their_symptom_with_every_seed() -> None:
     drill = texts.small(('at = "20s"\ndo', 'between = ["10s", "150s"]\ndo'))
     found = build_certificate(ParSearch(drill, 1, offered=()), 2)
-    assert found["robust"]["plan"] == found["par"]["plan"]
-    assert found["robust"]["least"] > found["par"]["score"] - 1.0
+    assert require(found["robust"])["plan"] == found["par"]["plan"]
+    assert require(found["robust"])["least"] > found["par"]["score"] - 1.0
 
 
 def test_check_reports_a_best_plan_found_by_luck() -> None:
     found = build_certificate(ParSearch(texts.small(*BACK_BY_CHANCE), 23, offered=()), 2)
-    assert found["robust"]["least"] < found["par"]["score"] - LUCK_MAX
+    assert require(found["robust"])["least"] < found["par"]["score"] - LUCK_MAX
     assert any("with another seed" in problem.text for problem in warnings(found, "small.toml"))
-    found["robust"]["least"] = found["par"]["score"]
+    require(found["robust"])["least"] = found["par"]["score"]
     assert not any("with another seed" in problem.text for problem in warnings(found, "small.toml"))
 
 

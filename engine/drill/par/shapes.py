@@ -1,0 +1,104 @@
+"""Types of a certificate, as `mirrordrill par --json` writes it. This module imports nothing of the engine."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+
+class PlanScore(TypedDict, total=False):
+    """Plan as input lines, with its score."""
+
+    score: float
+    plan: list[str]
+
+
+class ReferenceScore(TypedDict):
+    """Score of the reference solution; None without one."""
+
+    score: float | None
+    fair: NotRequired[bool | None]
+
+
+class IdleScore(TypedDict):
+    """Score of inaction."""
+
+    score: float
+
+
+class SeedScores(TypedDict, total=False):
+    """Scores of the reference with several seeds."""
+
+    seeds: int
+    mean: float
+    least: float
+    most: float
+
+
+class WeighedPlan(TypedDict):
+    """Plan with its scores over several seeds; the safest plan has only the lowest one."""
+
+    plan: list[str]
+    least: float
+    seeds: NotRequired[int]
+    mean: NotRequired[float]
+    most: NotRequired[float]
+
+
+class TrapScore(TypedDict):
+    """Best total of the plans that ran into a trap; None: no plan did."""
+
+    name: str
+    text: str
+    best: float | None
+
+
+class ValueCurve(TypedDict):
+    """Best reachable total over time."""
+
+    t_s: list[float]
+    best: list[float]
+
+
+class WaitingFields(TypedDict, total=False):
+    """Cost of waiting in a certificate."""
+
+    point_of_no_return_s: float | None
+    last_chance: list[str] | None
+    curve: ValueCurve
+
+
+class BlunderFields(TypedDict, total=False):
+    """Share of blunders among the tried actions; None if none was tried."""
+
+    blunder_share: float | None
+    acts_tried: int
+    choices: int
+
+
+class CertificateHashes(TypedDict, total=False):
+    """Hashes of the final states, and of the scenario's text."""
+
+    par: str
+    clairvoyant: str
+    scenario: str
+
+
+class Certificate(WaitingFields, BlunderFields, total=False):
+    """Results that a search proved for a drill. Older certificates, and those of generated drills, lack some fields."""
+
+    scenario: str
+    seed: int
+    method: str
+    nodes: int
+    complete: bool
+    optimal: bool
+    par: PlanScore
+    clairvoyant: PlanScore
+    reference: ReferenceScore
+    idle: IdleScore
+    shortest: list[str] | None
+    luck: SeedScores
+    robust: WeighedPlan | None
+    safest: WeighedPlan | None
+    traps: list[TrapScore]
+    hashes: CertificateHashes
