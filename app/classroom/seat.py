@@ -14,7 +14,7 @@ from app.classroom.led_replay import list_shown_runs
 from app.classroom.link import HostLink
 from app.classroom.models import BACK, FROZEN, INJECT, MESSAGE, OVER
 from app.classroom.scenario import loaded
-from app.classroom.seat_log import SeatLog
+from app.classroom.seat_log import SeatAssignment, SeatLog
 from app.classroom.server_messages import (
     Attention,
     ClassClock,
@@ -148,6 +148,17 @@ class SeatRun:
         """Return the number of the seat's own inputs so far."""
         return sum(bool(act.line) and not act.instruction for act in effective(self._seat_log.acts))
 
+    @property
+    def assignment(self) -> SeatAssignment:
+        """Assignment that the host has given this seat."""
+        given = self._seat_log.given
+        assert given is not None, "the seat has a run"
+        return given
+
+    def list_entries(self, first: int) -> list[LogEntry]:
+        """Return the entries of the log after the first ones, which are *first* in number."""
+        return self._seat_log.entries_after(first)
+
     # --- as a player sees it
 
     def do(self, line: str, instruction: int = 0) -> Input:
@@ -237,8 +248,7 @@ class SeatRun:
         for number, (tick, one) in sorted(self._pending.items()):
             if one["what"] == BACK:
                 del self._pending[number]
-                given = self._seat_log.given
-                assert given is not None, "the seat has a run"
+                given = self.assignment
                 self._link.tick, self._link.over = tick, False
                 self.drill = Drill(self._scenario, given.seed, given.mode)
                 self._play_again(act for act in effective(self._seat_log.acts) if act.tick < tick)

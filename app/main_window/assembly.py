@@ -488,6 +488,7 @@ class Assembly(QObject):
             from app.main_window.teams import Teams
 
             self._teams = Teams(self._library, self._irrevocable, self._notice, self._store, self._window)
+            self._teams.help_wanted.connect(lambda: self._help.open_page("classes"))
             self._window.closing.connect(self._teams.stop)
         return self._teams
 

@@ -7,17 +7,20 @@ from pathlib import Path
 from queue import Empty
 from typing import Final
 
-from PySide6.QtCore import QObject, QProcess, QTimer
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, QProcess, QTimer, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QDialog, QWidget
 
 from app.classroom.code import InvalidJoinCodeError, invitation
+from app.classroom.link import OTHER_VERSION
 from app.classroom.team.member import TeamMember
-from app.classroom.team.server_messages import ToMember
+from app.classroom.team.server_messages import MemberWelcome, ToMember
 from app.main_window import signature
 from app.main_window.confirmations import Confirmations
 from app.main_window.library import Library
+from app.main_window.team_desk import TeamDesk
 from app.settings import WindowSettings
-from app.views.team import HoldTeam, TakeRole, TeamCode, TeamSeat
+from app.views.team import HoldTeam, TakeRole, TeamCode
 from app.widgets.notice import NoticeBar
 from app.words.language import tr
 
@@ -29,6 +32,9 @@ END_MS: Final = 4_000
 
 class Teams(QObject):
     """The team that this window hosts, and its role in a team."""
+
+    help_wanted = Signal()
+    """Signal: F1 in a window or dialog of a team."""
 
     def __init__(
         self,
@@ -46,7 +52,7 @@ class Teams(QObject):
         """Code of the team that this window holds."""
         self._asking: tuple[TeamMember, TakeRole] | None = None
         self._member: TeamMember | None = None
-        self.seat: TeamSeat | None = None
+        self.seat: TeamDesk | None = None
         self._timer = QTimer(self, interval=LISTEN_MS)
         self._timer.timeout.connect(self._look)
 
@@ -62,8 +68,13 @@ class Teams(QObject):
         ]
         dialog = HoldTeam(sorted(drills, key=lambda drill: drill[1]), self._parent)
         dialog.wanted.connect(self.hold)
-        dialog.open()
+        self._open(dialog)
         return dialog
+
+    def _open(self, dialog: QDialog) -> None:
+        """Open a dialog whose F1 key opens the help."""
+        QShortcut(QKeySequence("F1"), dialog, self.help_wanted.emit)
+        dialog.open()
 
     def hold(self, source: str, name: str) -> None:
         """Run the world of a team in a process; its code arrives some seconds later and opens the choice of a role."""
@@ -82,6 +93,7 @@ class Teams(QObject):
         if "@" in text.partition("\n")[0]:
             self._code = TeamCode(text.strip(), self._parent)
             self._code.end_wanted.connect(lambda: self._irrevocable.confirm("end_team", self._end_team))
+            QShortcut(QKeySequence("F1"), self._code, self.help_wanted.emit)
             self._code.show()
             self.ask_for_role(text)
         elif text:
@@ -105,7 +117,7 @@ class Teams(QObject):
         dialog = TakeRole(signature.player(self._store), self._parent, code)
         dialog.roles_wanted.connect(lambda code, name: self._ask(dialog, code, name))
         dialog.wanted.connect(self.take)
-        dialog.open()
+        self._open(dialog)
         if code:
             self._ask(dialog, code, dialog.name.text())
         return dialog
@@ -144,28 +156,35 @@ class Teams(QObject):
 
     def _handle_message(self, message: ToMember) -> None:
         match message["kind"]:
-            case "welcome":
-                if self.seat is None and self._member is not None:
-                    self.seat = seat = TeamSeat(message, self._parent)
-                    seat.said.connect(self._member.do)
-                    seat.asked.connect(self._member.ask)
-                    seat.start_wanted.connect(self._member.start_team)
-                    seat.left.connect(self._leave)
-                    seat.show()
-            case "view":
-                if self.seat is not None:
-                    self.seat.show_view(message)
-            case "not_done" | "message":
-                if self.seat is not None:
-                    self.seat.append_line(message["text"])
+            case "welcome" if self.seat is None and self._member is not None:
+                self._open_desk(message, self._member)
+            case "view" if self.seat is not None:
+                self.seat.show_view(message)
+            case "not_done" | "message" if self.seat is not None:
+                self.seat.show_answer(message["text"], message["kind"] == "not_done")
             case "over":
                 verdict = message["verdict"]
                 if self.seat is not None and verdict is not None and verdict["score"] is not None:
-                    self.seat.append_line(
+                    self.seat.show_answer(
                         tr("Finished: {score} of 100 points.").format(score=f"{verdict['score']:g}")
                     )
             case "refused":
                 self._notice.warn(message["text"])
+
+    def _open_desk(self, welcome: MemberWelcome, member: TeamMember) -> None:
+        """Open the window of the role."""
+        try:
+            self.seat = desk = TeamDesk(welcome, self._parent)
+        except KeyError:  # a host before 1.1 does not send the world
+            self._notice.warn(tr(OTHER_VERSION))
+            self._leave()
+            return
+        desk.said.connect(member.do)
+        desk.panel.asked.connect(member.ask)
+        desk.panel.start_wanted.connect(member.start_team)
+        desk.left.connect(self._leave)
+        desk.help_wanted.connect(self.help_wanted)
+        desk.showMaximized()
 
     def _leave(self) -> None:
         if self._member is not None:

@@ -15,18 +15,14 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QLineEdit,
-    QPlainTextEdit,
     QPushButton,
-    QSplitter,
     QWidget,
 )
 
 from app.classroom.team.server_messages import MemberWelcome, RoleView, TeamRole
 from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row
-from app.widgets.prose import Prose
 from app.widgets.qr import QrCode
-from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
@@ -35,8 +31,6 @@ Row = Mapping[str, Any]
 CODE_POINTS: Final = 2.0
 """Size of the code, in sizes of the other text."""
 QR_LINES: Final = 12
-LINES_MAX: Final = 2_000
-"""Maximum lines of events. Assumed: a drill of an hour has fewer."""
 
 
 class HoldTeam(QDialog):
@@ -167,76 +161,7 @@ class TakeRole(QDialog):
         self.problem.setText(text)
 
 
-# --- what a role sees ---------------------------------------------------------------------------------------
-
-
-def _computers(row: Row) -> tuple[str, str, str]:
-    power = tr("on") if row["powered"] else tr("off")
-    cable = tr("cable plugged in") if row["cable"] else tr("no link: cable or network adapter")
-    return tr("Computer"), row["server"], f"{power}, {cable}"
-
-
-def _databases(row: Row) -> tuple[str, str, str]:
-    if row["state"] is None:
-        return tr("Server"), row["server"], tr("not responding")
-    state = ", ".join(str(word) for word in (row["role"], row["state"]) if word)
-    return tr("Database"), f"{row['database']} @ {row['server']}", state
-
-
-def _links(row: Row) -> tuple[str, str, str]:
-    return (
-        tr("Link"),
-        " – ".join(row["ends"]),
-        tr("connected") if row["up"] and row["passing"] else tr("disconnected"),
-    )
-
-
-def _clients(row: Row) -> tuple[str, str, str]:
-    to = row["connected_to"]
-    return tr("Client"), row["client"], tr("on {server}").format(server=to) if to else tr("not connected")
-
-
-def _queues(row: Row) -> tuple[str, str, str]:
-    said = tr("send queue {send}, redo queue {redo}, log {percent}%").format(
-        send=formatting.kb(row["send_queue_kb"]),
-        redo=formatting.kb(row["redo_queue_kb"]),
-        percent=row["log_used_percent"],
-    )
-    return tr("Queues"), row["database"], said
-
-
-def _goals(row: Row) -> tuple[str, str, str]:
-    return tr("Goal"), row["text"], {True: tr("met"), False: tr("open"), None: ""}[row["met"]]
-
-
-def _questions(row: Row) -> tuple[str, str, str]:
-    choices = "; ".join(f"{number} {text}" for number, text in enumerate(row["choices"], 1))
-    return tr("Question"), f"{row['name']}: {row['text']}", choices
-
-
-SHOWN: Final[Mapping[str, Callable[[Row], tuple[str, str, str]]]] = {
-    "databases": _databases,
-    "computers": _computers,
-    "links": _links,
-    "clients": _clients,
-    "queues": _queues,
-    "questions": _questions,
-    "goals": _goals,
-}
-"""Part of a view -> its rows as kind, name and state."""
-
-SEEN: Final = (
-    TableColumn(title=mark("Kind"), text=lambda row: row[0], sample="Computer"),
-    TableColumn(
-        title=mark("Name"),
-        text=lambda row: row[1],
-        sample="Payments @ PAY2 – PAY1",
-        tip=lambda row: row[1],
-    ),
-    TableColumn(
-        title=mark("State"), text=lambda row: row[2], sample="PRINCIPAL, SYNCHRONIZED", tip=lambda row: row[2]
-    ),
-)
+# --- what a role says --------------------------------------------------------------------------------------
 
 
 def _text(call: Row) -> str:
@@ -274,8 +199,8 @@ CALLS: Final = (
 )
 
 
-class TeamSeat(QDialog):
-    """Window of a role: its information, and a line for its inputs. It stays open next to the desk."""
+class RolePanel(QWidget):
+    """Orders and questions of a role, and the line for its inputs."""
 
     said = Signal(str)
     """Signal: an input line, without the role."""
@@ -283,27 +208,23 @@ class TeamSeat(QDialog):
     """Signal: the question with a raised hand; None: the hand is lowered."""
     start_wanted = Signal()
     """Signal: the world starts, although some roles are vacant."""
-    left = Signal()
 
-    def __init__(self, welcome: MemberWelcome, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(f"{welcome['role_name']} – {welcome['title']}")
+    def __init__(self, welcome: MemberWelcome) -> None:
+        super().__init__()
         self._role = welcome["role"]
-        self.state = QLabel(f"{welcome['role_name']}: {welcome['role_text']}", wordWrap=True)
-        self.now = QLabel()
-        self.brief = Prose()
-        self.brief.show_text(welcome["brief"])
-        self.seen = TableView(TableModel(SEEN), tr("Information for your role"))
-        self.seen.set_empty_text(tr("Your role sees no servers. Ask the others: ask-status, and a role."))
         self.calls = TableView(TableModel(CALLS), tr("Orders and questions"))
-        for table, columns in ((self.seen, SEEN), (self.calls, CALLS)):
-            table.horizontalHeader().setSectionResizeMode(len(columns) - 1, QHeaderView.ResizeMode.Stretch)
-        self.news = QPlainTextEdit()
-        self.news.setMaximumBlockCount(LINES_MAX)
-        self.news.setFont(theme.fixed_font())
-        self.news.setReadOnly(True)
-        self.news.setAccessibleName(tr("Events"))
-        self.brief.setAccessibleName(tr("Briefing"))
+        others = [one["key"] for one in welcome["roles"] if one["key"] != self._role]
+        example = f"call {next(iter(others), self._role)} …"
+        self.calls.set_empty_text(
+            tr("No orders yet. An order begins with: {example}").format(example=example)
+        )
+        header = self.calls.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        for place in range(len(CALLS) - 2, len(CALLS)):
+            header.setSectionResizeMode(place, QHeaderView.ResizeMode.Stretch)
+        self.answer = QLabel(wordWrap=True)
+        self.answer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.answer.setAccessibleName(tr("Answer to the last input"))
         self.waiting = QLabel(wordWrap=True)
         self.start = QPushButton(tr("&Start for all"))
         self.start.setProperty("primary", "true")
@@ -312,9 +233,7 @@ class TeamSeat(QDialog):
             part.hide()
         self.line, self.begin = QLineEdit(), QComboBox()
         self.begin.addItem(tr("Insert…"))
-        self.line.setPlaceholderText(
-            tr("An input of your role, such as: call room plug in the cable of SERVER_A")
-        )
+        self.line.setPlaceholderText(tr("An input of your role, such as: {example}").format(example=example))
         for beginning in _beginnings(welcome):
             self.begin.addItem(beginning)
         self.begin.setAccessibleName(tr("Allowed inputs for your role"))
@@ -331,35 +250,17 @@ class TeamSeat(QDialog):
         self.hand.clicked.connect(self._hand)
         for button in (self.send, self.read_back, self.confirm, self.hand, self.start):
             button.setAutoDefault(False)
-        self._lay_out()
-        self._show_calls([])
-
-    def _lay_out(self) -> None:
-        left, right = QSplitter(), QSplitter()
-        for splitter, parts in ((left, (self.seen, self.brief)), (right, (self.calls, self.news))):
-            for part in parts:
-                splitter.addWidget(part)
-            splitter.setChildrenCollapsible(False)
-            splitter.setSizes([3_000, 2_000])
-        layout = lay_column(
-            self.state, self.now, lay_row((self.waiting, 1), self.start), (left, 1), (right, 1), on=self
-        )
         row = lay_row(self.begin, (self.line, 1), self.send, self.read_back, self.confirm, self.hand)
-        layout.addLayout(row)
-        fit_on_screen(self, self.fontMetrics().averageCharWidth() * 190, self.fontMetrics().height() * 40)
-        self.line.setFocus()
+        lay_column(
+            lay_row((self.waiting, 1), self.start), (self.calls, 1), self.answer, row, on=self, margins=0
+        )
+        self._show_calls([])
 
     # --- what comes
 
     def show_view(self, message: RoleView) -> None:
-        """Show the world at one time."""
-        view: Any = message["view"]
-        self.seen.table.replace([show(row) for part, show in SHOWN.items() for row in view[part]])
-        self._show_calls(view["calls"])
-        for row in view["news"]:
-            self.append_line(f"{formatting.run_time(row['t_s'])}  {row['text']}")
-            for line in _answers(row):
-                self.append_line(line)
+        """Show the orders and questions at one time, and the roles for which the world waits."""
+        self._show_calls(message["view"]["calls"])
         vacant = message.get("waits_for", [])
         self.waiting.setText(
             tr("Waiting for: {roles}. The scenario plays roles without a person.").format(
@@ -368,14 +269,10 @@ class TeamSeat(QDialog):
         )
         for part in (self.waiting, self.start):
             part.setVisible(bool(vacant))
-        how = ""
-        if not vacant and (message["frozen"] or view["over"]):
-            how = tr("Finished.") if view["over"] else tr("The class is frozen.")
-        self.now.setText(f"{formatting.run_time(view['t_s'])}  {how}")
 
-    def append_line(self, text: str) -> None:
-        """Append a line."""
-        self.news.appendPlainText(text)
+    def show_answer(self, text: str) -> None:
+        """Show why an input was refused, or a message of the instructor."""
+        self.answer.setText(text)
 
     def _show_calls(self, calls: Sequence[Row]) -> None:
         self.calls.table.replace(calls)
@@ -421,16 +318,11 @@ class TeamSeat(QDialog):
         """Raise the hand with the text of the line as the question, or lower it."""
         self._raised = not self._raised
         self.asked.emit(self.line.text().strip() if self._raised else None)
-        self.append_line(
+        self.show_answer(
             tr("Your hand is raised. The instructor can see it.")
             if self._raised
             else tr("Your hand is lowered.")
         )
-
-    def reject(self) -> None:
-        """Close the window; the role stays with this person, who can resume it by the same name."""
-        self.left.emit()
-        super().reject()
 
 
 def _beginnings(welcome: MemberWelcome) -> Iterator[str]:
@@ -440,15 +332,6 @@ def _beginnings(welcome: MemberWelcome) -> Iterator[str]:
     for word in ("call", "read-back", "confirm", "ask-status", "status"):
         for other in others:
             yield f"{word} {other}"
-
-
-def _answers(row: Row) -> Iterator[str]:
-    """Yield results and messages of a batch."""
-    for result in row.get("results") or ():
-        cells = [["NULL" if cell is None else str(cell) for cell in line] for line in result["rows"]]
-        yield formatting.text_table(result["columns"], cells)
-    for message in row.get("messages") or ():
-        yield message["text"]
 
 
 def _buttons(dialog: QDialog, accept: str) -> QDialogButtonBox:

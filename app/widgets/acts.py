@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QPalette
 from PySide6.QtWidgets import QMenu
@@ -38,6 +40,8 @@ class SharedActions(QObject):
         """True if the offered actions follow the true state of the world. False in an exam, so that the menu
         reveals nothing.
         """
+        self.find_refusal: Callable[[str], str] = lambda line: ""
+        """Return the reason for which a role may not apply a line; such an action is disabled."""
         self.opened = ""
         """Opened database: with many databases, actions on a server are offered for this one only."""
 
@@ -60,6 +64,7 @@ class SharedActions(QObject):
             if section:
                 if section not in submenus:
                     submenus[section] = QMenu(section, menu)
+                    submenus[section].setToolTipsVisible(menu.toolTipsVisible())
                 submenus[section].addAction(action)
                 continue
             if group is not None and action.property("group") != group:
@@ -117,7 +122,9 @@ class SharedActions(QObject):
             action.triggered.connect(lambda _=False, line=offer.line: self.requested.emit(line))
         action.setText(offer.label)
         action.setIcon(theme.icon(offer.icon, colors))
-        action.setToolTip(plain_tip(offer.line))
+        refusal = self.find_refusal(offer.line)
+        action.setEnabled(not refusal)
+        action.setToolTip(plain_tip(refusal or offer.line))
         action.setStatusTip(offer.line)
         action.setProperty("group", offer.group)
         action.setProperty("line", offer.line)

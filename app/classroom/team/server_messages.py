@@ -6,8 +6,10 @@ own language.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NotRequired, TypedDict
 
+from app.classroom.acts import LogEntry
 from app.classroom.server_messages import LogVerdict
 from engine.drill.team.view import RoleObservation
 
@@ -44,6 +46,11 @@ class MemberWelcome(TypedDict):
     roles: list[TeamRole]
     done: int
     """Lines of the role that were done so far."""
+    scenario: NotRequired[str]
+    text: NotRequired[str]
+    seed: NotRequired[int]
+    mode: NotRequired[str]
+    """Assignment of the team, for the desk of the member. Absent from hosts before 1.1."""
 
 
 class RoleView(TypedDict):
@@ -53,6 +60,9 @@ class RoleView(TypedDict):
     frozen: bool
     done: int
     view: RoleObservation
+    tick: NotRequired[int]
+    acts: NotRequired[Sequence[LogEntry]]
+    """Entries of the team's log since the last view, up to *tick*. Absent from hosts before 1.1."""
     waits_for: NotRequired[list[str]]
     """Vacant roles for which the world waits; empty: it has started."""
 

@@ -83,6 +83,8 @@ class Viewer:
     tell: Callable[[ToMember], object]
     since: int = 0
     """Events of the run that it has been shown, or that were not for it."""
+    entries: int = 0
+    """Entries of the log that it has been sent."""
 
 
 class TeamWorld:
@@ -143,12 +145,13 @@ class TeamWorld:
 
     def welcome(self, key: str) -> MemberWelcome:
         """Return the welcome message. Raises InputError for an unknown role."""
-        scenario = self._playing.drill.scenario
+        scenario, given = self._playing.drill.scenario, self._playing.assignment
         role = find_role(scenario.team, key)
         return {
             "kind": "welcome", "role": key, "role_name": role.name, "role_text": role.text,
             "does": list(role.does), "title": scenario.title, "brief": scenario.brief, "roles": self.roles(),
-            "done": self._count_inputs(key),
+            "done": self._count_inputs(key), "scenario": given.scenario, "text": given.text,
+            "seed": given.seed, "mode": given.mode,
         }  # fmt: skip
 
     def tell(self, message: ToMember) -> None:
@@ -232,8 +235,12 @@ class TeamWorld:
             seen = view(drill, find_role(drill.scenario.team, viewer.role), viewer.since)
             viewer.since = len(drill.events)
             seen["news"] = [{**row, "text": as_json(str(row["text"]))} for row in seen["news"]]
+            entries = run.list_entries(viewer.entries)
+            viewer.entries += len(entries)
             told: RoleView = {
                 "kind": "view",
+                "tick": drill.tick,
+                "acts": entries,
                 "frozen": run.frozen,
                 "done": self._count_inputs(viewer.role),
                 "view": seen,

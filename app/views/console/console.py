@@ -334,13 +334,13 @@ class Console(QWidget):
         self._sending = ""
 
     @Slot(str)
-    def show_refusal(self, reason: str) -> None:
-        """Show that the last line was refused; it may have been a batch of this console."""
+    def show_refusal(self, reason: str, window_id: str = "") -> None:
+        """Show that the last line, or that of a window, was refused; it may have been a batch of this console."""
         verb, _, rest = self._sending.partition(" ")
         if verb == "ps":
             node, _, command = rest.partition(" ")
             self.tabs.shell_on(node).show_refusal(command, reason)
-        window = self.tabs.window_called(self._sending)
+        window = self.tabs.window_called(window_id or self._sending)
         if window is not None and window.state == "sent":
             window.show_refused(reason)
             self._refresh(window)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal, Slot
@@ -97,6 +97,8 @@ class Topology(VoicedCanvas):
         """Database whose copies are shown in full although there are many."""
         self._press_at = QPoint()
         self._veiled = False
+        self.limit: Callable[[Picture, World], Picture] = lambda picture, _: picture
+        """Return the part of a picture that a role of a team can see."""
         self._speed = 1.0
         self._reduced_motion = False
         self._phase_s = 0.0
@@ -192,7 +194,7 @@ class Topology(VoicedCanvas):
         return self._picture_of(self._world) if self._world else None
 
     def _picture_of(self, world: World) -> Picture:
-        picture = picture_of(world, self._opened)
+        picture = self.limit(picture_of(world, self._opened), world)
         return hide_unknown(picture) if self._veiled else picture
 
     def _move_traffic(self, tick: int) -> None:
@@ -261,6 +263,7 @@ class Topology(VoicedCanvas):
         place = event.globalPos() if by_mouse else self._compute_global_center(item)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setToolTipsVisible(True)
         self._fill_here(menu, item)
         menu.popup(place)
 

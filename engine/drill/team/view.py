@@ -75,12 +75,17 @@ def view(drill: DrillState, role: StoryRole, first_event: int = 0) -> RoleObserv
             for asked in drill.open_questions()
         ],
         "calls": [_call(drill, one) for one in drill.calls if hears(role, one)],
-        "news": [
-            _news(event)
-            for event in noticed(drill.events[first_event:], role)
-            if event.kind not in OF_SERVERS or event.server is None or _answers(world, event.server)
-        ][-LATEST:],
+        "news": [_news(event) for event in list_news(drill, role, first_event)][-LATEST:],
     }
+
+
+def list_news(drill: DrillState, role: StoryRole, first_event: int = 0) -> list[Event]:
+    """List the events from number *first_event* on that *role* notices now."""
+    return [
+        event
+        for event in noticed(drill.events[first_event:], role)
+        if event.kind not in OF_SERVERS or event.server is None or answers(drill.world, event.server)
+    ]
 
 
 def hears(role: StoryRole, call: TeamCall) -> bool:
@@ -162,7 +167,7 @@ def _computers(world: World, role: StoryRole) -> Iterator[Row]:
         yield {"server": name, "powered": computer.powered, "cable": computer.nic_up}
 
 
-def _answers(world: World, server: str) -> bool:
+def answers(world: World, server: str) -> bool:
     """Return whether a query from a desk gets a response."""
     instance = world.instances.get(server)
     return instance is not None and instance.answering and world.computer_of(server).nic_up
@@ -173,7 +178,7 @@ def _databases(world: World, role: StoryRole) -> Iterator[Row]:
     for server in role.servers:
         if server not in world.instances:
             continue
-        if not _answers(world, server):
+        if not answers(world, server):
             yield {"server": server, "database": None, "role": None, "state": None}
             continue
         for copy in world.copies.values():
@@ -201,7 +206,7 @@ def _queues(drill: DrillState, role: StoryRole) -> Iterator[Row]:
     known = facts.Facts(drill.world, ())
     for database in drill.world.databases():
         copy = facts.principal(drill.world, database)
-        if copy is not None and copy.server in role.servers and _answers(drill.world, copy.server):
+        if copy is not None and copy.server in role.servers and answers(drill.world, copy.server):
             yield {"database": database} | {
                 name: round(quantities.QUANTITIES[name].read(known, database), 1) for name in QUEUES
             }

@@ -1,0 +1,63 @@
+"""Copy of the team's world in the program of a member, which follows the log of the team. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from app.classroom.acts import LogEntry, effective, is_rewind
+from app.classroom.scenario import loaded
+from app.classroom.team.server_messages import MemberWelcome
+from engine.drill.running.drill import Drill
+from engine.drill.running.modes import DrillMode
+from engine.drill.team.rights import find_role, is_allowed
+from engine.drill.team.view import list_news
+from engine.events import Event
+from engine.inputs import InputError
+from engine.model import Tick
+from engine.verbs.lines import parse_line
+
+
+class TeamReplica:
+    """World of the team, with the sights and rights of one role."""
+
+    def __init__(self, welcome: MemberWelcome) -> None:
+        """Create the world at its start. Raises KeyError for a host that does not send it, ScenarioError."""
+        self._scenario = loaded(welcome["text"], welcome["scenario"])
+        self._seed, self._mode = welcome["seed"], DrillMode(welcome["mode"])
+        self.role = find_role(self._scenario.team, welcome["role"])
+        self._log: list[LogEntry] = []
+        self._restart()
+
+    def _restart(self) -> None:
+        self.drill = Drill(self._scenario, self._seed, self._mode)
+        self._shown = 0
+
+    def follow(self, entries: Sequence[Sequence[object]], tick: Tick) -> bool:
+        """Apply new *entries* of the log, given as JSON, up to *tick*. Return whether the run was rewound."""
+        new = [LogEntry(*entry) for entry in entries]  # type: ignore[arg-type]
+        self._log += new
+        rewound = any(map(is_rewind, new))
+        if rewound:
+            self._restart()
+            new = effective(self._log)
+        for entry in new:
+            self.drill.advance_to(entry.tick)
+            if entry.line:
+                with suppress(InputError):  # an inject that the team's world refused as well
+                    self.drill.do(entry.line)
+        self.drill.advance_to(tick)
+        return rewound
+
+    def take_news(self) -> list[Event]:
+        """Return the events that the role has noticed since the last call."""
+        events = list_news(self.drill, self.role, self._shown)
+        self._shown = len(self.drill.events)
+        return events
+
+    def may(self, line: str) -> bool:
+        """Return whether the rights of the role cover an input line."""
+        try:
+            return is_allowed(self.role, parse_line(line))
+        except InputError:
+            return True  # the team's world explains what is wrong with the line

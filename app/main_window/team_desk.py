@@ -1,0 +1,164 @@
+"""Desk of a role in a team: topology, SQL windows and events with the sights and rights of the role."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QLabel, QPushButton, QSplitter, QWidget
+
+from app.classroom.team.replica import TeamReplica
+from app.classroom.team.server_messages import MemberWelcome, RoleView
+from app.view_models.role_picture import limit_to_role
+from app.views.console import Console
+from app.views.events_list import EventsList
+from app.views.team import RolePanel
+from app.views.topology import Topology
+from app.widgets import theme
+from app.widgets.layouts import lay_column, lay_row
+from app.widgets.prose import Prose
+from app.widgets.scroll_container import fit_on_screen
+from app.words import formatting
+from app.words.language import tr
+from engine.inputs import Input
+from engine.overrides import override
+
+CLOCK_POINTS: Final = 1.7
+TITLE_POINTS: Final = 1.3
+"""Sizes of time and role, in sizes of the other text."""
+WIDTHS: Final = (250, 640, 470)
+"""Proportions of brief, picture and orders."""
+
+
+class TeamDesk(QWidget):
+    """Window of a role: the desk of a single seat, without what the role may not see or do."""
+
+    said = Signal(str)
+    """Signal: an input line, without the role."""
+    left = Signal()
+    help_wanted = Signal()
+
+    def __init__(self, welcome: MemberWelcome, parent: QWidget | None = None) -> None:
+        """Create the window. Raises KeyError for a host that does not send the world of the team."""
+        super().__init__(parent, Qt.WindowType.Window)
+        self.replica = TeamReplica(welcome)
+        self._role_name = welcome["role_name"]
+        self._sent = ""
+        """The last line that this window sent."""
+        self.setWindowTitle(f"{welcome['role_name']} – {welcome['title']}")
+        self.title, self.time, self.state = QLabel(welcome["role_name"]), QLabel(), QLabel()
+        self.title.setFont(theme.sized(self.title.font(), TITLE_POINTS, bold=True))
+        self.time.setFont(theme.fixed_font(CLOCK_POINTS))
+        self.leave = QPushButton(tr("&Leave the team"))
+        self.leave.setAutoDefault(False)
+        self.leave.clicked.connect(self.close)
+        self.panel = RolePanel(welcome)
+        self.panel.said.connect(self._send)
+        self.duties = Prose()
+        self.duties.setAccessibleName(tr("Briefing"))
+        self._brief, self._text = welcome["brief"], welcome["role_text"]
+        self._told = ""
+        self.topology, self.console, self.events = Topology(), Console(), EventsList()
+        self.topology.limit = lambda picture, world: limit_to_role(picture, world, self.replica.role)
+        self.topology.acts.find_refusal = self._find_refusal
+        self.topology.requested.connect(self._send)
+        self.topology.opened.connect(self.console.new_query)
+        self.console.requested.connect(self._send)
+        self.console.said.connect(self.panel.show_answer)
+        self.no_sql = QLabel(
+            tr(
+                "{role} may not run T-SQL. Ask a role that may: ask-status, its name, and the question."
+            ).format(role=self._role_name)
+        )
+        self.no_sql.setWordWrap(True)
+        has_sql = any(line.split()[0] == "sql" for line in self.replica.role.does)
+        self.console.setVisible(has_sql)
+        self.no_sql.setVisible(not has_sql)
+        self._lay_out()
+        self._show_start()
+        QShortcut(QKeySequence("F1"), self, self.help_wanted.emit)
+        QShortcut(QKeySequence("F5"), self, self.console.run)
+
+    def _lay_out(self) -> None:
+        columns = QSplitter()
+        below = QWidget()
+        lay_column((self.console, 1), self.no_sql, on=below, margins=0)
+        for parts in ((self.duties,), (self.topology, below), (self.panel.calls, self.events)):
+            column = QSplitter(Qt.Orientation.Vertical)
+            for part in parts:
+                column.addWidget(part)
+            column.setChildrenCollapsible(False)
+            column.setSizes([3_000, 2_000])
+            columns.addWidget(column)
+        columns.setChildrenCollapsible(False)
+        columns.setSizes(list(WIDTHS))
+        top = lay_row(self.title, self.time, (self.state, 1), self.leave)
+        lay_column(top, (columns, 1), self.panel, on=self)
+        fit_on_screen(self, self.fontMetrics().averageCharWidth() * 190, self.fontMetrics().height() * 46)
+
+    def _find_refusal(self, line: str) -> str:
+        if self.replica.may(line):
+            return ""
+        return tr("{role} may not do this. Give an order: call, the role, and the action.").format(
+            role=self._role_name
+        )
+
+    def _send(self, line: str) -> None:
+        self._sent = line
+        self.said.emit(line)
+
+    def _show_start(self) -> None:
+        """Show the run from its start; events that the role has noticed follow."""
+        drill = self.replica.drill
+        self.topology.acts.truth = False
+        self.topology.show_drill(drill)
+        self.topology.acts.truth = False  # menus reveal nothing that the role cannot see
+        self.console.show_drill(drill)
+        self.events.show_drill(drill)
+
+    def show_view(self, message: RoleView) -> None:
+        """Show the world of the team at one time."""
+        if self.replica.follow(message.get("acts", ()), message.get("tick", 0)):
+            self._show_start()
+        world, news = self.replica.drill.world, self.replica.take_news()
+        self.topology.show_world(world)
+        self.console.show_world(world)
+        self.console.add_events(news)
+        self.events.add_events(news)
+        self.panel.show_view(message)
+        self._show_duties(message)
+        view = message["view"]
+        self.time.setText(formatting.run_time(view["t_s"]))
+        vacant = message.get("waits_for", [])
+        state = tr("Finished.") if view["over"] else tr("The class is frozen.") if message["frozen"] else ""
+        self.state.setText(tr("Waiting for the start.") if vacant else state)
+
+    def _show_duties(self, message: RoleView) -> None:
+        """Show the role, its goals and open questions, and the brief."""
+        view = message["view"]
+        signs = {True: "✓", False: "○", None: "○"}
+        parts = [self._text]
+        if view["goals"]:
+            goals = "\n".join(f"- {signs[goal['met']]} {goal['text']}" for goal in view["goals"])  # type: ignore[index]
+            parts.append(f"**{tr('Goals')}**\n\n{goals}")
+        for asked in view["questions"]:
+            choices = "\n".join(f"{number}. {text}" for number, text in enumerate(asked["choices"], 1))  # type: ignore[arg-type, var-annotated]
+            example = Input(0, "answer", (str(asked["name"]), "1")).line_without_time
+            parts.append(f"**{asked['text']}**\n\n{choices}\n\n`{example}`")
+        text = "\n\n".join([*parts, f"**{tr('Brief')}**\n\n{self._brief}"])
+        if text != self._told:
+            self._told = text
+            self.duties.show_text(text)
+
+    def show_answer(self, text: str, is_refusal: bool = False) -> None:
+        """Show a refusal next to its line, or a message of the instructor."""
+        self.panel.show_answer(text)
+        if is_refusal:
+            self.console.show_refusal(text, self._sent.partition(" ")[2].partition(" ")[0])
+
+    @override
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Leave the team; the role stays with this person, who can resume it by the same name."""
+        self.left.emit()
+        super().closeEvent(event)

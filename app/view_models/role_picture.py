@@ -1,0 +1,72 @@
+"""Picture of a world for one role of a team: only what the sights of the role show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from app.view_models import group_picture
+from app.view_models.faces import ClientFace, LinkFace, Picture, ServerFace, StatusSign
+from app.view_models.picture import HUNG, OFF
+from app.words.language import mark, tr
+from engine.drill.authoring.schema import StoryRole
+from engine.drill.team.view import answers
+from engine.model import World
+
+UNSEEN: Final = StatusSign(mark("not visible"), "idle", "ring")
+_UNSEEN_LINK: Final = StatusSign("–", "idle", "ring")
+_ON: Final = StatusSign(mark("power on"), "ok", "dot")
+
+
+def limit_to_role(picture: Picture, world: World, role: StoryRole) -> Picture:
+    """Return *picture* with only the facts that *role* can see."""
+    return Picture(
+        servers=tuple(_limit_server(face, world, role) for face in picture.servers),
+        clients=tuple(_limit_client(face, role) for face in picture.clients),
+        links=tuple(_limit_link(face, world, role) for face in picture.links),
+    )
+
+
+def _limit_server(face: ServerFace, world: World, role: StoryRole) -> ServerFace:
+    mine = face.name in role.servers
+    power, queries = mine and "power" in role.sees, mine and "databases" in role.sees
+    answering = queries and answers(world, face.name)
+    if power and face.status == OFF:
+        status = OFF
+    elif queries:
+        status = face.status if answering else HUNG
+    else:
+        status = _ON if power else UNSEEN
+    unplugged = power and face.name in world.instances and not world.computer_named(face.name).nic_up
+    instance = world.instances.get(face.name)
+    copies = face.copies if "queues" in role.sees else tuple(replace(one, queue=None) for one in face.copies)
+    return replace(
+        face,
+        status=status,
+        copies=copies if answering else (),
+        grid=face.grid if answering else (),
+        duties=face.duties if answering else (),
+        troubles=(
+            *(group_picture.notes(world, instance) if answering and instance is not None else ()),
+            *((tr("network cables unplugged"),) if unplugged else ()),
+        ),
+        listeners=face.listeners if answering else (),
+        place=face.place if mine else "",
+    )
+
+
+def _limit_client(face: ClientFace, role: StoryRole) -> ClientFace:
+    return face if "clients" in role.sees else replace(face, status=UNSEEN, rate="", short_rate="")
+
+
+def _limit_link(face: LinkFace, world: World, role: StoryRole) -> LinkFace:
+    if face.a in world.clients or face.b in world.clients:
+        is_seen = "clients" in role.sees
+    else:
+        is_seen = "links" in role.sees and {face.a, face.b} <= set(role.servers)
+    if is_seen:
+        return face
+    return replace(
+        face, status=_UNSEEN_LINK, notes=(), measured="", active=False, log_kb_per_s=0.0, acknowledged=False,
+        pinged=False,
+    )  # fmt: skip

@@ -1,0 +1,203 @@
+"""The window of a role: the desk with the sights and rights of the role, and the lines that it sends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMenu
+from pytestqt.qtbot import QtBot
+
+from app.classroom.acts import SENT_BACK, LogEntry
+from app.main_window.team_desk import TeamDesk
+from app.view_models.offers import ActionTarget
+from app.view_models.picture import picture_of
+from app.view_models.role_picture import limit_to_role
+from engine.drill.running.drill import Drill
+from engine.drill.team.rights import find_role
+from engine.drill.team.view import view
+from tests.assertions import require
+from tests.shipped_scenarios import load_shipped_scenario
+
+CABLE = load_shipped_scenario("team-cable")
+ORDER = "plug in the cable of PAY1"
+
+
+class Team:
+    """World of a team, and what it sends to the desks of its members."""
+
+    def __init__(self) -> None:
+        self.drill = Drill(CABLE)
+        self.log: list[LogEntry] = []
+
+    def welcome(self, key: str) -> Any:
+        role = find_role(CABLE.team, key)
+        seats = [{"key": one.key, "name": one.name, "taken_by": None} for one in CABLE.team]
+        return {
+            "kind": "welcome", "role": key, "role_name": role.name, "role_text": role.text,
+            "does": list(role.does), "title": CABLE.title, "brief": CABLE.brief, "roles": seats, "done": 0,
+            "scenario": CABLE.name, "text": CABLE.text, "seed": self.drill.seed, "mode": self.drill.mode,
+        }  # fmt: skip
+
+    def do(self, line: str) -> None:
+        self.drill.do(line)
+        self.log.append(LogEntry(len(self.log) + 1, self.drill.tick, line, "", 0))
+
+    def show(self, desk: TeamDesk, sent: int = 0, **more: Any) -> int:
+        """Show *desk* the present, with the entries after *sent* of them; return their number."""
+        message: Any = {
+            "kind": "view", "frozen": False, "done": 0, "view": view(self.drill, desk.replica.role),
+            "tick": self.drill.tick, "acts": [list(one) for one in self.log[sent:]],
+        }  # fmt: skip
+        desk.show_view(message | more)
+        return len(self.log)
+
+
+def open_desk(qtbot: QtBot, team: Team, key: str) -> tuple[TeamDesk, list[str]]:
+    desk, said = TeamDesk(team.welcome(key)), list[str]()
+    qtbot.addWidget(desk)
+    desk.said.connect(said.append)
+    return desk, said
+
+
+def find_server(desk: TeamDesk, name: str) -> Any:
+    picture = require(desk.topology.picture())
+    return next(face for face in picture.servers if face.name == name)
+
+
+def test_a_role_reads_back_and_confirms(qtbot: QtBot) -> None:
+    team = Team()
+    team.drill.advance_to(7_000)
+    team.do(f"@dba call room {ORDER}")
+    room, room_said = open_desk(qtbot, team, "room")
+    dba, dba_said = open_desk(qtbot, team, "dba")
+    for desk in (room, dba):
+        team.show(desk)
+    panel = room.panel
+    assert (panel.read_back.isEnabled(), dba.panel.read_back.isEnabled()) == (True, False)
+    qtbot.mouseClick(panel.read_back, Qt.MouseButton.LeftButton)
+    assert panel.line.text() == "read-back dba "  # the words are for the member to find
+    panel.line.insert(ORDER)
+    qtbot.keyClick(panel.line, Qt.Key.Key_Return)
+    team.do(f"@room {room_said[-1]}")
+    sent = team.show(dba, 1)
+    qtbot.mouseClick(dba.panel.confirm, Qt.MouseButton.LeftButton)
+    team.do(f"@dba {dba_said[-1]}")
+    assert (room_said, dba_said) == ([f"read-back dba {ORDER}"], ["confirm room"])
+    assert team.drill.calls[-1].confirmed_tick == team.drill.tick
+    team.show(dba, sent)
+    assert not dba.panel.confirm.isEnabled()
+    assert dba.replica.drill.state_hash() == team.drill.state_hash()
+
+
+def test_picture_shows_what_the_role_sees(qtbot: QtBot) -> None:
+    """The technician sees lamps and plugs, the DBA sees databases, and the manager sees goals alone."""
+    team = Team()
+    team.drill.advance_to(7_000)
+    team.do("@dba note look")
+    room, dba, manager = (open_desk(qtbot, team, key)[0] for key in ("room", "dba", "manager"))
+    for desk in (room, dba, manager):
+        team.show(desk)
+    assert (find_server(room, "PAY1").status.label, find_server(room, "PAY1").copies) == ("power on", ())
+    assert find_server(room, "PAY1").troubles == ("network cables unplugged",)
+    assert find_server(dba, "PAY1").status.label == "does not respond"
+    assert find_server(dba, "PAY1").troubles == ()
+    (copy,) = find_server(dba, "PAY2").copies
+    assert copy.role.label == "PRINCIPAL"
+    assert find_server(manager, "PAY2").status.label == "not visible"
+    assert not manager.console.isVisibleTo(manager)
+    assert "Manager may not run T-SQL" in manager.no_sql.text()
+    assert "✓" not in room.duties.toPlainText(), "the technician does not see goals"
+    assert "The tills work on PAY2" in dba.duties.toPlainText()
+    events = [row.text for row in dba.events._events]  # type: ignore[attr-defined]
+    assert events
+    assert not any("cable" in text for text in events)
+
+
+@pytest.mark.parametrize(
+    ("key", "line", "is_allowed"),
+    [
+        ("room", "pull-cable PAY2", True),
+        ("room", "stop-service PAY2", False),
+        ("dba", "pull-cable PAY2", False),
+    ],
+)
+def test_menu_disables_what_the_role_may_not_do(qtbot: QtBot, key: str, line: str, is_allowed: bool) -> None:
+    team = Team()
+    desk, _ = open_desk(qtbot, team, key)
+    team.show(desk)
+    menu = QMenu()
+    qtbot.addWidget(menu)
+    desk.topology.fill_menu(menu, ActionTarget("server", ("PAY2",)))
+    actions = [*menu.actions(), *(one for sub in menu.findChildren(QMenu) for one in sub.actions())]
+    (action,) = [one for one in actions if one.property("line") == line]
+    assert action.isEnabled() is is_allowed
+    assert ("may not do this" in action.toolTip()) is not is_allowed
+
+
+def test_query_of_the_role_shows_its_result_and_that_of_others_stays_hidden(qtbot: QtBot) -> None:
+    team = Team()
+    (dba, said), (room, _) = open_desk(qtbot, team, "dba"), open_desk(qtbot, team, "room")
+    for desk in (dba, room):
+        team.show(desk)
+    window = require(dba.console.new_query("PAY2"))
+    window.editor.replace_all("SELECT 1 AS one")
+    dba.console.run()
+    team.do(f"@dba {said[-1]}")
+    team.drill.advance_to(team.drill.tick + 500)
+    for desk in (dba, room):
+        team.show(desk)
+    assert not window.busy
+    dba.console.run()
+    assert window.busy
+    dba.show_answer("the class is frozen", is_refusal=True)
+    assert not window.busy
+    assert dba.panel.answer.text() == "the class is frozen"
+
+
+def test_desk_follows_a_rewind(qtbot: QtBot) -> None:
+    team = Team()
+    desk, _ = open_desk(qtbot, team, "dba")
+    team.drill.advance_to(7_000)
+    team.do("@dba sql PAY2 SELECT 1")
+    sent = team.show(desk)
+    team.drill = Drill(CABLE)
+    team.drill.advance_to(2_000)
+    team.log.append(LogEntry(len(team.log) + 1, 2_000, SENT_BACK, "", 1))
+    team.show(desk, sent)
+    assert desk.replica.drill.tick == 2_000
+    assert desk.replica.drill.state_hash() == team.drill.state_hash()
+
+
+def test_lobby_names_vacant_roles_until_somebody_starts(qtbot: QtBot) -> None:
+    team = Team()
+    desk, _ = open_desk(qtbot, team, "dba")
+    started: list[bool] = []
+    desk.panel.start_wanted.connect(lambda: started.append(True))
+    team.show(desk, waits_for=["Manager"])
+    panel = desk.panel
+    assert "Manager" in panel.waiting.text()
+    assert not panel.start.isHidden()
+    panel.start.click()
+    assert started == [True]
+    team.show(desk, waits_for=[])
+    assert panel.start.isHidden()
+    assert "`" not in desk.duties.toPlainText(), "the brief is formatted"
+    panel.begin.setCurrentIndex(1)
+    panel.begin.activated.emit(1)
+    assert (panel.line.text(), panel.begin.currentIndex()) == (f"{panel.begin.itemText(1)} ", 0)
+    with qtbot.waitExposed(desk):
+        desk.show()
+    desk.activateWindow()
+    with qtbot.waitSignal(desk.help_wanted, timeout=5_000):
+        qtbot.keyClick(desk.panel.line, Qt.Key.Key_F1)
+
+
+def test_no_sight_shows_the_whole_world() -> None:
+    """A role without sights gets a picture of names alone."""
+    drill = Drill(CABLE)
+    picture = limit_to_role(picture_of(drill.world), drill.world, find_role(CABLE.team, "manager"))
+    texts = " ".join(face.spoken for face in (*picture.servers, *picture.clients, *picture.links))
+    for word in ("PRINCIPAL", "SYNCHRONIZED", "running", "ok", "transactions"):
+        assert word not in texts
