@@ -27,7 +27,12 @@ EARNS: Final = {"goal": "goals", "question": "diagnosis", "predict": "prediction
 
 def text_for_seat(scenario: Scenario, mode: DrillMode) -> str:
     """Return the text of *scenario* that a seat is sent."""
-    return scenario.text if mode is not DrillMode.EXAM else tomlkit.dumps(_without_answers(scenario))
+    return scenario.text if mode is not DrillMode.EXAM else text_without_answers(scenario)
+
+
+def text_without_answers(scenario: Scenario) -> str:
+    """Return the text of *scenario* without solution, hints, notes and right answers. Its world is the same."""
+    return tomlkit.dumps(_without_answers(scenario))
 
 
 def _without_answers(scenario: Scenario) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from queue import Empty
 from typing import Final
@@ -155,7 +155,7 @@ class SeatRun:
         assert given is not None, "the seat has a run"
         return given
 
-    def list_entries(self, first: int) -> list[LogEntry]:
+    def list_entries(self, first: int) -> Sequence[LogEntry]:
         """Return the entries of the log after the first ones, which are *first* in number."""
         return self._seat_log.entries_after(first)
 

@@ -137,16 +137,16 @@ class TeamDesk(QWidget):
     def _show_duties(self, message: RoleView) -> None:
         """Show the role, its goals and open questions, and the brief."""
         view = message["view"]
-        signs = {True: "✓", False: "○", None: "○"}
+        signs, goals_title, brief_title = {True: "✓", False: "○", None: "○"}, tr("Goals"), tr("Brief")
         parts = [self._text]
         if view["goals"]:
             goals = "\n".join(f"- {signs[goal['met']]} {goal['text']}" for goal in view["goals"])  # type: ignore[index]
-            parts.append(f"**{tr('Goals')}**\n\n{goals}")
+            parts.append(f"**{goals_title}**\n\n{goals}")
         for asked in view["questions"]:
             choices = "\n".join(f"{number}. {text}" for number, text in enumerate(asked["choices"], 1))  # type: ignore[arg-type, var-annotated]
             example = Input(0, "answer", (str(asked["name"]), "1")).line_without_time
             parts.append(f"**{asked['text']}**\n\n{choices}\n\n`{example}`")
-        text = "\n\n".join([*parts, f"**{tr('Brief')}**\n\n{self._brief}"])
+        text = "\n\n".join([*parts, f"**{brief_title}**\n\n{self._brief}"])
         if text != self._told:
             self._told = text
             self.duties.show_text(text)

@@ -21,6 +21,7 @@ from app.classroom.code import Invitation
 from app.classroom.join import JoinFailedError, Participation, report_of, take_part
 from app.classroom.link import HostLink
 from app.classroom.seat import ClassEndedError, SeatRun
+from app.classroom.scenario import loaded, text_without_answers
 from app.classroom.seat_log import SeatAssignment, SeatLog
 from app.classroom.server_messages import InstructionMessage
 from app.classroom.team.server_messages import MemberWelcome, RoleView, TeamRole, ToMember
@@ -150,7 +151,7 @@ class TeamWorld:
         return {
             "kind": "welcome", "role": key, "role_name": role.name, "role_text": role.text,
             "does": list(role.does), "title": scenario.title, "brief": scenario.brief, "roles": self.roles(),
-            "done": self._count_inputs(key), "scenario": given.scenario, "text": given.text,
+            "done": self._count_inputs(key), "scenario": given.scenario, "text": text_without_answers(loaded(given.text, given.scenario)),
             "seed": given.seed, "mode": given.mode,
         }  # fmt: skip
 

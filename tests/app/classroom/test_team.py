@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from queue import Empty
@@ -112,7 +113,7 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     dba, room = Person(process.invited, "Ann", "dba"), Person(process.invited, "Bob", "room")
     welcome = dba.wait_for("welcome")
     assert welcome["role_name"] == "DBA"
-    assert not {"text", "solution"} & set(welcome)
+    assert not {"solution", "hint", "facilitator"} & set(tomllib.loads(welcome["text"]))
     room.wait_for("welcome")
     thief = Person(process.invited, "Eve", "dba", instead=True)
     assert "Ann already has this role" in thief.wait_for("refused")["text"], "she is connected"
