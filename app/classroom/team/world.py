@@ -20,8 +20,8 @@ from typing import Final
 from app.classroom.code import Invitation
 from app.classroom.join import JoinFailedError, Participation, report_of, take_part
 from app.classroom.link import HostLink
-from app.classroom.seat import ClassEndedError, SeatRun
 from app.classroom.scenario import loaded, text_without_answers
+from app.classroom.seat import ClassEndedError, SeatRun
 from app.classroom.seat_log import SeatAssignment, SeatLog
 from app.classroom.server_messages import InstructionMessage
 from app.classroom.team.server_messages import MemberWelcome, RoleView, TeamRole, ToMember
@@ -148,10 +148,11 @@ class TeamWorld:
         """Return the welcome message. Raises InputError for an unknown role."""
         scenario, given = self._playing.drill.scenario, self._playing.assignment
         role = find_role(scenario.team, key)
+        text = text_without_answers(loaded(given.text, given.scenario))
         return {
             "kind": "welcome", "role": key, "role_name": role.name, "role_text": role.text,
             "does": list(role.does), "title": scenario.title, "brief": scenario.brief, "roles": self.roles(),
-            "done": self._count_inputs(key), "scenario": given.scenario, "text": text_without_answers(loaded(given.text, given.scenario)),
+            "done": self._count_inputs(key), "scenario": given.scenario, "text": text,
             "seed": given.seed, "mode": given.mode,
         }  # fmt: skip
 
