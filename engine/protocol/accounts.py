@@ -39,6 +39,8 @@ class CertificateFile(Struct, frozen=True):
     private: bool = False
     """True if the file holds the private key."""
     size_kb: float = 1.0
+    password: str = ""
+    """Password that decrypts the private key."""
 
 
 # --- logins ----------------------------------------------------------------------------------------
@@ -73,7 +75,7 @@ def create_login(
     if certificate is not None and security.certificate_of(here, certificate) is None:
         raise SqlError(15151, "find", "certificate", certificate)
     if password is not None and check_policy is not False:
-        _check_password(name, password)
+        check_password(password, name)
     if sid is not None and any(login.sid == sid for login in here.logins):
         raise SqlError(15433)
     kind = "WINDOWS" if windows else "CERTIFICATE" if certificate is not None else "SQL"
@@ -104,8 +106,11 @@ Documented [DOC: password must meet complexity requirements].
 """
 
 
-def _check_password(name: str, password: str) -> None:
-    """Raise 15118 for a password that the policy of Windows refuses [DOC: password policy]."""
+def check_password(password: str, name: str = "") -> None:
+    """Raise 15118 for a password that the policy of Windows refuses, also because it has *name* in it.
+
+    [DOC: password policy; CREATE MASTER KEY]
+    """
     kinds = (str.isupper, str.islower, str.isdigit, lambda char: not char.isalnum())
     count = len([is_of for is_of in kinds if any(map(is_of, password))])
     named = len(name) > 2 and name.lower() in password.lower()
@@ -146,7 +151,7 @@ def alter_login(
     changed = replace(login, **said)
     _check_expiration(changed)
     if changed.check_policy and "password" in said:
-        _check_password(name, str(said["password"]))
+        check_password(str(said["password"]), name)
     _put_login(world, server, login, changed)
     network.reassess(world)
     return []
@@ -337,6 +342,7 @@ def create_certificate(
     expiry_date: str | None = None,
     file: str | None = None,
     private_key_file: str | None = None,
+    decryption: str = "",
 ) -> list[Message]:
     """Create a certificate in master: a new one with its private key, or the partner's from a file."""
     here = world.instances[server]
@@ -345,7 +351,7 @@ def create_certificate(
     if owner is not None and owner.lower() != "dbo":
         owner = _user(world, server, "master", owner, "find").name
     if file is not None:
-        made = _imported(world, server, name, file, private_key_file)
+        made = _imported(world, server, name, file, private_key_file, decryption)
     else:
         if not here.master_key:
             raise SqlError(15581, state=3)
@@ -372,20 +378,24 @@ def _certificate_file(world: World, server: str, path: str) -> CertificateFile:
     return found
 
 
-def _imported(world: World, server: str, name: str, file: str, private_key_file: str | None) -> Certificate:
+def _imported(
+    world: World, server: str, name: str, file: str, private_key_file: str | None, password: str
+) -> Certificate:
     found = _certificate_file(world, server, file).certificate
     key = _certificate_file(world, server, private_key_file) if private_key_file is not None else None
     same = [c for c in world.instances[server].certificates if c.thumbprint == found.thumbprint]
     if same:
         raise SqlError(15232, same[0].name)
+    if key is not None and key.private and key.password != password:
+        raise SqlError(15465)
     mine = key is not None and key.private and key.certificate.thumbprint == found.thumbprint
     return replace(found, name=name, has_private_key=mine)
 
 
 def backup_certificate(
-    world: World, server: str, name: str, file: str, private_key_file: str | None = None
+    world: World, server: str, name: str, file: str, private_key_file: str | None = None, password: str = ""
 ) -> list[Message]:
-    """Write the public part of a certificate, and the private key into a second file."""
+    """Write the public part of a certificate, and the private key under *password* into a second file."""
     certificate = security.certificate_of(world.instances[server], name)
     if certificate is None:
         raise SqlError(15151, "find", "certificate", name)
@@ -396,7 +406,10 @@ def backup_certificate(
         if lost or files.find(world, server, path) is not None:
             raise SqlError(15240, path)
     for path in paths:
-        world.files[server, path] = CertificateFile(certificate, private=path == private_key_file)
+        private = path == private_key_file
+        world.files[server, path] = CertificateFile(
+            certificate, private=private, password=password if private else ""
+        )
     return []
 
 

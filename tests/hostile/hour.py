@@ -60,7 +60,7 @@ def faults(databases: list[str]) -> Iterator[str]:
 
 def script(databases: list[str]) -> list[Input]:
     """The lines of the hour: a fault, its reverse, a rest for what must heal, the next fault."""
-    keys = "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'x'\n    CREATE CERTIFICATE C1 WITH SUBJECT = 'x'"
+    keys = "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'\n    CREATE CERTIFICATE C1 WITH SUBJECT = 'x'"
     lines = [parse_line(f"sql {name} {keys}") for name in SERVERS]
     at = 10
     for line in faults(databases):

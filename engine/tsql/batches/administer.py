@@ -185,6 +185,7 @@ def _master_key(machine: Machine, statement: s.MasterKey) -> Outcome:
         raise UnsimulatedFeatureError("keys and certificates outside master")
     if statement.password is None:
         raise SqlError(102, "KEY")
+    accounts.check_password(machine.text(statement.password))
     return accounts.create_master_key(machine.world, machine.session.server)
 
 
@@ -193,6 +194,9 @@ def _create_certificate(machine: Machine, statement: s.CreateCertificate) -> Out
         raise UnsimulatedFeatureError("keys and certificates outside master")
     if statement.file is None and statement.subject is None:
         raise SqlError(102, statement.name)
+    if statement.password is not None:
+        accounts.check_password(statement.password)
+        raise UnsimulatedFeatureError("CREATE CERTIFICATE … ENCRYPTION BY PASSWORD")
     return accounts.create_certificate(
         machine.world,
         machine.session.server,
@@ -203,12 +207,22 @@ def _create_certificate(machine: Machine, statement: s.CreateCertificate) -> Out
         expiry_date=statement.expiry_date,
         file=statement.file,
         private_key_file=statement.private_key_file,
+        decryption=statement.decryption or "",
     )
 
 
 def _backup_certificate(machine: Machine, statement: s.BackupCertificate) -> Outcome:
+    if statement.decryption is not None:
+        raise UnsimulatedFeatureError("BACKUP CERTIFICATE … DECRYPTION BY PASSWORD")
+    if statement.password is not None:
+        accounts.check_password(statement.password)
     return accounts.backup_certificate(
-        machine.world, machine.session.server, statement.name, statement.file, statement.private_key_file
+        machine.world,
+        machine.session.server,
+        statement.name,
+        statement.file,
+        statement.private_key_file,
+        statement.password or "",
     )
 
 
@@ -425,7 +439,13 @@ def _drop_if_there(machine: Machine, statement: s.DropObject) -> Outcome:
 
 def _drop(machine: Machine, statement: s.DropObject) -> Outcome:
     world, server = machine.world, machine.session.server
+    if statement.kind == "DATABASE":
+        for name in statement.names[:-1]:
+            _drop_database(machine, name)
+        return _drop_database(machine, statement.names[-1])
     name = statement.names[0]
+    if len(statement.names) > 1 and statement.kind not in _OBJECTS:
+        raise SqlError(102, ",")
     if statement.kind == "ENDPOINT":
         return endpoints.drop(world, server, name)
     if statement.kind == "CERTIFICATE":
@@ -441,8 +461,6 @@ def _drop(machine: Machine, statement: s.DropObject) -> Outcome:
         return accounts.drop_master_key(world, server)
     if statement.kind in _OBJECTS:
         return _drop_objects(machine, statement)
-    if statement.kind == "DATABASE":
-        return _drop_database(machine, name)
     raise UnsimulatedFeatureError(f"DROP {statement.kind}")
 
 

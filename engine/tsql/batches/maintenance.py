@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Final
 
@@ -19,6 +20,7 @@ from engine.tsql.catalog.sessions import user_sessions
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import TableRef, UnsimulatedFeatureError
+from engine.tsql.scalars.types import INT_RANGES, parse_type
 from engine.tsql.scalars.values import Scalar, convert, to_integer, to_number, to_text
 
 Arguments = tuple[Scalar, ...]
@@ -281,12 +283,19 @@ def _check_identity(machine: Machine, arguments: Arguments) -> None:
     last = table.next_identity - step if used else None
     column = max((to_integer(row[place]) for row in table.rows), default=None)
     shown = ["NULL" if value is None else str(value) for value in (last, column)]
-    machine.say_number(7998, shown[0], rest[1] if len(rest) > 1 else shown[1])
     following = table.next_identity
     if len(rest) > 1:
+        low, high = INT_RANGES.get(parse_type(table.columns[place].type)[0], (-math.inf, math.inf))
+        if not low <= to_number(rest[1]) <= high:
+            raise SqlError(2560, 3)
         following = to_integer(rest[1]) + (step if used else 0)
     elif rest[:1] != ["NORESEED"] and column is not None:
         following = max(following, column + step)
+    if len(rest) > 1 and machine.context.version >= 2012:
+        told = f"Checking identity information: current identity value '{shown[0]}'."
+        machine.tell(told, 7998, 10, 1, machine.line)
+    else:
+        machine.say_number(7998, shown[0], rest[1] if len(rest) > 1 else shown[1])
     if following != table.next_identity:
         sources.store_table(machine, ref, replace(table, next_identity=following, identity_cache=("", 0, 0)))
 

@@ -59,7 +59,7 @@ class UserFunction(Struct, frozen=True):
     definition: str = ""
     """Batch that created it, as sys.sql_modules shows it."""
     body: str = ""
-    """BEGIN … END of a scalar function with more than RETURN; *returned* is empty then."""
+    """BEGIN … END; *returned* is then empty, or the table variable with the rows of the result."""
 
 
 UserObject = Table | UserProcedure | UserView | UserFunction
@@ -70,13 +70,14 @@ KINDS: Final[dict[type[UserObject], tuple[str, str, str]]] = {
     UserFunction: ("FN", "SQL_SCALAR_FUNCTION", "function"),
 }
 """type and type_desc of sys.objects, and the word in messages."""
-TABLE_FUNCTION: Final = "IF"
+INLINE_FUNCTION, TABLE_FUNCTION = "IF", "TF"
 
 
 def type_code(item: UserObject) -> str:
     """Type of sys.objects."""
-    of_table = isinstance(item, UserFunction) and not item.returns
-    return TABLE_FUNCTION if of_table else KINDS[type(item)][0]
+    if not isinstance(item, UserFunction) or item.returns:
+        return KINDS[type(item)][0]
+    return TABLE_FUNCTION if item.body else INLINE_FUNCTION
 
 
 class Schema(Struct, frozen=True):

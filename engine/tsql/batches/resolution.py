@@ -9,20 +9,21 @@ execution time"]
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql.batches import first_result, locks, objects, sources
-from engine.tsql.batches.data import DESCRIPTION, Declared, Scope, Submission
+from engine.tsql.batches.data import DESCRIPTION, Declared, Scope, Submission, Table
 from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
 from engine.tsql.language import program
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import parse_table
-from engine.tsql.language.instructions import BranchIfFalse, CompiledInstruction, Jump, RunStatement
+from engine.tsql.language.instructions import BranchIfFalse, CompiledInstruction, Jump, Program, RunStatement
 from engine.tsql.language.lexer import SqlSyntaxError, Token, name_of, tokens_of
 from engine.tsql.language.reserved_words import KEYWORDS
 from engine.tsql.query import planner
@@ -286,8 +287,25 @@ def _expand_call(
         given = parameter.default or "NULL" if default else _join_tokens(argument)
         _check_apart(argument, body)
         values[parameter.name] = f"(CAST(({given}) AS {parameter.type}))"
+    if function.body and not function.returns:
+        return _select_rows(machine, parts, function, tuple(values.values()))
     shown = format_call(machine, parts, tuple(values.values())) if runs else _join_tokens(body, values)
     return f"(CAST(({shown}) AS {function.returns}))" if function.returns else f"({shown})"
+
+
+def _select_rows(
+    machine: Machine, parts: Sequence[str], function: objects.UserFunction, values: Sequence[str]
+) -> str:
+    """Return a query of the rows that a function with statements returns, in brackets."""
+    parts = (machine.session.database, "dbo", *parts)[-3:] if len(parts) == 1 else tuple(parts)
+    made = _run_body(machine, (machine.session.database, *parts)[-3:], function, None)
+    assert isinstance(made, Table)
+    columns = [(f"c{place}", column) for place, column in enumerate(made.columns)]
+    typed = (
+        f"CAST({here} AS {column.type}) AS [{column.name.replace(']', ']]')}]" for here, column in columns
+    )
+    called = format_call(machine, parts, values).removeprefix(CALL)
+    return f"(SELECT {', '.join(typed)} FROM {ROWS_CALL}{called} AS q ({', '.join(c for c, _ in columns)}))"
 
 
 def _check_apart(argument: list[Token], body: Sequence[Token]) -> None:
@@ -324,6 +342,9 @@ def _join_tokens(tokens: Sequence[Token], values: dict[str, str] | None = None) 
 CALL: Final = "scalar_function_value"
 """Internal function in an expanded text: the function's name (see `format_call`), then its arguments."""
 
+ROWS_CALL: Final = "table_function_rows"
+"""Internal table-valued function with the same arguments, for functions that return a table (apply.py)."""
+
 MARK: Final = "\x01"
 """Prefix and separator of the name in such a call, which users' texts cannot contain."""
 
@@ -346,11 +367,27 @@ def call(machine: Machine, name: Scalar, values: Sequence[Scalar]) -> Scalar:
         raise SqlError(195, CALL, "built-in function name")
     database, *parts = written[1:].split(MARK)
     made = objects.find(machine.context, (database, *parts))
-    if not isinstance(made, objects.UserFunction) or not made.returns:
+    if not isinstance(made, objects.UserFunction) or not (made.returns or made.body):
         raise SqlError(4121, parts[0], ".".join(parts))
+    result = _run_body(machine, (database, *parts), made, values)
+    if not isinstance(result, Table):
+        return result
+    machine.meter.charge(len(result.rows))
+    return json.dumps(
+        [
+            [{"bytes": value.hex()} if isinstance(value, bytes) else value for value in row]
+            for row in result.rows
+        ]
+    )
+
+
+def _run_body(
+    machine: Machine, name: Sequence[str], made: objects.UserFunction, values: Sequence[Scalar] | None
+) -> Scalar | Table:
+    """Return the value or the rows of the function for *values*; without values its table without rows."""
     inner = machine.create_sibling(
         Submission(id=0, text="", steps=()),
-        replace(machine.session, database=database, cursors=()),
+        replace(machine.session, database=name[0], cursors=()),
         machine.meter,
     )
     inner.context.writes = dict(machine.context.writes)
@@ -358,19 +395,31 @@ def call(machine: Machine, name: Scalar, values: Sequence[Scalar]) -> Scalar:
     code = program.compile_batch(body, machine.context.version, frozenset(p.name for p in made.parameters))
     variables = {
         parameter.name: Declared(parameter.type, value)
-        for parameter, value in zip(made.parameters, values, strict=True)
+        for parameter, value in zip(made.parameters, values or (), strict=values is not None)
     }
     scope = Scope(
-        body, machine.context.version, read=None, code=code, procedure=parts[-1], variables=variables
+        body, machine.context.version, read=None, code=code, procedure=name[-1], variables=variables
     )
     scope.declare_all()
     inner.scopes = [scope]
     machine.meter.enter()
     try:
-        return _run(inner, scope, made.returns)
+        if values is None:
+            inner.declare(next(_find_declarations(code)))
+            return scope.tables[made.returned]
+        value = _run(inner, scope, made.returns)
+        return value if made.returns else scope.tables[made.returned]
     finally:
         machine.meter.leave()
         inner.release()
+
+
+def _find_declarations(code: Program) -> Iterator[s.Declare]:
+    for instruction in code:
+        if isinstance(instruction.action, RunStatement) and isinstance(
+            instruction.action.statement, s.Declare
+        ):
+            yield instruction.action.statement
 
 
 def _run(machine: Machine, scope: Scope, returns: str) -> Scalar:
@@ -386,6 +435,8 @@ def _run(machine: Machine, scope: Scope, returns: str) -> Scalar:
             if not machine.evaluate_condition(action.condition):
                 scope.position = action.target
         elif isinstance(action, RunStatement) and isinstance(action.statement, s.Return):
+            if not returns:
+                return None
             value, kind = machine.evaluate_with_type(action.statement.expression)
             if kind is not None:
                 check_conversion(kind, type_of(returns, 1), explicit=False)

@@ -488,6 +488,8 @@ class Runner(Machine):
         """Return the plan of a statement, expression or condition, with the current or the given *names*."""
         if not self.settings.quoted_identifier and '"' in text:
             text = double_quotes_as_strings(text)
+        elif '""' in text and any(token.text == '""' for token in tokens_of(text)):
+            raise SqlError(1038)
         text = resolution.expand_calls(self, text)
         return planner.plan(kind, text, self.names(kind, text) if names is None else names)
 

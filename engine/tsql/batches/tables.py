@@ -12,7 +12,7 @@ from engine.model import Instance
 from engine.tsql.batches.data import Row, RowChanges, Table
 from engine.tsql.language.columns import ColumnDefinition, Constraint
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars.types import NULL, SqlType, parse_type
+from engine.tsql.scalars.types import INT_RANGES, NULL, SqlType, parse_type
 from engine.tsql.scalars.values import Scalar, convert, is_moment, to_text
 
 ROWS_MAX: Final = 20_000
@@ -100,6 +100,10 @@ def insert(
             if column.computed:
                 values.append(None)
             elif column.identity is not None and place not in given:
+                kind = parse_type(column.type)[0]
+                low, high = INT_RANGES.get(kind, (number, number))
+                if not low <= number <= high:
+                    raise SqlError(8115, "IDENTITY", kind, state=1, also=(3606,))
                 values.append(number)
                 last, number = number, number + column.identity[1]
             elif place in given:

@@ -67,7 +67,8 @@ def _object(context: Context, named: Named, number: int, kind: str, parent: int 
 
 _DESCRIPTIONS: Final = {
     **{kind: description for kind, description, _ in objects.KINDS.values()},
-    objects.TABLE_FUNCTION: "SQL_INLINE_TABLE_VALUED_FUNCTION",
+    objects.INLINE_FUNCTION: "SQL_INLINE_TABLE_VALUED_FUNCTION",
+    objects.TABLE_FUNCTION: "SQL_TABLE_VALUED_FUNCTION",
     "PK": "PRIMARY_KEY_CONSTRAINT",
     "UQ": "UNIQUE_CONSTRAINT",
     "F ": "FOREIGN_KEY_CONSTRAINT",

@@ -376,8 +376,7 @@ class Definitions(TokenReader):
         if not self.take_if(")"):
             raise self.problem()
         self.expect("RETURNS")
-        if self.token.kind == "variable":
-            return s.UnsimulatedStatement("CREATE FUNCTION … RETURNS @table")
+        table = self.take().text if self.token.kind == "variable" else ""
         first = self.place
         while not self.is_keyword("WITH", "AS", "BEGIN", "RETURN", "EXTERNAL"):
             if self.token.kind == "end":
@@ -393,7 +392,7 @@ class Definitions(TokenReader):
         if user := self.execution_user(first):
             return s.UnsimulatedStatement(f"CREATE FUNCTION … WITH EXECUTE AS {user}")
         of_table = returns.upper() == "TABLE"
-        if self.is_keyword("BEGIN") == of_table:
+        if self.is_keyword("BEGIN") == of_table or (table and returns[:5].upper() != "TABLE"):
             raise self.problem()
         begin = self.token
         self.take()
@@ -403,13 +402,18 @@ class Definitions(TokenReader):
         if not of_table:
             if self.tokens[last - 1].upper != "END":
                 raise make_near_error(self.tokens[last - 1])
-            if not self.is_keyword("RETURN"):
+            if table or not self.is_keyword("RETURN"):
                 body = "\n" * (begin.line - 1) + self.text[begin.start : self.tokens[last - 1].end]
+                if table:  # the result is a variable of the body, declared on the line of BEGIN
+                    declared = " ".join(token.text for token in self.tokens[first : self.place - 1])
+                    declared = declared[: declared.upper().rfind(")") + 1]
+                    body = body.replace(begin.text, f"{begin.text} DECLARE {table} {declared};", 1)
+                    returns = ""
                 program = yield from self.compile_body(body, frozenset(item.name for item in parameters))
                 check(program, self.tokens[self.place : last], begin.line)
-                if missing := not_simulated(program):
+                if missing := not_simulated(program, bool(table)):
                     return s.UnsimulatedStatement(missing)
-                return s.CreateFunction(name, tuple(parameters), "", returns, verb, body, program)
+                return s.CreateFunction(name, tuple(parameters), table.lower(), returns, verb, body, program)
             self.take()
             last -= 1
             while self.tokens[last - 1].is_op(";"):
@@ -492,18 +496,20 @@ def _ends_with_return(program: Program) -> bool:
     )
 
 
-def not_simulated(program: Program) -> str:
+def not_simulated(program: Program, of_table: bool) -> str:
     """Return the statement of a body that functions may have and that is not simulated, or an empty text."""
-    return next(filter(None, map(_not_simulated, program)), "")
+    return next(filter(None, (_not_simulated(instruction, of_table) for instruction in program)), "")
 
 
-def _not_simulated(instruction: CompiledInstruction) -> str:
+def _not_simulated(instruction: CompiledInstruction, of_table: bool) -> str:
     action = instruction.action
     if not isinstance(action, RunStatement) or isinstance(action.statement, s.Declare | s.Assign):
         return ""
     statement = action.statement
     if isinstance(statement, s.Return):
-        return "" if statement.expression else "RETURN without a value in a function"
+        if of_table and statement.expression:
+            raise SqlSyntaxError(instruction.line, 178)
+        return "" if of_table or statement.expression else "RETURN without a value in a function"
     if isinstance(statement, s.QueryStatement):
         return "OUTPUT in a function" if statement.output is not None else ""
     if isinstance(statement, s.UnsimulatedStatement):

@@ -104,7 +104,7 @@ class BatchTooLongError(SqlSyntaxError):
 
 
 def tokens_of(text: str) -> tuple[Token, ...]:
-    """Return all tokens of a batch and an `end` token. Raises SqlSyntaxError 102, 103, 105, 113 or 8623."""
+    """Return all tokens of a batch and an `end` token. Raises SqlSyntaxError 102, 103, 105, 113, 1038 or 8623."""
     return _KNOWN.get(text, len(text), lambda: ResumableComputation(lexing(text)).result()[:])
 
 
@@ -167,6 +167,8 @@ def end_of_comment(text: str, start: int) -> Generator[int, None, int]:
 def _check(kind: str, text: str, line: int) -> None:
     if kind in ("word", "quoted") and len(text) > 130:
         raise SqlSyntaxError(line, 103, "identifier", text[:30], 128)
+    if text == "[]":
+        raise SqlSyntaxError(line, 1038)
     if kind == "number" and text.isdigit() and len(text) > PRECISION_MAX:
         raise SqlSyntaxError(line, 1007, "number", text[:SHOWN_MAX])
 

@@ -149,6 +149,10 @@ class CreateCertificate(Statement):
     expiry_date: str | None = None
     file: str | None = None
     private_key_file: str | None = None
+    password: str | None = None
+    """Password that protects the new private key instead of the master key."""
+    decryption: str | None = None
+    """Password of the private key's file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +162,10 @@ class BackupCertificate(Statement):
     name: str
     file: str
     private_key_file: str | None = None
+    password: str | None = None
+    """Password that protects the file of the private key."""
+    decryption: str | None = None
+    """Password that protects the private key in the database."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

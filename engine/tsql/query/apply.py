@@ -287,6 +287,8 @@ def _packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
         return exp.Anonymous(this="open_json", expressions=[one.copy() for one in arguments])
     if name == "fn_xe_file_target_read_file" and len(arguments) == 4:
         return exp.Anonymous(this="xe_events", expressions=[arguments[0].copy()])
+    if name == "table_function_rows" and arguments and arguments[0].name.startswith("\x01"):
+        return exp.Anonymous(this="scalar_function_value", expressions=[one.copy() for one in arguments])
     if name == "openjson_rows" and len(arguments) in (1, 2):
         return exp.Anonymous(this="open_json_rows", expressions=[one.copy() for one in arguments])
     if name == "string_split" and len(arguments) in (2, 3):
@@ -304,9 +306,16 @@ def _columns_of(name: str, arguments: Sequence[exp.Expr]) -> tuple[str, ...]:
 
 
 PACKED_FUNCTIONS: Final = frozenset(
-    {"openjson", "openjson_rows", "string_split", "generate_series", "fn_xe_file_target_read_file"}
+    {
+        "openjson",
+        "openjson_rows",
+        "string_split",
+        "generate_series",
+        "fn_xe_file_target_read_file",
+        "table_function_rows",
+    }
 )
-"""Table-valued functions of T-SQL, without a schema."""
+"""Table-valued functions of T-SQL, without a schema; the last one calls those of users (functions.py)."""
 
 
 def _replace_with_packed(table: exp.Table, values: exp.Expr, names: Sequence[str]) -> None:

@@ -15,9 +15,9 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.conversions import text
+from engine.tsql.query.conversions import MADE, Binder, current, text
 from engine.tsql.query.plans import Columns, Space, resolve_column
-from engine.tsql.query.syntax_normalization import is_json
+from engine.tsql.query.syntax_normalization import JSON_FRAGMENTS, is_json
 from engine.tsql.scalars.json_values import JsonTemplate
 from engine.tsql.scalars.types import MAX, SqlType, nvarchar
 
@@ -35,8 +35,6 @@ _STYLES: Final = {
 """Type -> style of CONVERT in which FOR JSON writes it."""
 
 _AS_HELD: Final = frozenset({"bit", "xml", "sql_variant", "null"})
-_FRAGMENTS: Final = ("json_query", "json_modify", "json_modify_raw")
-"""Functions whose results are JSON and not escaped again. Documented [DOC: JSON_QUERY]."""
 
 
 def expand_stars(select: exp.Select, space: Space) -> None:
@@ -79,7 +77,7 @@ def _is_fragment(value: exp.Expr) -> bool:
     if isinstance(value, exp.Subquery):
         clause = value.this.args.get("for_")
         return is_json(clause) and "WITHOUT_ARRAY_WRAPPER" not in _options(clause)
-    return isinstance(value, exp.Anonymous) and str(value.this).lower().endswith(_FRAGMENTS)
+    return isinstance(value, exp.Anonymous) and str(value.this).lower().endswith(JSON_FRAGMENTS)
 
 
 def _options(clause: exp.Expr) -> dict[str, str | None]:
@@ -111,7 +109,8 @@ def rewrite_for_json(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.
     if "" in names:
         raise SqlError(13605)
     values = [p.expression if isinstance(p, exp.EQ) else p.unalias() for p in projections]
-    literals = [_literal(place, *p.meta[KIND]) for place, p in enumerate(projections)]
+    noted = [(p.meta[KIND][0], p.meta[KIND][2]) for p in projections]
+    literals = [_literal(exp.column(f"x{place}"), *one) for place, one in enumerate(noted)]
     levels = _levels(projections, names) if auto else [("", list(enumerate(names)))]
     if levels is None:
         return None
@@ -132,8 +131,8 @@ def rewrite_for_json(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.
     )
 
 
-def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=f"t_{name}", expressions=list(arguments))
+def _call(name: str, *arguments: exp.Expr, prefix: str = "t_") -> exp.Expr:
+    return exp.Anonymous(this=f"{prefix}{name}", expressions=list(arguments))
 
 
 def _name_of(projection: exp.Expr, unnamed: str) -> str:
@@ -146,18 +145,32 @@ def _name_of(projection: exp.Expr, unnamed: str) -> str:
     return "" if name == unnamed else str(name)
 
 
-def _literal(number: int, kind: SqlType | None, source: str, fragment: bool) -> exp.Expr:
-    """Return the call that writes a column as JSON: numbers bare, bits as words, binary values in base64."""
-    value: exp.Expr = exp.column(f"x{number}")
+def infer_constructor(binder: Binder, node: exp.Expr) -> SqlType:
+    """Write the values of JSON_OBJECT and JSON_ARRAY as JSON [DOC: JSON_OBJECT; JSON_ARRAY].
+
+    The call has the switch for NULL first, then names and values by turns or values alone.
+    """
+    step = 2 if str(node.this).lower() == "json_object_text" else 1
+    for place, value in enumerate(list(node.expressions[1:])):
+        kind, made = binder.expr(value), current(node.expressions[place + 1])
+        if place % step == step - 1:
+            literal = _literal(made.copy(), kind, _is_fragment(made), prefix="")
+            literal.meta[MADE] = True
+            made.replace(literal)
+    return nvarchar(MAX)
+
+
+def _literal(value: exp.Expr, kind: SqlType | None, fragment: bool, prefix: str = "t_") -> exp.Expr:
+    """Return the call that writes a value as JSON: numbers bare, bits as words, binary values in base64."""
     if kind is None or fragment:
-        return _call("json_literal", value, text(""), exp.Literal.number(int(fragment)))
+        return _call("json_literal", value, text(""), exp.Literal.number(int(fragment)), prefix=prefix)
     if not (kind.is_text or kind.is_integer or kind.is_binary or kind.name in _AS_HELD):
         style = exp.Literal.number(_STYLES[kind.name]) if kind.name in _STYLES else exp.Null()
-        value = _call("convert", text("varchar(60)"), value, style, text(kind))
+        value = _call("convert", text("varchar(60)"), value, style, text(kind), prefix=prefix)
     # money is a number in every public output, although the table of types on the documentation page says
     # string.
     written = "bit" if kind.name == "bit" else "number" if kind.is_number else kind.name
-    return _call("json_literal", value, text(written), exp.Literal.number(0))
+    return _call("json_literal", value, text(written), exp.Literal.number(0), prefix=prefix)
 
 
 def _object(members: list[tuple[int, str]], literals: list[exp.Expr], nulls: bool, nested: bool) -> exp.Expr:

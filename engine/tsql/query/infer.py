@@ -13,7 +13,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query import conversions
+from engine.tsql.query import conversions, forjson
 from engine.tsql.query.conversions import (
     Binder,
     Kind,
@@ -500,6 +500,8 @@ _SPECIAL: Final[dict[str, Rule]] = {
     "isnull": _infer_isnull,
     "greatest": _infer_extreme_argument,
     "least": _infer_extreme_argument,
+    "json_object_text": forjson.infer_constructor,
+    "json_array_text": forjson.infer_constructor,
     **conversions.NAMED,
 }
 """Functions whose arguments need more than their types."""

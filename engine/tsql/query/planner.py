@@ -228,8 +228,6 @@ _NEW: Final = {
     2022: (
         ("IGNORE", "NULLS"),
         ("RESPECT", "NULLS"),
-        ("JSON_OBJECT", "("),
-        ("JSON_ARRAY", "("),
         ("<", "<"),
         (">", ">"),
     ),
@@ -265,6 +263,11 @@ def _check_calls_before_2022(tokens: Sequence[Token]) -> None:
         if word.upper == "TRIM" and tokens[place + 2].upper in ("LEADING", "TRAILING", "BOTH"):
             if not tokens[place + 3].is_op(",", ")") and tokens[place + 3].upper != "FROM":
                 raise make_near_error(tokens[place + 3])
+        elif word.upper in ("JSON_OBJECT", "JSON_ARRAY"):
+            colon = next((token for token in tokens[place:] if token.is_op(":")), None)
+            if colon is not None:
+                raise make_near_error(colon)
+            raise SqlSyntaxError(word.line, 195, word.text.lower(), "built-in function name")
         elif word.upper in _CALLS and _count_arguments(tokens, place + 1) > _CALLS[word.upper]:
             if word.upper == "STRING_SPLIT":
                 raise SqlSyntaxError(word.line, 8144, word.text)

@@ -121,6 +121,8 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
             last = find_end_of_brackets(tokens, place + 1) - 2
             if tokens[last].upper in _JSON_KINDS and tokens[last - 1].is_op(","):
                 found[last] = f"'{tokens[last].upper}'"
+        elif token.upper in _NULLS_IN_JSON and tokens[place + 1].is_op("("):
+            found |= _json_constructor(tokens, place)
         elif token.upper == "OPENJSON" and tokens[place + 1].is_op("("):
             found |= _open_json(tokens, place)
         elif token.upper == "REPLACE" and place not in found and tokens[place + 1].is_op("("):
@@ -134,6 +136,32 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
             name = "".join(part.text for part in tokens[place + 3 : end])
             found |= {**dict.fromkeys(range(place, end), ""), place: f"next_value_for({_text(name)})"}
     return found
+
+
+_NULLS_IN_JSON: Final = {"JSON_OBJECT": 1, "JSON_ARRAY": 0}
+"""Constructors of JSON, and whether they write NULL by default. Documented [DOC: JSON_OBJECT; JSON_ARRAY]."""
+
+
+def _json_constructor(tokens: Sequence[Token], index: int) -> dict[int, str]:
+    """Rewrite JSON_OBJECT (name : value, … NULL ON NULL) as a call with the switch for NULL first."""
+    end, level, nulls = find_end_of_brackets(tokens, index + 1) - 1, 0, _NULLS_IN_JSON[tokens[index].upper]
+    found, colons, wanted = dict[int, str](), 0, int(tokens[index].upper == "JSON_OBJECT")
+    for place in range(index + 1, end + 1):
+        level += tokens[place].is_op("(") - tokens[place].is_op(")")
+        if level == 1 and tokens[place].is_op(":"):
+            found[place] = ","
+            colons += 1
+        elif (level == 1 and tokens[place].is_op(",")) or (place == end and end > index + 2):
+            if colons != wanted:
+                raise make_near_error(tokens[place])
+            colons = 0
+        if colons > wanted:
+            raise make_near_error(tokens[place])
+    if [token.upper for token in tokens[end - 2 : end]] == ["ON", "NULL"] and end - 3 > index + 1:
+        nulls = int(tokens[end - 3].upper == "NULL")
+        found |= dict.fromkeys(range(end - 3, end), "")
+    comma = "" if end == index + 2 else ","
+    return {**found, index: f"{tokens[index].text}_text", index + 1: f"({nulls}{comma}"}
 
 
 _TRIMS: Final = {"TRIM": "BOTH", "LTRIM": "LEADING", "RTRIM": "TRAILING"}
@@ -472,8 +500,14 @@ def size(tree: exp.Expr) -> int:
     return sum(1 for _ in tree.walk())
 
 
-_FRAGMENTS: Final = ("json_query", "json_modify", "json_modify_raw")
-"""Functions whose results are JSON: JSON_MODIFY puts no quotes around them. [DOC: JSON_MODIFY]"""
+JSON_FRAGMENTS: Final = (
+    "json_query",
+    "json_modify",
+    "json_modify_raw",
+    "json_object_text",
+    "json_array_text",
+)
+"""Functions whose results are JSON and not quoted or escaped again. [DOC: JSON_MODIFY; JSON_QUERY]"""
 
 
 def name_plain_calls(tree: exp.Expr) -> None:
@@ -484,7 +518,7 @@ def name_plain_calls(tree: exp.Expr) -> None:
             node.set("this", name.removeprefix(PLAIN))
         elif name.lower() == "json_modify" and len(node.expressions) == 3:
             made = node.expressions[2]
-            if isinstance(made, exp.Anonymous) and str(made.this).lower().endswith(_FRAGMENTS):
+            if isinstance(made, exp.Anonymous) and str(made.this).lower().endswith(JSON_FRAGMENTS):
                 node.set("this", "json_modify_raw")
 
 

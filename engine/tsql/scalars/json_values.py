@@ -458,6 +458,26 @@ def _write_members(template: JsonTemplate, include_nulls: bool, literals: tuple[
     return ",".join(written)
 
 
+def _write_pairs(nulls: Scalar, *pairs: Scalar) -> Scalar:
+    """Return the text of JSON_OBJECT: names and JSON values by turns [DOC: JSON_OBJECT]."""
+    if None in pairs[::2]:
+        raise UnsimulatedFeatureError("JSON_OBJECT with a name that is NULL")
+    named = zip(pairs[::2], pairs[1::2], strict=True)
+    written = [
+        f"{_quote(to_text(name))}:{_or_null(value)}" for name, value in named if nulls or value is not None
+    ]
+    return f"{{{','.join(written)}}}"
+
+
+def _write_elements(nulls: Scalar, *values: Scalar) -> Scalar:
+    """Return the text of JSON_ARRAY for JSON values [DOC: JSON_ARRAY]."""
+    return f"[{','.join(_or_null(value) for value in values if nulls or value is not None)}]"
+
+
+def _or_null(value: Scalar) -> str:
+    return "null" if value is None else to_text(value)
+
+
 def _write_levels(*objects: Scalar) -> Scalar:
     """Return the members of a row, level by level, as JSON that `_write_rows` reads."""
     return json.dumps([to_text(members) for members in objects], ensure_ascii=False)
@@ -500,5 +520,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "json_literal": _write_literal,
     "json_object_of": _write_object,
     "json_levels": _write_levels,
+    "json_object_text": _write_pairs,
+    "json_array_text": _write_elements,
     "json_rows": _write_rows,
 }

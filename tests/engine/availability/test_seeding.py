@@ -160,12 +160,12 @@ def test_basic_groups_are_seeded(edition: str, basic: str, names: str, errors: l
 # --- encrypted databases: the certificate has to be at every replica [DOC: TDE] ----------------------------------
 
 ENCRYPT = (
-    "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'x1'",
+    "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'",
     "CREATE CERTIFICATE tde WITH SUBJECT = 'tde'",
     "USE Orders; CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_256 ENCRYPTION BY SERVER CERTIFICATE tde; "
     "ALTER DATABASE Orders SET ENCRYPTION ON; USE master",
 )
-PAIR = "FILE = 'D:\\tde.cer' WITH PRIVATE KEY (FILE = 'D:\\tde.pvk', {} BY PASSWORD = 'x1')"
+PAIR = "FILE = 'D:\\tde.cer' WITH PRIVATE KEY (FILE = 'D:\\tde.pvk', {} BY PASSWORD = 'Ward#1')"
 
 
 def encrypt(world: model.World) -> None:
@@ -178,7 +178,7 @@ def bring_certificate(world: model.World) -> None:
     for name in ("tde.cer", "tde.pvk"):
         do(world, f"copy-file NODE_1 NODE_2 D:\\{name}")
         run_until(world, world.tick / 100 + 5)
-    assert sql(world, "NODE_2", "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'y1'") == []
+    assert sql(world, "NODE_2", "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'") == []
     assert sql(world, "NODE_2", f"CREATE CERTIFICATE tde FROM {PAIR.format('DECRYPTION')}") == []
 
 

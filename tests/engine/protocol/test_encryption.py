@@ -9,10 +9,9 @@ from tests.engine.tsql.console import ask
 from tests.engine.worlds import DB, M, P, do, lab
 
 KEY = "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_256 ENCRYPTION BY SERVER CERTIFICATE tde"
-CERTIFICATE = (
-    "USE master; CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'x1'; CREATE CERTIFICATE tde WITH SUBJECT = 'tde'"
-)
-FILES = "FILE = 'D:\\tde.cer' WITH PRIVATE KEY (FILE = 'D:\\tde.pvk', {} BY PASSWORD = 'x1')"
+MASTER_KEY = "USE master; CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'"
+CERTIFICATE = f"{MASTER_KEY}; CREATE CERTIFICATE tde WITH SUBJECT = 'tde'"
+FILES = "FILE = 'D:\\tde.cer' WITH PRIVATE KEY (FILE = 'D:\\tde.pvk', {} BY PASSWORD = 'Ward#1')"
 
 
 def single() -> World:
@@ -54,7 +53,7 @@ def test_a_backup_is_restored_only_with_its_certificate() -> None:
     assert numbers(world, M, "CREATE CERTIFICATE tde FROM FILE = 'D:\\tde.cer'") == []
     assert numbers(world, M, restore) == [33111, 3013]  # its public part is not enough
     assert numbers(world, M, "DROP CERTIFICATE tde") == []
-    assert numbers(world, M, "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'y1'") == []
+    assert numbers(world, M, "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'") == []
     assert numbers(world, M, "CREATE CERTIFICATE tde FROM " + FILES.format("DECRYPTION")) == []
     assert numbers(world, M, restore)[-1] == 3014
     assert world.copies[M, DB].encrypted
@@ -110,7 +109,7 @@ def test_a_mirror_without_the_certificate_suspends_the_session() -> None:
     assert numbers(world, P, "BACKUP CERTIFICATE tde TO " + FILES.format("ENCRYPTION")) == []
     for name in ("tde.cer", "tde.pvk"):
         do(world, f"copy-file {P} {M} D:\\{name}", then_s=5.0)
-    assert numbers(world, M, "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'y1'") == []
+    assert numbers(world, M, "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'") == []
     assert numbers(world, M, "CREATE CERTIFICATE tde FROM " + FILES.format("DECRYPTION")) == []
     assert numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER RESUME") == []
     do(world, then_s=60.0)

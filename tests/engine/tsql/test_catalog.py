@@ -23,7 +23,7 @@ def busy() -> World:
     ask(
         world,
         P,
-        "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Pa55!!' CREATE CERTIFICATE c WITH SUBJECT = 'c'",
+        "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Pa55!!x' CREATE CERTIFICATE c WITH SUBJECT = 'c'",
     )
     ask(world, P, "CREATE LOGIN l WITH PASSWORD = 'Pa55!!' GRANT CONNECT ON ENDPOINT::Mirroring TO l")
     ask(
