@@ -238,6 +238,10 @@ SCHEMA: Final = "\0schema "
 """Prefix of a schema's key among the objects."""
 
 
+SYSTEM_SCHEMAS: Final = frozenset({"sys", "information_schema"})
+"""Schemas in which no script can create an object."""
+
+
 def schema_of(parts: tuple[str, ...]) -> str:
     """Return the schema of a name of up to three parts, dbo by default."""
     return parts[-2].lower() if len(parts) > 1 else ""
@@ -290,6 +294,8 @@ def find(context: Context, parts: tuple[str, ...], *, waits: bool = True) -> Use
 
     With *waits*, block while another transaction creates, alters or drops it.
     """
+    if len(parts) == 2 and parts[0].lower() in SYSTEM_SCHEMAS:
+        return None
     if len(parts) > 3 or (len(parts) == 3 and context.database_id(parts[0]) is None):
         return None
     place, found = locate_object(context, parts, include_other_sessions=waits)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from engine.messages import SqlError
 from engine.tsql.batches import constraints, gate, objects, sources, tables
 from engine.tsql.batches.data import Row, Table
-from engine.tsql.batches.output import RUN_TIME_ERRORS
+from engine.tsql.batches.machine import RUN_TIME_ERRORS
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
 from engine.tsql.language.lexer import quote, tokens_of

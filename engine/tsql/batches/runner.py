@@ -35,14 +35,15 @@ from engine.tsql.batches.data import (
     Submission,
 )
 from engine.tsql.batches.environment import GLOBALS
-from engine.tsql.batches.machine import Machine, command_of
-from engine.tsql.batches.output import (
+from engine.tsql.batches.machine import (
     BATCH_ENDS,
     CONVERSIONS,
     NOT_SIMULATED,
     SCOPE_ENDS,
     STATEMENT_ENDS,
     VALUE_ERRORS,
+    Machine,
+    command_of,
 )
 from engine.tsql.batches.work import Meter
 from engine.tsql.language import statements as s

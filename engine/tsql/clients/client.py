@@ -20,7 +20,7 @@ from engine.tsql.batches.data import (
     Window,
     batch_text,
 )
-from engine.tsql.batches.output import OUTPUT_MAX
+from engine.tsql.batches.machine import OUTPUT_MAX
 from engine.tsql.batches.runner import Runner
 from engine.tsql.batches.work import Meter
 from engine.tsql.clients import agent_history, connections
